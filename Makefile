@@ -18,15 +18,17 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+NODE := PATH="$$PATH:$$PWD/.venv-js/bin" node
+STATIC := build/static/staticfiles.json
 PIP := $(PY) -m pip --disable-pip-version-check -q
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
-run: $(VENV)/.base.stamp static/vendor/.stamp
+run: $(VENV)/.base.stamp $(STATIC)
 	@exec $(PY) manage.py serve
 
-serve: $(VENV)/.base.stamp static/vendor/.stamp
+serve: $(VENV)/.base.stamp $(STATIC)
 	@exec $(PY) manage.py serve --server
 
 test test-all: packages
@@ -57,7 +59,7 @@ fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
 	@$(PY) -m ruff check --fix-only --fixable I,UP -q .
 	@$(PY) -m ruff format -q .
 	@for pass in 1 2; do $(PY) -m djlint --reformat --quiet templates || true; done
-	@PATH="$$PATH:$$PWD/.venv-js/bin" node node_modules/prettier/bin/prettier.cjs --write --log-level=warn static tests scripts
+	@$(NODE) node_modules/prettier/bin/prettier.cjs --write --log-level=warn static tests scripts
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
@@ -66,7 +68,7 @@ lock:
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:
-	@rm -rf $(VENV) .venv-js node_modules static/vendor var
+	@rm -rf $(VENV) .venv-js node_modules static/vendor build var
 
 # LDAP and SAML support for `make run` and `make serve`. The tests always have it.
 directories: $(VENV)/.directories.stamp
@@ -118,6 +120,13 @@ static/vendor/.stamp: package.json package-lock.json scripts/vendor.mjs $(wildca
 	@echo "Installing browser libraries (once) …"
 	@$(NPM) --omit=dev && npm run --silent vendor
 	@mkdir -p $(@D) && touch $@
+
+# Hashed, minified and compressed. `manage.py serve` uses the sources instead while one of them is newer.
+$(STATIC): scripts/bundle.mjs $(shell find static -type f -not -path 'static/vendor/*') $(VENV)/.base.stamp static/vendor/.stamp
+	@echo "Building static files …"
+	@test -d node_modules/esbuild || { $(NPM) --omit=dev; }
+	@$(NODE) scripts/bundle.mjs
+	@$(PY) manage.py collectstatic --settings portal.settings.collect --noinput --clear -v0 --ignore rest_framework --ignore 'redoc*'
 
 # `npm ci` empties node_modules, including this stamp.
 node_modules/.dev.stamp: package.json package-lock.json

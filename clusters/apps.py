@@ -6,6 +6,8 @@ class ClustersConfig(AppConfig):
 
     def ready(self) -> None:
         from clusters.web.navigation import ENTRIES
-        from portal.web import navigation
+        from clusters.web.search import PROVIDERS
+        from portal.web import navigation, search
 
         navigation.register(*ENTRIES)
+        search.register(*PROVIDERS)

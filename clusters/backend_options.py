@@ -22,11 +22,18 @@ def backend_kinds() -> list[dict[str, Any]]:
         {
             "name": name,
             "title": str(kind.title),
+            "about": getattr(kind, "about", ""),
             "options": [option.as_dict() for option in options_of(name)],
         }
-        for name, kind in sorted(backends().items())
+        for name, kind in sorted(backends().items(), key=_schedulers_first)
         if not getattr(kind, "is_hidden", False)
     ]
+
+
+def _schedulers_first(named: tuple[str, Any]) -> tuple[bool, str]:
+    """Sort the portal's own machine behind the schedulers."""
+    name, kind = named
+    return Capability.USERS in kind.capabilities, name
 
 
 def options_of(backend: str) -> list[Option]:

@@ -77,10 +77,10 @@ def _open_to(places: list[Item], team: str, actor: Actor) -> list[Item]:
 
 def _teams(actor: Actor) -> list[tuple[str, str]]:
     teams = [
-        (team["slug"], gettext("Where %(t)s can run") % {"t": team["name"]})
+        (team["slug"], gettext("Available to %(t)s") % {"t": team["name"]})
         for team in teams_for(actor)
     ]
-    return [("", gettext("Every team")), *teams] if len(teams) > 1 else []
+    return [("", gettext("All teams")), *teams] if len(teams) > 1 else []
 
 
 CLUSTERS = ListView(
@@ -91,9 +91,9 @@ CLUSTERS = ListView(
         Column("name", _("Cluster")),
         Column("state", _("State"), value=lambda row: row["standing"]["word"]),
         Column("nodes", _("Nodes"), value=lambda row: row["nodes"]["total"]),
-        Column("gpus", _("GPUs used"), "num", value=lambda row: row["gpus"]["used"]),
+        Column("gpus", _("GPUs allocated"), "num", value=lambda row: row["gpus"]["used"]),
         Column("gpus_total", None, value=lambda row: row["gpus"]["total"]),
-        Column("seen_at", _("Seen"), "num"),
+        Column("seen_at", _("Last response"), "num"),
         Column("actions", "", value=None),
     ),
     row_template="clusters/_cluster_row.html",
@@ -108,13 +108,13 @@ PLACES = ListView(
         Filter("cluster", _on_cluster, label=_("cluster")),
     ),
     columns=(
-        Column("name", _("Place")),
+        Column("name", _("Pool")),
         Column("cluster", None, value=lambda row: row["cluster"].name),
         Column("free", _("GPUs free"), "num", value=lambda row: row["stock"].all_gpus.free),
-        Column("gpus", _("By type"), value=lambda row: list(row["stock"].gpus)),
+        Column("gpus", _("By model"), value=lambda row: list(row["stock"].gpus)),
         Column("nodes", _("Nodes"), value=lambda row: row["stock"].total),
-        Column("teams", _("Who may")),
-        Column("runs", _("Ours"), "num"),
+        Column("teams", _("Teams with access")),
+        Column("runs", _("Your jobs"), "num"),
         Column("note", _("Note")),
     ),
     row_template="clusters/_place_row.html",

@@ -21,19 +21,19 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
     """Return the state: `word` and `shape` of its mark, `text` with its age, `since`."""
     now = clock.now()
     if not cluster.is_enabled:
-        text = Message("Takes no new jobs; what runs goes on.")
+        text = Message("Disabled: takes no new jobs. Running jobs continue.")
         if cluster.trouble:
             text += Message(
-                " It has been silent for {x}.", x=span_text(now - (cluster.trouble_since or now))
+                " It has not responded for {x}.", x=span_text(now - (cluster.trouble_since or now))
             )
         return _state("disabled", "canceled", text, cluster.seen_at)
     if cluster.trouble:
         since = cluster.trouble_since or now
         return _state(
-            "silent",
+            "not responding",
             "failed",
             Message(
-                "Silent for {span}: {trouble}",
+                "Not responding for {span}: {trouble}",
                 span=span_text(now - since),
                 trouble=cluster.trouble,
             ),
@@ -41,19 +41,19 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
         )
     if cluster.seen_at is None:
         return _state(
-            "not seen yet",
+            "connecting",
             "queued",
-            Message("Nobody has reached it yet; that takes a few seconds after it is connected."),
+            Message("Muster is reading its inventory. This takes a few seconds."),
             None,
         )
     trouble, unseen_since = trouble_of(cluster)
     if trouble:
-        return _state("silent", "failed", trouble, unseen_since)
+        return _state("not responding", "failed", trouble, unseen_since)
     silence = now - cluster.seen_at
     return _state(
         "connected",
         "succeeded",
-        Message("It answered {silence} ago.", silence=span_text(silence)),
+        Message("Responded {silence} ago.", silence=span_text(silence)),
         cluster.seen_at,
     )
 
@@ -70,7 +70,7 @@ def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
         return "", None
     return (
         Message(
-            "Not seen for {silence}: no watcher is running, or the cluster is slow to answer.",
+            "No response for {silence}. The watcher is not running, or the cluster is slow.",
             silence=span_text(silence),
         ),
         cluster.seen_at,
@@ -106,10 +106,10 @@ def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
             span, text = span_text(data["seconds"]), Message(data["said"])
             return (
                 "succeeded",
-                Message("Answered again after {span} of silence: {said}", span=span, said=text),
+                Message("Responding again after {span}: {said}", span=span, said=text),
             )
         case "silent":
-            return "failed", Message("Fell silent: {said}", said=Message(data["said"]))
+            return "failed", Message("Stopped responding: {said}", said=Message(data["said"]))
         case "disabled":
             return "canceled", Message("Disabled")
         case "enabled":
@@ -122,12 +122,12 @@ def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
             return "queued", Message("Connected")
         case "tested":
             return (
-                ("succeeded", Message("Tested: it answers"))
+                ("succeeded", Message("Connection test succeeded"))
                 if data.get("is_ok")
-                else ("failed", Message("Tested: it does not answer"))
+                else ("failed", Message("Connection test failed"))
             )
         case "credential_used":
-            return "queued", Message("Its credential was used: {use}", use=data.get("use", ""))
+            return "queued", Message("Credential used: {use}", use=data.get("use", ""))
         case other:
             return "queued", other.capitalize()
 

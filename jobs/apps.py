@@ -7,13 +7,16 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from clusters import workload
         from clusters.services.pools import names_visible_to
-        from jobs import access, gpu_use, leavers  # models are loaded by now
+        from jobs import access, dashboard, gpu_use, leavers  # models are loaded by now
         from jobs.scheduling import cluster_load
         from jobs.web.navigation import ENTRIES
-        from portal.web import navigation
+        from jobs.web.search import PROVIDERS
+        from portal.web import navigation, search
         from workspaces.organizations.team_rule_services import register_pools
 
         navigation.register(*ENTRIES)
+        navigation.register_running_count(dashboard.running_count)
+        search.register(*PROVIDERS)
         access.register()
         workload.register(cluster_load)
         register_pools(names_visible_to)

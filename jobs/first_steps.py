@@ -21,7 +21,7 @@ from workspaces.models import GroupRule, Membership, Organization, Provider, Quo
 
 @dataclass(frozen=True)
 class SetupStep:
-    """One step. `needs`: who can do it. `path`: relative to the organization."""
+    """One step. `needs`: who can do it. `path`: relative to the organization, or absolute."""
 
     key: str
     title: str
@@ -29,6 +29,10 @@ class SetupStep:
     path: str
     needs: P
     is_done: bool
+
+    def url(self, org: Organization) -> str:
+        """Return the page on which it is done."""
+        return self.path if self.path.startswith("/") else f"/{org.slug}/{self.path}"
 
 
 def guide_for(actor: Actor, org: Organization) -> dict[str, Any] | None:
@@ -43,47 +47,47 @@ def steps_of(org: Organization) -> list[SetupStep]:
         SetupStep(
             "named",
             _("Name the organization"),
-            _("People read it at the top of every page."),
+            _("The name is shown in the switcher and on every page."),
             "guide#name",
             P.ORG_ADMIN,
             org.name != "Home",
         ),
         SetupStep(
             "people-from",
-            _("Connect a directory or a sign-in service"),
-            _("So that people come, and go, with your company's own accounts."),
+            _("Connect a directory or single sign-on"),
+            _("People join and leave with their company accounts."),
             "directories",
             P.PROVIDERS_WRITE,
             Provider.objects.filter(of_organization, is_enabled=True).exists(),
         ),
         SetupStep(
             "groups",
-            _("Say what its groups give"),
-            _("A group gives a role here, or a seat in a team."),
+            _("Map groups to roles and teams"),
+            _("Members of a group get a role in the organization or join a team."),
             "directories",
             P.PROVIDERS_WRITE,
             GroupRule.objects.filter(org=org).exists(),
         ),
         SetupStep(
             "people",
-            _("Bring somebody in"),
-            _("By an invitation, or many at once from a spreadsheet."),
+            _("Invite people"),
+            _("Send an invitation, or import a CSV file."),
             "members/import",
             P.MEMBERS_WRITE,
             Membership.objects.filter(user__is_service=False)[1:2].exists(),
         ),
         SetupStep(
             "team",
-            _("Make a team"),
-            _("Jobs, limits and secrets belong to teams."),
+            _("Create a team"),
+            _("Jobs, quotas and secrets belong to teams."),
             "teams",
             P.TEAMS_WRITE,
             Team.objects.exclude(slug="default").exists(),
         ),
         SetupStep(
             "quotas",
-            _("Set a limit"),
-            _("So that one team cannot hold all GPUs."),
+            _("Set a quota"),
+            _("A quota keeps one team from using every GPU."),
             "quotas",
             P.QUOTAS_WRITE,
             Quota.objects.exclude(limit=None).exists(),
@@ -91,23 +95,23 @@ def steps_of(org: Organization) -> list[SetupStep]:
         SetupStep(
             "cluster",
             _("Connect a cluster"),
-            _("Slurm, Kubernetes, or this machine."),
-            "clusters",
+            _("Connect Slurm, Kubernetes or this machine."),
+            "/platform/clusters",
             P.CLUSTERS_WRITE,
             Cluster.objects.filter(is_enabled=True).exists(),
         ),
         SetupStep(
             "pool",
-            _("Grant a pool"),
-            _("It says which machines a team's jobs may use."),
+            _("Grant access to a pool"),
+            _("Pools decide which nodes a team's jobs may use."),
             "pools",
             P.CLUSTERS_WRITE,
             PoolGrant.objects.exists() or Pool.objects.filter(is_open=True).exists(),
         ),
         SetupStep(
             "job",
-            _("Run a first job"),
-            _("An example that trains something is ready."),
+            _("Run the first job"),
+            _("Start from an example that trains a small model."),
             "jobs/new",
             P.TEAMS_READ,
             Job.objects.filter(state=State.SUCCEEDED).exists(),

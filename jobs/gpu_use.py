@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from uuid import UUID
 
+from django.db.models import Q
+
 from jobs.models import Attempt
+from portal.core import clock
 from schedulers.states import State
 from workspaces.quotas.gpu_hours import GpuUsage, register_running_usage
+
+DAYS = 30
 
 
 def register() -> None:
@@ -44,3 +51,41 @@ def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[GpuUsage
         "org_id", "job__team_id", "job__owner_id", "job__resources__gpu", "started_at"
     ):
         yield GpuUsage(org, team, user, int(gpus), since, at)
+
+
+@dataclass(frozen=True)
+class GpuDay:
+    """GPU-hours of one day (UTC). `share`: of the highest day, in percent."""
+
+    day: date
+    hours: float
+    share: float
+
+
+def gpu_days(*, team_id: UUID | None = None, owner_id: UUID | None = None) -> list[GpuDay]:
+    """Return the GPU-hours of a team or a person on each of the last 30 days, oldest first."""
+    now = clock.now()
+    first = now.astimezone(UTC).date() - timedelta(days=DAYS - 1)
+    begin = datetime.combine(first, time(), UTC)
+    whose = {"job__team_id": team_id} if team_id else {"job__owner_id": owner_id}
+    rows = Attempt.objects.filter(
+        Q(finished_at__gte=begin) | Q(finished_at=None, state__lt=State.SUCCEEDED),
+        started_at__isnull=False,
+        job__resources__gpu__gt=0,
+        **whose,
+    )
+    seconds: dict[date, float] = defaultdict(float)
+    for gpus, start, end in rows.values_list("job__resources__gpu", "started_at", "finished_at"):
+        _spread(seconds, int(gpus), max(start, begin), end or now)
+    top = max(seconds.values(), default=0) or 1
+    days = (first + timedelta(days=n) for n in range(DAYS))
+    return [GpuDay(day, seconds[day] / 3600, 100 * seconds[day] / top) for day in days]
+
+
+def _spread(seconds: dict[date, float], gpus: int, start: datetime, end: datetime) -> None:
+    """Add a run to the days that it touches."""
+    while start < end:
+        day = start.astimezone(UTC).date()
+        until = min(end, datetime.combine(day + timedelta(days=1), time(), UTC))
+        seconds[day] += gpus * (until - start).total_seconds()
+        start = until

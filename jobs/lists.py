@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, Func, QuerySet, TextField, Value
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
 
+from clusters.models import Cluster, Gpu
+from clusters.services.pools import pools_visible_to
 from jobs.models import Job
 from jobs.representations import job_rows, listed
 from jobs.selectors import visible_jobs
+from portal import list_language
+from portal.core.audit.reading import instant
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView
+from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from schedulers.spec.names import LABEL_PATTERN
 from schedulers.states import State
 from workspaces.access.actors import Actor
-from workspaces.organizations.selectors import teams_for
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations.selectors import people, teams_for
 
-Narrow = Callable[[QuerySet[Job], str, Actor], QuerySet[Job]]
-
-
-def _one_of(lookup: str, read: Callable[[str], object] = str) -> Narrow:
-    """Narrow to rows whose value is one of those separated by commas."""
-
-    def narrow(rows: QuerySet[Job], text: str, actor: Actor) -> QuerySet[Job]:
-        words = [part.strip() for part in text.split(",") if part.strip()]
-        return rows.filter((f"{lookup}__in", [read(word) for word in words])) if words else rows
-
-    return narrow
+Item = dict[str, Any]
+GPU_TYPES = 50  # suggested at most
+PEOPLE = 200
 
 
 def _state(word: str) -> State:
@@ -43,39 +41,78 @@ def _state(word: str) -> State:
         ) from None
 
 
-def _owned_by(rows: QuerySet[Job], owner: str, actor: Actor) -> QuerySet[Job]:
-    if owner == "me":
-        return rows.filter(owner_id=actor.user_id)
-    return rows.filter(owner__email=owner.lower())
+def _owned_by(owners: list[str], actor: Actor) -> Q:
+    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
+    return found | Q(owner_id=actor.user_id) if "me" in owners else found
 
 
-def _named(rows: QuerySet[Job], name: str, actor: Actor) -> QuerySet[Job]:
-    return rows.filter(name=name)
+def _named(names: list[str], actor: Actor) -> Q:
+    """Match a part of a name, or with a leading `=` the whole name."""
+    found = Q(name__in=[name[1:] for name in names if name.startswith("=")])
+    for name in names:
+        if not name.startswith("="):
+            found |= Q(name__icontains=name)
+    return found
 
 
-def _labelled(rows: QuerySet[Job], label: str, actor: Actor) -> QuerySet[Job]:
-    key, _colon, value = label.partition(":")
-    if not re.fullmatch(LABEL_PATTERN, key):
-        raise InvalidInput.at("label", f"must be key:value; {key[:40]!r} is not the key of a label")
-    if _has_contains():
-        return rows.filter(labels__contains={key: value})
+def _labelled(rows: QuerySet[Job], text: str, actor: Actor) -> QuerySet[Job]:
+    """Narrow to the jobs with all labels `key:value`, and none of the excluded ones."""
+    for label, is_negative in list_language.values(text):
+        key, _colon, value = label.partition(":")
+        if not re.fullmatch(LABEL_PATTERN, key):
+            raise InvalidInput.at(
+                "label", f"must be key:value; {key[:40]!r} is not the key of a label"
+            )
+        match = _has_label(key, value)
+        rows = rows.filter(~match if is_negative else match)
+    return rows
+
+
+def _has_label(key: str, value: str) -> Q:
+    if connection.features.supports_json_field_contains:
+        return Q(labels__contains={key: value})
     # SQLite has no JSON containment; the path is a bound value
     path = '$."' + key.replace('"', "") + '"'
     found = Func(F("labels"), Value(path), function="json_extract", output_field=TextField())
-    return rows.annotate(label_text=found).filter(label_text=value)
+    return Q(Exact(Coalesce(found, Value("\x00")), value))
+
+
+def _with_gpus(types: list[str], actor: Actor) -> Q:
+    """Match GPU types, `any` or `none`."""
+    found = Q()
+    for name in types:
+        match name.lower():
+            case "any":
+                found |= Q(resources__gpu__gt=0)
+            case "none":
+                found |= ~Q(resources__gpu__gt=0)
+            case kind:
+                found |= Q(resources__has_key=f"gpu.{kind}")
+    return found
+
+
+def _since(rows: QuerySet[Job], text: str, actor: Actor) -> QuerySet[Job]:
+    return rows.filter(created_at__gte=instant("since", text))
 
 
 def _search(rows: QuerySet[Job], q: str, actor: Actor) -> QuerySet[Job]:
-    """Match a number exactly and names by prefix, which an index supports."""
+    """Match a number exactly, else every word in the name, in any case."""
     if re.fullmatch(r"#?[0-9]{1,18}", q):
         return rows.filter(number=int(q.removeprefix("#")))
-    if _has_contains():
-        return rows.filter(name__startswith=q)
-    return rows.filter(name__gte=q, name__lt=q + "\U0010ffff")
+    return containing("name")(rows, q, actor)
 
 
-def _has_contains() -> bool:
-    return connection.features.supports_json_field_contains
+def _owners(actor: Actor) -> list[tuple[str, Any]]:
+    if not actor.may(P.MEMBERS_READ):
+        return [("me", _("You"))]
+    rows = people().order_by("user__email").values_list("user__email", "user__name")[:PEOPLE]
+    return [("me", _("You")), *rows]
+
+
+def _gpu_types(actor: Actor) -> list[tuple[str, Any]]:
+    found = Gpu.objects.exclude(type="").order_by("type").values_list("type", flat=True).distinct()
+    named = [(name, name.upper()) for name in found[:GPU_TYPES]]
+    return [("any", _("Any GPU")), ("none", _("No GPU")), *named]
 
 
 def _teams(actor: Actor) -> list[tuple[str, Any]]:
@@ -83,63 +120,156 @@ def _teams(actor: Actor) -> list[tuple[str, Any]]:
     return [("", _("All teams")), *teams] if len(teams) > 1 else []
 
 
-def _why(row: dict[str, Any]) -> str:
+def _clusters(actor: Actor) -> list[tuple[str, Any]]:
+    found = {pool.cluster.name for pool in pools_visible_to(actor)}
+    whole = Cluster.objects.filter(is_enabled=True, pools=None).values_list("name", flat=True)
+    return [(name, "") for name in sorted(found.union(whole))]
+
+
+def _pools(actor: Actor) -> list[tuple[str, Any]]:
+    return [(pool.name, pool.cluster.name) for pool in pools_visible_to(actor)]
+
+
+def _why(row: Item) -> str:
     if row["pending"]:
         return str(row["pending"]["text"])
     return str((row["reason"] or {}).get("headline", ""))
+
+
+def _labels(row: Item) -> str:
+    return " ".join(f"{key}:{value}" for key, value in row["labels"].items())
 
 
 JOBS = ListView(
     name="jobs",
     rows=lambda actor: listed(visible_jobs(actor)),
     represent=lambda rows, actor: job_rows(rows),
+    row_template="jobs/_job_row.html",
     order=Order("number", is_descending=True),
     filters=(
         Filter(
             "q",
             _search,
-            "A number or the prefix of a name.",
+            "A number, or words of the name; `-word` excludes.",
             _("Search jobs"),
-            _("#12, or the beginning of a name"),
+            _("#12, a name, or state:failed user:me"),
+            is_search=True,
         ),
         Filter(
             "state",
-            _one_of("state", _state),
-            "States separated by commas.",
+            one_of("state", _state),
+            "States separated by commas; `!` excludes one.",
+            _("State"),
             chips=(
                 ("", _("All")),
-                ("queued", _("Waiting")),
+                ("queued", _("Queued")),
+                ("dispatching,submitted,starting", _("Starting")),
                 ("running", _("Running")),
-                ("failed", _("Failed")),
                 ("succeeded", _("Succeeded")),
+                ("failed", _("Failed")),
+                ("canceled", _("Canceled")),
             ),
+            values=lambda actor: [(state.label, "") for state in State],
+            is_multiple=True,
+            is_counted=True,
         ),
-        Filter("owner", _owned_by, "An e-mail, or `me`.", chips=(("me", _("Mine")),)),
+        Filter(
+            "owner",
+            matching(_owned_by),
+            "E-mail addresses or `me`, separated by commas; `!` excludes one.",
+            _("Owner"),
+            chips=(("me", _("Mine")),),
+            values=_owners,
+            is_multiple=True,
+            is_counted=True,
+            key="user",
+        ),
         Filter(
             "team",
-            _one_of("team__slug"),
-            "Team slugs separated by commas.",
+            one_of("team__slug"),
+            "Team slugs separated by commas; `!` excludes one.",
             _("Team"),
             choices=_teams,
+            is_multiple=True,
         ),
-        Filter("cluster", _one_of("cluster__name"), "Names separated by commas.", _("cluster")),
-        Filter("pool", _one_of("pool__name"), "Names separated by commas.", _("pool")),
-        Filter("name", _named, "The exact name."),
-        Filter("label", _labelled, "key:value"),
+        Filter(
+            "cluster",
+            one_of("cluster__name"),
+            "Names separated by commas; `!` excludes one.",
+            _("Cluster"),
+            values=_clusters,
+            is_multiple=True,
+        ),
+        Filter(
+            "pool",
+            one_of("pool__name"),
+            "Names separated by commas; `!` excludes one.",
+            _("Pool"),
+            values=_pools,
+            is_multiple=True,
+        ),
+        Filter(
+            "gpu",
+            matching(_with_gpus),
+            "Requested GPU types, `any` or `none`, separated by commas; `!` excludes one.",
+            _("GPU type"),
+            values=_gpu_types,
+            is_multiple=True,
+            is_search=True,
+        ),
+        Filter(
+            "name",
+            matching(_named),
+            "Parts of names separated by commas; `=name` is the whole name, `!` excludes.",
+            _("Part of the name"),
+            is_multiple=True,
+            is_search=True,
+        ),
+        Filter(
+            "label",
+            _labelled,
+            "Labels `key:value` separated by commas, all of which a job has; `!` excludes one.",
+            _("Label, as key:value"),
+            is_multiple=True,
+            is_search=True,
+        ),
+        Filter(
+            "since",
+            _since,
+            "Submitted since `2026-01-31`, `2026-01-31T12:00` (UTC), or an age: `24h`, `7d`.",
+            _("Submitted since"),
+            values=lambda actor: [
+                ("1h", _("1 hour")),
+                ("24h", _("24 hours")),
+                ("7d", _("7 days")),
+                ("30d", _("30 days")),
+            ],
+            is_search=True,
+        ),
     ),
     columns=(
         Column("number", _("Job"), sort=("number",)),
         Column("name", None),
-        Column("state", _("State")),
-        Column("why", _("Why"), value=_why),
-        Column("cpus", _("Holds"), value=lambda row: row["resources"]["cpus"]),
+        Column("state", _("State"), sort=("state", "number")),
+        Column("why", _("Reason"), value=_why, is_optional=True),
+        Column(
+            "cpus",
+            _("Resources"),
+            value=lambda row: row["resources"]["cpus"],
+            is_optional=True,
+        ),
         Column("gpus", None, value=lambda row: row["resources"].get("gpus", 0)),
-        Column("cluster", _("Where")),
-        Column("owner", _("Who"), value=lambda row: row["owner"]["email"]),
-        Column("team", None),
-        Column("started_at", _("Ran"), "num"),
-        Column("finished_at", None),
+        Column("gpu_utilization", _("GPU util (5 min)"), "num", is_optional=True),
+        Column("cluster", _("Node"), is_optional=True),
+        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
+        Column("team", _("Team"), is_extra=True),
+        Column("priority", _("Priority"), is_extra=True),
+        Column("labels", _("Labels"), value=_labels, is_extra=True),
+        Column("image", _("Image"), is_extra=True),
+        Column("exit_code", _("Exit code"), "num", is_extra=True),
+        Column("started_at", _("Duration"), "num", is_optional=True),
+        Column("finished_at", _("Finished"), "num", is_extra=True),
+        Column("created", _("Submitted"), "num", value=None, sort=("number",), is_optional=True),
         Column("created_at", None),
-        Column("created", _("Submitted"), "num", value=None, sort=("number",)),
     ),
 )

@@ -15,7 +15,7 @@ from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
 from jobs.scheduling.pending_summary import pending_summary
 from jobs.storage import deleting
-from jobs.utilization import gpu_utilization_of
+from jobs.utilization.selectors import gpu_utilization_of
 from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message

@@ -14,6 +14,7 @@ from jobs.dispatch import claims as dispatching
 from jobs.dispatch import threads
 from jobs.models import Attempt
 from jobs.outputs import KEPT
+from jobs.utilization import recording
 from portal.core import clock
 from portal.core.wakeups import wake_worker
 from schedulers.contract import Unavailable
@@ -60,6 +61,12 @@ def delete_logs() -> None:
 def count_logs() -> None:
     """Account for sealed logs."""
     storage.count_closed()
+
+
+@shared_task(name="jobs.record_utilization")
+def record_utilization() -> None:
+    """Record GPU utilization from the series."""
+    recording.record_utilization()
 
 
 @shared_task(name="jobs.forget")

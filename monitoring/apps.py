@@ -9,9 +9,11 @@ class MonitoringConfig(AppConfig):
         from monitoring.demo.backend import SimulatedCluster
         from monitoring.protocols import PROTOCOLS
         from monitoring.web.navigation import ENTRIES
+        from monitoring.web.search import PROVIDERS
         from portal.core import protocols
-        from portal.web import navigation
+        from portal.web import navigation, search
 
         navigation.register(*ENTRIES)
+        search.register(*PROVIDERS)
         protocols.register(*PROTOCOLS)
         schedulers.register(SimulatedCluster)

@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from clusters.models import Node
+from clusters.models import Cluster, Gpu, Node
 from monitoring.nodes import UNREAD, node_rows
+from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
-from portal.lists import Column, ListView
+from portal.lists import Column, Filter, ListView
+from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
+
+_STATES = {
+    "ready": {"is_ready": True, "is_drained": False},
+    "drained": {"is_ready": True, "is_drained": True},
+    "down": {"is_ready": False},
+}
+
+
+def _in_state(rows: QuerySet[Node], state: str, actor: Actor) -> QuerySet[Node]:
+    if state not in _STATES:
+        raise InvalidInput.at("state", f"must be one of {', '.join(_STATES)}")
+    return rows.filter(**_STATES[state])
+
+
+def _clusters(actor: Actor) -> list[tuple[str, str]]:
+    names = Cluster.objects.order_by("name").values_list("name", flat=True)
+    return [("", gettext("All clusters")), *((n, n) for n in names)] if len(names) > 1 else []
+
+
+def _models(actor: Actor) -> list[tuple[str, str]]:
+    kinds = Gpu.objects.order_by("type").values_list("type", flat=True).distinct()
+    return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
+
 
 NODES = ListView(
     name="nodes",
@@ -17,17 +44,55 @@ NODES = ListView(
     represent=node_rows,
     order=Order("cluster__name", "name"),
     max_page_size=500,
+    filters=(
+        Filter(
+            "state",
+            _in_state,
+            help="ready, drained or down.",
+            label=_("State"),
+            chips=(
+                ("", _("All")),
+                ("ready", _("Ready")),
+                ("drained", _("Drained")),
+                ("down", _("Down")),
+            ),
+        ),
+        Filter(
+            "q",
+            lambda rows, text, actor: rows.filter(name__icontains=text),
+            help="Part of the name.",
+            label=_("Search nodes"),
+            placeholder=_("Part of a name"),
+        ),
+        Filter(
+            "cluster",
+            lambda rows, name, actor: rows.filter(cluster__name=name),
+            help="Name of the cluster.",
+            label=_("Cluster"),
+            choices=_clusters,
+        ),
+        Filter(
+            "model",
+            lambda rows, kind, actor: rows.filter(
+                id__in=Gpu.objects.filter(type=kind).values("node_id")
+            ),
+            help="GPU model, such as h100.",
+            label=_("GPU model"),
+            choices=_models,
+        ),
+    ),
     columns=(
         Column("name", _("Node")),
         Column("cluster", None),
         Column("state", _("State")),
         Column("gpus", _("GPUs"), value=lambda row: len(row["gpus"])),
-        Column("cpus", _("CPU held"), "num", value=lambda row: row["cpus"]["held"]),
+        Column("gpu_utilization", _("GPU util (5 min)")),
+        Column("cpus", _("CPU allocated"), "num", value=lambda row: row["cpus"]["held"]),
         Column("cpus_total", None, value=lambda row: row["cpus"]["total"]),
-        Column("cpu_used", _("CPU used"), "num", value=None),
+        Column("cpu_used", _("CPU usage"), "num", value=None),
         Column("memory", _("Memory used"), "num", value=None),
         Column("jobs", _("Jobs"), value=lambda row: [job["number"] for job in row["jobs"]]),
-        Column("seen_at", _("Seen"), "num"),
+        Column("seen_at", _("Last seen"), "num"),
     ),
     row_template="monitoring/_node_row.html",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,7 +14,7 @@ from django.db.models import QuerySet
 from clusters.models import Gpu, Node
 from jobs.models import Attempt, Job
 from jobs.selectors import visible_jobs
-from jobs.utilization import GPU_UTILIZATION, WINDOW_MS
+from jobs.utilization.selectors import gpu_utilization_of_nodes
 from portal import series
 from portal.core import clock
 from schedulers.states import State
@@ -47,16 +46,15 @@ def node_rows(
     """Return nodes with usage, latest metrics and `jobs`, by default those that the actor may see."""
     taken, gpus = placements(), _gpus(nodes)
     mine = jobs_visible_to(actor) if jobs is None else jobs
-    owners = [_owner(node) for node in nodes]
-    latest = series.latest_of(owners)
-    used = series.recent_means(owners, GPU_UTILIZATION, start_ms=clock.now_ms() - WINDOW_MS)
+    latest = series.latest_of([_owner(node) for node in nodes])
+    used = gpu_utilization_of_nodes([node.id for node in nodes])
     return [
         _row(
             node,
             taken[node.cluster_id, node.name],
             mine[node.cluster_id, node.name],
             latest[_owner(node)],
-            _with_utilization(gpus[node.id], used.get(_owner(node), {})),
+            _with_utilization(gpus[node.id], used.get(node.id, {})),
         )
         for node in nodes
     ]
@@ -75,12 +73,7 @@ def _with_utilization(
     gpus: list[dict[str, Any]], used: Mapping[str, float]
 ) -> list[dict[str, Any]]:
     """Add the utilization (0 to 1) of each GPU over the last five minutes; None if unknown."""
-    by_index = {json.loads(labels).get("gpu"): value for labels, value in used.items()}
-    return [gpu | {"utilization": _rounded(by_index.get(str(gpu["index"])))} for gpu in gpus]
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
+    return [gpu | {"utilization": used.get(str(gpu["index"]))} for gpu in gpus]
 
 
 def _mean(values: list[float]) -> float | None:

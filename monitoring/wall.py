@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,7 @@ import orjson
 
 from clusters.models import Cluster
 from clusters.services.pools import pools_visible_to
-from monitoring.inventory import inventory_snapshot
+from monitoring.inventory import InventorySnapshot, inventory_snapshot
 from monitoring.nodes import JobsByPlace, jobs_of_all, jobs_visible_to, placements
 from monitoring.wall_use import use_of
 from portal.core import clock
@@ -41,6 +42,48 @@ def _wall(actor: Actor, seen: JobsByPlace) -> dict[str, Any]:
     null where the scheduler does not tell them. A cluster is `is_exact` if it is known which of its
     GPUs are allocated; otherwise only their number is known, and the first ones are shown.
     """
+    gpus = current_gpus()
+    stock = gpus.stock
+    return {
+        "at": clock.now(),
+        "states": STATES,
+        "types": stock.types,
+        "partitions": stock.partitions,
+        "nodes": orjson.Fragment(gpus.nodes),
+        "use": orjson.Fragment(gpus.use),
+        "pools": [
+            {"name": pool.name, "nodes": ranges}
+            for pool in pools_visible_to(actor)
+            if (ranges := stock.ranges_of(pool))
+        ],
+        "racks": [{"name": name, "nodes": ranges} for name, ranges in stock.racks.items()],
+        "clusters": [
+            {"name": c.name, "is_exact": c.id in gpus.exact, "trouble": c.trouble}
+            for c in gpus.clusters
+        ],
+        "jobs": {
+            stock.places[key]: [
+                [job["number"], job["name"], job["gpus"], job["org"]] for job in jobs
+            ]
+            for key, jobs in seen.items()
+            if key in stock.places
+        },
+    }
+
+
+@dataclass(frozen=True)
+class CurrentGpus:
+    """All GPUs: `nodes` and `use` as in the overview, as JSON; `exact` are ids of clusters."""
+
+    clusters: list[Cluster]
+    exact: set[UUID]
+    stock: InventorySnapshot
+    nodes: bytes
+    use: bytes
+
+
+def current_gpus() -> CurrentGpus:
+    """Return all GPUs of all clusters with their allocation and use."""
     clusters = list(Cluster.objects.order_by("name").only(*_SHOWN))
     exact = {
         c.id
@@ -53,30 +96,8 @@ def _wall(actor: Actor, seen: JobsByPlace) -> dict[str, Any]:
         stock.parts[c.id].with_used(used.get(c.id, ())) if c.id in exact else stock.parts[c.id].text
         for c in clusters
     )
-    return {
-        "at": clock.now(),
-        "states": STATES,
-        "types": stock.types,
-        "partitions": stock.partitions,
-        "nodes": orjson.Fragment(b"[" + b",".join(text for text in texts if text) + b"]"),
-        "use": orjson.Fragment(use_of(stock)),
-        "pools": [
-            {"name": pool.name, "nodes": ranges}
-            for pool in pools_visible_to(actor)
-            if (ranges := stock.ranges_of(pool))
-        ],
-        "racks": [{"name": name, "nodes": ranges} for name, ranges in stock.racks.items()],
-        "clusters": [
-            {"name": c.name, "is_exact": c.id in exact, "trouble": c.trouble} for c in clusters
-        ],
-        "jobs": {
-            stock.places[key]: [
-                [job["number"], job["name"], job["gpus"], job["org"]] for job in jobs
-            ]
-            for key, jobs in seen.items()
-            if key in stock.places
-        },
-    }
+    nodes = b"[" + b",".join(text for text in texts if text) + b"]"
+    return CurrentGpus(clusters, exact, stock, nodes, use_of(stock))
 
 
 def _used(exact: set[UUID]) -> dict[UUID, set[str]]:

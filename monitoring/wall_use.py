@@ -1,19 +1,16 @@
-"""Current utilization of every GPU for the GPU overview, read at most every ten seconds."""
+"""Utilization of every GPU for the GPU overview, read at most every ten seconds."""
 
 from __future__ import annotations
 
-import json
 import time
-from functools import lru_cache
 
 import orjson
 
+from jobs.utilization.selectors import gpu_utilization_of_nodes
 from monitoring.inventory import InventorySnapshot
-from portal import series
-from portal.core import clock
 
-EVERY = 10.0  # seconds, the interval of the agents
-OLD_MS = 120_000  # an older measurement counts as unknown
+EVERY = 10.0  # seconds; it is recorded every minute
+MOST = 256  # GPUs of a node
 _kept: dict[str, tuple[InventorySnapshot, float, bytes]] = {}  # has one entry: the current one
 
 
@@ -29,22 +26,11 @@ def use_of(stock: InventorySnapshot) -> bytes:
 
 def _text(stock: InventorySnapshot) -> bytes:
     found: list[list[int]] = [[] for _ in stock.ids]
-    places = {f"node:{pk.hex}": at for pk, at in stock.ids.items()}
-    for owner, labels, value in series.latest_values(
-        list(places), "gpu.utilization", start_ms=clock.now_ms() - OLD_MS
-    ):
-        gpu = _index(labels)
-        if gpu is None:
-            continue
-        row = found[places[owner]]
-        row.extend([-1] * (gpu + 1 - len(row)))
-        row[gpu] = max(0, min(100, round(value * 100)))
+    for node, by_gpu in gpu_utilization_of_nodes().items():
+        row = found[stock.ids[node]] if node in stock.ids else []
+        for label, value in by_gpu.items():
+            # The label of a MIG instance is not an index.
+            if label.isdigit() and (gpu := int(label)) < MOST:
+                row.extend([-1] * (gpu + 1 - len(row)))
+                row[gpu] = round(value * 100)
     return orjson.dumps(found)
-
-
-@lru_cache(maxsize=1024)
-def _index(labels: str) -> int | None:
-    """Return the index of a whole GPU from the labels of its series; None for a MIG instance."""
-    named = json.loads(labels)
-    index = str(named.get("gpu", ""))
-    return int(index) if index.isdigit() and int(index) < 256 and "mig" not in named else None

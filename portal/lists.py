@@ -1,26 +1,31 @@
 """Lists: one declaration from which come a page, its CSV file, and the list of the REST API.
 
 A `ListView` says which rows there are, how they are represented, filtered and ordered, and which
-columns the page shows. The whole state of a list is in its URL.
+columns the page shows. The whole state of a list is in its URL; the search box of its page takes
+the text language of `portal.list_language`, which says the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from drf_spectacular.utils import OpenApiParameter
 
+from portal import list_language
 from portal.core.csv_export import csv_lines
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.keyset import Order, Page, page_of
+from portal.core.messages import Message
+from portal.list_language import Term, Value
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -29,6 +34,10 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 300  # characters of a filter
 CHUNK = 1000  # rows read at a time for a CSV file
+COUNTED = 1000  # a chip counts fewer rows than this
+PAGE_SIZES = (25, 50, 100, 200)
+SEARCH = "q"  # the filter of the words that have no key
+COOKIE = "muster_columns_"  # a cookie per list keeps the columns that a person chose
 Rows = Any  # a query set, or a list of represented rows
 Item = dict[str, Any]
 
@@ -37,9 +46,12 @@ Item = dict[str, Any]
 class Column:
     """A column of the page; `name` is also the column in the CSV file and the value of `sort`.
 
-    `css` is the class of its heading; a column whose label is None is only in the file. `value`
+    `css` is the class of its heading; a column whose label is None is only in the file, together
+    with the one before it. `value`
     returns the CSV cell of a row; by default it is `row[name]`, and None leaves the column out.
-    `sort` lists the fields of its order, the last of which is unique.
+    `sort` lists the fields of its order, the last of which is unique. A reader can hide an
+    `is_optional` column; one that `is_extra` is optional and hidden at first. The row template
+    renders these cells only if `list.has.NAME`.
     """
 
     name: str
@@ -47,6 +59,12 @@ class Column:
     css: str = ""
     value: Callable[[Item], object] | str | None = ""
     sort: tuple[str, ...] = ()
+    is_optional: bool = False
+    is_extra: bool = False
+
+    @property
+    def is_choosable(self) -> bool:
+        return self.is_optional or self.is_extra
 
     def cell(self, row: Item) -> object:
         """Return the CSV cell; lists are joined by spaces."""
@@ -60,9 +78,13 @@ class Column:
 class Filter:
     """A parameter that narrows the rows: `narrow(rows, text, actor)`, which may raise InvalidInput.
 
-    `help` documents it in the API. The page shows an input if it has a `placeholder`, a menu of
-    `choices(actor)`, and `chips` that set it; pairs of value and label, where the value "" removes
-    the filter. A set filter without a control is shown as a chip that removes it.
+    `help` documents it in the API and in the search box. The page shows an input if it has a
+    `placeholder`, a menu of `choices(actor)`, and `chips` that set it; pairs of value and label,
+    where the value "" removes the filter. A set filter without a control is shown as a chip that
+    removes it. A filter that `is_multiple` takes several values (`matching`), which chips combine;
+    chips that are counted show how many rows they have. In the text language its key is `key`,
+    else its name; `values(actor)` are suggested there. A filter that `is_search` tests many rows:
+    nothing is counted beside it.
     """
 
     name: str
@@ -73,6 +95,40 @@ class Filter:
     suggestions: tuple[str, ...] = ()
     choices: Callable[[Any], Sequence[tuple[str, Text]]] | None = None
     chips: tuple[tuple[str, Text], ...] = ()
+    is_multiple: bool = False
+    is_counted: bool = False
+    is_search: bool = False
+    key: str = ""
+    values: Callable[[Any], Sequence[tuple[str, Text]]] | None = None
+
+    @property
+    def text_key(self) -> str:
+        """Return the key in the text language; words without a key are the search."""
+        return "" if self.name == SEARCH else self.key or self.name
+
+    def terms(self, text: str) -> list[Term]:
+        """Return the parameter as terms of the text language."""
+        if self.name == SEARCH:
+            return [Term("", (w.text,), w.is_negative) for w in list_language.words(text)]
+        if not self.is_multiple:
+            return [Term(self.text_key, (text,))]
+        found = list_language.values(text)
+        sides = [(no, tuple(v.text for v in found if v.is_negative is no)) for no in (False, True)]
+        return [Term(self.text_key, texts, no) for no, texts in sides if texts]
+
+    def toggled(self, text: str, chip: str) -> str:
+        """Return the parameter after a click on a chip."""
+        if not self.is_multiple or not chip:
+            return "" if chip == text else chip
+        wanted, found = list_language.values(chip), list_language.values(text)
+        rest = [v for v in found if all(v.text != one.text for one in wanted)]
+        return list_language.written_values(rest if self.is_set(text, chip) else rest + wanted)
+
+    def is_set(self, text: str, chip: str) -> bool:
+        """Return whether the parameter has all values of a chip."""
+        if not self.is_multiple or not chip:
+            return chip == text
+        return set(list_language.values(chip)) <= set(list_language.values(text))
 
     @property
     def parameter(self) -> OpenApiParameter:
@@ -87,17 +143,18 @@ class Asked:
     sort: str = ""
     cursor: str = ""
     limit: int | None = None
+    columns: str = ""
 
     @cached_property
     def kept(self) -> dict[str, str]:
         """Return the parameters that the links of the page keep."""
-        found = {name: value for name, value in self.filters.items() if value}
-        return found | ({"sort": self.sort} if self.sort else {})
+        view = {"sort": self.sort, "columns": self.columns, "limit": str(self.limit or "")}
+        return {name: value for name, value in (self.filters | view).items() if value}
 
     def url(self, **changes: str | None) -> str:
         """Return the first page's query string with some parameters changed, or removed by ""."""
         found = {name: value for name, value in (self.kept | changes).items() if value}
-        return "?" + urlencode(found, safe=",")
+        return "?" + urlencode(found, safe=",:!@")
 
 
 @dataclass(frozen=True)
@@ -155,27 +212,47 @@ class ListView:
     def render(
         self, request: Any, template: str, context: Mapping[str, Any], **more: Any
     ) -> HttpResponse:
-        """Render the page with `list` in its context, or the CSV file for `?format=csv`."""
-        if request.method == "GET" and request.GET.get("format") == "csv":
-            return self.csv(request.actor, request.GET)  # type: ignore[return-value]
-        shown = context if "list" in context else {"list": self.shown(request.actor, request.GET)}
-        return render(request, template, {**context, **shown}, **more)
+        """Render the page with `list` in its context, or the CSV file for `?format=csv`.
 
-    def shown(self, actor: Any, params: Mapping[str, str]) -> Shown:
+        `?format=keys` returns what the search box suggests; `?query=` is a text of its language and
+        redirects to the parameters that it means, unless it has unknown keys.
+        """
+        if request.method == "GET":
+            given, query = request.GET.get("format"), request.GET.get("query")
+            if given == "csv":
+                return self.csv(request.actor, request.GET)  # type: ignore[return-value]
+            if given == "keys":
+                return JsonResponse({"keys": self.keys(request.actor)})
+            if query is not None and not (parsed := self.parsed(query)).problems:
+                asked = self._asked(request.GET, request.COOKIES, parsed.filters)
+                return HttpResponseRedirect(request.path + asked.url().rstrip("?"))
+        if "list" not in context:
+            shown = self.shown(request.actor, request.GET, request.COOKIES)
+            context = {**context, "list": shown}
+        return render(request, template, dict(context), **more)
+
+    def shown(
+        self, actor: Any, params: Mapping[str, str], cookies: Mapping[str, str] | None = None
+    ) -> Shown:
         """Return the page for templates; invalid input is its `error`."""
-        given = {n: params.get(n, "").replace("\x00", "").strip() for n in self._names}
-        request, page, error = Asked(given, params.get("sort", "")), Page[Item]([]), ""
+        parsed = self.parsed(params["query"]) if "query" in params else None
+        plain = {name: params[name] for name in params} | (parsed.filters if parsed else {})
+        asked, page, error = self._asked(params, cookies or {}, plain), Page[Item]([]), ""
         try:
-            request = self.read(params)
-            page = self.page(actor, request)
+            checked = self.read(plain)
+            asked = replace(checked, columns=asked.columns)
+            page = self.page(actor, asked)
         except PortalError as caught:
             error = caught.message
-        return Shown(self, actor, request, page, error)
+        return Shown(self, actor, asked, page, error, parsed)
 
     def csv(self, actor: Any, params: Mapping[str, str]) -> StreamingHttpResponse:
-        """Stream all rows that pass the filters. Raises InvalidInput before the stream starts."""
+        """Stream all rows that pass the filters. Raises InvalidInput before the stream starts.
+
+        The file has the columns that `columns` names, else all.
+        """
         request = self.read(params)
-        columns = [c for c in self.columns if c.value is not None]
+        columns = [c for c in self._in_file(self._columns_of(params)) if c.value is not None]
         rows, order = self.narrowed(actor, request.filters), self._order(request.sort)
         lines = csv_lines(
             [c.name for c in columns],
@@ -190,11 +267,71 @@ class ListView:
             },
         )
 
+    # The text language
+
+    def parsed(self, text: str) -> Parsed:
+        """Return the filters that a text of the language means, and what it says in vain."""
+        by_key = {one.text_key: one for one in self.filters} | {
+            one.name: one for one in self.filters if one.name != SEARCH
+        }
+        found: dict[str, list[Value]] = {}
+        single: dict[str, str] = {}
+        problems: list[Message] = []
+        for key, texts, is_negative in list_language.parse(text[:MAX_TEXT]):
+            one = by_key.get(key)
+            if one is None:
+                problems.append(self._unknown(key))
+            elif one.name == SEARCH or one.is_multiple:
+                found.setdefault(one.name, []).extend(Value(v, is_negative) for v in texts)
+            elif is_negative:
+                problems.append(Message("“{key}” can’t be excluded with “-”.", key=key))
+            else:
+                single[one.name] = ",".join(texts)
+        searched = list_language.written_words(found.pop(SEARCH, ()))
+        several = {name: list_language.written_values(v) for name, v in found.items()}
+        filters = single | several | ({SEARCH: searched} if searched else {})
+        return Parsed(text[:MAX_TEXT], filters, problems)
+
+    def text(self, filters: Mapping[str, str]) -> str:
+        """Return the filters as a text of the language."""
+        given = [(one, filters.get(one.name, "")) for one in self.filters]
+        terms = [term for one, text in given if text for term in one.terms(text)]
+        return list_language.written(sorted(terms, key=lambda term: not term.key))
+
+    def keys(self, actor: Any) -> list[dict[str, Any]]:
+        """Return the keys of the language with the values to suggest."""
+        return [
+            {
+                "key": one.text_key,
+                "help": str(one.label or one.help),
+                "is_multiple": one.is_multiple,
+                "values": [[v, str(label)] for v, label in self._values(one, actor) if v],
+            }
+            for one in self.filters
+            if one.text_key
+        ]
+
+    def _values(self, one: Filter, actor: Any) -> Sequence[tuple[str, Text]]:
+        if one.values:
+            return one.values(actor)
+        chips = [(value, label) for value, label in one.chips if "," not in value]
+        return [*(one.choices(actor) if one.choices else ()), *chips]
+
+    def _unknown(self, key: str) -> Message:
+        keys = ", ".join(one.text_key for one in self.filters if one.text_key)
+        if not keys:
+            return Message("There is no filter “{key}”. Put quotes around a text.", key=key)
+        return Message(
+            "There is no filter “{key}”. Use {keys}, or put quotes around a text.",
+            key=key[:40],
+            keys=keys,
+        )
+
     # Both
 
     def read(self, params: Mapping[str, str]) -> Asked:
         """Parse and check the parameters of a request. Raises InvalidInput."""
-        found = {name: params.get(name, "").strip() for name in self._names}
+        found = {name: params.get(name, "").strip() for name in self.names}
         for name, text in found.items():
             if len(text) > MAX_TEXT or not text.isprintable():
                 raise InvalidInput.at(
@@ -225,12 +362,49 @@ class ListView:
             sign = "-" if order.is_descending else ""
             every = list(rows.order_by(*(sign + name for name in order.fields)))
             return Page(self.represent(every, actor))
-        found = page_of(rows, order, limit=limit, cursor=asked.cursor)
+        found = page_of(
+            rows, order, limit=limit, cursor=asked.cursor, is_searched=self.is_searched(asked)
+        )
         return Page(self.represent(found.items, actor), found.next, found.previous)
 
+    def is_searched(self, asked: Asked) -> bool:
+        """Return whether the rows are narrowed by a filter that tests many of them."""
+        return any(one.is_search and asked.filters.get(one.name) for one in self.filters)
+
     @property
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
         return [f.name for f in self.filters]
+
+    def _asked(
+        self, params: Mapping[str, str], cookies: Mapping[str, str], filters: Mapping[str, str]
+    ) -> Asked:
+        """Return the state of the page without checks; the cookie has the columns by default."""
+        given = {n: filters.get(n, "").replace("\x00", "").strip() for n in self.names}
+        chosen = self._columns_of(params) or self._columns_of(
+            {"columns": cookies.get(COOKIE + self.name, "")}
+        )
+        default = {c.name for c in self.columns if c.is_optional}
+        columns = (
+            ",".join(c.name for c in self.columns if c.name in chosen) if chosen != default else ""
+        )
+        limit = params.get("limit", "")
+        size = int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 6 else None
+        return Asked(given, params.get("sort", ""), limit=size, columns=columns)
+
+    def _in_file(self, chosen: set[str]) -> Iterator[Column]:
+        """Yield the columns of a file; one without a label goes with the column before it."""
+        is_in = True
+        for column in self.columns:
+            if column.label is not None:
+                is_in = not (chosen and column.is_choosable) or column.name in chosen
+            if is_in:
+                yield column
+
+    def _columns_of(self, params: Mapping[str, str]) -> set[str]:
+        """Return the optional columns that `columns` names; none means the default."""
+        get = getattr(params, "getlist", lambda name: [params.get(name, "")])
+        names = ",".join(get("columns")).split(",")
+        return {c.name for c in self.columns if c.is_choosable} & set(names)
 
     def _order(self, sort: str) -> Order | None:
         if not sort:
@@ -256,23 +430,62 @@ class ListView:
 
 
 @dataclass(frozen=True)
+class Parsed:
+    """A text of the language: the filters it means, and sentences about what it says in vain."""
+
+    text: str
+    filters: dict[str, str]
+    problems: list[Message]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A link that sets or removes values of a filter; `count` is None where nothing is counted."""
+
+    label: Text
+    url: str
+    is_set: bool
+    count: int | None = None
+
+    @property
+    def is_beyond(self) -> bool:
+        """Return whether there are more rows than `counted`."""
+        return self.count is not None and self.count >= COUNTED
+
+    @property
+    def counted(self) -> int:
+        return min(self.count or 0, COUNTED - 1)
+
+
+@dataclass(frozen=True)
 class Control:
-    """A filter on the page. `chips`: label, URL, whether it is set; `rest`: the URL without it."""
+    """A filter on the page. `options` are the entries of its menu; `rest` is the URL without it."""
 
     filter: Filter
     value: str
-    choices: list[tuple[str, Text]]
-    chips: list[tuple[Text, str, bool]]
+    options: list[Chip]
+    chips: list[Chip]
     rest: str
+    is_in_text: bool
 
     @property
     def is_input(self) -> bool:
-        return bool(self.filter.placeholder)
+        return bool(self.filter.placeholder) and not self.is_in_text
+
+    @property
+    def chosen(self) -> list[Text]:
+        """Return the labels of the entries that are set in the menu."""
+        return [option.label for option in self.options if option.is_set and self.value]
 
     @property
     def is_removable(self) -> bool:
         """Return whether it is set to a value that no control shows."""
-        is_shown = self.is_input or self.choices or any(is_set for *_, is_set in self.chips)
+        is_shown = (
+            self.is_in_text
+            or self.is_input
+            or bool(self.options)
+            or any(chip.is_set for chip in self.chips)
+        )
         return bool(self.value) and not is_shown
 
 
@@ -280,17 +493,38 @@ class Control:
 class Head:
     """A heading. `url` sorts by the column; `direction` is set if the list is sorted by it."""
 
+    name: str
     label: Text
     css: str
     url: str = ""
     direction: str = ""
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A column that a reader may show or hide."""
+
+    name: str
+    label: Text
+    is_shown: bool
+    is_default: bool
+
+
 class Shown:
     """A page of a list, for templates."""
 
-    def __init__(self, view: ListView, actor: Any, asked: Asked, page: Page[Item], error: str):
+    def __init__(
+        self,
+        view: ListView,
+        actor: Any,
+        asked: Asked,
+        page: Page[Item],
+        error: str,
+        parsed: Parsed | None = None,
+    ):
         self.view, self.asked, self.error, self.rows = view, asked, error, page.items
+        self.actor = actor
+        self.name = view.name
         self.row_template = view.row_template
         self.is_filtered = any(asked.filters.values())
         default = "-" if view.order and view.order.is_descending else ""
@@ -299,35 +533,143 @@ class Shown:
         self.next_url = asked.url(cursor=page.next) if page.next else ""
         self.previous_url = asked.url(cursor=page.previous) if page.previous else ""
         self.here = asked.url(cursor=asked.cursor)[1:]
-        self.csv_url = asked.url(format="csv")
+        self.clear_url = replace(asked, filters={}).url()
+        self.csv_url = asked.url(format="csv", limit="")
         self.has_csv = any(column.value is not None for column in view.columns)
-        self.heads = [
-            self._head(column, column.label) for column in view.columns if column.label is not None
+        chosen = set(asked.columns.split(",")) if asked.columns else set()
+        columns = [
+            c
+            for c in view.columns
+            if not c.is_choosable or (c.name in chosen if chosen else not c.is_extra)
         ]
-        self.controls = [self._control(one, actor) for one in view.filters]
-        self.has_inputs = any(control.is_input for control in self.controls)
+        self.has = {column.name: True for column in columns}
+        self.choices = [
+            Choice(c.name, c.label, c.name in self.has, not c.is_extra)
+            for c in view.columns
+            if c.is_choosable and c.label is not None
+        ]
+        self.heads = [self._head(c, c.label) for c in columns if c.label is not None]
+        self.has_text = SEARCH in view.names
+        self.text = parsed.text if parsed else view.text(asked.filters) if self.has_text else ""
+        self.problems = parsed.problems if parsed else []
+        self.has_inputs = self.has_text or any(bool(f.placeholder) for f in view.filters)
 
     @property
     def filters(self) -> dict[str, str]:
         """Return the values of the filters by name."""
         return self.asked.filters
 
+    @property
+    def search(self) -> Filter | None:
+        """Return the filter of the search box."""
+        return next((one for one in self.view.filters if one.name == SEARCH), None)
+
+    @cached_property
+    def controls(self) -> list[Control]:
+        return [self._control(one) for one in self.view.filters]
+
+    @property
+    def has_chips(self) -> bool:
+        return any(control.chips for control in self.controls)
+
+    @property
+    def first_url(self) -> str:
+        return self.asked.url()
+
+    @property
+    def sizes(self) -> list[tuple[int, str, bool]]:
+        """Return the page sizes to choose from: rows, URL, and whether it is the current one."""
+        view = self.view
+        if view.order is None or view.page_size is None or not self.is_paged:
+            return []
+        now = self.asked.limit or view.page_size
+        sizes = [n for n in PAGE_SIZES if n <= view.max_page_size]
+        return [
+            (n, self.asked.url(limit="" if n == view.page_size else str(n)), n == now)
+            for n in sizes
+        ]
+
+    @property
+    def is_paged(self) -> bool:
+        """Return whether the rows are more than a small page."""
+        has_neighbours = bool(self.next_url or self.previous_url)
+        return has_neighbours or len(self.rows) > PAGE_SIZES[0]
+
     def _head(self, column: Column, label: Text) -> Head:
         if not column.sort:
-            return Head(label, column.css)
+            return Head(column.name, label, column.css)
         name, sort = column.name, self.asked.sort
         direction = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
         following = {"": name, "ascending": f"-{name}", "descending": ""}[direction]
-        return Head(label, column.css, self.asked.url(sort=following), direction)
+        return Head(name, label, column.css, self.asked.url(sort=following), direction)
 
-    def _control(self, one: Filter, actor: Any) -> Control:
+    def _control(self, one: Filter) -> Control:
         value = self.asked.filters[one.name]
-        chips = [
-            (label, self.asked.url(**{one.name: "" if chip == value else chip}), chip == value)
-            for chip, label in one.chips
-        ]
-        choices = list(one.choices(actor)) if one.choices else []
-        return Control(one, value, choices, chips, self.asked.url(**{one.name: ""}))
+        counts = self._counts(one)
+        choices = list(one.choices(self.actor)) if one.choices else []
+        chips, options = (
+            [
+                Chip(
+                    label,
+                    self.asked.url(**{one.name: one.toggled(value, chip)}),
+                    one.is_set(value, chip),
+                    counts.get(chip),
+                )
+                for chip, label in pairs
+            ]
+            for pairs in (one.chips, choices)
+        )
+        rest = self.asked.url(**{one.name: ""})
+        return Control(one, value, options, chips, rest, self.has_text)
+
+    def _counts(self, one: Filter) -> dict[str, int]:
+        """Count the rows of each chip among those that the other filters pass."""
+        if not one.is_counted or self.error or self.view.is_searched(self.asked):
+            return {}
+        others = {name: text for name, text in self.asked.filters.items() if name != one.name}
+        rows = self.view.narrowed(self.actor, others)
+        return {
+            chip: _count(one.narrow(rows, chip, self.actor)) for chip, _label in one.chips if chip
+        }
+
+
+def matching(match: Callable[[list[str], Any], Q]) -> Callable[[Any, str, Any], Rows]:
+    """Narrow to the rows that match any of the values, and none of the excluded ones."""
+
+    def narrow(rows: Any, text: str, actor: Any) -> Rows:
+        found = list_language.values(text)
+        if wanted := [v.text for v in found if not v.is_negative]:
+            rows = rows.filter(match(wanted, actor))
+        if unwanted := [v.text for v in found if v.is_negative]:
+            rows = rows.exclude(match(unwanted, actor))
+        return rows
+
+    return narrow
+
+
+def one_of(lookup: str, read: Callable[[str], object] = str) -> Callable[[Any, str, Any], Rows]:
+    """Narrow to the rows whose field is one of the values."""
+    return matching(lambda texts, actor: Q((f"{lookup}__in", [read(text) for text in texts])))
+
+
+def containing(*fields: str) -> Callable[[Any, str, Any], Rows]:
+    """Narrow to the rows where every word is in one of the fields, in any case."""
+
+    def narrow(rows: Any, text: str, actor: Any) -> Rows:
+        for word, is_negative in list_language.words(text):
+            found = Q()
+            for name in fields:
+                found |= Q((f"{name}__icontains", word))
+            rows = rows.exclude(found) if is_negative else rows.filter(found)
+        return rows
+
+    return narrow
+
+
+def _count(rows: Rows) -> int:
+    if isinstance(rows, QuerySet):
+        return rows.order_by()[:COUNTED].count()
+    return min(len(rows), COUNTED)
 
 
 def check_names(given: Iterable[str], known: Sequence[str]) -> None:

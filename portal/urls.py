@@ -14,7 +14,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from monitoring import health
 from workspaces.identity.reauthentication import first_factor
-from workspaces.web import impersonation, invitations, sessions
+from workspaces.web import announcements, impersonation, invitations, sessions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
@@ -22,6 +22,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", health.metrics, name="metrics"),
     path("accounts/language/", set_language, name="account_language"),
     path("accounts/sessions/", sessions.sessions, name="account_sessions"),
+    path(
+        "accounts/announcements/<uuid:announcement>/dismiss/",
+        announcements.dismiss_announcement,
+        name="account_announcement_dismiss",
+    ),
     path("accounts/acting/stop/", impersonation.stop, name="account_acting_stop"),
     path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
     path("accounts/2fa/totp/activate/", first_factor(activate_totp), name="mfa_activate_totp"),

@@ -274,6 +274,7 @@ class Backend(Protocol):
     name: ClassVar[str]
     title: ClassVar[str]  # shown as the source on pages: "this machine", "Slurm"
     capabilities: ClassVar[frozenset[Capability]]
+    # A backend that operators can connect also has `about`: one sentence for the form.
 
     def probe(self) -> Probe:
         """Test the connection. Never raises; problems are in the result."""

@@ -18,11 +18,10 @@ const { metafile } = await build({
   legalComments: "none",
   metafile: true,
 });
-await copyFile("node_modules/htmx.org/dist/htmx.min.js", "static/vendor/htmx.js");
 await copyFile("node_modules/uplot/dist/uPlot.min.css", "static/vendor/uplot.css");
 
 // The licenses ask to go along with the code.
-const packages = new Set(["htmx.org"]);
+const packages = new Set();
 for (const file of Object.keys(metafile.inputs)) {
   const name = file.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1];
   if (name) packages.add(name);

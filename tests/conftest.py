@@ -51,15 +51,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _thrift() -> None:
-    from tests.rig.thrift import (
-        read_static_files_once,
-    )  # middleware can only be imported once Django is ready
-
-    read_static_files_once()
-
-
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
     """Reset the language of the thread, which a request for another language has changed."""

@@ -238,6 +238,8 @@ TABLE: dict[tuple[str, str], Row] = {
         WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}
     ),
     ("api-job-exec", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC, {"argv": ["true"]}),
+    ("api-gpu-time", "GET"): Row(EVERYBODY, None),
+    ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -297,6 +299,7 @@ WRITING_PAGES = {
     "platform-act": (OPERATORS, {"why": "sees no jobs", "minutes": "5"}),
     "guide": (OWNERS, {"do": "name", "name": "Atlas Research"}),
     "job-act": (WORKERS, {}),
+    "idle": (WORKERS, {"do": "cancel", "job": "1"}),
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from portal.core.audit.reading import CONDITIONS, events_of, facts
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView
+from portal.lists import Column, Filter, ListView, containing
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials.secret_selectors import secrets_for
 from workspaces.identity.oidc_provider import applications
 from workspaces.models import Organization, ServiceAccount, Team
 from workspaces.organizations import platform_selectors, selectors
 from workspaces.organizations.announcements import announcements_of
-
-
-def containing(*fields: str) -> Callable[[QuerySet[Any], str, Any], QuerySet[Any]]:
-    """Narrow to rows where one of the fields contains the text."""
-
-    def narrow(rows: QuerySet[Any], text: str, actor: Any) -> QuerySet[Any]:
-        found = Q()
-        for name in fields:
-            found |= Q((f"{name}__icontains", text))
-        return rows.filter(found)
-
-    return narrow
 
 
 def search_people(*fields: str) -> Filter:
@@ -41,7 +27,7 @@ def search_people(*fields: str) -> Filter:
         containing(*fields),
         help="Part of an e-mail address or name.",
         label=_("Search"),
-        placeholder=_("an e-mail address or a name"),
+        placeholder=_("Email or name"),
     )
 
 
@@ -56,7 +42,7 @@ MEMBERS = ListView(
         Column("email", _("Person"), sort=("user__email",)),
         Column("name", None),
         Column("teams", _("Teams")),
-        Column("created_at", _("Since"), "num", sort=("created_at", "user__email")),
+        Column("created_at", _("Joined"), "num", sort=("created_at", "user__email")),
         Column("role", _("Role"), "num"),
     ),
     row_template="workspaces/_member_row.html",
@@ -74,7 +60,7 @@ TEAMS = ListView(
         Column("name", None),
         Column("role", _("Your role")),
         Column("members", _("Members"), "num"),
-        Column("created_at", _("Made"), "num", sort=("created_at", "slug")),
+        Column("created_at", _("Created"), "num", sort=("created_at", "slug")),
     ),
     row_template="workspaces/_team_row.html",
 )
@@ -92,7 +78,7 @@ SERVICE_ACCOUNTS = ListView(
         Column("teams", _("Teams"), value=lambda row: [team["slug"] for team in row["teams"]]),
         Column("tokens", _("Tokens"), "num"),
         Column("last_used_at", _("Last used")),
-        Column("made_by", _("Made by")),
+        Column("made_by", _("Created by")),
     ),
     row_template="workspaces/_service_account_row.html",
 )
@@ -108,9 +94,9 @@ TOKENS = ListView(
     columns=(
         Column("name", _("Token")),
         Column("hint", None),
-        Column("owner", _("Whose")),
-        Column("scopes", pgettext_lazy("what it may do", "May")),
-        Column("networks", _("From")),
+        Column("owner", _("Owner")),
+        Column("scopes", _("Scopes")),
+        Column("networks", _("Networks")),
         Column("last_used_at", _("Last used")),
         Column("expires_at", _("Expires")),
         Column("actions", "", value=None),
@@ -135,7 +121,7 @@ SECRETS = ListView(
     columns=(
         Column("reference", _("Secret")),
         Column("version", _("Version"), "num"),
-        Column("changed_at", _("Set")),
+        Column("changed_at", _("Updated")),
         Column("last_used_at", _("Last used")),
         Column("actions", "", value=None),
     ),
@@ -152,7 +138,7 @@ INVITATIONS = ListView(
         Column("role", _("Role")),
         Column("teams", _("Teams"), value=lambda row: list(row["teams"])),
         Column("made_by", _("Invited by")),
-        Column("expires_at", _("Until")),
+        Column("expires_at", _("Expires")),
         Column("actions", "", value=None),
     ),
     row_template="workspaces/_invitation_row.html",
@@ -168,9 +154,9 @@ APPLICATIONS = ListView(
     columns=(
         Column("name", _("Application")),
         Column("client_id", None),
-        Column("addresses", _("Answers go to")),
+        Column("addresses", _("Redirect URIs")),
         Column("people", _("People"), "num"),
-        Column("created_at", _("Since")),
+        Column("created_at", _("Created")),
         Column("actions", "", value=None),
     ),
     row_template="workspaces/_application.html",
@@ -182,9 +168,9 @@ ANNOUNCEMENTS = ListView(
     rows=lambda actor: announcements_of(actor.org_id),
     columns=(
         Column("text", _("Text")),
-        Column("level", _("Kind")),
-        Column("is_wide", _("For")),
-        Column("begins_at", _("Begins")),
+        Column("level", _("Type")),
+        Column("is_wide", _("Audience")),
+        Column("begins_at", _("Starts")),
         Column("ends_at", _("Ends")),
         Column("actions", "", value=None),
     ),
@@ -204,8 +190,8 @@ ORGANIZATIONS = ListView(
         Column("owners", _("Owners")),
         Column("people", _("People"), "num"),
         Column("teams", _("Teams"), "num"),
-        Column("jobs", _("Living jobs"), "num"),
-        Column("created_at", _("Since"), "num", sort=("created_at", "slug")),
+        Column("jobs", _("Active jobs"), "num"),
+        Column("created_at", _("Created"), "num", sort=("created_at", "slug")),
     ),
     row_template="workspaces/platform/_organization_row.html",
 )
@@ -221,9 +207,9 @@ PEOPLE = ListView(
         Filter(
             "kind",
             lambda rows, kind, actor: platform_selectors.of_kind(rows, kind),
-            label=_("Which"),
+            label=_("Status"),
             choices=lambda actor: (
-                ("", _("Everybody")),
+                ("", _("Everyone")),
                 ("operators", _("Operators")),
                 ("suspended", _("Suspended")),
             ),
@@ -234,8 +220,8 @@ PEOPLE = ListView(
         Column("name", None),
         Column("orgs", _("Organizations"), value=lambda row: [o["org"] for o in row["orgs"]]),
         Column("is_active", None),
-        Column("has_second_factor", _("Signs in by")),
-        Column("last_login", _("Last"), "num"),
+        Column("has_second_factor", _("Sign-in")),
+        Column("last_login", _("Last sign-in"), "num"),
     ),
     row_template="workspaces/platform/_person_row.html",
 )
@@ -253,21 +239,21 @@ _AUDIT_FILTERS = (
         "since",
         "`2026-01-31`, `2026-01-31T12:00` (UTC), or a relative time: `24h`, `7d`.",
         _("Since"),
-        _("since: 2026-01-31"),
+        _("2026-01-31 or 24h"),
         chips=(("", _("All")), ("24h", _("24 hours")), ("7d", _("7 days")), ("30d", _("30 days"))),
     ),
-    _event_filter("until", "Upper bound in the same formats, exclusive.", _("Until"), _("until")),
+    _event_filter("until", "Upper bound in the same formats, exclusive.", _("Until"), _("Until")),
     _event_filter(
         "actor",
         "E-mail of the actor, or of the user they impersonated.",
-        _("Who"),
-        _("who: an e-mail"),
+        _("Actor"),
+        _("Email of the actor"),
     ),
     _event_filter(
         "kind",
         "`member.added`, or `member` for all events about members; comma-separated.",
-        _("What"),
-        _("what: member"),
+        _("Action"),
+        _("Action, such as member"),
         suggestions=(
             "access.denied",
             "audit",
@@ -288,16 +274,16 @@ _AUDIT_FILTERS = (
     _event_filter(
         "subject",
         "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
-        _("About"),
-        _("about: team:vision"),
+        _("Subject"),
+        _("Subject, such as team:vision"),
     ),
     _event_filter(
         "address",
         "An address, or a prefix such as `10.2.`.",
-        _("From which address"),
-        _("from: 10.2."),
+        _("Address"),
+        _("Address, such as 10.2."),
     ),
-    _event_filter("request", "Request ID.", _("Request id"), _("request id")),
+    _event_filter("request", "Request ID.", _("Request ID"), _("Request ID")),
 )
 
 
@@ -313,12 +299,12 @@ AUDIT = ListView(
     order=Order("position", is_descending=True),
     filters=_AUDIT_FILTERS,
     columns=(  # its file is the export, which also has the chain
-        Column("at", _("When"), value=None),
-        Column("actor", _("Who"), value=None),
-        Column("kind", _("What"), value=None),
-        Column("subject", _("About"), value=None),
+        Column("at", _("Time"), value=None),
+        Column("actor", _("Actor"), value=None),
+        Column("kind", _("Action"), value=None),
+        Column("subject", _("Subject"), value=None),
         Column("data", _("Change"), value=None),
-        Column("address", _("From"), "num", value=None),
+        Column("address", _("Address"), "num", value=None),
     ),
     row_template="workspaces/_event_rows.html",
 )

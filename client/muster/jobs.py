@@ -75,9 +75,23 @@ class Jobs:
     def release(self, name: str | int) -> Job:
         return self._act(name, "release")
 
-    def rerun(self, name: str | int, spec: Mapping[str, Any] | None = None) -> Job:
-        """Submit a copy of a job, optionally with another spec."""
-        return self._act(name, "rerun", {"spec": dict(spec)} if spec is not None else None)
+    def rerun(
+        self,
+        name: str | int,
+        spec: Mapping[str, Any] | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Job:
+        """Submit a copy of a job, optionally with another spec.
+
+        `overrides` changes single fields instead: {"envs.LR": "3e-4"}; None removes a field.
+        """
+        body = {"spec": dict(spec)} if spec is not None else None
+        return self._act(name, "rerun", {"overrides": dict(overrides)} if overrides else body)
+
+    def options(self, team: str | None = None) -> Json:
+        """Return what a job of the team may use: GPU types with free counts, pools, secrets."""
+        return self._client.get("jobs/options", team=team)
 
     def change(self, name: str | int, **fields: Any) -> Job:
         """Change `name` or `labels`; `priority` only while the job is queued."""
@@ -105,6 +119,11 @@ class Jobs:
     def metrics(self, name: str | int, **query: Any) -> Json:
         """Return metrics. Query: names, start and end (Unix ms), max_points, index, attempt."""
         return self._client.get(self._path(name, "metrics"), **query)
+
+    def compare(self, names: Sequence[str | int]) -> Json:
+        """Compare 2 to 10 jobs: runs, differences of their configuration, metrics and best jobs."""
+        jobs = ",".join(str(name).removeprefix("#") for name in names)
+        return self._client.get("jobs/compare", jobs=jobs)
 
     def exec(
         self, name: str | int, argv: Sequence[str], *, timeout: float = 30, index: int = 0

@@ -181,7 +181,7 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
             are = "job is" if live == 1 else "jobs are"
             raise Conflict(
                 Message(
-                    "{live} {are} on {name}. Disable it, and remove it when they have ended.",
+                    "{live} {are} active on {name}. Disable the cluster now, and delete it when they have ended.",
                     live=f"{live:,}",
                     are=are,
                     name=cluster.name,
@@ -196,8 +196,7 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
         except ProtectedError:
             raise Conflict(
                 Message(
-                    "Jobs have run on {name}, and their history refers to it. Disable it instead, "
-                    "so that it takes no new jobs.",
+                    "{name} can't be deleted, because the history of jobs refers to it. Disable it instead.",
                     name=cluster.name,
                 ),
                 code="in_use",

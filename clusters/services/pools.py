@@ -64,8 +64,8 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
     if pool.cluster.is_enabled and not pool.is_open and pool.cluster.pools.count() == 1:
         raise Conflict(
             Message(
-                "{name} is the last pool of {name2}: without it every team could use the whole "
-                "cluster. Open the pool first, if that is wanted, or disable the cluster.",
+                "{name} is the last pool of {name2}. Without it, every team could use the whole "
+                "cluster. Open the pool to all teams first, or disable the cluster.",
                 name=pool.name,
                 name2=pool.cluster.name,
             ),

@@ -7,9 +7,10 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from clusters import capacity, representations, status
-from clusters.models import Cluster
+from clusters.models import Cluster, Node
 from clusters.node_capacity import node_usage_of
 from clusters.services import connections, drain
 from clusters.services.pools import pools_of
@@ -28,6 +29,7 @@ TABS = (
     ("pools", Message("Pools")),
     ("history", Message("History")),
 )
+_UNDO = "node_undo"  # in the session: what was just done to a node
 
 
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
@@ -68,24 +70,51 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
 
 @page(P.CLUSTERS_WRITE, ("POST",))
 def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
-    """Drain a node, with a reason, or resume it."""
+    """Drain a node, with a reason, or resume it; both can be undone from the page that follows."""
     found = drain.find_node(connections.find_cluster(cluster), node)
-    back = f"/platform/clusters/{cluster}?{request.POST.get('query', '')[:500] or 'tab=nodes'}"
-    if request.POST.get("do") == "resume":
-        return action(
-            request,
-            back,
-            Message("{node} takes jobs again.", node=node),
-            lambda: drain.resume_node(actor=request.actor, node=found),
-        )
-    return action(
-        request,
-        back,
-        Message("{node} is drained: what runs there goes on, nothing new begins.", node=node),
-        lambda: drain.drain_node(
-            actor=request.actor, node=found, why=request.POST.get("reason", "")
-        ),
-    )
+    is_resume, actor = request.POST.get("do") == "resume", request.actor
+    reason = _reason_of(found) if is_resume else request.POST.get("reason", "")
+    try:
+        if is_resume:
+            drain.resume_node(actor=actor, node=found)
+        else:
+            drain.drain_node(actor=actor, node=found, why=reason)
+    except PortalError as error:
+        record_denied_request(request, error)
+        show_error(request, error)
+    else:
+        request.session[_UNDO] = {
+            "node": found.id.hex,
+            "do": "drain" if is_resume else "resume",
+            "reason": reason,
+        }
+    return redirect(_page_before(request, found))
+
+
+def take_undo(request: Any, node: Node | None = None) -> dict[str, Any] | None:
+    """Return what the person just did to the node, or to any: node, cluster, `do`, `reason`.
+
+    It is offered once. `do` is the action that undoes it.
+    """
+    kept = request.session.get(_UNDO)
+    if not kept or (node is not None and kept["node"] != node.id.hex):
+        return None
+    del request.session[_UNDO]
+    row = Node.objects.select_related("cluster").filter(id=kept["node"]).first()
+    return {**kept, "name": row.name, "cluster": row.cluster.name} if row else None
+
+
+def _reason_of(node: Node) -> str:
+    """Return why the node is drained, without the address that the drain added."""
+    return str(node.note).rpartition(" (")[0] or str(node.note) or "resumed by mistake"
+
+
+def _page_before(request: Any, node: Node) -> str:
+    """Return the page of ours that the form came from."""
+    back = request.POST.get("back", "")[:500]
+    if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        return back
+    return f"/platform/clusters/{node.cluster.name}?tab=nodes"
 
 
 def _tab(
@@ -107,7 +136,8 @@ def _tab(
                 "kept": kept.urlencode(),
                 "states": capacity.STATES,
                 "partitions": list(parts),
-                "query": request.GET.urlencode(),
+                "here": request.get_full_path(),
+                "undo": take_undo(request),
             }
         case "partitions":
             return {"partitions": parts}
@@ -139,9 +169,9 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
         return _remove(request, row, here)
     is_enabled = what == "enable"
     done = (
-        Message("{name} takes jobs again.", name=row.name)
+        Message("{name} is enabled and takes new jobs.", name=row.name)
         if is_enabled
-        else Message("{name} takes no new jobs; what runs goes on.", name=row.name)
+        else Message("{name} is disabled. Running jobs continue; no new jobs start.", name=row.name)
     )
     return action(
         request,
@@ -153,9 +183,7 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
 
 def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
     if request.POST.get("name", "").strip() != row.name:
-        messages.error(
-            request, Message("Nothing was removed: type {name} to confirm.", name=row.name)
-        )
+        messages.error(request, Message("Not deleted: type {name} to confirm.", name=row.name))
         return redirect(here)
     try:
         connections.remove_cluster(actor=request.actor, cluster=row)
@@ -163,5 +191,5 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
         record_denied_request(request, error)
         show_error(request, error)
         return redirect(here)
-    messages.success(request, Message("{name} is removed, with its pools.", name=row.name))
+    messages.success(request, Message("{name} and its pools were deleted.", name=row.name))
     return redirect("/platform/clusters")

@@ -47,7 +47,7 @@ def clusters(request: Any) -> HttpResponse:
         if made:
             messages.success(
                 request,
-                Message("{name} is connected. Its nodes appear in a few seconds.", name=made.name),
+                Message("{name} is connected.", name=made.name),
             )
             return redirect(f"/platform/clusters/{made.name}")
         shown |= probe | fields(request, kind, probe["faults"])
@@ -70,7 +70,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         lambda: connections.change_cluster(actor=request.actor, cluster=row, options=options),
     )
     if made:
-        messages.success(request, Message("{name} is changed.", name=row.name))
+        messages.success(request, Message("{name} was updated.", name=row.name))
         return redirect(here)
     return render(
         request,

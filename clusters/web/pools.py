@@ -46,7 +46,10 @@ def pools(request: Any) -> HttpResponse:
         else:
             messages.success(
                 request,
-                Message("{name} is there. Grant it to a team, or open it to all.", name=made.name),
+                Message(
+                    "{name} was created. Grant it to a team, or open it to all teams.",
+                    name=made.name,
+                ),
             )
             return redirect(f"/{request.org.slug}/pools/{made.name}")
     may_write = request.actor.may(P.CLUSTERS_WRITE)
@@ -151,7 +154,7 @@ def _act(request: Any, row: Pool) -> HttpResponse:
     if what == "change":
         rule = _rule(request)
         service.change_pool(actor=actor, pool=row, **rule)
-        messages.success(request, Message("{name} is changed.", name=row.name))
+        messages.success(request, Message("{name} was updated.", name=row.name))
         return redirect(here)
     if what == "delete":
         return _delete(request, row, here)
@@ -163,7 +166,7 @@ def _act(request: Any, row: Pool) -> HttpResponse:
             request,
             here,
             Message(
-                "{slug} no longer sends jobs to {name}; what runs goes on.",
+                "{slug} can no longer use {name}. Running jobs continue.",
                 slug=team.slug,
                 name=row.name,
             ),
@@ -175,7 +178,7 @@ def _act(request: Any, row: Pool) -> HttpResponse:
         else None
     )
     service.grant_pool(actor=actor, pool=row, team=team, identity=given)
-    messages.success(request, Message("{slug} may use {name}.", slug=team.slug, name=row.name))
+    messages.success(request, Message("{slug} can now use {name}.", slug=team.slug, name=row.name))
     return redirect(here)
 
 
@@ -188,8 +191,6 @@ def _delete(request: Any, row: Pool, here: str) -> HttpResponse:
         return redirect(here)
     messages.success(
         request,
-        Message(
-            "{name} is deleted, with its grants. What runs on its nodes goes on.", name=row.name
-        ),
+        Message("{name} was deleted. Jobs running on its nodes continue.", name=row.name),
     )
     return redirect(f"/{request.org.slug}/pools")

@@ -16,9 +16,9 @@ from jobs import representations, selectors, services
 from jobs.api import serializers as s
 from jobs.api.query import limit_of, whole
 from jobs.api.views import JobViewBase
+from jobs.metrics import first_tasks, system_series, training_series
 from jobs.models import Attempt
 from jobs.services.measure import record_points
-from portal import series
 from portal.blobs.logs import log_store
 from portal.core.errors import Gone, InvalidInput
 from workspaces.api.views import read
@@ -174,26 +174,22 @@ class MetricsView(OutputView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, job: str) -> Response:
-        """Return the series: reported by the job (`training`) and by its node (`system`)."""
-        attempt = self.attempt(request, job)
+        """Return the series: reported by the job (`training`) and by its node (`system`).
+
+        Those of an array's tasks have the label `task`; without `index`, the first 32 tasks come.
+        """
+        row = self.job(job)
+        attempts = [self.attempt(request, job)]
+        if row.array_size is not None and not request.query_params.get("index"):
+            attempts = first_tasks(row)
         params = request.query_params
         names = [n for n in params.get("names", "").split(",") if n][:100] or None
         span = {f"{n}_ms": whole(n, params[n]) for n in ("start", "end") if params.get(n)}
         points = limit_of(params.get("max_points"), 600, 5000)
         return Response(
             {
-                "training": [
-                    d.as_dict()
-                    for d in series.query(
-                        f"job:{attempt.job_id.hex}", names=names, max_points=points, **span
-                    )
-                ],
-                "system": [
-                    d.as_dict()
-                    for d in series.query(
-                        f"attempt:{attempt.id.hex}", names=names, max_points=points, **span
-                    )
-                ],
+                "training": training_series(row, attempts, names=names, max_points=points, **span),
+                "system": system_series(row, attempts, names=names, max_points=points, **span),
             }
         )
 

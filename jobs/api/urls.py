@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from clusters.api import views as clusters
-from jobs.api import output, quotas, storage, views
+from jobs.api import comparing, output, quotas, storage, utilization, views
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
@@ -13,10 +13,13 @@ urlpatterns = [
         quotas.QuotaPreviewView.as_view(),
         name="api-quotas-preview",
     ),
+    path("orgs/<slug:org>/gpu-time", utilization.GpuTimeView.as_view(), name="api-gpu-time"),
+    path("orgs/<slug:org>/idle-gpus", utilization.IdleGpusView.as_view(), name="api-idle-gpus"),
     path("orgs/<slug:org>/storage", storage.StorageView.as_view(), name="api-storage"),
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
     path("orgs/<slug:org>/jobs/validate", views.ValidateView.as_view(), name="api-jobs-validate"),
     path("orgs/<slug:org>/jobs/options", views.JobOptionsView.as_view(), name="api-jobs-options"),
+    path("orgs/<slug:org>/jobs/compare", comparing.CompareView.as_view(), name="api-jobs-compare"),
     path(_JOB, views.JobView.as_view(), name="api-job"),
     path(f"{_JOB}/cancel", views.CancelView.as_view(), name="api-job-cancel"),
     path(f"{_JOB}/hold", views.HoldView.as_view(), name="api-job-hold"),

@@ -1,5 +1,16 @@
 from jobs.models.attempt import Attempt, PendingSpell
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
+from jobs.models.utilization import AttemptUtilization, GpuCapacity, GpuTime, NodeUtilization
 
-__all__ = ["Attempt", "Dependency", "ImageEnd", "Job", "PendingSpell"]
+__all__ = [
+    "Attempt",
+    "AttemptUtilization",
+    "Dependency",
+    "GpuCapacity",
+    "GpuTime",
+    "ImageEnd",
+    "Job",
+    "NodeUtilization",
+    "PendingSpell",
+]

@@ -84,6 +84,11 @@ class Attempt(TenantModel):
                 condition=Q(state__gte=State.SUCCEEDED, is_forgotten=False),
             ),
             models.Index(
+                fields=["finished_at"],
+                name="attempt_finished",
+                condition=Q(finished_at__isnull=False),
+            ),
+            models.Index(
                 fields=["id"],
                 name="attempt_uncounted",
                 condition=Q(is_log_sealed=True, log_bytes=None),

@@ -67,6 +67,16 @@ class Job(TenantModel):
             models.Index(fields=["org", "owner", "-number"], name="job_owner"),
             models.Index(fields=["org", "name", "-number"], name="job_name"),
             models.Index(
+                fields=["org", "finished_at"],
+                name="job_finished",
+                condition=models.Q(finished_at__isnull=False),
+            ),
+            models.Index(
+                fields=["org", "started_at"],
+                name="job_started",
+                condition=models.Q(started_at__isnull=False),
+            ),
+            models.Index(
                 fields=["log_delete_asked_at"],
                 name="job_log_deleting",
                 condition=models.Q(log_delete_asked_at__isnull=False, log_deleted_at=None),

@@ -11,27 +11,29 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization
 
-MOST, LINES = 20, 5
+MOST, LINES, LOOKED_AT = 20, 5, 300
 
 
-def history(actor: Actor, org: Organization) -> list[dict[str, Any]]:
+def history(actor: Actor, org: Organization, whose: str | None = None) -> list[dict[str, Any]]:
     """Return the latest changes of limits, newest first, each with its lines.
 
-    For those who may make such changes. Raises NotPermitted.
+    `whose` narrows them to one subject: "team vision", or "org". For those who may make such
+    changes. Raises NotPermitted.
     """
     authorize(actor, Permission.QUOTAS_WRITE)
     rows = Event.objects.filter(subject_id=org.id, org_id=org.id, kind="quota.changed").order_by(
         "-position"
-    )[:MOST]
-    return [{"at": row.at, "actor": row.actor, **_lines(row.data)} for row in rows]
+    )[: MOST if whose is None else LOOKED_AT]
+    found = ({"at": row.at, "actor": row.actor, **_lines(row.data, whose)} for row in rows)
+    return [change for change in found if change["lines"]][:MOST]
 
 
-def _lines(data: dict[str, Any]) -> dict[str, Any]:
+def _lines(data: dict[str, Any], whose: str | None) -> dict[str, Any]:
     before, after = data.get("before", {}), data.get("after", {})
     lines = [
         {**_about(name), "before": _terms(name, before.get(name)), "after": _terms(name, now)}
         for name, now in after.items()
-        if isinstance(now, dict)
+        if isinstance(now, dict) and (whose is None or name.partition(" of ")[2] == whose)
     ]
     return {"lines": lines[:LINES], "more": max(len(lines) - LINES, 0)}
 

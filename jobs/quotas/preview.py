@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from jobs.dispatch.claims import HORIZON, request_of
 from jobs.models import Attempt
+from jobs.quotas.tree import title
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, plan
 from jobs.scheduling.reservations import with_jobs
 from jobs.scheduling.snapshot import limits_of, running_of
@@ -42,6 +43,10 @@ class MeterLine:
     resource: str
     before: str
     after: str
+
+    @property
+    def title(self) -> str:
+        return title(self.resource)
 
 
 @dataclass(frozen=True)
@@ -106,8 +111,7 @@ def preview(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) 
         lines,
         stopped,
         freed,
-        [*over, *map(_stopped, stopped), *map(_freed, freed)]
-        or [_("No job that waits now is affected.")],
+        [*over, *map(_stopped, stopped), *map(_freed, freed)] or [_("No pending job is affected.")],
     )
 
 
@@ -148,16 +152,16 @@ def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[TeamJobs]:
 
 def _stopped(group: TeamJobs) -> str:
     return ngettext(
-        "%(n)d job of %(team)s would stop being started%(which)s",
-        "%(n)d jobs of %(team)s would stop being started%(which)s",
+        "%(n)d pending job of %(team)s would have to wait for the limit%(which)s",
+        "%(n)d pending jobs of %(team)s would have to wait for the limit%(which)s",
         group.count,
     ) % _named(group)
 
 
 def _freed(group: TeamJobs) -> str:
     return ngettext(
-        "%(n)d job of %(team)s would no longer wait for a limit%(which)s",
-        "%(n)d jobs of %(team)s would no longer wait for a limit%(which)s",
+        "%(n)d pending job of %(team)s would no longer wait for a limit%(which)s",
+        "%(n)d pending jobs of %(team)s would no longer wait for a limit%(which)s",
         group.count,
     ) % _named(group)
 
@@ -177,17 +181,16 @@ def _over(line: MeterLine, row: Quota) -> str:
     assert row.limit is not None
     if row.resource == GPU_HOURS:
         return _(
-            "%(whose)s has used %(used)s this month, above the new limit: nothing that runs is "
-            "stopped, "
-            "and no more of it with GPUs starts before %(day)s."
+            "%(whose)s has used %(used)s this month, above the new limit. Running jobs go on; no "
+            "GPU job starts before %(day)s."
         ) % {
             "whose": line.whose,
             "used": _amount(row.resource, row.used),
             "day": f"{next_reset():%Y-%m-%d}",
         }
     return _(
-        "%(whose)s holds %(used)s, %(over)s above the new limit: nothing that runs is stopped, "
-        "and nothing more of it starts until it is below."
+        "%(whose)s is using %(used)s, %(over)s above the new limit. Running jobs go on; no job "
+        "starts until the use is below it."
     ) % {
         "whose": line.whose,
         "used": _amount(row.resource, row.used),

@@ -6,7 +6,7 @@ Five queries whatever the size; people are loaded for the one expanded team.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -15,11 +15,13 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from jobs.models import Attempt
-from portal.core.formatting import bytes_text, number_text
+from portal.core.errors import NotFound
+from portal.core.formatting import bytes_text, number_text, typed_text
+from portal.core.messages import Message
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
-from workspaces.models import Organization, Quota, Team, TeamMembership
+from workspaces.models import Membership, Organization, Quota, Team, TeamMembership
 from workspaces.quotas.gpu_hours import Whose, next_reset, used_now, with_hours, without_limit
 from workspaces.quotas.limits import GPU_HOURS, ORG, STORAGE, TEAM, USER, unit_of
 
@@ -57,8 +59,11 @@ class Bar:
 
     @property
     def widths(self) -> list[tuple[str, float, float]]:
-        """Return (segment, start, width) for drawing."""
-        parts, at = [], 0.0
+        """Return (segment, start, width) for drawing; nothing without a limit."""
+        parts: list[tuple[str, float, float]] = []
+        if self.limit is None:
+            return parts
+        at = 0.0
         for name, amount in (("used", self.used), ("reserved", self.reserved), ("kept", self.kept)):
             if amount > 0:
                 parts.append((name, round(at, 2), round(self._share(amount), 2)))
@@ -79,13 +84,12 @@ class Bar:
         """Describe the whole bar."""
         if self.resource == GPU_HOURS:
             return _hours_tip(self)
-        first = _("%(n)s is kept") if self.resource == STORAGE else _("%(n)s runs")
         labels = [
-            first,
-            _("%(n)s is held for jobs about to run"),
-            _("%(n)s is kept free for guarantees"),
-            _("%(n)s is left"),
-            _("%(n)s is guaranteed"),
+            _("%(n)s in use"),
+            _("%(n)s reserved for jobs about to start"),
+            _("%(n)s kept free for guarantees"),
+            _("%(n)s available"),
+            _("%(n)s guaranteed"),
         ]
         amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
         return "; ".join(
@@ -95,22 +99,35 @@ class Bar:
         )
 
     @property
-    def text(self) -> str:
-        """Return "4 / 8"."""
-        return short(self.resource, self.held) + (
-            f" / {short(self.resource, self.limit)}" if self.limit is not None else ""
-        )
+    def held_text(self) -> str:
+        """Return what is in use and reserved, without its unit."""
+        return short(self.resource, self.held)
+
+    @property
+    def limit_text(self) -> str:
+        """Return the limit without its unit, "" if there is none."""
+        return "" if self.limit is None else short(self.resource, self.limit)
+
+    @property
+    def typed_limit(self) -> str:
+        """Return the limit as one types it: "64Gi", or "none"."""
+        return "none" if self.limit is None else typed_text(self.resource, self.limit)
+
+    @property
+    def typed_guarantee(self) -> str:
+        """Return the guarantee as one types it, "" if there is none."""
+        return typed_text(self.resource, self.guaranteed) if self.guaranteed else ""
 
 
 def _hours_tip(bar: Bar) -> str:
     """Describe the bar of a monthly limit of GPU-hours."""
-    left = [] if bar.left is None else [_("%(n)s is left") % {"n": short(bar.resource, bar.left)}]
+    left = [] if bar.left is None else [_("%(n)s available") % {"n": short(bar.resource, bar.left)}]
     return "; ".join(
         [
-            _("%(n)s used this month, what runs now included")
+            _("%(n)s used this month, including running jobs")
             % {"n": short(bar.resource, bar.used)},
             *left,
-            _("begins anew on %(day)s") % {"day": f"{next_reset():%Y-%m-%d}"},
+            _("resets on %(day)s") % {"day": f"{next_reset():%Y-%m-%d}"},
         ]
     )
 
@@ -127,28 +144,46 @@ class Branch:
     is_open: bool = False
     is_cut: bool = False
 
+    @property
+    def path(self) -> str:
+        """Return the end of its page's URL: "team/vision"."""
+        scope, _colon, subject = self.who.partition(":")
+        return f"{scope}/{subject}".rstrip("/")
+
 
 @dataclass(frozen=True)
 class Tree:
-    """The usage tree. `classes`: resource classes in use or limited, else the default ones."""
+    """The usage tree. `classes`: limited resource classes, else the default ones.
+
+    `you`: the actor's own branch, None without limits. `unlimited`: other classes in use.
+    """
 
     classes: list[str]
     top: Branch
+    you: Branch | None
     teams: list[Branch]
+    unlimited: list[str]
     is_empty: bool
 
 
-def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> Tree:
-    """Return the tree with the people of one team.
+def tree(
+    actor: Actor, org: Organization, team: str = "", search: str = "", *, is_whole: bool = False
+) -> Tree:
+    """Return the tree with the people of one team; `is_whole`: with the resources without limits.
 
     Of other people's meters it has only those that the actor may change.
     """
     hours, waiting = used_now(), _reserved()
     rows = _by_subject(
-        Quota.objects.filter(scope__in=(ORG, TEAM)),
-        {whose: n for whose, n in hours.items() if whose[0] != USER},
+        Quota.objects.filter(Q(scope__in=(ORG, TEAM)) | Q(scope=USER, subject_id=actor.user_id)),
+        {whose: n for whose, n in hours.items() if whose[0] != USER or whose[1] == actor.user_id},
     )
-    classes = _classes(rows)
+    limited, used = _classes(rows, _is_limited), _classes(rows, _is_shown)
+    if actor.may(Permission.QUOTAS_WRITE):
+        people = Quota.objects.filter(Q(scope=USER), Q(limit__isnull=False) | Q(guaranteed__gt=0))
+        limited = _sorted({*limited, *people.values_list("resource", flat=True).distinct()})
+    classes = _sorted({*used, *limited, *PLAIN}) if is_whole else limited or list(PLAIN)
+    own = rows.get(actor.user_id, {}) if actor.user_id else {}
     top = Branch("org:", org.name, "", _bars(classes, rows.get(org.id, {}), waiting["org", org.id]))
     teams = [
         Branch(
@@ -160,16 +195,50 @@ def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> T
         )
         for t in Team.objects.order_by("slug")
     ]
+    you = Branch(
+        f"user:{actor.email}",
+        _("You"),
+        actor.email,
+        _bars(classes, own, waiting["user", actor.user_id]),
+    )
     return Tree(
         classes,
         top,
+        you if any(map(_is_limited, own.values())) else None,
         teams,
-        not any(
-            q.used or q.limit is not None or q.guaranteed
-            for found in rows.values()
-            for q in found.values()
-        ),
+        [name for name in used if name not in classes],
+        not (limited or used),
     )
+
+
+def branch(actor: Actor, org: Organization, scope: str, subject: str) -> tuple[Branch, UUID]:
+    """Return the meters of one subject, of all resources, and its id.
+
+    Raises NotFound, also for people whose meters the actor may not see.
+    """
+    name, note, subject_id = _subject(actor, org, scope, subject)
+    hours = used_now()
+    rows = _by_subject(
+        Quota.objects.filter(scope=scope, subject_id=subject_id),
+        {whose: n for whose, n in hours.items() if whose == (scope, subject_id)},
+    )
+    classes = _sorted({*_classes(rows, _is_shown), *PLAIN})
+    bars = _bars(classes, rows.get(subject_id, {}), _reserved()[scope, subject_id])
+    return Branch(f"{scope}:{note}", name, note, bars), subject_id
+
+
+def _subject(actor: Actor, org: Organization, scope: str, subject: str) -> tuple[str, str, UUID]:
+    """Return name, key and id of a subject. Raises NotFound."""
+    if scope == ORG:
+        return org.name, "", org.id
+    if scope == TEAM and (team := Team.objects.filter(slug=subject).first()):
+        return team.name, team.slug, team.id
+    is_own = subject == actor.email
+    if scope == USER and (is_own or actor.may(Permission.QUOTAS_WRITE)):
+        seats = Membership.objects.select_related("user")
+        if seat := seats.filter(user__email=subject.lower()).first():
+            return seat.user.display_name, seat.user.email, seat.user_id
+    raise NotFound(Message("There is no quota of {x} here.", x=repr(subject[:80])))
 
 
 def short(resource: str, amount: int) -> str:
@@ -180,15 +249,17 @@ def short(resource: str, amount: int) -> str:
 
 
 def title(resource: str) -> str:
-    """Return the column header: "GPUs (h100)"."""
+    """Return the column header: "GPUs", "H100 GPUs"."""
     kind, _, model = resource.partition(".")
-    words = {
-        "memory": "memory",
-        "jobs": "running jobs",
+    if model:
+        return Message("{model} GPUs", model=model.upper())
+    return {
+        "cpu": "CPU cores",
+        "memory": "Memory",
+        "jobs": "Running jobs",
         GPU_HOURS: "GPU-hours a month",
-        STORAGE: "logs kept",
+        STORAGE: "Log storage",
     }.get(kind, unit_of(resource))
-    return f"{words} ({model})" if model else words
 
 
 def _people(
@@ -229,16 +300,24 @@ def _by_subject(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> dict[UUID,
     return found
 
 
-def _classes(rows: Mapping[UUID, Mapping[str, Quota]]) -> list[str]:
-    seen = {
-        q.resource
-        for found in rows.values()
-        for q in found.values()
-        if q.used or q.limit is not None or q.guaranteed
-    }
+def _is_limited(row: Quota) -> bool:
+    return row.limit is not None or bool(row.guaranteed)
+
+
+def _is_shown(row: Quota) -> bool:
+    return bool(row.used) or _is_limited(row)
+
+
+def _classes(
+    rows: Mapping[UUID, Mapping[str, Quota]], matches: Callable[[Quota], bool]
+) -> list[str]:
+    return _sorted(q.resource for found in rows.values() for q in found.values() if matches(q))
+
+
+def _sorted(names: Iterable[str]) -> list[str]:
     order = {name: n for n, name in enumerate(PLAIN)}
     return sorted(
-        seen or PLAIN, key=lambda name: (order.get(name.partition(".")[0], len(order)), name)
+        set(names), key=lambda name: (order.get(name.partition(".")[0], len(order)), name)
     )
 
 

@@ -113,11 +113,11 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
 
 
 def _unfit_field(spec: JobSpec, found: Sequence[Candidate]) -> str:
-    """Return the field to change: what no pool has, or `resources` if they lack different things."""
-    if spec.policy.pool:
-        return "policy.pool"
+    """Return the field to change: what no pool has, or else the pool or all resources."""
     fields = {candidate.field for candidate in found}
-    return fields.pop() if len(fields) == 1 else "resources"
+    if len(fields) == 1 and "resources" not in fields:
+        return fields.pop()
+    return "policy.pool" if spec.policy.pool else "resources"
 
 
 def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:

@@ -145,7 +145,9 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
         )
         if spec.image and image is not None and checks[-1].is_ok:
             image_answer = check_result_for(image, spec, cluster, place.pool)
-            checks.append(Check("image", image_answer.is_ok, image_answer.text))
+            refused = [{"field": "image", "message": image_answer.text}]
+            errors = refused if image_answer.is_ok is False else []
+            checks.append(Check("image", image_answer.is_ok, image_answer.text, errors))
         if spec.native or spec.image:
             _try(
                 checks,

@@ -22,7 +22,7 @@ def guide(request: Any) -> HttpResponse:
         return action(
             request,
             request.path,
-            _("It is called that from now on."),
+            _("The organization was renamed."),
             lambda: organization_services.rename_org(
                 actor=request.actor, org=request.org, name=given.get("name", "")
             ),
@@ -31,9 +31,9 @@ def guide(request: Any) -> HttpResponse:
         wants = given.get("do") == "show"
         back = request.path if wants else f"/{request.org.slug}/"
         done = (
-            _("The guide is on the home page again.")
+            _("The setup guide is shown on Home again.")
             if wants
-            else _("The guide is put away. It stays at its address, /guide.")
+            else _("The setup guide is hidden. You can still open it at /guide.")
         )
         return action(
             request,
@@ -48,8 +48,15 @@ def guide(request: Any) -> HttpResponse:
         request,
         "jobs/guide.html",
         {
-            "page_title": _("First steps"),
+            "page_title": _("Setup guide"),
             "progress": progress(steps),
-            "steps": [{"step": step, "may": request.actor.may(step.needs)} for step in steps],
+            "steps": [
+                {
+                    "step": step,
+                    "may": request.actor.may(step.needs),
+                    "url": step.url(request.org),
+                }
+                for step in steps
+            ],
         },
     )

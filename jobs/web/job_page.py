@@ -12,6 +12,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from jobs import representations, selectors, storage
+from jobs.metrics import chart_context
 from jobs.models import Attempt, Dependency, Job
 from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
@@ -114,6 +115,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "lineage": _lineage(request, row),
         "diff": spec_diff(request.actor, row),
         "env": sorted(representations.environment_of(attempt).items()),
+        **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),
         "tab": tab,
         "tab_in_url": "" if tab == "overview" else tab,
         "task_index": attempt.index if row.array_size is not None else None,

@@ -1,4 +1,4 @@
-"""Page of quotas: the usage tree, bulk changes with a preview, and past changes."""
+"""Pages of quotas: use and limits, changes in place and of many, requests, past changes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from jobs.quotas.history import history
+from jobs.quotas.holders import holders
 from jobs.quotas.preview import preview
-from jobs.quotas.tree import PLAIN, title, tree
-from jobs.web.team_rules import shown
+from jobs.quotas.tree import PLAIN, Tree, branch, short, title, tree
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.formatting import amount_text, typed_text
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
+from portal.web.undo import Undo, offer_undo
 from schedulers.spec.grammar import parse_size
 from workspaces.access.permissions import Permission as P
-from workspaces.models import Team
+from workspaces.models import Quota, QuotaRequest, Team
 from workspaces.quotas import requests, set_limits
 from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.mails import mail_decision
 from workspaces.quotas.request_selectors import requests_for
-from workspaces.quotas.set_limits import KEEP, LimitChange
-from workspaces.web.base import action, page, show_error
+from workspaces.quotas.set_limits import KEEP, Keep, LimitChange
+from workspaces.web.base import action, local_path, page, show_error
 
 FORM_CLASSES, WISHES = 12, 300
 FIELDS = ("who", "person", "resource", "limit", "guaranteed")
@@ -37,21 +39,49 @@ def quotas(request: Any) -> HttpResponse:
     """Show usage and limits, and change limits."""
     if request.method != "POST":
         return _show(request)
+    back = local_path(request.POST.get("back", ""), request.get_full_path())
     try:
-        changes = changes_in(request.POST)
+        changes = _new(request.org, changes_in(request.POST))
+        if not changes:
+            messages.success(request, _("Nothing has changed."))
+            return redirect(back)
         if request.POST.get("do") == "preview":
             return _show(
                 request,
                 preview=preview(actor=request.actor, org=request.org, changes=changes),
                 given=_submitted_fields(request.POST),
             )
-        set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
+        before = [row.limit for _change, row in _rows_of(request.org, changes)]
+        rows = set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
         record_denied_request(request, error)
         show_error(request, error)
-        return redirect(request.get_full_path())
-    messages.success(request, _("The limits are set."))
-    return redirect(request.get_full_path())
+        return redirect(back)
+    _tell(request, changes, before, rows)
+    return redirect(back)
+
+
+@page(P.QUOTAS_READ)
+def quota_subject(request: Any, scope: str, subject: str = "") -> HttpResponse:
+    """Show the limits of one subject, who uses them, requests and past changes."""
+    found, subject_id = branch(request.actor, request.org, scope, subject)
+    may_write = request.actor.may(P.QUOTAS_WRITE)
+    whose = f"{scope} {found.who.partition(':')[2]}".rstrip()
+    return render(
+        request,
+        "jobs/quota_subject.html",
+        {
+            "page_title": found.name,
+            "crumbs": [(_("Quotas"), f"/{request.org.slug}/quotas")],
+            "b": found,
+            "scope": scope,
+            "lines": [(name, title(name), bar) for name, bar in found.bars.items()],
+            "holders": holders(request.actor, scope, subject_id),
+            "asks": _requests(request.actor, scope, subject_id),
+            "may_write": may_write,
+            "history": history(request.actor, request.org, whose) if may_write else [],
+        },
+    )
 
 
 @page(None, ("POST",))
@@ -62,7 +92,7 @@ def request_quota(request: Any) -> HttpResponse:
     return action(
         request,
         f"/{request.org.slug}/quotas",
-        _("Asked. The answer will stand on this page."),
+        _("Request sent. You'll see the answer here."),
         lambda: requests.request_limit(
             actor=request.actor,
             org=request.org,
@@ -78,13 +108,25 @@ def request_quota(request: Any) -> HttpResponse:
 
 @page(None, ("POST",))
 def decide(request: Any, ask: UUID) -> HttpResponse:
-    """Approve, decline or withdraw a request."""
+    """Approve, deny or withdraw a request, or undo the decision."""
     do, word = request.POST.get("do", ""), request.POST.get("word", "")
+    back = local_path(request.POST.get("back", ""), f"/{request.org.slug}/quotas")
+    if do == "reopen":
+        return action(
+            request,
+            back,
+            _("Decision undone. The request is open again."),
+            lambda: _reopen(request, ask),
+        )
     done = {
-        "approve": _("Approved: the limit is raised."),
-        "decline": _("Declined."),
-        "withdraw": _("Withdrawn."),
+        "approve": _("Request approved. The new limit applies now."),
+        "decline": _("Request denied."),
+        "withdraw": _("Request withdrawn."),
     }.get(do, "")
+    undo = {
+        "approve": Undo(request.path, {"do": "reopen", "limit": _limit_of(ask), "back": back}),
+        "decline": Undo(request.path, {"do": "reopen", "back": back}),
+    }.get(do)
 
     def decided() -> None:
         mail_decision(
@@ -94,13 +136,93 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
             request.org,
         )
 
-    return action(request, f"/{request.org.slug}/quotas", done, decided)
+    return action(request, back, done, decided, undo)
+
+
+def _reopen(request: Any, ask: UUID) -> None:
+    row = QuotaRequest.objects.filter(id=ask).first()
+    limit = _amount(row.resource, request.POST.get("limit", "")) if row else KEEP
+    requests.reopen_request(actor=request.actor, org=request.org, request_id=ask, limit=limit)
+
+
+def _limit_of(ask: UUID) -> str:
+    """Return the limit that a request is about, as one types it."""
+    row = QuotaRequest.objects.filter(id=ask).first()
+    if row is None:
+        return ""
+    quota = Quota.objects.filter(
+        scope=row.scope, subject_id=row.subject_id, resource=row.resource
+    ).first()
+    return _typed(row.resource, quota.limit if quota else None)
+
+
+def _typed(resource: str, limit: int | None) -> str:
+    return "none" if limit is None else typed_text(resource, limit)
+
+
+def _rows_of(org: Any, changes: list[LimitChange]) -> list[tuple[LimitChange, Quota]]:
+    """Return each change with its current row, an empty one if there is none."""
+    found = set_limits.meters_of(org, changes)
+    rows = Quota.objects.filter(
+        subject_id__in={meter.subject_id for meter in found},
+        resource__in={meter.resource for meter in found},
+    )
+    known = {(row.scope, row.subject_id, row.resource): row for row in rows}
+    return [
+        (change, known.get((meter.scope, meter.subject_id, meter.resource), Quota()))
+        for meter, change in found.items()
+    ]
+
+
+def _new(org: Any, changes: list[LimitChange]) -> list[LimitChange]:
+    """Return the changes that change something. Raises InvalidInput, NotFound."""
+    return [change for change, row in _rows_of(org, changes) if _differs(change, row)]
+
+
+def _differs(change: LimitChange, row: Quota) -> bool:
+    limit, guaranteed = change.limit, change.guaranteed
+    return (
+        not isinstance(limit, Keep)
+        and set_limits.amount_of(change.resource, limit, "limit") != row.limit
+    ) or (
+        not isinstance(guaranteed, Keep)
+        and (set_limits.amount_of(change.resource, guaranteed, "guaranteed") or 0) != row.guaranteed
+    )
+
+
+def _tell(
+    request: Any, changes: list[LimitChange], before: list[int | None], rows: list[Quota]
+) -> None:
+    """Show what was set; the change of one limit can be undone."""
+    if len(changes) > 1 or changes[0].limit is KEEP or changes[0].guaranteed is not KEEP:
+        messages.success(request, _("Limits updated."))
+        return
+    change, row = changes[0], rows[0]
+    text = Message(
+        "Limit updated: {whose}, {what}: {before} → {after}.",
+        whose=change.subject or request.org.name,
+        what=title(change.resource),
+        before=_shown(row.resource, before[0]),
+        after=_shown(row.resource, row.limit),
+    )
+    fields = {
+        "do": "set",
+        "who": f"{change.scope}:{change.subject}",
+        "resource": change.resource,
+        "limit": _typed(change.resource, before[0]),
+        "back": local_path(request.POST.get("back", ""), request.get_full_path()),
+    }
+    offer_undo(request, text, Undo(f"/{request.org.slug}/quotas", fields))
+
+
+def _shown(resource: str, limit: int | None) -> Message:
+    return Message("no limit") if limit is None else Message(short(resource, limit))
 
 
 def _requested_amount(resource: str, text: str) -> float:
     amount = _amount(resource, text)
     if amount is None or amount is KEEP:
-        raise InvalidInput.at("amount", _("say how much would be enough"))
+        raise InvalidInput.at("amount", _("is the limit you need: a number, such as 8 or 64Gi"))
     return float(amount)
 
 
@@ -124,9 +246,9 @@ def changes_in(form: Any) -> list[LimitChange]:
         if limit.strip() or guaranteed.strip()
     ]
     if not subjects:
-        raise InvalidInput.at("who", _("tick a team, or name a person"))
+        raise InvalidInput.at("who", _("choose at least one team or person"))
     if not terms:
-        raise InvalidInput.at("limit", _("write a limit or what is guaranteed; none lifts it"))
+        raise InvalidInput.at("limit", _("enter a limit or a guarantee; none removes it"))
     return [
         LimitChange(scope, subject, *term)
         for scope, _colon, subject in (who.partition(":") for who in subjects)
@@ -150,14 +272,14 @@ def _amount(resource: str, text: str) -> Any:
     except ValueError:
         if not is_bytes:
             raise InvalidInput.at(
-                "limit", _("%(text)r is no amount; write 32, or none") % {"text": text[:40]}
+                "limit", _("%(text)r isn't a number. Enter 32, or none.") % {"text": text[:40]}
             ) from None
     try:
         return parse_size(text)
     except ValueError:
         raise InvalidInput.at(
             "limit",
-            _("%(text)r is no amount; write 32, 64Gi for bytes, or none") % {"text": text[:40]},
+            _("%(text)r isn't an amount. Enter 32, 64Gi for bytes, or none.") % {"text": text[:40]},
         ) from None
 
 
@@ -167,9 +289,10 @@ def _submitted_fields(form: Any) -> list[tuple[str, str]]:
 
 
 def _show(request: Any, **more: Any) -> HttpResponse:
-    query = {name: request.GET.get(name, "").strip()[:254] for name in ("team", "q", "edit")}
-    found = tree(request.actor, request.org, query["team"], query["q"])
+    query = {name: request.GET.get(name, "").strip()[:254] for name in ("team", "q", "all")}
+    found = tree(request.actor, request.org, query["team"], query["q"], is_whole=bool(query["all"]))
     may_write = request.actor.may(P.QUOTAS_WRITE)
+    asks = _requests(request.actor)
     return render(
         request,
         "jobs/quotas.html",
@@ -179,19 +302,34 @@ def _show(request: Any, **more: Any) -> HttpResponse:
             "asked": query,
             "may_write": may_write,
             "heads": [(c, title(c)) for c in found.classes],
-            "form": _form(found, query["edit"]) if may_write else None,
-            "rules": _rules(query["edit"]) if may_write else None,
-            "asks": [
-                (row, amount_text(row.resource, row.amount)) for row in requests_for(request.actor)
-            ],
-            "wish": _request_form(request),
+            "unlimited": [title(c) for c in found.unlimited],
+            "resources": _form_resources(found) if may_write else [],
+            "open_asks": [ask for ask in asks if ask["row"].state == QuotaRequest.State.OPEN],
+            "decided": [ask for ask in asks if ask["row"].state != QuotaRequest.State.OPEN],
+            "wish": _request_form(request, found),
             "history": history(request.actor, request.org) if may_write else [],
         }
         | more,
     )
 
 
-def _request_form(request: Any) -> dict[str, Any]:
+def _requests(actor: Any, scope: str = "", subject_id: UUID | None = None) -> list[dict[str, Any]]:
+    """Return the requests that the actor may see, of one subject or all."""
+    rows = requests_for(actor)
+    if subject_id is not None:
+        rows = [row for row in rows if (row.scope, row.subject_id) == (scope, subject_id)]
+    return [
+        {
+            "row": row,
+            "amount": amount_text(row.resource, row.amount),
+            "what": title(row.resource),
+            "is_own": row.asker_id == actor.user_id,
+        }
+        for row in rows
+    ]
+
+
+def _request_form(request: Any, found: Tree) -> dict[str, Any]:
     """Return the request form: possible subjects, and values passed by a pending job's page."""
     actor = request.actor
     teams = actor.teams_where(P.JOBS_SUBMIT)
@@ -201,42 +339,24 @@ def _request_form(request: Any) -> dict[str, Any]:
         else Team.objects.filter(id__in=teams).order_by("slug")
     )
     subjects = [
-        (f"user:{actor.email}", _("my own")),
         *((f"team:{t.slug}", t.name) for t in own_teams[:WISHES]),
+        (f"user:{actor.email}", _("You")),
         ("org:", request.org.name),
     ]
+    given = {name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")}
+    branches = [found.top, *found.teams, *([found.you] if found.you else [])]
+    limited = {
+        name for branch in branches for name, bar in branch.bars.items() if bar.limit is not None
+    }
+    asked = {given["resource"]} - {""}
     return {
         "whose": subjects,
-        **{name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")},
+        "resources": [(c, title(c)) for c in [*found.classes, *asked] if c in limited | asked],
+        **given,
     }
 
 
-def _form(found: Any, edit: str) -> dict[str, Any]:
-    """Return the classes with their current values if one subject is edited, else empty."""
-    of_one = next(
-        (
-            b
-            for b in (found.top, *found.teams, *(p for t in found.teams for p in t.people))
-            if b.who == edit
-        ),
-        None,
-    )
-    # Rows keep their order whatever is in use.
-    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][:FORM_CLASSES]
-    return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
-
-
-def _rules(edit: str) -> dict[str, Any] | None:
-    """Return the rules of the edited team."""
-    scope, _colon, slug = edit.partition(":")
-    team = Team.objects.filter(slug=slug).first() if scope == "team" else None
-    return {"team": team, **shown(team)} if team else None
-
-
-def _set(of_one: Any, name: str) -> tuple[str, str]:
-    bar = of_one and of_one.bars.get(name)
-    if not bar:
-        return "", ""
-    return "none" if bar.limit is None else typed_text(name, bar.limit), typed_text(
-        name, bar.guaranteed
-    ) if bar.guaranteed else ""
+def _form_resources(found: Tree) -> list[tuple[str, str]]:
+    """Return the resources of the form for many; rows keep their order whatever is in use."""
+    names = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][:FORM_CLASSES]
+    return [(name, title(name)) for name in names]

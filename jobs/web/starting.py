@@ -1,32 +1,149 @@
-"""Initial YAML of the page for a new job."""
+"""Page for a new job: from a template, from an earlier job, or as a rerun with changes."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from jobs import selectors
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from clusters.models import Cluster
+from jobs import selectors, services
 from jobs.job_specs import spec_of
-from schedulers.spec import JobSpec, examples
+from jobs.models import Job
+from jobs.scheduling.placement import names_for
+from portal.core.errors import NotPermitted, PortalError
+from portal.core.messages import Message
+from portal.web.denials import record_denied_request
+from schedulers.spec import JobSpec, SpecErrors, examples, parse_text
+from workspaces.access.permissions import Permission as P
+from workspaces.models import Team
+from workspaces.organizations import selectors as people
+from workspaces.web.base import page
 
 _AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?", re.ASCII)
+RECENT, RECENT_READ = 8, 60
+BLANK, HELLO = "blank", "hello"
+BLANK_YAML = '# Only `run` is required.\nrun: ""\n'
+TITLES = {
+    HELLO: Message("Hello"),
+    "gpu check": Message("Single GPU"),
+    "two gpus": Message("Multi-GPU (torchrun)"),
+    "two nodes": Message("Two nodes"),
+    "digits": Message("Train on CPU"),
+    "learning rates": Message("Sweep"),
+    "typo": Message("A failing job"),
+}
 
 
-def starting_text(request: Any) -> str:
-    """Return the YAML of an earlier job (`?from=`) or of an example.
+@dataclass(frozen=True)
+class Start:
+    """Where the form starts: its YAML, the template's key, and the job that is run again."""
 
-    `?change=resources.cpus&was=4&to=2` applies the change that was suggested for the earlier job.
+    yaml: str
+    template: str = ""
+    parent: Job | None = None
+
+
+@page(None, ("GET", "HEAD", "POST"))
+def new_job(request: Any) -> HttpResponse:
+    """Show form and YAML, and submit them; a rejected submission keeps what was typed."""
+    faults: list[dict[str, Any]] = []
+    if request.method == "POST":
+        start = _typed(request)
+        try:
+            return redirect(f"/{request.org.slug}/jobs/{_submit(request, start).number}")
+        except SpecErrors as error:
+            faults = [fault.as_dict() for fault in error.errors]
+        except PortalError as error:
+            record_denied_request(request, error)
+            faults = error.data.get("errors") or [{"field": "", "message": error.message}]
+    else:
+        start = start_of(request)
+    return render(
+        request, "jobs/new.html", _context(request, start, faults), status=400 if faults else 200
+    )
+
+
+def start_of(request: Any) -> Start:
+    """Return the start that the address asks for.
+
+    `?from=12` runs a job again, `?copy=12` copies it, `?example=` is a template. Otherwise people
+    without a job get the template that runs anywhere, and others a blank form.
+    `?from=12&change=resources.cpus&was=4&to=2` applies the change that was suggested for the job.
     """
-    if former := request.GET.get("from"):
-        spec = spec_of(selectors.find_job(request.actor, former))
-        return changed(
-            spec, *(request.GET.get(name, "") for name in ("change", "was", "to"))
-        ).to_yaml()
-    chosen = request.GET.get("example", "")
-    known = examples()
-    return next((e.yaml for e in known if e.title == chosen), known[0].yaml)
+    query = request.GET
+    if former := query.get("from"):
+        parent = selectors.find_job(request.actor, former)
+        change = (query.get(name, "") for name in ("change", "was", "to"))
+        return Start(changed(spec_of(parent), *change).to_yaml(), parent=parent)
+    if former := query.get("copy"):
+        return Start(spec_of(selectors.find_job(request.actor, former)).to_yaml())
+    chosen = query.get("example") or (BLANK if _last_job(request) else HELLO)
+    known = {e.title: e.yaml for e in examples()}
+    return Start(known[chosen], chosen) if chosen in known else Start(BLANK_YAML, BLANK)
+
+
+def _typed(request: Any) -> Start:
+    parent = request.POST.get("parent")
+    row = selectors.find_job(request.actor, parent) if parent else None
+    return Start(request.POST.get("yaml", ""), parent=row)
+
+
+def _submit(request: Any, start: Start) -> Job:
+    spec = parse_text(start.yaml).spec
+    team = Team.objects.filter(slug=request.POST.get("team", "")).first()
+    if team is None:
+        raise NotPermitted(Message("Choose the team to submit to."))
+    if start.parent:
+        return services.rerun_job(actor=request.actor, job=start.parent, spec=spec, team=team)
+    return services.submit_job(actor=request.actor, team=team, spec=spec)
+
+
+def _context(request: Any, start: Start, faults: list[dict[str, Any]]) -> dict[str, Any]:
+    teams = [
+        t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])
+    ]
+    last, notes = _last_job(request), {e.title: e.description for e in examples()}
+    team = request.POST.get("team") or request.GET.get("team") or _team_slug(start.parent or last)
+    return {
+        "page_title": Message("New job"),
+        "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
+        "start": start,
+        "yaml": start.yaml,
+        "errors": faults,
+        "templates": [(key, title, notes[key]) for key, title in TITLES.items()],
+        "last": last,
+        "recent": _recent(request),
+        "teams": teams,
+        "places": names_for(Team.objects.filter(id__in=[t["id"] for t in teams])),
+        "team_chosen": team,
+        "has_cluster": Cluster.objects.filter(is_enabled=True).exists(),
+        "may_connect": request.actor.may(P.CLUSTERS_WRITE),
+        "may_invite": request.actor.may(P.TEAMS_WRITE),
+        "may_submit": bool(teams),
+    }
+
+
+def _last_job(request: Any) -> Job | None:
+    rows = selectors.visible_jobs(request.actor).filter(owner_id=request.actor.user_id)
+    return rows.select_related("team").order_by("-number").first()  # type: ignore[no-any-return]
+
+
+def _team_slug(job: Job | None) -> str:
+    return job.team.slug if job else ""
+
+
+def _recent(request: Any) -> list[Job]:
+    """Return recent jobs of the organization with different names, the newest first."""
+    rows = selectors.visible_jobs(request.actor).select_related("owner").order_by("-number")
+    found: dict[str, Job] = {}
+    for job in rows[:RECENT_READ]:
+        found.setdefault(job.name, job)
+    return list(found.values())[:RECENT]
 
 
 def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:

@@ -45,7 +45,7 @@ def kept_logs(request: Any) -> HttpResponse:
         request,
         "jobs/storage.html",
         {
-            "page_title": _("Logs kept"),
+            "page_title": _("Storage"),
             "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
             "rows": rows,
             "asked": query,

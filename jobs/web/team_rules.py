@@ -1,4 +1,4 @@
-"""Form of a team's job rules, shown where the team's limits are edited."""
+"""Form of a team's job rules, shown on the team's page."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def set_rules(request: Any, team: str) -> HttpResponse:
     row = team_named(team)
     return action(
         request,
-        f"/{request.org.slug}/quotas?edit=team:{row.slug}#rules",
-        _("The rules are set. They hold for jobs from now on."),
+        f"/{request.org.slug}/teams/{row.slug}#rules",
+        _("Rules saved. They apply to jobs submitted from now on."),
         lambda: team_rule_services.set_team_rules(
             actor=request.actor, team=row, **_read(request.POST)
         ),

@@ -2,31 +2,48 @@ from __future__ import annotations
 
 from django.urls import include, path, re_path
 
-from clusters.web import cluster, clusters, pools
-from jobs.web import guide, queue, quotas, storage, team_rules, views
+from clusters.web import capacity, cluster, clusters, pools
+from jobs.web import (
+    comparing,
+    guide,
+    home,
+    hubs,
+    queue,
+    quotas,
+    starting,
+    storage,
+    team_rules,
+    views,
+)
 
 platform = [
     path("clusters", clusters.clusters, name="clusters"),
     path("clusters/<str:cluster>", cluster.cluster, name="cluster"),
     path("clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
     path("clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
+    path("capacity", capacity.capacity, name="platform-capacity"),
     path("queue", queue.queue, name="queue"),
 ]
 urlpatterns = [
     path("platform/", include(platform), {"area": "platform"}),
-    path("<slug:org>/", views.home, name="home"),
+    path("<slug:org>/", home.home, name="home"),
+    path("<slug:org>/idle", home.idle, name="idle"),
     path("<slug:org>/guide", guide.guide, name="guide"),
-    path("<slug:org>/find", views.find, name="find"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
+    path("<slug:org>/people/<str:email>", hubs.person, name="member"),
+    path("<slug:org>/teams/<slug:team>", hubs.team, name="team"),
     path("<slug:org>/teams/<slug:team>/rules", team_rules.set_rules, name="team-rules"),
     path("<slug:org>/quotas/requests", quotas.request_quota, name="quota-requests"),
     path("<slug:org>/quotas/requests/<uuid:ask>", quotas.decide, name="quota-request"),
+    path("<slug:org>/quotas/<str:scope>", quotas.quota_subject, name="quota-subject-org"),
+    path("<slug:org>/quotas/<str:scope>/<str:subject>", quotas.quota_subject, name="quota-subject"),
     path("<slug:org>/storage", storage.kept_logs, name="storage"),
     path("<slug:org>/pools", pools.pools, name="pools"),
     path("<slug:org>/pools/<str:pool>", pools.pool, name="pool"),
     path("<slug:org>/jobs", views.job_list, name="jobs"),
-    path("<slug:org>/jobs/new", views.new_job, name="job-new"),
+    path("<slug:org>/jobs/new", starting.new_job, name="job-new"),
     path("<slug:org>/jobs/act", views.act_on_jobs, name="jobs-act"),
+    path("<slug:org>/jobs/compare", comparing.compare, name="jobs-compare"),
     path("<slug:org>/jobs/<str:job>", views.job, name="job"),
     re_path(
         r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|release|rerun|delete-logs)$",

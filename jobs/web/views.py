@@ -3,86 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from jobs import representations, selectors, services
-from jobs.first_steps import guide_for
+from jobs import selectors, services
 from jobs.lists import JOBS
 from jobs.models import Job
-from jobs.scheduling import pending_explanation
-from jobs.scheduling.pending_summary import pending_summary
-from jobs.scheduling.placement import names_for
 from jobs.web.job_page import job_context
-from jobs.web.starting import starting_text
-from portal.core import clock
-from portal.core.errors import InvalidInput, NotPermitted, PortalError
+from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
-from portal.web.translation import translated
-from schedulers.spec import SpecErrors, examples, parse_text
-from schedulers.states import State
 from workspaces.access.permissions import Permission as P
-from workspaces.models import Team
-from workspaces.organizations import selectors as people
 from workspaces.web.base import action, page, show_error
 
 POST = ("POST",)
-SHOWN = 12
 IN_BULK: dict[str, Callable[..., Any]] = {
     "cancel": services.cancel_job,
     "rerun": services.rerun_job,
     "delete-logs": services.delete_logs,
 }
-LONG_WAIT = timedelta(minutes=10)
-
-
-@page()
-def home(request: Any) -> HttpResponse:
-    """Show what needs attention, running and pending jobs, quota use and recent failures."""
-    rows = representations.listed(selectors.visible_jobs(request.actor)).order_by("-number")
-    week = clock.now() - timedelta(days=7)
-    running = [
-        representations.job_row(j)
-        for j in rows.filter(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)[:SHOWN]
-    ]
-    waiting = [_waiting_row(j, request.actor) for j in rows.filter(state=State.QUEUED)[:SHOWN]]
-    failed = [
-        representations.job_row(j)
-        for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]
-    ]
-    finished = [representations.job_row(j) for j in rows.filter(state=State.SUCCEEDED)[:5]]
-    response = render(
-        request,
-        "workspaces/home.html",
-        {
-            "page_title": request.org.name,
-            "guide": guide_for(request.actor, request.org),
-            "running": running,
-            "waiting": waiting,
-            "failed": failed,
-            "finished": finished,
-            "quotas": people.quotas_for(request.actor),
-            "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
-            "example": examples()[0],
-            "first_team": _first_team(request),
-            "may_submit": _may_submit(request),
-            "running_count": len(running),
-        },
-    )
-    response.set_cookie(
-        settings.MUSTER_ORG_COOKIE_NAME,
-        request.org.slug,
-        max_age=31_536_000,
-        samesite="Lax",
-        httponly=True,
-        secure=settings.SESSION_COOKIE_SECURE,
-    )
-    return response
 
 
 @page()
@@ -92,7 +33,7 @@ def job_list(request: Any) -> HttpResponse:
     return JOBS.render(
         request,
         "jobs/_table.html" if is_part else "jobs/list.html",
-        {"page_title": Message("Jobs"), "may_submit": _may_submit(request)},
+        {"page_title": Message("Jobs"), "may_submit": may_submit(request)},
     )
 
 
@@ -165,68 +106,6 @@ def act_on_jobs(request: Any) -> HttpResponse:
     )
 
 
-@page(None, ("GET", "HEAD", "POST"))
-def new_job(request: Any) -> HttpResponse:
-    """Show form and YAML, filled from an example (`?example=`) or an earlier job (`?from=`)."""
-    text = starting_text(request)
-    faults: list[dict[str, Any]] = []
-    if request.method == "POST":
-        text = request.POST.get("yaml", "")
-        try:
-            parsed = parse_text(text)
-            made = services.submit_job(actor=request.actor, team=_team(request), spec=parsed.spec)
-            return redirect(f"/{request.org.slug}/jobs/{made.number}")
-        except SpecErrors as error:
-            faults = [
-                {"field": f.field, "message": f.message, "line": f.line} for f in error.errors
-            ]
-        except PortalError as error:
-            record_denied_request(request, error)
-            faults = error.data.get("errors") or [
-                {"field": "", "message": error.message, "line": None}
-            ]
-    teams = [
-        t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])
-    ]
-    return render(
-        request,
-        "jobs/new.html",
-        {
-            "page_title": Message("New job"),
-            "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
-            "yaml": text,
-            "errors": faults,
-            "examples": examples(),
-            "teams": teams,
-            "places": names_for(Team.objects.filter(id__in=[t["id"] for t in teams])),
-            "team_chosen": request.POST.get("team") or request.GET.get("team", ""),
-            "quotas": people.quotas_for(request.actor),
-            "may_submit": _may_submit(request),
-        },
-        status=400 if faults else 200,
-    )
-
-
-@page()
-def find(request: Any) -> JsonResponse:
-    """Search for the command palette: jobs by number or name prefix, pages and teams."""
-    q = request.GET.get("q", "").strip()[:100]
-    jobs = JOBS.narrowed(request.actor, {"q": q}).order_by("-number")[:8]
-    return JsonResponse(
-        {
-            "items": [
-                {
-                    "kind": "job",
-                    "title": f"#{j.number} {j.name}",
-                    "note": translated(State(j.state).label),
-                    "url": f"/{request.org.slug}/jobs/{j.number}",
-                }
-                for j in jobs
-            ]
-        }
-    )
-
-
 def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
     try:
         made = services.rerun_job(actor=request.actor, job=row)  # type: ignore[attr-defined]
@@ -237,33 +116,6 @@ def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
     return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
 
 
-def _team(request: Any) -> Any:
-    slug = request.POST.get("team", "")
-    row = Team.objects.filter(slug=slug).first()
-    if row is None:
-        raise NotPermitted(Message("Choose the team to submit to."))
-    return row
-
-
-def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
-    explanation = pending_explanation.explanation_of(job, actor)
-    return representations.job_row(job) | {
-        "pending": explanation or pending_summary(job),
-        "is_long": clock.now() - job.created_at > LONG_WAIT,
-    }
-
-
-def _first_team(request: Any) -> str:
-    return next(
-        (
-            t["slug"]
-            for t in people.teams_for(request.actor)
-            if request.actor.may(P.JOBS_SUBMIT, t["id"])
-        ),
-        "",
-    )
-
-
-def _may_submit(request: Any) -> bool:
+def may_submit(request: Any) -> bool:
     teams = request.actor.teams_where(P.JOBS_SUBMIT)
     return teams is None or bool(teams)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
 
 from clusters.models import Cluster, Gpu, Node
+from jobs.metrics import task_labels, unit_of
 from jobs.models import Attempt
 from monitoring.demo.backend import SimulatedCluster
 from monitoring.demo.history import DAYS, runs_of
@@ -20,6 +21,7 @@ from portal.core import clock, streams
 from workspaces.tenancy.scope import platform_scope
 
 COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
+SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -104,16 +106,24 @@ def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
     """Write what the programs and the sensors of their GPUs measured in an interval."""
     ids = {UUID(run.key.removeprefix("muster-")): run for run in runs}
     gpus = {gpu.uuid: gpu for gpu in Gpu.objects.filter(uuid__in={u for r in runs for u in r.gpus})}
-    for attempt in Attempt.objects.filter(id__in=list(ids)):
+    for attempt in Attempt.objects.filter(id__in=list(ids)).select_related("job"):
         run = ids[attempt.id]
         step = max(run.seconds / CURVE_POINTS, LIVE)
         curves = [
-            series.Point(p.name, {}, round(p.at * 1000), p.value, step=p.step)
+            series.Point(
+                p.name,
+                task_labels(attempt.job, attempt.index),
+                round(p.at * 1000),
+                p.value,
+                step=p.step,
+                unit=unit_of(p.name),
+            )
             for p in run.points(start, end, step)
         ]
         _store_curves(attempt.job_id, curves, attempt.org_id)
         begin, until = max(run.started, start), min(run.finished, end)
-        moments = [begin + n * step for n in range(int((until - begin) / step))] or [until]
+        pause = min(step, SENSORS)
+        moments = [begin + n * pause for n in range(int((until - begin) / pause))] or [until]
         sensors = [
             point
             for at in moments
@@ -126,7 +136,7 @@ def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
 def _store_curves(job: UUID, points: Sequence[series.Point], org_id: UUID) -> None:
     series.append(f"job:{job.hex}", points, org_id=org_id)
     for point in points[-8:]:
-        values = {point.name: point.value}
+        values = {point.key: point.value}
         streams.publish(
             f"metrics:job:{job.hex}", {"t": point.at_ms, "step": point.step, "values": values}
         )

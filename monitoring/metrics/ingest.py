@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard
 from uuid import UUID
 
@@ -52,13 +53,24 @@ def ingest(body: Mapping[str, Any]) -> int:
         ]
         # Parse everything before anything is stored.
         batches += [
-            (f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
+            (
+                f"attempt:{attempt.id.hex}",
+                attempt.org_id,
+                [_named(attempt, node, point) for point in _points(at, samples)],
+            )
             for attempt, samples in _jobs(body.get("jobs"))
         ]
         total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
     return total
+
+
+def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
+    """Add the node to GPUs of an attempt on several nodes: each has a GPU 0."""
+    if "gpu" not in point.labels or len(attempt.nodes or ()) < 2:
+        return point
+    return replace(point, labels=point.labels | {"node": node.name})
 
 
 def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Point]) -> int:
@@ -68,9 +80,7 @@ def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[ser
             series.append(owner, points, org_id=org_id)
         except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
-        streams.publish(
-            f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}}
-        )
+        streams.publish(f"metrics:{owner}", {"t": at, "values": {p.key: p.value for p in points}})
     return len(points)
 
 
@@ -178,8 +188,3 @@ def _time(at: Any) -> int:
             "at", "must be Unix milliseconds, not in the future: check the node's clock"
         )
     return at
-
-
-def _label(point: series.Point) -> str:
-    inner = ",".join(f"{k}={v}" for k, v in sorted(point.labels.items()))
-    return f"{point.name}{{{inner}}}" if inner else point.name

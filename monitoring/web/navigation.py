@@ -7,4 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.web.navigation import Entry, Group
 from workspaces.access.permissions import Permission as P
 
-ENTRIES = (Entry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),)
+ENTRIES = (
+    Entry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),
+    Entry(Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"),
+)

@@ -8,13 +8,23 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from clusters.services.drain import may_drain
+from clusters.web.cluster import take_undo
 from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
+from monitoring.node_page import disks_of, node_events, pools_of_node
 from portal.core import clock
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
+
+HOUR_MS = 3_600_000
+RANGES = (
+    ("1h", Message("1 hour"), HOUR_MS),
+    ("24h", Message("24 hours"), 24 * HOUR_MS),
+    ("7d", Message("7 days"), 7 * 24 * HOUR_MS),
+)
 
 
 @page(NODES.permission)
@@ -25,17 +35,73 @@ def nodes(request: Any) -> HttpResponse:
 
 @page(P.NODES_READ)
 def node(request: Any, node: str) -> HttpResponse:
-    """Show one node."""
-    found = find_node(node, request.GET.get("cluster", ""))
-    query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - 3_600_000})
+    """Show one node, with the jobs that the actor may see."""
+    slug = request.org.slug
+    return _node_page(
+        request,
+        node,
+        rows.jobs_visible_to(request.actor),
+        api=f"/api/v1/orgs/{slug}",
+        crumbs=[(Message("Nodes"), f"/{slug}/nodes")],
+    )
+
+
+@page(P.CLUSTERS_READ)
+def platform_node(request: Any, node: str) -> HttpResponse:
+    """Show one node to operators, with the jobs of every organization."""
+    cluster = find_node(node, request.GET.get("cluster", "")).cluster.name
+    return _node_page(
+        request,
+        node,
+        rows.jobs_of_all(request.actor),
+        api="/api/v1",
+        crumbs=[
+            (Message("Clusters"), "/platform/clusters"),
+            (cluster, f"/platform/clusters/{cluster}"),
+            (Message("Nodes"), f"/platform/clusters/{cluster}?tab=nodes"),
+        ],
+    )
+
+
+def _node_page(
+    request: Any, name: str, jobs: rows.JobsByPlace, *, api: str, crumbs: list[tuple[Any, str]]
+) -> HttpResponse:
+    found = find_node(name, request.GET.get("cluster", ""))
+    row = rows.node_rows([found], request.actor, jobs)[0]
+    asked = request.GET.get("range", "")
+    chosen = asked if asked in {key for key, *_ in RANGES} else "1h"
+    span = next(ms for key, _, ms in RANGES if key == chosen)
+    query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - span})
+    here = urlencode({"cluster": found.cluster.name})
     return render(
         request,
         "monitoring/node.html",
         {
             "page_title": found.name,
-            "crumbs": [(Message("Nodes"), f"/{request.org.slug}/nodes")],
-            "node": rows.node_row(found, request.actor),
-            "node_hex": found.id.hex,
-            "series_url": f"/api/v1/orgs/{request.org.slug}/nodes/{found.name}/metrics?{query}",
+            "crumbs": crumbs,
+            "node": row,
+            "gpu_memory": sum(gpu["memory_used"] or 0 for gpu in row["gpus"]),
+            "gpu_memory_total": sum(gpu["memory"] for gpu in row["gpus"]),
+            "disks": disks_of(row["latest"]),
+            "pools": pools_of_node(found, request.actor),
+            "events": node_events(found, request.actor),
+            "may_write": request.actor.may(P.CLUSTERS_WRITE),
+            "may_read": request.actor.may(P.CLUSTERS_READ),
+            "can_drain": may_drain(found.cluster),
+            "is_drained": found.is_drained,
+            "undo": take_undo(request, found),
+            "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
+            "range": chosen,
+            "here": f"{request.path}?{here}",
+            "chart_sources": [
+                {
+                    "id": found.id.hex,
+                    "name": found.name,
+                    "url": f"{api}/nodes/{found.name}/metrics?{query}",
+                    "start": None,
+                    "isLive": chosen == "1h",
+                    "topics": [{"name": f"metrics:node:{found.id.hex}", "kind": "system"}],
+                }
+            ],
         },
     )

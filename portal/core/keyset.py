@@ -37,15 +37,24 @@ class Order:
         self.fields, self.is_descending = fields, is_descending
 
 
-def page_of(rows: QuerySet[M], order: Order, *, limit: int, cursor: str = "") -> Page[M]:
-    """Return up to `limit` rows after (n…) or before (p…) the cursor. Raises InvalidInput."""
+def page_of(
+    rows: QuerySet[M], order: Order, *, limit: int, cursor: str = "", is_searched: bool = False
+) -> Page[M]:
+    """Return up to `limit` rows after (n…) or before (p…) the cursor. Raises InvalidInput.
+
+    `is_searched` finds the keys of the page first, for conditions that many rows must be tested
+    for: an index with the tested columns answers that without reading the rows.
+    """
     is_backwards = cursor.startswith("p")
     is_descending = order.is_descending != is_backwards
     if cursor:
         mark = _read_cursor(rows.model, order, cursor)
         rows = rows.filter(_beyond(order.fields, mark, "lt" if is_descending else "gt"))
     sign = "-" if is_descending else ""
-    found = list(rows.order_by(*(sign + field for field in order.fields))[: limit + 1])
+    ordered = rows.order_by(*(sign + field for field in order.fields))
+    if is_searched:
+        ordered = ordered.filter(pk__in=ordered.values("pk")[: limit + 1])
+    found = list(ordered[: limit + 1])
     has_more, found = len(found) > limit, found[:limit]
     if is_backwards:
         found.reverse()

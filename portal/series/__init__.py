@@ -10,10 +10,9 @@ __all__ = [
     "compact",
     "latest",
     "latest_of",
-    "latest_values",
     "prune",
     "query",
-    "recent_means",
+    "sums_by_period",
 ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate, groupby, pairwise
 from math import isnan, nan
@@ -33,6 +33,11 @@ class Point:
     step: int | None = None
     unit: str = ""
 
+    @property
+    def key(self) -> str:
+        """Return `name{label=value}`, which identifies the series in live topics."""
+        return series_key(self.name, self.labels)
+
 
 @dataclass(frozen=True)
 class SeriesData:
@@ -50,6 +55,12 @@ class SeriesData:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def series_key(name: str, labels: Mapping[str, str]) -> str:
+    """Return `name{label=value}` with sorted labels; the name if there are none."""
+    inner = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
+    return f"{name}{{{inner}}}" if inner else name
 
 
 Row = tuple[int, int, float]  # (step or NO_STEP, Unix ms, value)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from django.db.models import Case, F, Q, QuerySet, Sum, When
@@ -26,10 +26,12 @@ from portal.series.points import (
     gap_after,
     gap_of,
     merged,
+    series_key,
     split,
     split_at_gaps,
     unpack,
 )
+from portal.series.store import canonical
 
 # A series of at most this many times `max_points` points is read in full,
 EXACT = 8
@@ -50,6 +52,7 @@ def query(
     owner: str,
     *,
     names: Sequence[str] | None = None,
+    labels: Sequence[Mapping[str, str]] | None = None,
     start_ms: int | None = None,
     end_ms: int | None = None,
     max_points: int = 600,
@@ -57,12 +60,15 @@ def query(
 ) -> list[SeriesData]:
     """Return an owner's series between two times, thinned to `max_points`, keeping extremes.
 
+    `labels` lists the exact sets of labels wanted; the default is all.
     Gaps are marked by None. A pause longer than `gap_ms` is a gap (all points are then read); the
     default is three times the usual spacing.
     """
     wanted = Series.objects.filter(owner=owner).order_by("name", "labels")
     if names is not None:
         wanted = wanted.filter(name__in=names)
+    if labels is not None:
+        wanted = wanted.filter(labels__in=[canonical(some) for some in labels])
     series = list(wanted)
     chunks = Chunk.objects.filter(series__in=series)
     chunks = chunks.filter(end_ms__gte=start_ms) if start_ms is not None else chunks
@@ -91,8 +97,7 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
     found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
     for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
         labels = json.loads(row.labels)
-        inner = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
-        found[row.owner][f"{row.name}{{{inner}}}" if inner else row.name] = {
+        found[row.owner][series_key(row.name, labels)] = {
             "name": row.name,
             "labels": labels,
             "unit": row.unit,
@@ -102,38 +107,43 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def latest_values(
-    owners: Sequence[str], name: str, *, start_ms: int
-) -> list[tuple[str, str, float]]:
-    """Return owner, labels (JSON) and last value of the series of this name with a point since."""
-    rows = Series.objects.filter(
-        owner__in=owners, name=name, last_at__gte=start_ms, last_value__isnull=False
-    )
-    return [
-        (owner, labels, value or 0.0)
-        for owner, labels, value in rows.values_list("owner", "labels", "last_value")
-    ]
+Sums = dict[int, tuple[float, int]]  # start of a period (Unix ms) -> sum and number of points
 
 
-def recent_means(
-    owners: Collection[str], name: str, *, start_ms: int
-) -> dict[str, dict[str, float]]:
-    """Return the mean since `start_ms` of each series of this name, by owner and labels (JSON).
+def sums_by_period(
+    owners: Collection[str], name: str, *, start_ms: int, end_ms: int, period_ms: int
+) -> dict[str, dict[str, Sums]]:
+    """Add up the points of each series of this name by period, by owner and labels (JSON).
 
-    One statement. A series without a point since then is left out.
+    Periods begin at multiples of `period_ms`. One statement. A series without points is left out.
     """
     rows = Chunk.objects.filter(
-        series__owner__in=owners, series__name=name, series__last_at__gte=start_ms
-    ).filter(end_ms__gte=start_ms)
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+        series__owner__in=owners,
+        series__name=name,
+        series__last_at__gte=start_ms,
+        end_ms__gte=start_ms,
+        start_ms__lt=end_ms,
+    )
+    parts: dict[tuple[str, str], list[list[Row]]] = defaultdict(list)
     for owner, labels, data in rows.values_list("series__owner", "series__labels", "data"):
-        recent = (value for _step, at, value in unpack(bytes(data)) if at >= start_ms)
-        found[owner, labels] += [value for value in recent if not isnan(value)]
-    means: dict[str, dict[str, float]] = defaultdict(dict)
-    for (owner, labels), values in found.items():
-        if values:
-            means[owner][labels] = fmean(values)
-    return means
+        parts[owner, labels].append(unpack(bytes(data)))
+    found: dict[str, dict[str, Sums]] = defaultdict(dict)
+    for (owner, labels), chunks in parts.items():
+        # Several chunks may hold a point twice.
+        points = chunks[0] if len(chunks) == 1 else merged(*chunks)
+        if sums := _sums(points, start_ms, end_ms, period_ms):
+            found[owner][labels] = sums
+    return found
+
+
+def _sums(points: Sequence[Row], start_ms: int, end_ms: int, period_ms: int) -> Sums:
+    sums: Sums = {}
+    for _step, at, value in points:
+        if start_ms <= at < end_ms and not isnan(value):
+            period = at - at % period_ms
+            total, count = sums.get(period, (0.0, 0))
+            sums[period] = (total + value, count + 1)
+    return sums
 
 
 def _read_exact(

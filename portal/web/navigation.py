@@ -57,11 +57,22 @@ class Entry:
 
 
 _entries: dict[str, Entry] = {}
+_running_counts: list[Callable[[Any], int]] = []
 
 
 def register(*entries: Entry) -> None:
     """Add entries; one with the same URL name is replaced."""
     _entries.update({entry.url_name: entry for entry in entries})
+
+
+def register_running_count(count: Callable[[Any], int]) -> None:
+    """Set the function that counts an actor's running jobs, for the top bar."""
+    _running_counts[:] = [count]
+
+
+def running_count(actor: Any) -> int:
+    """Return how many jobs of the actor run in the current organization."""
+    return _running_counts[0](actor) if _running_counts else 0
 
 
 def entries_for(may: Callable[[Any], bool], *, is_platform: bool = False) -> list[Entry]:

@@ -35,11 +35,11 @@ NODES = (
 PLACES = (_("this machine"),)  # who says so of a job's state; the others are names
 PRIORITIES = (_("low"), _("normal"), _("high"))
 HEADS = (
-    _("cores"),
-    _("memory"),
-    _("running jobs"),
+    _("CPU cores"),
+    _("Memory"),
+    _("Running jobs"),
     _("GPU-hours a month"),
-    _("logs kept"),
+    _("Log storage"),
 )  # of the quotas' columns
 ERRORS = (
     _("Invalid input"),

@@ -70,6 +70,9 @@ class KubernetesBackend:
 
     name: ClassVar[str] = "kubernetes"
     title: ClassVar[str] = "Kubernetes"
+    about: ClassVar[str] = Message(
+        "Run jobs as pods, with Kueue if it is installed. Needs a kubeconfig or a service account."
+    )
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {
             Capability.IMAGES,

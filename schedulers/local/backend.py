@@ -127,6 +127,9 @@ class LocalBackend:
 
     name: ClassVar[str] = "local"
     title: ClassVar[str] = "this machine"
+    about: ClassVar[str] = Message(
+        "Run jobs on the server of this portal. Good for a workstation and for trying Muster."
+    )
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {Capability.PLACES, Capability.IMAGES, Capability.EXEC, Capability.USERS}
     )

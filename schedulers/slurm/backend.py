@@ -136,6 +136,7 @@ class Config:
         default="none",
         choices=KINDS,
         note=Message("Container runtime on the nodes; auto: detected on each node."),
+        is_rare=True,
     )
     images: str = option(
         Message("Images on disk"),
@@ -174,6 +175,9 @@ class SlurmBackend:
 
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
+    about: ClassVar[str] = Message(
+        "Submit to an existing Slurm over SSH or its REST API. Slurm schedules the jobs."
+    )
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {
             Capability.EXEC,

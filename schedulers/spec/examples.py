@@ -13,6 +13,7 @@ ORDER = (
     "hello.yaml",
     "sweep.yaml",
     "gpu.yaml",
+    "torchrun.yaml",
     "digits/nodes.yaml",
     "typo.yaml",
 )

@@ -1,20 +1,21 @@
-// Confirmation dialogs for destructive forms. `data-confirm` on the form or the submit button is the
-// question; `data-yes` is the confirming label where the button's own ("Cancel") would be ambiguous.
-// Dismissing is focused by default; Esc dismisses too and restores the focus.
+// Confirmation dialogs. `data-confirm` on a form or its submit button is the question; `data-yes` is
+// the confirming label where the button's own ("Cancel") would be ambiguous. Dismissing is focused by
+// default; Esc dismisses too and restores the focus.
 import { say } from "./words.js";
 
 const agreed = new WeakSet();
 
 document.addEventListener(
   "submit",
-  (event) => {
+  async (event) => {
     const form = event.target,
       button = event.submitter; // null if a script submits the form
     const question = button?.dataset.confirm ?? form.dataset.confirm;
     if (!question || agreed.has(form)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    ask(question, form, button, () => send(form, event.submitter));
+    const label = form.dataset.yes ?? button?.dataset.yes ?? button?.textContent.trim();
+    if (await confirmed(question, label, button?.matches(".danger"))) send(form, button);
   },
   true,
 );
@@ -29,7 +30,8 @@ function send(form, button) {
   }
 }
 
-function ask(question, form, button, yes) {
+// Ask, and return whether the answer is yes.
+export function confirmed(question, label, isDangerous = false) {
   const dialog = Object.assign(document.createElement("dialog"), {
     className: "ask",
     role: "alertdialog",
@@ -38,14 +40,13 @@ function ask(question, form, button, yes) {
   const leave = Object.assign(document.createElement("button"), {
     className: "btn",
     autofocus: true,
-    textContent: say("Leave it"),
+    textContent: say("Cancel"),
   });
   const act = Object.assign(document.createElement("button"), {
+    className: isDangerous ? "btn danger" : "btn primary",
     value: "yes",
-    textContent:
-      form.dataset.yes ?? button?.dataset.yes ?? (button?.textContent.trim() || say("Yes")),
+    textContent: label || say("Yes"),
   });
-  act.className = button?.matches(".danger") ? "btn danger" : "btn primary";
   const row = Object.assign(document.createElement("div"), { className: "row end" });
   const body = Object.assign(document.createElement("form"), {
     method: "dialog",
@@ -55,10 +56,12 @@ function ask(question, form, button, yes) {
   row.append(leave, act);
   body.append(text, row);
   dialog.append(body);
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    if (dialog.returnValue === "yes") yes();
-  });
   document.body.append(dialog);
   dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    });
+  });
 }

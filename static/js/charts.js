@@ -1,275 +1,414 @@
-// Live charts: training metrics by step, system metrics by time, with a synced cursor per axis.
-// Gaps stay gaps.
-import uPlot from "../vendor/uplot.js";
-import { around, clock, moment } from "./axis.js";
+// Charts of jobs and nodes: sections, one toolbar, live points. The view is in the URL.
+import { Chart } from "./charts/chart.js";
+import { chartsOf, labelText, matcherOf, sectionsOf } from "./charts/curves.js";
+import { chartTitle, sectionTitle } from "./charts/names.js";
+import { urlOf, viewOf } from "./charts/view.js";
 import { live } from "./live.js";
 import { say } from "./words.js";
 
-const MOST = 4000;
-const GAP = 30; // seconds without a point that make a gap, as in portal.series
+const KINDS = { training: false, system: true, items: true }; // part of the answer -> isSystem
+const RELOAD = 15_000; // ms, of several running jobs
+const BUDGET = 6; // ms of a frame for plots that come near the screen
+let sets = 0;
 
-// Resolve a colour token for the canvas, which does not support light-dark().
-const probe = document.createElement("span");
-probe.hidden = true;
-document.body.append(probe);
-function css(name) {
-  probe.style.color = `var(${name})`;
-  return getComputedStyle(probe).color;
-}
-
-const UNITS = {
-  ratio: (v) => `${(v * 100).toFixed(v < 0.1 ? 1 : 0)} %`,
-  bytes: (v) => bytes(v),
-  "bytes/s": (v) => `${bytes(v)}/s`,
-  W: (v) => `${v.toFixed(0)} W`,
-  degC: (v) => `${v.toFixed(0)} °C`,
-  Hz: (v) => `${(v / 1e6).toFixed(0)} MHz`,
-  cores: (v) => say("{n} cores", { n: v.toFixed(2) }),
-};
-
-function bytes(v) {
-  for (const [name, unit] of [
-    ["TiB", 2 ** 40],
-    ["GiB", 2 ** 30],
-    ["MiB", 2 ** 20],
-    ["KiB", 2 ** 10],
-  ])
-    if (Math.abs(v) >= unit) return `${(v / unit).toFixed(1)} ${name}`;
-  return `${v.toFixed(0)} B`;
-}
-const shown = (unit) =>
-  UNITS[unit] ??
-  ((v) =>
-    Math.abs(v) >= 1e4 || (v && Math.abs(v) < 1e-3)
-      ? v.toExponential(2)
-      : Number(v.toPrecision(4)).toString());
-const title = (name) =>
-  ({
-    "cpu.used": "CPU",
-    "memory.used": say("Memory"),
-    "cpu.utilization": "CPU",
-    "gpu.utilization": say("GPU use"),
-    "gpu.memory.used": say("GPU memory"),
-    "gpu.power": say("GPU power"),
-    "gpu.temperature": say("GPU temperature"),
-    processes: say("Processes"),
-    "io.read": say("Disk reads"),
-    "io.write": say("Disk writes"),
-    "net.rx": say("Network in"),
-    "net.tx": say("Network out"),
-    "disk.used": say("Disk used"),
-    "cpu.load1": say("Load (1 min)"),
-    "cpu.mode": say("CPU by mode"),
-    "disk.read": say("Disk reads"),
-    "disk.write": say("Disk writes"),
-    "disk.total": say("Disk size"),
-    "memory.available": say("Memory available"),
-    "memory.total": say("Memory in all"),
-  })[name] ?? name;
-
-class Chart {
-  constructor(box, group, name, unit, byStep) {
-    this.name = name;
-    this.byStep = byStep;
-    this.unit = unit;
-    this.series = new Map(); // label text -> {xs, ys}
-    this.group = group;
-    this.holder = document.createElement("div");
-    this.holder.className = "chart";
-    this.holder.innerHTML = "<h3></h3><div></div>";
-    this.holder.firstChild.textContent = title(name);
-    box.append(this.holder);
-    new ResizeObserver(() =>
-      this.plot?.setSize({ width: this.holder.clientWidth, height: 170 }),
-    ).observe(this.holder);
-  }
-
-  set(label, xs, ys) {
-    this.series.set(label, { xs, ys });
-    this.draw(true);
-  }
-
-  add(label, x, y) {
-    const found = this.series.get(label) ?? { xs: [], ys: [] };
-    const isNew = !this.series.has(label);
-    if (found.xs.length && x <= found.xs.at(-1)) return;
-    if (!this.byStep && found.xs.length && x - found.xs.at(-1) > GAP) {
-      found.xs.push(found.xs.at(-1) + 1);
-      found.ys.push(null);
-    }
-    found.xs.push(x);
-    found.ys.push(y);
-    if (found.xs.length > MOST) {
-      found.xs.shift();
-      found.ys.shift();
-    }
-    this.series.set(label, found);
-    if (isNew) this.draw(true);
-    else if (!this.due) {
-      this.due = true;
-      requestAnimationFrame(() => {
-        this.due = false;
-        this.draw(false);
-      });
-    }
-  }
-
-  // Amounts start at zero; a flat line is padded on both sides.
-  range(low, high) {
-    const fromZero = ["ratio", "bytes", "bytes/s", "cores"].includes(this.unit);
-    if (low === high)
-      return fromZero
-        ? [0, high * 1.2 || 1]
-        : [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
-    return [fromZero ? Math.min(low, 0) : low, high + (high - low) * 0.06];
-  }
-
-  draw(anew) {
-    const entries = [...this.series.entries()];
-    const data =
-      entries.length === 1
-        ? [entries[0][1].xs, entries[0][1].ys]
-        : uPlot.join(entries.map(([, s]) => [s.xs, s.ys]));
-    if (this.plot && !anew) {
-      this.plot.setData(data);
-      return;
-    }
-    this.plot?.destroy();
-    const format = shown(this.unit);
-    const axis = {
-      stroke: css("--text-3"),
-      grid: { stroke: css("--line"), width: 1 },
-      ticks: { stroke: css("--line"), size: 4 },
-      font: "11px system-ui",
-    };
-    this.plot = new uPlot(
-      {
-        width: this.holder.clientWidth || 400,
-        height: 170,
-        cursor: { sync: { key: this.group }, points: { size: 5 } },
-        scales: {
-          x: {
-            time: !this.byStep,
-            range: (u, low, high) => around(low, high, this.byStep, u.data?.[0]?.length),
-          },
-          y: { range: (_, low, high) => this.range(low, high) },
-        },
-        axes: [
-          {
-            ...axis,
-            size: this.byStep ? 28 : 40,
-            ...(this.byStep ? {} : { values: (_, ticks, __, ___, step) => clock(ticks, step) }),
-          },
-          { ...axis, size: 76, values: (_, ticks) => ticks.map(format) },
-        ],
-        series: [
-          this.byStep
-            ? { label: say("step") }
-            : { label: say("time"), value: (_, v) => (v == null ? "–" : moment(v)) },
-          ...entries.map(([label], i) => ({
-            label: label || title(this.name),
-            stroke: css(`--c${(i % 8) + 1}`),
-            width: 1.5,
-            spanGaps: false,
-            points: { show: entries[i][1].xs.length < 3 },
-            value: (_, v) => (v == null ? "–" : format(v)),
-          })),
-        ],
-      },
-      data,
-      this.holder.lastChild,
-    );
-  }
-}
-
-class Charts {
+// The element has data-sources: the id of a JSON list of {id, name, url, start, topics, isLive}.
+class ChartSet {
   constructor(root) {
     this.root = root;
+    this.id = `charts${++sets}`;
+    this.sources = JSON.parse(document.getElementById(root.dataset.sources).textContent).map(
+      (source, n) => ({ colour: n, ...source }),
+    );
+    this.isMany = this.sources.length > 1;
+    this.hidden = new Set();
+    this.zooms = {};
     this.charts = new Map();
-    root.querySelectorAll("[data-series]").forEach((box) => this.#section(box));
-    this.#load();
+    this.curves = new Map();
+    this.sections = new Map();
+    this.queue = new Set();
+    this.names = root.dataset.names ? new Set(root.dataset.names.split(",")) : null;
+    this.bar = root.querySelector("[data-bar]");
+    this.box = root.querySelector("[data-sections]");
+    this.view = this.bar ? viewOf(location.search) : viewOf("");
+    if (this.view.hide) this.view.hide.split(",").forEach((id) => this.hidden.add(id));
+    this.task = this.bar?.querySelector("[name=task]")?.value ?? "";
+    this.memory = `muster.charts:${root.dataset.key || location.pathname}`;
+    this.kept = { pins: [], closed: [], ...read(this.memory) };
+    this.near = new IntersectionObserver((entries) => this.#seen(entries), {
+      rootMargin: "400px 0px",
+    });
+    this.sizes = new ResizeObserver((entries) =>
+      entries.forEach((e) => e.target.parentElement?.chart?.resized()),
+    );
+    if (this.bar) this.#bar();
+    this.#listen();
+    this.load();
     document.addEventListener("themechange", () =>
-      this.charts.forEach((c) => c.series.size && c.draw(true)),
+      this.charts.forEach((chart) => chart.plot && chart.draw()),
     );
   }
 
-  #section(box) {
-    if (!box.dataset.topic || this.root.dataset.live !== "true") return;
-    live().subscribe(box.dataset.topic, {
-      event: (data) => this.#point(box, data),
-      resync: () => this.#load(),
-    });
+  #bar() {
+    const field = (name) => this.bar.querySelector(`[name=${name}]`);
+    const smooth = field("smooth");
+    const axis = field("axis");
+    const log = field("log");
+    const search = field("metric");
+    const shown = this.bar.querySelector("output");
+    smooth.value = this.view.smooth;
+    axis.value = this.view.axis;
+    log.checked = this.view.log;
+    search.value = this.view.metric;
+    const told = () => (shown.textContent = this.view.smooth ? this.view.smooth.toFixed(2) : "0");
+    told();
+    smooth.oninput = () => {
+      this.view.smooth = Number(smooth.value);
+      told();
+      this.#viewed();
+    };
+    axis.onchange = () => {
+      this.view.axis = axis.value;
+      this.#viewed();
+    };
+    log.onchange = () => {
+      this.view.log = log.checked;
+      this.#viewed();
+    };
+    search.oninput = () => {
+      this.view.metric = search.value;
+      this.#remember();
+      this.#filter();
+    };
+    const task = field("task");
+    if (task)
+      task.onchange = () => {
+        this.task = task.value;
+        const url = new URL(location);
+        if (this.task) url.searchParams.set("task", this.task);
+        else url.searchParams.delete("task");
+        history.replaceState(null, "", url);
+        this.curves.clear();
+        this.load();
+      };
   }
 
-  async #load() {
-    const answer = await fetch(this.root.dataset.url, { headers: { Accept: "application/json" } });
-    if (!answer.ok) return;
-    const body = await answer.json();
-    for (const box of this.root.querySelectorAll("[data-series]")) {
-      for (const s of body[box.dataset.series] ?? body.items ?? []) {
-        const byStep = s.steps.length > 0;
-        const xs = byStep ? s.steps : s.times.map((t) => t / 1000);
-        const clean = byStep ? unique(xs, s.values) : [xs, s.values];
-        this.#chart(box, s.name, s.unit, byStep).set(labelOf(s.labels), ...clean);
-      }
-      this.#empty(box);
+  #remember() {
+    if (!this.bar) return;
+    this.view.hide = [...this.hidden].join(",");
+    history.replaceState(null, "", urlOf(location.href, this.view));
+  }
+
+  // Redraw with the next frame: a slider sends many events.
+  #viewed() {
+    this.#remember();
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() =>
+      this.charts.forEach((chart) => {
+        chart.zoomed();
+        chart.changed();
+      }),
+    );
+  }
+
+  isHidden(source) {
+    return this.hidden.has(String(source.id));
+  }
+
+  // Show or hide the curves of one source.
+  toggle(id, on) {
+    if (on) this.hidden.delete(String(id));
+    else this.hidden.add(String(id));
+    this.#viewed();
+  }
+
+  zoom(axis, range) {
+    if (range) this.zooms[axis] = range;
+    else delete this.zooms[axis];
+    for (const chart of this.charts.values()) {
+      if (chart.axis !== axis) continue;
+      chart.zoomed();
+      if (chart.plot && range) chart.plot.setScale("x", { min: range[0], max: range[1] });
+      else if (chart.plot) chart.plot.setData(chart.plot.data);
     }
   }
 
-  #point(box, data) {
+  pin(key) {
+    const { pins } = this.kept;
+    this.kept.pins = pins.includes(key) ? pins.filter((name) => name !== key) : [...pins, key];
+    this.#keep();
+    this.#arrange();
+  }
+
+  #keep() {
+    localStorage.setItem(this.memory, JSON.stringify(this.kept));
+  }
+
+  // Draw this chart when it is near the screen.
+  request(chart) {
+    if (chart.isNear) this.#enqueue(chart);
+  }
+
+  #seen(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const { chart } = target;
+      chart.isNear = isIntersecting;
+      if (isIntersecting) this.#enqueue(chart);
+      else {
+        this.queue.delete(chart);
+        if (!target.closest("dialog")) chart.unmount();
+      }
+    }
+  }
+
+  #enqueue(chart) {
+    if (chart.plot) return;
+    this.queue.add(chart);
+    this.pump ||= requestAnimationFrame(() => this.#pump());
+  }
+
+  #pump() {
+    this.pump = 0;
+    const until = performance.now() + BUDGET;
+    for (const chart of this.queue) {
+      this.queue.delete(chart);
+      if (chart.isNear && !chart.plot) chart.draw();
+      if (performance.now() > until) break;
+    }
+    if (this.queue.size) this.pump = requestAnimationFrame(() => this.#pump());
+  }
+
+  async load() {
+    const task = this.task;
+    const answers = await Promise.all(this.sources.map((source) => this.#fetch(source)));
+    if (task !== this.task) return; // another task was chosen meanwhile
+    this.sources.forEach((source, n) => answers[n] && this.#take(source, answers[n]));
+    this.#arrange();
+    this.root.dataset.loaded = "true";
+  }
+
+  async #fetch(source) {
+    const url = new URL(source.url, location.href);
+    if (this.task) url.searchParams.set("index", this.task);
+    try {
+      const answer = await fetch(url, { headers: { Accept: "application/json" } });
+      return answer.ok ? await answer.json() : null;
+    } catch {
+      return null; // the connection bar tells
+    }
+  }
+
+  #take(source, body) {
+    for (const [kind, isSystem] of Object.entries(KINDS)) {
+      const series = (body[kind] ?? []).filter((s) => !this.names || this.names.has(s.name));
+      for (const s of this.isMany && isSystem ? means(series) : series) {
+        const curve = this.#curve(source, isSystem, s.name, s.labels, s.unit);
+        curve.times = s.times.map((t) => t / 1000);
+        curve.values = s.values;
+        curve.steps = s.steps;
+        curve.mean = s.mean;
+        curve.drawn = null;
+      }
+    }
+  }
+
+  #curve(source, isSystem, name, labels, unit) {
+    const id = `${source.id} ${isSystem} ${name} ${labelText(labels)}`;
+    if (!this.curves.has(id))
+      this.curves.set(id, {
+        id,
+        source,
+        isSystem,
+        name,
+        labels,
+        unit,
+        times: [],
+        values: [],
+        steps: [],
+      });
+    return this.curves.get(id);
+  }
+
+  #listen() {
+    const isLive = this.sources.some((source) => source.isLive);
+    if (!isLive) return;
+    if (this.isMany) {
+      setInterval(() => document.visibilityState === "visible" && this.load(), RELOAD);
+      return;
+    }
+    const [source] = this.sources;
+    for (const topic of source.topics)
+      live().subscribe(topic.name, {
+        event: (data) => this.#point(source, topic, data),
+        resync: () => this.load(),
+      });
+  }
+
+  #point(source, topic, data) {
+    const labelled = topic.labels ?? {};
+    const step = data.step ?? null;
+    const grown = new Set();
     for (const [key, value] of Object.entries(data.values)) {
       const [, name, inner] = key.match(/^([^{]*)(?:\{(.*)\})?$/);
-      const byStep = data.step !== undefined && data.step !== null;
-      const chart = this.#chart(box, name, UNIT_OF[name] ?? "", byStep);
-      chart.add(inner ?? "", byStep ? data.step : data.t / 1000, value);
+      if (this.names && !this.names.has(name)) continue;
+      const labels = labelText({ ...parsed(inner), ...labelled });
+      const { task } = { ...parsed(inner), ...labelled };
+      if (this.task && task !== undefined && task !== this.task) continue;
+      const curve = this.curves.get(`${source.id} ${topic.kind === "system"} ${name} ${labels}`);
+      if (!curve) {
+        this.#loadSoon(); // a new curve: the API knows its unit
+        continue;
+      }
+      Chart.add(curve, data.t / 1000, curve.steps.length || step !== null ? step : null, value);
+      if (curve.chart) grown.add(curve.chart);
     }
-    this.#empty(box);
+    grown.forEach((chart) => chart.grown());
   }
 
-  #chart(box, name, unit, byStep) {
-    const key = `${box.dataset.series} ${name}`;
-    if (!this.charts.has(key))
-      this.charts.set(key, new Chart(box, byStep ? "step" : "time", name, unit, byStep));
-    return this.charts.get(key);
+  #loadSoon() {
+    this.soon ||= setTimeout(() => {
+      this.soon = 0;
+      this.load();
+    }, 1000);
   }
 
-  #empty(box) {
-    const empty = box.parentElement.querySelector("[data-empty]");
-    if (empty) empty.hidden = box.children.length > 0;
+  // Put every chart into its section. Existing cards keep their place and plots.
+  #arrange() {
+    const specs = chartsOf([...this.curves.values()]);
+    const known = new Set(specs.map((spec) => spec.key));
+    for (const [key, chart] of this.charts)
+      if (!known.has(key)) {
+        this.near.unobserve(chart.card);
+        chart.unmount();
+        chart.card.remove();
+        this.charts.delete(key);
+      }
+    for (const spec of specs) {
+      if (!this.charts.has(spec.key)) this.#add(spec.key);
+      const chart = this.charts.get(spec.key);
+      chart.show(spec, chartTitle(spec));
+      for (const curve of spec.curves) curve.chart = chart;
+    }
+    const pinned = specs.filter((spec) => this.kept.pins.includes(spec.key));
+    const rest = specs.filter((spec) => !this.kept.pins.includes(spec.key));
+    const sections = sectionsOf(rest).map((s) => ({ ...s, title: sectionTitle(s) }));
+    if (pinned.length) sections.unshift({ key: "pinned", title: say("Pinned"), charts: pinned });
+    this.#place(sections);
+    for (const [key, chart] of this.charts) chart.setPinned(this.kept.pins.includes(key));
+    for (const empty of this.root.querySelectorAll("[data-empty]"))
+      empty.hidden = specs.some((s) => s.isSystem === (empty.dataset.empty === "system"));
+    if (this.bar) this.bar.hidden = !specs.length;
+    this.#filter();
+  }
+
+  #add(key) {
+    const chart = new Chart(this, key);
+    this.charts.set(key, chart);
+    this.near.observe(chart.card);
+    this.sizes.observe(chart.plotBox);
+  }
+
+  #place(sections) {
+    const wanted = new Set(sections.map((s) => s.key));
+    for (const [key, section] of this.sections)
+      if (!wanted.has(key)) {
+        section.remove();
+        this.sections.delete(key);
+      }
+    let before = null;
+    for (const { key, title, charts } of sections) {
+      if (!this.sections.has(key)) this.sections.set(key, this.#section(key));
+      const section = this.sections.get(key);
+      section.querySelector("h3").textContent = title;
+      if (before ? before.nextElementSibling !== section : this.box.firstElementChild !== section)
+        before ? before.after(section) : this.box.prepend(section);
+      before = section;
+      const grid = section.lastElementChild;
+      const cards = charts.map((spec) => this.charts.get(spec.key).card);
+      if (
+        cards.some((card, n) => grid.children[n] !== card) ||
+        grid.children.length !== cards.length
+      )
+        grid.replaceChildren(...cards.filter((card) => !card.closest("dialog")));
+    }
+  }
+
+  #section(key) {
+    const section = document.createElement("details");
+    section.className = "chart-section";
+    section.open = !this.kept.closed.includes(key);
+    section.innerHTML =
+      '<summary><h3></h3> <span class="count faint"></span></summary><div class="charts"></div>';
+    section.ontoggle = () => {
+      const { closed } = this.kept;
+      this.kept.closed = section.open
+        ? closed.filter((name) => name !== key)
+        : [...new Set([...closed, key])];
+      this.#keep();
+    };
+    return section;
+  }
+
+  #filter() {
+    const matches = matcherOf(this.view.metric);
+    let found = 0;
+    for (const section of this.sections.values()) {
+      let count = 0;
+      for (const card of section.querySelectorAll(".chart")) {
+        const { chart } = card;
+        const isShown = matches(chart.title) || chart.curves.some((curve) => matches(curve.name));
+        card.hidden = !isShown;
+        count += Number(isShown);
+      }
+      section.hidden = !count;
+      section.querySelector(".count").textContent = count;
+      found += count;
+    }
+    const none = this.root.querySelector("[data-none]");
+    if (none) none.hidden = found > 0 || !this.charts.size;
   }
 }
 
-const UNIT_OF = {
-  "cpu.used": "cores",
-  "memory.used": "bytes",
-  "memory.available": "bytes",
-  "memory.total": "bytes",
-  "cpu.utilization": "ratio",
-  "gpu.utilization": "ratio",
-  "gpu.memory.used": "bytes",
-  "gpu.power": "W",
-  "gpu.temperature": "degC",
-  "io.read": "bytes/s",
-  "io.write": "bytes/s",
-  "net.rx": "bytes/s",
-  "net.tx": "bytes/s",
-  "disk.read": "bytes/s",
-  "disk.write": "bytes/s",
-  "disk.used": "bytes",
-  "disk.total": "bytes",
-};
-const labelOf = (labels) =>
-  Object.entries(labels)
-    .sort()
-    .map(([k, v]) => `${k}=${v}`)
-    .join(",");
-
-function unique(xs, ys) {
-  // one value per step: the latest
-  const last = new Map();
-  xs.forEach((x, i) => last.set(x, ys[i]));
-  const steps = [...last.keys()].sort((a, b) => a - b);
-  return [steps, steps.map((s) => last.get(s))];
+// Several machines or GPUs of one run as one curve: the mean at each time.
+function means(series) {
+  const groups = Map.groupBy ? Map.groupBy(series, (s) => s.name) : grouped(series);
+  return [...groups.values()].map((group) => {
+    if (group.length === 1) return { ...group[0], labels: {} };
+    const sums = new Map();
+    for (const s of group)
+      s.times.forEach((t, n) => {
+        const sum = sums.get(t) ?? [0, 0];
+        const isPoint = s.values[n] != null;
+        sums.set(t, [sum[0] + (isPoint ? s.values[n] : 0), sum[1] + isPoint]);
+      });
+    const times = [...sums.keys()].sort((a, b) => a - b);
+    return {
+      ...group[0],
+      labels: {},
+      steps: [],
+      mean: group.length,
+      times,
+      values: times.map((t) => (sums.get(t)[1] ? sums.get(t)[0] / sums.get(t)[1] : null)),
+    };
+  });
 }
 
-for (const root of document.querySelectorAll("[data-charts]")) root.charts = new Charts(root);
+function grouped(series) {
+  const groups = new Map();
+  for (const s of series) groups.set(s.name, [...(groups.get(s.name) ?? []), s]);
+  return groups;
+}
+
+const parsed = (inner) =>
+  Object.fromEntries(
+    (inner ? inner.split(",") : []).map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
+  );
+
+function read(name) {
+  try {
+    return JSON.parse(localStorage.getItem(name)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+for (const root of document.querySelectorAll("[data-charts]")) root.charts = new ChartSet(root);

@@ -8,7 +8,27 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     test(on("button[data-test]"));
   } else if (on("[data-drain]")) ask(on("[data-drain]").dataset.drain);
-  else if (on("dialog [data-close]")) on("dialog").close();
+});
+
+// A cluster that was just connected: show its nodes as soon as it has reported them.
+document.querySelectorAll("[data-await-nodes]").forEach((place) => {
+  const began = Date.now();
+  const timer = setInterval(async () => {
+    const seconds = Math.round((Date.now() - began) / 1000);
+    if (document.hidden) return;
+    const got = await fetch(place.dataset.awaitNodes, {
+      headers: { Accept: "application/json" },
+    }).catch(() => null);
+    const found = got?.ok ? (await got.json()).items : [];
+    if (found.length) {
+      clearInterval(timer);
+      location.reload();
+    } else if (seconds >= 10)
+      place.querySelector("[data-waited]").textContent = say(
+        "Still waiting after {n} seconds. Test the connection if this takes longer than a minute.",
+        { n: seconds },
+      );
+  }, 2000);
 });
 
 document.querySelectorAll("form[data-options]").forEach((form) =>
@@ -26,7 +46,7 @@ async function test(button) {
     answer = (form.matches("[data-options]") ? form : document).querySelector("[data-answer]");
   const anyway = form.querySelector("[data-anyway]");
   button.disabled = true;
-  tell(answer, "", say("Asking …"));
+  tell(answer, "", say("Testing the connection …"));
   let told;
   try {
     const got = await fetch(button.dataset.test, {
@@ -45,9 +65,7 @@ async function test(button) {
       tell(
         answer,
         "bad",
-        faults
-          ? say("Nothing was tried: see the fields that are marked.")
-          : told.detail || told.title,
+        faults ? say("Not tested: fix the marked fields first.") : told.detail || told.title,
       );
     else
       tell(
@@ -60,7 +78,7 @@ async function test(button) {
       );
     if (anyway) anyway.hidden = !got.ok || told.is_ok;
   } catch {
-    tell(answer, "bad", say("The portal did not answer. Try again."));
+    tell(answer, "bad", say("The portal didn't respond. Try again."));
   }
   button.disabled = false;
   return told?.is_ok === true;
@@ -124,7 +142,7 @@ function tell(place, kind, text) {
 }
 
 function ask(node) {
-  const dialog = document.querySelector("[data-drain-dialog]"),
+  const dialog = document.querySelector("#drain"),
     form = dialog.querySelector("form");
   form.action = form.dataset.base + encodeURIComponent(node);
   dialog.querySelector("[data-name]").textContent = node;

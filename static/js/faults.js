@@ -2,7 +2,7 @@
 // the error is shown at the top of the page.
 const KEY = "sent",
   KEPT =
-    "input:not([type=password], [type=hidden], [type=file], .masked), select, textarea:not(.masked, [name=value])";
+    "input:not([type=password], [type=hidden], [type=file], .masked, .secret *), select, textarea:not(.masked, [name=value])";
 const here = (form) =>
   new URL(form.getAttribute("action") || location.href, location.href).pathname;
 const kept = (form) => [...form.elements].filter((field) => field.name && field.matches(KEPT));

@@ -1,117 +1,239 @@
-// New-job page: form and YAML stay in sync; errors are shown next to their line while typing, and
-// the effect on quotas before submitting.
+// New-job page: form and YAML are two views of one document. What a submission would answer is
+// asked while one types, and shown beside the button, the field and the line.
+import { asCommand, asCurl } from "./job-commands.js";
+import { createPairs } from "./pair-rows.js";
+import { SpecDocument } from "./spec-document.js";
 import { isEnglish, say } from "./words.js";
-import * as yaml from "../vendor/yaml.js";
+import { createEditor } from "./yaml-editor.js";
 
 const root = document.querySelector("[data-new-job]");
-if (root) {
-  const text = root.querySelector("textarea[name=yaml]"),
-    gutter = root.querySelector(".gutter"),
-    faults = root.querySelector("[data-faults]");
-  const cost = root.querySelector("[data-cost]"),
-    send = root.querySelector("button.primary"),
-    team = root.querySelector("[name=team]");
-  const csrf = root.querySelector("[name=csrfmiddlewaretoken]").value;
-  const image = root.querySelector("[data-image]");
-  let asked = 0,
-    timer = 0,
-    isFilling = false,
-    settling = 0,
-    looks = 0,
-    isRefused = faults.children.length > 0; // keep the errors of a rejected submission until the text changes
-  const LOOKS = 6; // a registry may take three seconds
-  const TEXTS = new Set(["name", "image", "run", "policy.pool"]); // in these, `2` is text; elsewhere a number
+if (root) start();
 
-  function numbers(bad = new Set()) {
-    const count = text.value.split("\n").length;
-    gutter.replaceChildren(
-      ...Array.from({ length: count }, (_, i) => {
-        const line = document.createElement(bad.has(i + 1) ? "b" : "span");
-        line.textContent = `${i + 1}\n`;
-        return line;
-      }),
-    );
-    gutter.scrollTop = text.scrollTop;
+function start() {
+  const find = (selector) => root.querySelector(selector);
+  const area = find("textarea[name=yaml]"),
+    team = find("[name=team]"),
+    send = find("button[type=submit]"),
+    fields = find("[data-fields]");
+  const csrf = find("[name=csrfmiddlewaretoken]").value,
+    parent = find("[name=parent]")?.value;
+  const initial = area.value,
+    stash = `new-job:${root.dataset.org}`;
+  const LOOKS = 6; // a registry may take three seconds
+  let spec = new SpecDocument(area.value),
+    answer = null, // of the last check
+    asked = 0,
+    timer = 0,
+    looks = 0,
+    isSending = false;
+
+  // -- the text, which is what is submitted
+  const editor = createEditor(find("[data-editor]"), {
+    text: area.value,
+    label: "YAML",
+    onChange: (text) => {
+      setText(text);
+      fill();
+    },
+    onSubmit: submit,
+  });
+  area.hidden = true;
+
+  function setText(text) {
+    area.value = text;
+    spec = new SpecDocument(text);
+    later();
   }
 
+  function write(change) {
+    change();
+    const text = spec.toString();
+    editor.setText(text);
+    setText(text);
+    summarize();
+  }
+
+  // -- the form, a view of the document
+  const pairs = [...root.querySelectorAll("[data-pairs]")].map((element) =>
+    createPairs(element, (entries) => write(() => spec.setPairs(element.dataset.pairs, entries))),
+  );
+
+  function fill() {
+    const message = find("[data-unreadable]");
+    const isFixed = spec.isScript || spec.problem !== null;
+    for (const control of fields.querySelectorAll("[data-field], [data-part], button"))
+      control.disabled = isFixed;
+    message.hidden = !isFixed;
+    find("[data-convert]").hidden = !spec.isScript;
+    if (spec.isScript)
+      message.firstElementChild.textContent = say(
+        "This is a batch script. Edit it as text, or convert it to use the form.",
+      );
+    else if (spec.problem)
+      message.firstElementChild.textContent = `${say("line {n}", { n: spec.problem.line })}: ${spec.problem.message}. ${say("Fix the YAML to use the form again.")}`;
+    if (isFixed) return;
+    for (const field of root.querySelectorAll("[data-field]"))
+      if (document.activeElement !== field) setValue(field, spec.read(field.dataset.field));
+    for (const rows of pairs) rows.fill(spec.pairs(rows.field));
+    summarize();
+  }
+
+  function setValue(field, value) {
+    if (field.matches("select")) {
+      const given = value || field.dataset.default || "";
+      if (![...field.options].some((option) => option.value === given))
+        field.add(new Option(given, given));
+      field.value = given;
+    } else if (field.value !== value) field.value = value;
+  }
+
+  // Say what a folded section holds.
+  function summarize() {
+    for (const fold of root.querySelectorAll("details.fold")) {
+      const shown = [...fold.querySelectorAll("[data-field]")]
+        .filter((field) => field.value && field.value !== field.dataset.default)
+        .map(
+          (field) =>
+            `${field.closest(".field").firstElementChild.textContent.trim()}: ${field.value}`,
+        );
+      for (const rows of pairs)
+        if (fold.contains(rows.element))
+          shown.push(...spec.pairs(rows.field).map(([name]) => name));
+      fold.querySelector("[data-summary]").textContent = shown.join(", ") || say("none");
+    }
+  }
+
+  fields.addEventListener("input", (event) => {
+    const { field, default: standard } = event.target.dataset;
+    if (!field) return;
+    const value = event.target.value;
+    write(() => spec.write(field, value === standard ? "" : value.trim() && value));
+    if (field.startsWith("accelerators.")) fill();
+  });
+
+  // -- what a submission would answer
   // `settled`: typing has paused, so the image name is complete and its registry may be asked.
   async function check(settled = false) {
-    clearTimeout(settling);
     const mine = ++asked;
-    const answer = await fetch(root.dataset.validate, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-CSRFToken": csrf },
-      body: JSON.stringify({ yaml: text.value, team: team.value, settled }),
-    });
-    if (mine !== asked || !answer.ok) return;
-    const told = await answer.json();
-    numbers(new Set(told.errors.map((e) => e.line)));
-    if (!isRefused || told.errors.length)
-      faults.replaceChildren(
-        ...told.errors.slice(0, 8).map((error) => row(error)),
-        ...told.notes.slice(0, 8).map((note) => row(note, "muted")),
-      );
-    send.disabled = !told.ok;
-    if (told.ok) {
-      price(told.cost);
-      fill(told.spec);
+    const body = { yaml: area.value, team: team?.value, settled };
+    if (parent) body.parent = Number(parent);
+    let found;
+    try {
+      const response = await post(root.dataset.validate, body);
+      if (mine !== asked) return;
+      if (!response.ok)
+        return verdict("idle", say("The check is not available. You can submit anyway."));
+      found = await response.json();
+    } catch {
+      if (mine === asked)
+        verdict("idle", say("No connection. The check runs again when you type."));
+      return;
     }
-    tellImage(told.image);
+    if (mine !== asked) return;
+    answer = found;
+    const errors = [...found.errors, ...(found.start?.errors ?? [])];
+    const isBlank = isEmpty(found.errors);
+    show(isBlank ? [] : errors, found.notes);
+    if (isBlank) verdict("idle", say("Enter a command to run."));
+    else judge(found);
+    send.disabled = root.dataset.maySubmit !== "true" || !found.ok || found.start?.ok === false;
+    price(found.cost);
+    tellImage(found.image);
+    tellChanges(found.changes);
+    if (spec.isScript && found.spec) fillFrom(found.yaml);
+    commands();
   }
 
-  function tellImage(told) {
-    image.textContent = told?.text ?? "";
-    image.className = told?.ok === false ? "form-error" : told?.doubtful ? "warn-text" : "";
-    if (told && told.ok === null && told.text === "" && looks++ < LOOKS)
-      settling = setTimeout(() => check(true), 1000);
+  // A form without a command is not wrong yet.
+  const isEmpty = (errors) =>
+    errors.length === 1 && errors[0].field === "run" && !spec.isScript && !spec.read("run");
+
+  function post(url, body) {
+    return fetch(url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-CSRFToken": csrf },
+      body: JSON.stringify(body),
+    });
+  }
+
+  function later(wait = 250) {
+    asked++;
+    looks = 0;
+    clearTimeout(timer);
+    timer = setTimeout(check, wait);
+  }
+
+  function judge({ ok, errors, start: begin }) {
+    if (!ok) verdict("failed", located(errors[0]), say("Can't be submitted."));
+    else if (!begin) verdict("idle", say("Choose a team."));
+    else if (!begin.ok) verdict("failed", begin.text, say("Can't be submitted."));
+    else if (begin.starts_now) verdict("succeeded", begin.text);
+    else verdict("queued", begin.text, say("Would wait."));
+  }
+
+  function verdict(kind, text, lead = "") {
+    const box = find("[data-verdict]");
+    box.className = `verdict ${kind}`;
+    box.querySelector(".state").className = `state ${kind === "idle" ? "canceled" : kind}`;
+    box.querySelector("strong").textContent = lead || text;
+    box.querySelector("span[data-why]").textContent = lead ? text : "";
+  }
+
+  // -- errors: beside the field, at the line, and in the list under the editor
+  function show(errors, notes) {
+    const info = notes.map((note) => ({ ...note, severity: "info" }));
+    editor.mark([...errors, ...info].map((e) => ({ ...e, message: described(e) })));
+    find("[data-faults]").replaceChildren(
+      ...errors.slice(0, 8).map((error) => row(error)),
+      ...notes.slice(0, 8).map((note) => row(note, "muted")),
+    );
+    for (const slot of root.querySelectorAll("[data-error]")) mark(slot, "");
+    for (const error of errors) {
+      const slot = slotOf(error.field);
+      if (slot && !slot.textContent) mark(slot, error.message);
+    }
+  }
+
+  const located = (error) =>
+    error.line ? `${say("line {n}", { n: error.line })}: ${described(error)}` : described(error);
+  const described = ({ field, message }) => (field ? `${field}: ${message}` : message);
+
+  function slotOf(field) {
+    const known = field === "resources" ? "resources.accelerators" : field;
+    return [...root.querySelectorAll("[data-error]")].find(({ dataset: { error } }) =>
+      [error, `${error}.`, `${error}[`].some((name, n) =>
+        n ? known.startsWith(name) : known === name,
+      ),
+    );
+  }
+
+  function mark(slot, message) {
+    slot.textContent = message;
+    const field = slot.closest(".field")?.querySelector("input, select, textarea");
+    field?.setAttribute("aria-invalid", String(Boolean(message)));
+    if (message) slot.closest("details")?.setAttribute("open", "");
   }
 
   function row(fault, kind = "") {
     const item = document.createElement("li");
     if (kind) item.className = kind;
-    const where = document.createElement("b");
+    const where = document.createElement(fault.line ? "button" : "b");
+    if (fault.line) {
+      Object.assign(where, { type: "button", className: "line-link" });
+      where.addEventListener("click", () => {
+        view("yaml");
+        editor.goTo(fault.line);
+      });
+    }
     where.textContent = [fault.line ? say("line {n}", { n: fault.line }) : "", fault.field]
       .filter(Boolean)
       .join(", ");
     item.append(where, where.textContent ? ": " : "", fault.message);
-    if (fault.line) item.addEventListener("click", () => goTo(fault.line));
     return item;
   }
 
-  function goTo(line) {
-    const at =
-      text.value
-        .split("\n")
-        .slice(0, line - 1)
-        .join("\n").length + (line > 1 ? 1 : 0);
-    text.focus();
-    text.setSelectionRange(at, at);
-  }
-
-  function price(entries) {
-    cost.replaceChildren(
-      ...entries
-        .filter((e) => e.resource !== "jobs")
-        .map((entry) => {
-          const part = document.createElement("div");
-          const tasks = entry.tasks > 1 ? ` × ${say("{n} tasks", { n: entry.tasks })}` : "";
-          const limit =
-            entry.limit === null
-              ? say("no limit")
-              : say("{scope} holds {used} of {limit}", {
-                  scope: whose(entry.scope),
-                  used: format(entry.used, entry.unit),
-                  limit: format(entry.limit, entry.unit),
-                });
-          part.textContent = `${isEnglish ? entry.text : format(entry.ask, entry.unit)}${tasks} · ${limit}`;
-          if (!entry.fits) part.className = "form-error";
-          return part;
-        }),
-    );
-  }
-
-  const whose = (scope) =>
-    ({ org: say("organization"), team: say("team"), user: say("you") })[scope] ?? scope;
+  // -- quota
+  const titles = { org: say("Organization"), team: say("Team"), user: say("You") };
   const counted = { cores: (n) => say("{n} cores", { n }), GPUs: (n) => say("{n} GPUs", { n }) };
   const size = (value) =>
     value < 2 ** 30
@@ -120,134 +242,216 @@ if (root) {
   const format = (value, unit) =>
     unit === "bytes" ? size(value) : (counted[unit]?.(value) ?? `${value} ${unit}`);
 
-  // Form fields are a view of the YAML: they read the validated spec and write one key at a time.
-  function fill(spec) {
-    isFilling = true;
-    const resources = spec.resources ?? {},
-      policy = spec.policy ?? {};
-    const known = {
-      name: spec.name ?? "",
-      image: spec.image ?? "",
-      run: spec.run ?? "",
-      "resources.accelerators": show(resources.accelerators),
-      "resources.cpus": resources.cpus ?? "",
-      "resources.memory": resources.memory ?? "",
-      "policy.max_runtime": policy.max_runtime ?? "",
-      "policy.priority": policy.priority ?? "normal",
-      "policy.pool": policy.pool ?? "",
-      num_nodes: (spec.num_nodes ?? 1) > 1 ? spec.num_nodes : "",
+  function price(entries) {
+    const hasType = entries.some((e) => e.resource.startsWith("gpu."));
+    const asks = entries.filter((e) => e.resource !== "jobs" && !(hasType && e.resource === "gpu"));
+    const amounts = asks.map((e) => (isEnglish ? e.text : format(e.ask, e.unit))).join(" · ");
+    const tasks = asks[0]?.tasks > 1 ? `${say("{n} tasks", { n: asks[0].tasks })} × ` : "";
+    const total = document.createElement("span");
+    total.textContent = amounts && `${tasks}${amounts}`;
+    const limits = entries.filter((e) => e.limit !== null).map(meter);
+    if (amounts && !limits.length) total.textContent += ` · ${say("no quota limit")}`;
+    find("[data-cost]").replaceChildren(total, ...limits);
+  }
+
+  function meter(entry) {
+    const after = entry.used + entry.ask,
+      part = document.createElement("span"),
+      bar = document.createElement("progress");
+    part.className = entry.fits ? "quota-after" : "quota-after bad";
+    Object.assign(bar, { max: entry.limit || 1, value: Math.min(after, entry.limit || 1) });
+    bar.setAttribute("aria-hidden", "true");
+    const words = {
+      scope: titles[entry.scope] ?? entry.scope,
+      after,
+      limit: format(entry.limit, entry.unit),
     };
-    for (const field of root.querySelectorAll("[data-field]"))
-      if (document.activeElement !== field && field.dataset.field in known)
-        field.value = known[field.dataset.field];
-    isFilling = false;
-  }
-
-  const show = (value) =>
-    value === undefined
-      ? ""
-      : typeof value === "object"
-        ? Object.entries(value)
-            .map(([k, v]) => `${k}:${v}`)
-            .join()
-        : value;
-
-  // Returns null for scripts and invalid YAML, which the form must not change.
-  function parse(path) {
-    if (text.value.startsWith("#!")) return null;
-    const doc = yaml.parseDocument(text.value),
-      isMapping = (node) => node == null || yaml.isMap(node);
-    if (doc.errors.length || !isMapping(doc.contents)) return null;
-    return path.length === 1 || isMapping(doc.get(path[0])) ? doc : null;
-  }
-
-  // Synchronous, so that a click on Submit right after a change includes it.
-  function write(field, value) {
-    const path = field.split("."),
-      doc = parse(path);
-    if (!doc)
-      return faults.replaceChildren(
-        row({ message: say("The form changes valid YAML only. Change the text itself.") }),
-      );
-    if (value === "" || (field === "policy.priority" && value === "normal")) remove(doc, path);
-    else set(doc, path, TEXTS.has(field) ? lines(value) : scalar(value));
-    text.value = doc.contents ? doc.toString({ lineWidth: 0, flowCollectionPadding: false }) : "";
-    numbers();
-    later(60);
-  }
-
-  function set(doc, path, value) {
-    if (doc.contents === null) doc.contents = doc.createNode({});
-    if (path.length > 1 && doc.get(path[0]) == null) doc.set(path[0], doc.createNode({}));
-    if (path[0] === "name" && !doc.has("name"))
-      doc.contents.items.unshift(doc.createPair("name", value));
-    else doc.setIn(path, value);
-  }
-
-  function remove(doc, path) {
-    if (!doc.hasIn(path)) return;
-    doc.deleteIn(path);
-    if (path.length > 1 && !doc.get(path[0]).items.length) doc.delete(path[0]);
-  }
-
-  const lines = (value) => (value.includes("\n") ? value.replace(/\n*$/, "\n") : value);
-  const scalar = (value) => {
-    const read = yaml.parseDocument(value).contents;
-    return typeof read?.value === "number" ? read.value : value;
-  };
-
-  function later(wait = 250) {
-    asked++;
-    looks = 0;
-    isRefused = false;
-    clearTimeout(timer);
-    timer = setTimeout(check, wait);
-  }
-  text.addEventListener("input", () => {
-    numbers();
-    later();
-  });
-  text.addEventListener("scroll", () => {
-    gutter.scrollTop = text.scrollTop;
-  });
-  text.addEventListener("keydown", (event) => {
-    if (event.key === "Tab" && !event.shiftKey) {
-      event.preventDefault();
-      document.execCommand("insertText", false, "  ");
-    }
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      root.requestSubmit(send);
-    }
-  });
-  root.addEventListener("input", (event) => {
-    const field = event.target.dataset.field;
-    if (field && !isFilling) write(field, event.target.value);
-  });
-  team.addEventListener("change", () => later(0));
-  numbers();
-  check();
-
-  const dry = root.querySelector("[data-dry]"),
-    told = root.querySelector("[data-rehearsal]");
-  dry?.addEventListener("click", async () => {
-    const answer = await fetch(root.dataset.dry, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-CSRFToken": csrf },
-      body: JSON.stringify({ yaml: text.value, team: team.value }),
+    if (entry.unit === "bytes") words.after = size(after);
+    part.append(say("{scope}: {after} of {limit}", words), bar);
+    part.title = say("{used} in use now; this job adds {ask}.", {
+      used: format(entry.used, entry.unit),
+      ask: format(entry.ask, entry.unit),
     });
-    const body = await answer.json();
-    const list = document.createElement("ul");
-    for (const c of body.checks ?? [{ ok: false, name: "spec", text: body.detail }]) {
-      const item = document.createElement("li");
-      item.textContent = `${c.ok ? "✓" : c.ok === null ? "–" : "✗"} ${c.name}: ${c.text}`;
-      item.className = c.ok === false ? "form-error" : "";
-      list.append(item);
+    return part;
+  }
+
+  function tellImage(told) {
+    const note = find("[data-image]");
+    note.textContent = told?.text ?? "";
+    note.className =
+      told?.ok === false ? "form-error" : told?.doubtful ? "warn-text" : "small muted";
+    if (told && told.ok === null && told.text === "" && looks++ < LOOKS)
+      timer = setTimeout(() => check(true), 1000);
+  }
+
+  // -- a rerun
+  function tellChanges(changes) {
+    const list = find("[data-changes]");
+    if (!list || !changes) return;
+    list.replaceChildren(
+      ...changes.map(({ field, before, after }) => {
+        const item = document.createElement("li"),
+          code = document.createElement("code");
+        code.textContent = field;
+        item.append(code);
+        const isLong = [before, after].some(
+          (value) => value && (value.includes("\n") || value.length > 80),
+        );
+        if (isLong) item.append(say("changed"));
+        for (const [tag, value] of isLong
+          ? []
+          : [
+              ["del", before],
+              ["ins", after],
+            ])
+          if (value !== null)
+            item.append(Object.assign(document.createElement(tag), { textContent: value }));
+        return item;
+      }),
+    );
+    find("[data-unchanged]").hidden = changes.length > 0;
+  }
+
+  // -- the same as a command
+  function commands() {
+    const given = {
+      yaml: area.value,
+      team: team?.value ?? "",
+      parent,
+      changes: answer?.changes,
+      api: root.dataset.api,
+    };
+    const shown = find("[data-as][aria-pressed=true]").dataset.as;
+    find("[data-command]").textContent = {
+      command: asCommand,
+      curl: asCurl,
+      yaml: () => given.yaml,
+    }[shown](given);
+  }
+
+  for (const button of root.querySelectorAll("[data-as]"))
+    button.addEventListener("click", () => {
+      for (const other of root.querySelectorAll("[data-as]"))
+        other.setAttribute("aria-pressed", String(other === button));
+      commands();
+    });
+
+  // -- what the team may use
+  async function loadOptions() {
+    if (!team?.value) return;
+    const response = await fetch(`${root.dataset.options}?team=${encodeURIComponent(team.value)}`);
+    if (!response.ok) return;
+    const { gpu_types: types, pools, secrets } = await response.json();
+    offer(find("[data-field='accelerators.type']"), [
+      ["", say("Any type")],
+      ...types.map((t) => [
+        t.type,
+        say("{type}: {n} free", { type: t.type.toUpperCase(), n: t.free }),
+      ]),
+    ]);
+    const pool = find("[data-field='policy.pool']");
+    if (pool) offer(pool, [["", say("Muster chooses")], ...pools.map((p) => [p, p])]);
+    for (const rows of pairs) if (rows.element.dataset.pairs === "secrets") rows.offer(secrets);
+    fill();
+  }
+
+  function offer(select, options) {
+    select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
+  }
+
+  // -- dry run, in its own sheet
+  const sheet = document.getElementById("dry-run");
+  find("[data-dry-run]").addEventListener("click", async (event) => {
+    const button = event.currentTarget;
+    button.disabled = true;
+    try {
+      const response = await post(root.dataset.dry, { yaml: area.value, team: team?.value });
+      showDryRun(await response.json());
+    } finally {
+      button.disabled = false;
     }
-    const sent = document.createElement("pre");
-    sent.textContent = body.launch ?? "";
-    told.replaceChildren(list, sent);
-    told.hidden = false;
-    told.scrollIntoView({ block: "nearest" });
   });
+
+  function showDryRun(body) {
+    const checks = body.checks ?? [{ ok: false, name: "spec", text: body.detail }];
+    sheet.querySelector("[data-checks]").replaceChildren(
+      ...checks.map((c) => {
+        const item = document.createElement("li");
+        item.textContent = `${c.ok ? "✓" : c.ok === null ? "–" : "✗"} ${c.name}: ${c.text}`;
+        item.className = c.ok === false && c.name !== "start" ? "form-error" : "";
+        return item;
+      }),
+    );
+    sheet.querySelector("[data-launch]").textContent = body.launch ?? "";
+    sheet.querySelector("[data-launch-part]").hidden = !body.launch;
+    sheet.showModal();
+  }
+
+  // -- batch scripts
+  function fillFrom(text) {
+    const script = spec;
+    spec = new SpecDocument(text);
+    for (const field of root.querySelectorAll("[data-field]"))
+      setValue(field, spec.read(field.dataset.field));
+    spec = script;
+  }
+  find("[data-convert]").addEventListener("click", () => {
+    if (!answer?.yaml) return;
+    editor.setText(answer.yaml);
+    setText(answer.yaml);
+    fill();
+  });
+
+  // -- on a phone the YAML is a tab
+  function view(name) {
+    root.dataset.view = name;
+    for (const tab of root.querySelectorAll("[data-show]"))
+      tab.setAttribute("aria-pressed", String(tab.dataset.show === name));
+  }
+  for (const tab of root.querySelectorAll("[data-show]"))
+    tab.addEventListener("click", () => view(tab.dataset.show));
+
+  // -- an edited draft survives a click on a template
+  const note = find("[data-draft]");
+  const kept = sessionStorage.getItem(stash);
+  sessionStorage.removeItem(stash);
+  if (kept && kept !== area.value) note.hidden = false;
+  find("[data-restore]").addEventListener("click", () => {
+    note.hidden = true;
+    editor.setText(kept);
+    setText(kept);
+    fill();
+  });
+  window.addEventListener("pagehide", () => {
+    if (!isSending && area.value !== initial) sessionStorage.setItem(stash, area.value);
+  });
+
+  // -- sending
+  function submit() {
+    if (!send.disabled) root.requestSubmit(send);
+  }
+  root.addEventListener("submit", () => {
+    isSending = true;
+  });
+  root.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented)
+      return;
+    event.preventDefault();
+    submit();
+  });
+  team?.addEventListener("change", () => {
+    later(0);
+    loadOptions();
+  });
+
+  fill();
+  const refused = JSON.parse(document.getElementById("refused").textContent);
+  if (refused.length) {
+    show(refused, []);
+    verdict("failed", refused[0].message, say("Not submitted."));
+  }
+  commands();
+  loadOptions();
+  check();
+  if (!spec.read("run") && !spec.isScript) find("[data-field=run]").focus();
 }

@@ -1,69 +1,181 @@
-// Command palette (Ctrl-K): pages, actions, and jobs by number or name prefix.
-const dialog = document.getElementById("palette");
-if (dialog) {
+// Command palette (Ctrl-K): pages and actions at once, then what the server finds, grouped by kind.
+// Without a text it shows what was opened last from here.
+import { say } from "./words.js";
+
+const RECENT = 6;
+const WAIT = 60; // milliseconds without a key before the server is asked
+
+// Whether every word is in the title or the note.
+export function matches(item, words) {
+  const text = `${item.title} ${item.note ?? ""}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+// Put an item first, each address once.
+export function remembered(recent, item) {
+  return [item, ...recent.filter((one) => one.url !== item.url)].slice(0, RECENT);
+}
+
+const dialog = globalThis.document?.getElementById("palette");
+if (dialog) start(dialog);
+
+function start(dialog) {
   const input = dialog.querySelector("input"),
-    list = dialog.querySelector("ul");
+    list = dialog.querySelector("[role=listbox]"),
+    status = dialog.querySelector("[role=status]");
   const fixed = JSON.parse(document.getElementById("palette-items").textContent);
-  let items = [],
+  const store = `palette:${dialog.dataset.url}`;
+  let options = [],
     at = 0,
-    asked = 0;
+    found = [],
+    request = null,
+    timer = 0,
+    entered = null; // Enter was pressed before anything was found
 
-  const open = () => {
+  const words = () => input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const kind = (name) => fixed.filter((item) => (item.kind ?? "page") === name);
+
+  function recent() {
+    try {
+      return JSON.parse(localStorage.getItem(store)) ?? [];
+    } catch {
+      return [];
+    }
+  }
+
+  function open() {
     if (dialog.open) return;
-    dialog.showModal();
     input.value = "";
-    show(fixed);
-  };
-  const matches = (item, q) =>
-    q.split(/\s+/).every((word) => item.title.toLowerCase().includes(word));
-
-  function show(found) {
-    items = found.slice(0, 14);
-    at = 0;
-    list.replaceChildren(
-      ...items.map((item, i) => {
-        const row = document.createElement("li");
-        row.setAttribute("role", "option");
-        row.setAttribute("aria-selected", String(i === at));
-        const note = document.createElement("small");
-        note.textContent = item.note ?? "";
-        row.append(item.title, note);
-        row.addEventListener("click", () => go(i));
-        return row;
-      }),
-    );
+    found = [];
+    dialog.showModal();
+    show();
   }
 
-  function move(step) {
-    at = (at + step + items.length) % Math.max(items.length, 1);
-    [...list.children].forEach((row, i) => row.setAttribute("aria-selected", String(i === at)));
-    list.children[at]?.scrollIntoView({ block: "nearest" });
+  function show() {
+    const typed = words();
+    const among = (items) => items.filter((item) => matches(item, typed));
+    const opened = recent();
+    const urls = new Set(opened.map((item) => item.url));
+    const groups = typed.length
+      ? [
+          { label: say("Pages"), items: among(kind("page")) },
+          { label: say("Actions"), items: among(kind("action")) },
+          ...found.map((group) => ({ ...group, items: among(group.items) })),
+        ]
+      : [
+          { label: say("Recent"), items: opened },
+          { label: say("Actions"), items: kind("action").filter((item) => !urls.has(item.url)) },
+          { label: say("Pages"), items: kind("page").filter((item) => !urls.has(item.url)) },
+        ];
+    options = [];
+    list.replaceChildren(...groups.filter((group) => group.items.length).map(drawn));
+    select(0);
+    const isEmpty = typed.length > 0 && !options.length && !request && !timer;
+    status.textContent = isEmpty ? say("No results for “{text}”", { text: input.value.trim() }) : "";
+    status.hidden = !isEmpty;
   }
 
-  function go(i) {
-    if (items[i]) location.assign(items[i].url);
+  function drawn(group) {
+    const section = document.createElement("section"),
+      head = document.createElement("h3"),
+      items = document.createElement("ul");
+    head.textContent = group.label;
+    section.setAttribute("role", "group");
+    section.setAttribute("aria-label", group.label);
+    items.setAttribute("role", "presentation");
+    items.append(...group.items.map(option));
+    section.append(head, items);
+    return section;
   }
 
-  input.addEventListener("input", async () => {
-    const q = input.value.trim().toLowerCase(),
-      mine = ++asked;
-    const pages = fixed.filter((item) => matches(item, q));
-    show(pages);
-    if (!q) return;
-    const answer = await fetch(`${dialog.dataset.url}?q=${encodeURIComponent(q)}`);
-    if (answer.ok && mine === asked) show([...(await answer.json()).items, ...pages]);
+  function option(item) {
+    const row = document.createElement("li"),
+      title = document.createElement("span"),
+      note = document.createElement("small");
+    const i = options.push({ item, row }) - 1;
+    row.id = `palette-${i}`;
+    row.setAttribute("role", "option");
+    title.append(...marked(item.title));
+    note.textContent = item.note ?? "";
+    row.append(title, note);
+    row.addEventListener("click", (event) => go(i, event));
+    row.addEventListener("mousemove", () => at !== i && select(i, false));
+    return row;
+  }
+
+  // The title with the first word that was typed marked in it.
+  function marked(title) {
+    const word = words().find((one) => title.toLowerCase().includes(one));
+    if (!word) return [title];
+    const from = title.toLowerCase().indexOf(word);
+    const mark = document.createElement("mark");
+    mark.textContent = title.slice(from, from + word.length);
+    return [title.slice(0, from), mark, title.slice(from + word.length)];
+  }
+
+  function select(i, isScrolled = true) {
+    at = options.length ? (i + options.length) % options.length : 0;
+    options.forEach(({ row }, n) => row.setAttribute("aria-selected", String(n === at)));
+    const row = options[at]?.row;
+    if (row) input.setAttribute("aria-activedescendant", row.id);
+    else input.removeAttribute("aria-activedescendant");
+    if (!isScrolled || !row) return;
+    if (at === 0) list.scrollTop = 0;
+    else row.scrollIntoView({ block: "nearest" });
+  }
+
+  function go(i, event) {
+    const item = options[i]?.item;
+    if (!item) return;
+    try {
+      localStorage.setItem(store, JSON.stringify(remembered(recent(), item)));
+    } catch {
+      // Nothing is remembered where storage is refused.
+    }
+    if (event.ctrlKey || event.metaKey) window.open(item.url);
+    else location.assign(item.url);
+  }
+
+  async function ask() {
+    timer = 0;
+    request?.abort();
+    const mine = (request = new AbortController());
+    try {
+      const answer = await fetch(
+        `${dialog.dataset.url}?q=${encodeURIComponent(input.value.trim())}`,
+        { signal: mine.signal },
+      );
+      if (answer.ok) found = (await answer.json()).groups;
+    } catch {
+      return; // A newer request replaced this one, or the connection is gone, which the page says.
+    } finally {
+      if (request === mine) request = null;
+    }
+    show();
+    if (entered) go(at, entered);
+    entered = null;
+  }
+
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    entered = null;
+    if (words().length) timer = setTimeout(ask, WAIT);
+    else {
+      request?.abort();
+      request = null;
+      timer = 0;
+      found = [];
+    }
+    show();
   });
   input.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown") {
-      event.preventDefault();
-      move(1);
-    } else if (event.key === "ArrowUp") {
-      event.preventDefault();
-      move(-1);
-    } else if (event.key === "Enter") {
-      event.preventDefault();
-      go(at);
-    }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) select(at + step);
+    else if (event.key === "Escape") dialog.close();
+    else if (event.key !== "Enter") return;
+    else if (options.length) go(at, event);
+    else if (timer || request) entered = event;
+    event.preventDefault();
   });
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();

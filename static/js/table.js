@@ -1,34 +1,15 @@
-// Job list: selection with bulk actions, and rows that update in place. New rows wait behind "3 new"
-// if the list is scrolled, filtered or paged, so that nothing moves.
+// Job list: rows that update in place. New rows wait behind "3 new" if the list is scrolled, filtered
+// or paged, so that nothing moves.
 import { live } from "./live.js";
+import { chosen, showSelection } from "./select.js";
 import { span, tick } from "./time.js";
 import { isEnglish, say } from "./words.js";
 
 const root = document.querySelector("[data-jobs]");
 if (root) {
-  const bar = document.querySelector(".bulk"),
-    pill = document.querySelector(".fresh");
+  const pill = document.querySelector(".fresh");
   const heard = new Map();
   let fresh = new Set();
-
-  const chosen = () => [...document.querySelectorAll("input[name=job]:checked")];
-  document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-all]"))
-      document.querySelectorAll("input[name=job]").forEach((box) => {
-        box.checked = event.target.checked;
-      });
-    if (event.target.matches("[data-all], input[name=job]")) select();
-  });
-
-  function select() {
-    document
-      .querySelectorAll("tr[data-id]")
-      .forEach((row) =>
-        row.classList.toggle("is-selected", row.querySelector("input[name=job]")?.checked ?? false),
-      );
-    bar.hidden = !chosen().length;
-    bar.querySelector("b").textContent = say("{n} selected", { n: chosen().length });
-  }
 
   live().subscribe(root.dataset.topic, {
     event: update,
@@ -76,10 +57,10 @@ if (root) {
     const why = row.querySelector("[data-why]");
     if (isEnglish) {
       state.title = text;
-      why.textContent = why.title = reason;
+      if (why) why.textContent = why.title = reason;
       return;
     }
-    if (!reason) why.textContent = why.title = "";
+    if (!reason && why) why.textContent = why.title = "";
     if (heard.get(row.dataset.id) === text + reason) return;
     heard.set(row.dataset.id, text + reason);
     told.timer ??= setTimeout(() => {
@@ -111,7 +92,7 @@ if (root) {
     root.querySelectorAll("input[name=job]").forEach((box) => {
       box.checked = kept.has(box.value);
     });
-    select();
+    showSelection();
     fresh = new Set();
     pill.hidden = true;
   }

@@ -29,5 +29,5 @@ export function ago(seconds) {
 if (globalThis.document) {
   tick();
   setInterval(tick, 1000);
-  document.addEventListener("htmx:afterSettle", () => tick());
+  document.addEventListener("swapped", () => tick());
 }

@@ -28,7 +28,7 @@ function begin(root) {
   let wall,
     shown = [],
     blocks = [],
-    cellSize = 14,
+    cellSize = 20,
     across = 4,
     at = -1;
 
@@ -267,7 +267,7 @@ function begin(root) {
     const most = Math.max(1, ...shown.map(({ node }) => node[3]));
     across = most > 4 ? 4 : most;
     rowsOfCells = down();
-    for (cellSize = 14; ; cellSize--) {
+    for (cellSize = 20; ; cellSize--) {
       const height = shelves(width);
       if (cellSize <= 4 || height <= (blocks.length > 1 ? 640 : 420)) return Math.min(height, TALL);
     }
@@ -407,7 +407,7 @@ function begin(root) {
     tip.replaceChildren(
       head,
       ...[
-        use >= 0 && say("{n} % used now", { n: use }),
+        use >= 0 && say("{n} % used (5 min)", { n: use }),
         `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} allocated", { n: kinds.filter(isAllocated).length, all: node[3] })}`,
         ...jobsOn(index, number),
       ]

@@ -56,10 +56,10 @@ PARTS = (
 )
 BODIES = {
     "POST /jobs": ("team", "yaml", "spec"),
-    "POST /jobs/validate": ("team", "yaml"),
+    "POST /jobs/validate": ("team", "yaml", "parent"),
     "POST /jobs/1/cancel": ("why",),
     "PATCH /jobs/1": ("name", "priority", "labels"),
-    "POST /jobs/1/rerun": ("yaml", "spec"),
+    "POST /jobs/1/rerun": ("yaml", "spec", "overrides"),
     "POST /jobs/1/exec": ("argv", "timeout", "index"),
     "POST /jobs/1/metrics": ("points",),
     "POST /teams": ("slug", "name"),
@@ -202,6 +202,7 @@ ADDRESSES = (
     "/jobs/1?tab={}&index={}&attempt={}",
     "/find?q={}",
     "/jobs/new?from={}",
+    "/jobs/new?copy={}",
     "/jobs/new?example={}",
     "/teams/{}",
     "/nodes/{}",
@@ -239,7 +240,7 @@ def test_page_forms_with_hostile_values_are_refused(story):
         "/rules": ("requires_second_factor",),
         "/quotas": ("who", "resource", "limit", "scope", "subject"),
         "/jobs/act": ("verb", "job", "query"),
-        "/jobs/new": ("team", "yaml"),
+        "/jobs/new": ("team", "yaml", "parent"),
     }
     broken = [
         (path, field, kind)

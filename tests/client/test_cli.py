@@ -207,6 +207,12 @@ def test_rerun_with_set_sends_the_changed_spec(portal: PortalDouble, muster: Mus
     }
 
 
+def test_rerun_with_set_env_changes_one_variable(portal: PortalDouble, muster: Muster):
+    portal.add_job("failed")
+    assert muster("job", "rerun", "1", "--set", "env.LR=3e-4").code == 0
+    assert portal.posts("/rerun")[0].body["spec"]["envs"] == {"LR": "3e-4"}
+
+
 def test_dry_run_that_fails_exits_with_1(portal: PortalDouble, muster: Muster):
     done = muster("job", "submit", "-", "--dry-run", stdin="run: true")
     assert (done.code, done.text) == (1, "no   quota: Too much.\n\n#!/bin/sh\n")

@@ -56,19 +56,17 @@ def test_overview_counts_free_gpus_by_type_and_names_users(story, dot, big):
         Attempt.objects.filter(job__in=jobs[:2]).update(state=State.RUNNING)
     text = dot.get(PAGE).content.decode()
     assert (
-        "55 of 60 GPUs" in text
-        and '3 <span class="faint">/ 60 used' in text
-        and "2 out of use" in text
+        "55 of 60 GPUs free" in text
+        and '3 <span class="faint">/ 60 allocated' in text
+        and "2 out of service" in text
     )
-    assert (
-        "58 ready" in text and "2 out of use" in text and "1 drained" in text and "1 down" in text
-    )
-    assert "2 jobs run, 1 wait" in text
+    assert "58 ready" in text and "1 drained" in text and "1 down" in text
+    assert "The 2 jobs running on it continue." in text and "One pending job stays" in text
     assert (
         'href="/atlas/jobs?state=starting,running,stopping&amp;cluster=big&amp;team=vision">2</a>'
         in text
     )
-    assert '<td class="num" data-label="GPUs held">4</td>' in text
+    assert '<td class="num" data-label="GPUs allocated">4</td>' in text
 
 
 def test_nodes_are_sorted_paged_and_filtered_by_state_partition_and_text(dot, big):
@@ -86,13 +84,13 @@ def test_nodes_are_sorted_paged_and_filtered_by_state_partition_and_text(dot, bi
         ("partition=odd&find=n1", ["n1", "n11", "n13", "n15", "n17", "n19"]),
     ):
         assert [n["name"] for n in dot.get(f"{PAGE}?tab=nodes&{query}").context["nodes"]] == wanted
-    assert "No node matches" in dot.get(f"{PAGE}?tab=nodes&find=nosuch").content.decode()
+    assert "No matching nodes" in dot.get(f"{PAGE}?tab=nodes&find=nosuch").content.decode()
 
 
 def test_node_is_drained_with_a_reason_and_resumed_from_the_page(dot, big, drainable):
     done = dot.post(
         f"{PAGE}/nodes/n1",
-        {"do": "drain", "reason": "ticket 812", "query": "tab=nodes&find=n1"},
+        {"do": "drain", "reason": "ticket 812", "back": f"{PAGE}?tab=nodes&find=n1"},
         follow=True,
     )
     assert done.redirect_chain[-1][0] == f"{PAGE}?tab=nodes&find=n1"
@@ -105,7 +103,7 @@ def test_node_is_drained_with_a_reason_and_resumed_from_the_page(dot, big, drain
         in dot.post(f"{PAGE}/nodes/n2", {"do": "drain", "reason": ""}, follow=True).content.decode()
     )
     assert (
-        "n1 takes jobs again"
+        "n1 is back in service"
         in dot.post(f"{PAGE}/nodes/n1", {"do": "resume"}, follow=True).content.decode()
     )
     assert [result[0] for result in drainable.told] == ["drain", "resume"]
@@ -128,7 +126,7 @@ def test_partitions_and_pools_are_counted(dot, big):
         "odd": (30, 26, 30),
     }
     text = dot.get(f"{PAGE}?tab=pools").content.decode()
-    assert "rack=3" in text and "open to all" in text and "all nodes" in text
+    assert "rack=3" in text and "open to all teams" in text and "all nodes" in text
 
 
 def test_state_has_a_text_with_its_age(big):
@@ -141,20 +139,23 @@ def test_state_has_a_text_with_its_age(big):
         data = status_of(row)
         return data["word"], data["text"]
 
-    assert after(4) == ("connected", "It answered 4 s ago.")
+    assert after(4) == ("connected", "Responded 4 s ago.")
     since = clock.now() - timedelta(minutes=12)
     assert after(720, trouble="no route", trouble_since=since) == (
-        "silent",
-        "Silent for 12 min: no route",
+        "not responding",
+        "Not responding for 12 min: no route",
     )
     assert after(720, trouble="no route", trouble_since=since, is_enabled=False)[1].endswith(
-        "silent for 12 min."
+        "has not responded for 12 min."
     )
-    assert after(4, is_enabled=False) == ("disabled", "Takes no new jobs; what runs goes on.")
-    assert after(0, seen_at=None)[0] == "not seen yet"
+    assert after(4, is_enabled=False) == (
+        "disabled",
+        "Disabled: takes no new jobs. Running jobs continue.",
+    )
+    assert after(0, seen_at=None)[0] == "connecting"
     assert after(75) == (
-        "silent",
-        "Not seen for 75 s: no watcher is running, or the cluster is slow to answer.",
+        "not responding",
+        "No response for 75 s. The watcher is not running, or the cluster is slow.",
     )
 
 
@@ -177,8 +178,8 @@ def test_past_outage_is_one_history_entry_with_its_duration(big):
             )
         )
     assert [(line["text"], line["who"]) for line in history_of(big)] == [
-        ("Fell silent: refused", ""),
-        ("Answered again after 4 min of silence: no route", ""),
+        ("Stopped responding: refused", ""),
+        ("Responding again after 4 min: no route", ""),
         ("Changed: url", "dot@platform.example"),
         ("Connected", "dot@platform.example"),
     ]
@@ -191,12 +192,12 @@ def test_removal_requires_the_name_and_explains_why_it_is_refused(story, dot, bi
     )
     submit(story)
     assert (
-        "1 job is on big"
+        "1 job is active on big"
         in dot.post(PAGE, {"do": "remove", "name": "big"}, follow=True).content.decode()
     )
     Cluster.objects.create(name="spare", backend="drainable", config={"url": "u"})
     assert (
-        "spare is removed"
+        "spare and its pools were deleted"
         in dot.post(
             "/platform/clusters/spare", {"do": "remove", "name": "spare"}, follow=True
         ).content.decode()
@@ -228,7 +229,7 @@ def test_missing_cluster_is_404_and_one_without_nodes_gives_advice(dot, story):
         trouble_since=clock.now(),
     )
     text = dot.get(PAGE).content.decode()
-    assert "Test the connection to see what is wrong" in text and "Silent for" in text
+    assert "Test the connection to see what is wrong" in text and "Not responding for" in text
     assert "No pools" in dot.get(f"{PAGE}?tab=pools").content.decode()
 
 

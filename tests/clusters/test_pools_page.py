@@ -52,7 +52,7 @@ def test_cluster_without_pools_is_open_to_everybody(story, big):
     assert (
         "whole cluster" in text
         and '<b>3</b> <span class="faint">/ 4' in text
-        and "every team" in text
+        and "all teams" in text
     )
     assert 'id="make"' not in text and "/platform/clusters/big" not in text
 
@@ -88,7 +88,7 @@ def test_places_of_a_team_are_open_or_granted_to_it(story, dot, big):
         "speech": ["everybodys"],
     }
     Cluster.objects.update(is_enabled=False)
-    assert "vision cannot run anywhere" in dot.get(PAGE, {"team": "vision"}).content.decode()
+    assert "vision has no access to a pool" in dot.get(PAGE, {"team": "vision"}).content.decode()
 
 
 def test_own_jobs_are_counted_by_place_and_linked(story, big):
@@ -97,7 +97,7 @@ def test_own_jobs_are_counted_by_place_and_linked(story, big):
     with org_scope(story.atlas.id):
         Job.objects.filter(id=jobs[0].id).update(state=State.RUNNING)
     text = story.client(story.ben).get(PAGE).content.decode()
-    assert "1 run, 2 wait" in text and "cluster=big&amp;pool=ours&amp;state=" in text
+    assert "1 running, 2 pending" in text and "cluster=big&amp;pool=ours&amp;state=" in text
     own = story.client(story.ben).get(f"{PAGE}/ours").context["load"]
     assert own == [
         {"org": "atlas", "org_name": "Atlas", "team": "vision", "runs": 1, "waits": 2, "gpus": 0}
@@ -122,7 +122,7 @@ def test_new_pool_form_keeps_input_and_shows_errors_at_their_fields(dot, big):
         and 'value="kept"' in shown.content.decode()
     )
     assert "already exists" in dot.post(PAGE, form | {"name": "big"}).context["faults"]["name"]
-    assert "fast is there" in dot.post(PAGE, form, follow=True).content.decode()
+    assert "fast was created" in dot.post(PAGE, form, follow=True).content.decode()
     row = Pool.objects.get()
     assert (row.labels, row.gpu_type, row.note, row.is_open) == (
         {"rack": "1", "fabric": "ib"},
@@ -134,8 +134,8 @@ def test_new_pool_form_keeps_input_and_shows_errors_at_their_fields(dot, big):
 
 def test_pool_without_nodes_is_marked(dot, big):
     pool(big, "empty", labels={"rack": "9"})
-    assert "No node belongs to it" in dot.get(f"{PAGE}/empty").content.decode()
-    assert "none belongs to it" in dot.get(PAGE).content.decode()
+    assert "No nodes match this pool" in dot.get(f"{PAGE}/empty").content.decode()
+    assert "no matching nodes" in dot.get(PAGE).content.decode()
 
 
 def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
@@ -162,17 +162,17 @@ def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
             ["vision"],
         )
     assert (
-        "no longer sends jobs"
+        "can no longer use fast"
         in dot.post(page, {"do": "revoke", "team": "vision"}, follow=True).content.decode()
     )
-    assert "fast is deleted" in dot.post(page, {"do": "delete"}, follow=True).content.decode()
+    assert "fast was deleted" in dot.post(page, {"do": "delete"}, follow=True).content.decode()
     with platform_scope("test"):
         assert not Pool.objects.filter(name="fast").exists() and not PoolGrant.objects.exists()
 
 
 def test_last_pool_that_is_not_open_explains_why_it_stays(dot, big):
     pool(big, "only")
-    assert "It is the last pool of big" in dot.get(f"{PAGE}/only").content.decode()
+    assert "This is the last pool of big" in dot.get(f"{PAGE}/only").content.decode()
     assert (
         "every team could use the whole cluster"
         in dot.post(f"{PAGE}/only", {"do": "delete"}, follow=True).content.decode()

@@ -81,7 +81,7 @@ def test_queue_is_filtered_by_reason_organization_team_and_cluster(dot, pending_
         == ["far"]
     )
     assert names(dot, "cluster=local") == ["first", "many", "held", "far"]
-    assert "Nothing waits for that" in dot.get(f"{PAGE}?cluster=other").content.decode()
+    assert "No matching jobs" in dot.get(f"{PAGE}?cluster=other").content.decode()
 
 
 def test_reasons_and_teams_count_jobs_and_not_tasks(dot, pending_jobs):
@@ -116,7 +116,7 @@ def test_pages_have_no_gap_or_duplicate_while_the_queue_changes(story, dot, monk
 def test_queue_is_for_operators_and_has_an_empty_state(story, dot):
     assert story.client(story.ada).get(PAGE).status_code == 403
     assert story.client(story.cyd).get(PAGE).status_code == 403
-    assert "Nothing waits" in dot.get(PAGE).content.decode()
+    assert "Nothing is waiting" in dot.get(PAGE).content.decode()
 
 
 def test_queue_page_takes_a_constant_number_of_statements(

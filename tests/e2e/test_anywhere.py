@@ -82,7 +82,7 @@ def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
     sign_in(page, portal)
     page.goto(f"{portal.url}/home/jobs/new")
     page.get_by_label("YAML").fill(spec)
-    page.get_by_label("Where").select_option(where)
+    page.get_by_label("Pool", exact=True).select_option(where)
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile(r"/home/jobs/\d+$"))
     number = page.url.rsplit("/", 1)[1]

@@ -67,9 +67,9 @@ def test_device_login_lasts_until_its_token_is_revoked(portal: Portal, page: Pag
     page.fill("[name=login]", EMAIL)
     page.fill("[name=password]", PASSWORD)
     page.click("button[type=submit]")
-    expect(page.get_by_role("heading", name="Sign in the command line?")).to_be_visible()
-    page.get_by_role("button", name="Sign it in").click()
-    expect(page.get_by_role("heading", name="Your terminal is signed in")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in to the CLI?")).to_be_visible()
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("heading", name="You're signed in to the CLI")).to_be_visible()
     out, _ = command.communicate(timeout=60)
     assert (
         command.returncode == 0
@@ -93,8 +93,8 @@ def test_device_login_declined_signs_nothing_in(portal: Portal, page: Page, tmp_
     page.fill("[name=login]", EMAIL)
     page.fill("[name=password]", PASSWORD)
     page.click("button[type=submit]")
-    page.get_by_role("button", name="No").click()
-    expect(page.get_by_role("heading", name="Nothing was signed in")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", name="Request denied")).to_be_visible()
     _, err = command.communicate(timeout=60)
     assert (
         command.returncode == 4

@@ -245,7 +245,7 @@ def require_a_second_factor(page: Page, portal: Portal) -> None:
     page.locator("summary", has_text="cannot scan").click()
     key = page.locator("#authenticator_secret").inner_text()
     page.fill("[name=code]", totp.format_hotp_value(totp.hotp_value(key, int(time.time()) // 30)))
-    page.click("text=Turn it on")
+    page.click("text=Turn on")
     page.wait_for_url(re.compile("recovery-codes"))
     page.goto(f"{portal.url}/atlas/members")
     page.click("text=Require it of everybody")
@@ -263,7 +263,7 @@ def make_a_token(page: Page, portal: Portal) -> str:
     page.click("main form.fields button.primary")
     page.goto(f"{portal.url}/atlas/service-accounts/nightly")
     page.fill("form:has([name=days]) [name=name]", "builds")
-    page.click("text=Make the token")
+    page.click("text=Create token")
     return page.locator(".note.good pre").inner_text()
 
 

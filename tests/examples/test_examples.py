@@ -61,7 +61,7 @@ def test_examples_have_no_special_requirements(subtests: pytest.Subtests) -> Non
                 ["num_nodes"] if title == "two nodes" else []
             )
             assert spec.policy.max_runtime is not None
-            assert (spec.resources.gpus > 0) == (title == "gpu check")
+            assert (spec.resources.gpus > 0) == (title in ("gpu check", "two gpus"))
 
 
 def test_first_example_trains_and_keeps_its_model(tmp_path: Path) -> None:

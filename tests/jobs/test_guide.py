@@ -88,11 +88,11 @@ def test_guide_is_shown_to_owners_and_operators_and_never_to_members(story):
 def test_owner_sees_which_steps_need_an_operator(story):
     page = story.client(story.ada).get("/atlas/guide").content.decode()
     assert (
-        page.count("An operator of the installation does this") == 2
+        page.count("Only a platform operator can do this") == 2
         and 'href="/platform/clusters"' not in page.partition('<ol class="guide">')[2]
     )
     page = story.client(story.dot).get("/atlas/guide").content.decode()
-    assert "An operator of the installation does this" not in page
+    assert "Only a platform operator can do this" not in page
 
 
 def test_dismissed_guide_stays_hidden_until_restored(story):

@@ -44,7 +44,7 @@ def test_secret_value_is_not_stored_in_the_browser(page: Page, site: Site) -> No
     )
     page.fill("main [name=name]", "bad name!")
     page.fill("main [name=value]", "never-to-be-kept")
-    page.click("text=Set it")
+    page.click("text=Save secret")
     expect(page.locator(".field:has([name=name]) .error")).to_be_visible()
     assert "bad name!" in page.evaluate("window.name") and "never-to-be-kept" not in page.evaluate(
         "window.name"

@@ -46,20 +46,19 @@ def test_image_that_fits_no_node_is_reported_by_form_and_api(
     registry.push("team/far", "v1", arch=ELSEWHERE)
     registry.push("team/near", "v1", arch=HERE)
     page.goto(f"{site.url}/home/jobs/new")
-    page.fill(
-        "textarea[name=yaml]", f"name: far\nrun: 'true'\nimage: {registry.host}/team/far:v1\n"
-    )
+    page.get_by_label("YAML").fill(f"name: far\nrun: 'true'\nimage: {registry.host}/team/far:v1\n")
     note = page.locator("[data-image]")
     says = f"The image fits 0 of 1 node; 1 is {HERE}, it is built for {ELSEWHERE} only."
     expect(note).to_contain_text(says, timeout=15_000)
     expect(note).to_have_class("form-error")
-    page.click("button[data-dry]")
-    expect(page.locator("[data-rehearsal]")).to_contain_text(f"✗ image: {says}")
-    page.click("[data-new-job] button.primary")
+    page.click("[data-dry-run]")
+    expect(page.locator("#dry-run")).to_contain_text(f"✗ image: {says}")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-new-job] button.primary")).to_be_disabled()
     expect(page.locator("[data-faults]")).to_contain_text(says)
-    page.fill(
-        "textarea[name=yaml]", f"name: near\nrun: 'true'\nimage: {registry.host}/team/near:v1\n"
+    page.get_by_label("YAML").fill(
+        f"name: near\nrun: 'true'\nimage: {registry.host}/team/near:v1\n"
     )
     expect(note).to_have_text("The image fits the only node.", timeout=15_000)
-    page.fill("textarea[name=yaml]", "name: none\nrun: 'true'\n")
+    page.get_by_label("YAML").fill("name: none\nrun: 'true'\n")
     expect(note).to_be_empty()

@@ -38,7 +38,7 @@ def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
     page.wait_for_selector("text=no longer works")
     theirs = browser.new_context().new_page()
     theirs.goto(f"{site.url}/accounts/login/?next=/home/")
-    theirs.wait_for_selector("text=E-mail address or name")
+    theirs.wait_for_selector("text=Email or username")
     looked(theirs, "sign-in-address")
     theirs.goto(f"{site.url}/accounts/sso/keycloak/")
     looked(theirs, "sign-in-provider")
@@ -47,7 +47,7 @@ def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
 def test_application_is_registered_and_signed_in_to(site, page):
     accept_dialogs(page)
     page.goto(f"{site.url}/accounts/applications/")
-    page.wait_for_selector("text=No application yet")
+    page.wait_for_selector("text=No connected apps")
     looked(page, "agreements-empty")
     page.goto(f"{site.url}/platform/applications")
     page.wait_for_selector("text=No applications yet")
@@ -79,7 +79,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     page.click("button[value=grant]")
     page.wait_for_selector("text=signed in")
     page.goto(f"{site.url}/accounts/sessions/")
-    page.click("text=Applications you use")
+    page.click("text=Connected apps")
     page.wait_for_selector("td >> text=Your organizations and teams")
     looked(page, "agreements")
     page.set_extra_http_headers({"Accept-Language": "ko"})
@@ -90,7 +90,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     page.reload()
     page.click("td button")
     page.wait_for_selector("text=Access revoked.")
-    page.wait_for_selector("text=No application yet")
+    page.wait_for_selector("text=No connected apps")
 
 
 def test_device_login_is_approved(site, page):
@@ -108,8 +108,8 @@ def test_device_login_is_approved(site, page):
     page.goto(given["verification_uri_complete"])
     page.wait_for_selector("text=ada-laptop")
     looked(page, "device-confirm")
-    page.click("text=Sign it in")
-    page.wait_for_selector("text=Your terminal is signed in")
+    page.click("text=Approve")
+    page.wait_for_selector("text=signed in to the CLI")
     looked(page, "device-done")
 
 
@@ -123,5 +123,5 @@ def test_provider_error_is_explained(site, signed_in):
         page.wait_for_selector("text=must be complete XML")
         looked(page, "saml-form-fault")
         page.goto(f"{site.url}/identity/o/authorize?client_id=nobody")
-        page.wait_for_selector("h1 >> text=Unknown application")
+        page.wait_for_selector("h1 >> text=Unknown app")
         looked(page, "consent-unknown")

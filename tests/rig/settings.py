@@ -5,9 +5,11 @@ from __future__ import annotations
 from tests.rig import environment  # noqa: F401  isort: skip  (first: it sets what the settings read)
 
 from portal.settings import *  # noqa: F403
-from portal.settings import DATABASES, MIDDLEWARE, MUSTER_HOME
+from portal.settings import DATABASES, MIDDLEWARE, MUSTER_HOME, STORAGES
 
 MIDDLEWARE = ["tests.rig.markup.Squeeze", *MIDDLEWARE]
+STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = True  # whether or not there is a build
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):

@@ -73,7 +73,7 @@ def test_sign_in_with_factor_asks_for_code(story):
     with_app(story.ada)
     browser, answer = signing_in(story.ada)
     assert answer["Location"] == "/accounts/2fa/authenticate/" and not is_in(browser)
-    assert b"Second factor" in browser.get(answer["Location"]).content
+    assert b"Two-factor authentication" in browser.get(answer["Location"]).content
     browser.post("/accounts/2fa/authenticate/", {"code": "000000"})
     assert not is_in(browser)
     browser.post("/accounts/2fa/authenticate/", {"code": code()})

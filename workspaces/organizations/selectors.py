@@ -240,6 +240,25 @@ def members_of_team(team: Team) -> list[dict[str, Any]]:
     ]
 
 
+def org_role_of(email: str) -> str:
+    """Return the role of a member in the organization, "" if there is none."""
+    rows = Membership.objects.filter(user__email=email.lower())
+    return rows.values_list("role", flat=True).first() or ""
+
+
+def team_role_of(team: Team, email: str) -> str:
+    """Return the role of a member of the team, "" if there is none."""
+    rows = TeamMembership.objects.filter(team=team, user__email=email.lower())
+    return rows.values_list("role", flat=True).first() or ""
+
+
+def limited_quotas(scope: str, subject_id: UUID, subject: str) -> list[dict[str, Any]]:
+    """Return the meters of a subject that have a limit, in display units."""
+    rows = Quota.objects.filter(scope=scope, subject_id=subject_id, limit__isnull=False)
+    found = with_hours(rows, used_now())
+    return [quota_row(row, subject) for row in sorted(found, key=lambda row: row.resource)]
+
+
 def role_title(kind: str, org_id: UUID, slug: str) -> str:
     """Return the display name of a role."""
     return role_facts(kind, slug, custom_roles_for(org_id, [slug])).title if slug else ""

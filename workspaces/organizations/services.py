@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
@@ -305,6 +306,66 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
 
 
 @transaction.atomic
+def suspend_member(*, actor: Actor, org: Organization, email: str) -> Membership:
+    """Suspend a membership: it has no effect until it is restored. Jobs and roles stay.
+
+    Revokes the member's tokens here. Raises Conflict for members of a directory, which would
+    restore them.
+    """
+    authorize(actor, Permission.MEMBERS_WRITE)
+    lock_organization(org.id)
+    membership = _membership(email, user__is_service=False)
+    if membership.user_id == actor.user_id:
+        raise Conflict(Message("You can't suspend yourself."))
+    _check_is_manual(membership)
+    _check_may_change(actor, membership, keeps=False)
+    if membership.suspended_at is not None:
+        raise Conflict(Message("{email} is already suspended.", email=email))
+    membership.suspended_at = clock.now()
+    membership.save(update_fields=["suspended_at"])
+    revoke_tokens_of(membership.user_id, by=actor.email)
+    _record(
+        "member.suspended",
+        actor,
+        org.id,
+        "user",
+        membership.user_id,
+        name=email,
+        before=membership.role,
+        after=f"{membership.role} (suspended)",
+    )
+    return membership
+
+
+@transaction.atomic
+def restore_member(*, actor: Actor, org: Organization, email: str) -> Membership:
+    """End the suspension of a membership. Revoked tokens stay revoked.
+
+    Raises Conflict for members whom a directory suspended.
+    """
+    authorize(actor, Permission.MEMBERS_WRITE)
+    lock_organization(org.id)
+    membership = _membership(email, user__is_service=False)
+    _check_is_manual(membership)
+    check_org_role_of(actor, membership)
+    if membership.suspended_at is None:
+        raise Conflict(Message("{email} isn't suspended here.", email=email))
+    membership.suspended_at = None
+    membership.save(update_fields=["suspended_at"])
+    _record(
+        "member.restored",
+        actor,
+        org.id,
+        "user",
+        membership.user_id,
+        name=email,
+        before=f"{membership.role} (suspended)",
+        after=membership.role,
+    )
+    return membership
+
+
+@transaction.atomic
 def add_team_member(
     *, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER
 ) -> TeamMembership:
@@ -404,7 +465,8 @@ def person_of(email: str, name: str) -> User:
 
 
 def _membership(email: str, **also: bool) -> Membership:
-    row = Membership.objects.filter(user__email=email.lower(), **also).first()
+    rows = Membership.objects.select_related("user", "provider")
+    row = rows.filter(user__email=email.lower(), **also).first()
     if row is None:
         raise NotFound(Message("{email} is not a member of this organization.", email=email))
     return row
@@ -415,6 +477,18 @@ def _team_membership(team: Team, email: str) -> TeamMembership:
     if row is None:
         raise NotFound(Message("{email} is not in team {slug}.", email=email, slug=team.slug))
     return row
+
+
+def _check_is_manual(membership: Membership) -> None:
+    """Check that no directory decides about this membership."""
+    if membership.provider is not None:
+        raise Conflict(
+            Message(
+                "{email} is managed by {directory}. Suspend or restore them there.",
+                email=membership.user.email,
+                directory=membership.provider.name,
+            )
+        )
 
 
 def _check_may_change(actor: Actor, membership: Membership, *, keeps: bool) -> None:

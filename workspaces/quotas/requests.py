@@ -17,7 +17,15 @@ from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota, QuotaRequest, Team
-from workspaces.quotas.set_limits import LimitChange, amount_of, meters_of, set_quotas, shown
+from workspaces.quotas.set_limits import (
+    KEEP,
+    Keep,
+    LimitChange,
+    amount_of,
+    meters_of,
+    set_quotas,
+    shown,
+)
 
 State = QuotaRequest.State
 
@@ -108,6 +116,46 @@ def decide_request(
         {"state": str(row.state), "word": row.word},
     )
     return row
+
+
+@transaction.atomic
+def reopen_request(
+    *, actor: Actor, org: Organization, request_id: UUID, limit: float | Keep | None = KEEP
+) -> QuotaRequest:
+    """Undo a decision: the request is open again, and an approved limit returns to `limit`.
+
+    `limit` is what it was before, in display units. Raises NotFound, NotPermitted, and Conflict if
+    the request is open or withdrawn, or the limit was changed since the approval.
+    """
+    authorize(actor, Permission.QUOTAS_WRITE)
+    row = QuotaRequest.objects.select_for_update().filter(id=request_id).first()
+    if row is None:
+        raise NotFound(_("There is no such request."))
+    if row.state not in (State.APPROVED, State.DECLINED):
+        raise Conflict(_("This request has no decision to undo."))
+    if row.state == State.APPROVED and limit is not KEEP:
+        _restore_limit(actor, org, row, limit)
+    before = str(row.state)
+    try:
+        with transaction.atomic():
+            row.state, row.decided_at, row.decided_by, row.word = State.OPEN, None, "", ""
+            row.save(update_fields=["state", "decided_at", "decided_by", "word"])
+    except IntegrityError as error:
+        raise Conflict(_("They have made a new request for it since.")) from error
+    _record_event("quota.request_reopened", actor, row, {"state": before}, {"state": "open"})
+    return row
+
+
+def _restore_limit(
+    actor: Actor, org: Organization, row: QuotaRequest, limit: float | Keep | None
+) -> None:
+    now = Quota.objects.select_for_update().get(
+        scope=row.scope, subject_id=row.subject_id, resource=row.resource
+    )
+    if now.limit != row.amount:
+        raise Conflict(_("The limit was changed since. Set it on the Quotas page."))
+    change = LimitChange(row.scope, row.subject, row.resource, limit=limit)
+    set_quotas(actor=actor, org=org, changes=[change])
 
 
 def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:

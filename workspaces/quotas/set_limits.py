@@ -26,11 +26,11 @@ MAX_RESOURCES = 50  # resources per request: their meters are locked meanwhile
 COUNTER_LIMIT = 2**63  # exceeds the column
 
 
-class _Keep:
+class Keep:
     """Marks a value that is not changed."""
 
 
-KEEP: Final = _Keep()
+KEEP: Final = Keep()
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class LimitChange:
     scope: str
     subject: str
     resource: str
-    limit: float | _Keep | None = KEEP
-    guaranteed: float | _Keep | None = KEEP
+    limit: float | Keep | None = KEEP
+    guaranteed: float | Keep | None = KEEP
 
 
 def set_quota(
@@ -54,8 +54,8 @@ def set_quota(
     scope: str,
     subject: str,
     resource: str,
-    limit: float | _Keep | None = KEEP,
-    guaranteed: float | _Keep | None = KEEP,
+    limit: float | Keep | None = KEEP,
+    guaranteed: float | Keep | None = KEEP,
 ) -> Quota:
     """Set or remove a limit and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
     return set_quotas(
@@ -103,9 +103,9 @@ def meters_of(org: Organization, changes: Sequence[LimitChange]) -> dict[Meter, 
 
 
 def _apply(row: Quota, change: LimitChange) -> None:
-    if not isinstance(change.limit, _Keep):
+    if not isinstance(change.limit, Keep):
         row.limit = amount_of(row.resource, change.limit, "limit")
-    if not isinstance(change.guaranteed, _Keep):
+    if not isinstance(change.guaranteed, Keep):
         row.guaranteed = amount_of(row.resource, change.guaranteed, "guaranteed") or 0
         if row.guaranteed and row.resource == GPU_HOURS:
             raise InvalidInput.at(

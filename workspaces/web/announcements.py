@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.access.permissions import Permission as P
@@ -17,7 +17,7 @@ from workspaces.lists import ANNOUNCEMENTS
 from workspaces.models import Announcement
 from workspaces.organizations import announcement_services
 from workspaces.organizations.announcements import dismiss
-from workspaces.web.base import action, page
+from workspaces.web.base import action, local_path, page
 
 
 @page(ANNOUNCEMENTS.permission, ("GET", "HEAD", "POST"))
@@ -27,13 +27,15 @@ def announcements(request: Any) -> HttpResponse:
         return action(
             request,
             request.path,
-            _("Nobody sees that any more."),
+            _("Announcement withdrawn."),
             lambda: announcement_services.withdraw_announcement(
                 actor=request.actor, org=request.org, pk=_id(request)
             ),
         )
     if request.method == "POST":
-        return action(request, request.path, _("That is announced."), lambda: _announce(request))
+        return action(
+            request, request.path, _("Announcement published."), lambda: _announce(request)
+        )
     return ANNOUNCEMENTS.render(
         request,
         "workspaces/announcements.html",
@@ -44,13 +46,15 @@ def announcements(request: Any) -> HttpResponse:
     )
 
 
-@page(None, ("POST",))
+@require_POST
 def dismiss_announcement(request: Any, announcement: UUID) -> HttpResponse:
-    """Hide an announcement for this session and return to the previous page."""
-    dismiss(request.session, announcement)
-    back = request.POST.get("back", "")
-    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith("/")
-    return redirect(back if is_ours else f"/{request.org.slug}/")
+    """Hide an announcement for this session and return to the previous page.
+
+    Account pages and the platform's pages show announcements too, so no organization is needed.
+    """
+    if request.actor is not None:
+        dismiss(request.session, announcement)
+    return redirect(local_path(request.POST.get("back", ""), "/"))
 
 
 def _announce(request: Any) -> None:

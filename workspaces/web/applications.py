@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError
@@ -46,26 +46,29 @@ def applications(request: Any) -> HttpResponse:
     return _shown(request, made=made)
 
 
-@page(P.APPLICATIONS_WRITE, ("POST",))
+@page(APPLICATIONS.permission, ("GET", "HEAD", "POST"))
 def application(request: Any, client: str) -> HttpResponse:
-    """Edit or delete an application, or rotate its secret."""
+    """Show an application; edit or delete it, or rotate its secret, which is shown once."""
+    if request.method != "POST":
+        return _page(request, client)
     back, verb = "/platform/applications", request.POST.get("verb", "")
     if verb == "renew":
         if is_resubmitted(request):
-            return redirect(back)
+            return redirect(request.path)
         with release_on_failure(request):
-            return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
+            made = service.renew_secret(actor=request.actor, client_id=client)
+            return _page(request, client, made)
     if verb == "remove":
         return action(
             request,
             back,
-            _("Nobody signs in to {name} through Muster any longer.").format(name=client),
+            _("{name} deleted.").format(name=client),
             lambda: service.remove_application(actor=request.actor, client_id=client),
         )
     return action(
         request,
-        back,
-        _("{name} is changed.").format(name=client),
+        request.path,
+        _("{name} saved.").format(name=client),
         lambda: service.change_application(
             actor=request.actor,
             client_id=client,
@@ -73,6 +76,21 @@ def application(request: Any, client: str) -> HttpResponse:
             addresses=request.POST.get("addresses", "").splitlines(),
             needs_pkce="without_pkce" not in request.POST,
         ),
+    )
+
+
+def _page(request: Any, client: str, made: service.NewApplication | None = None) -> HttpResponse:
+    row = service.find_application(request.actor, client)
+    return render(
+        request,
+        "workspaces/application.html",
+        {
+            "page_title": row.name,
+            "crumbs": [(_("Applications"), "/platform/applications")],
+            "row": service.application_row(row),
+            "may_write": request.actor.may(P.APPLICATIONS_WRITE),
+            "made": made,
+        },
     )
 
 

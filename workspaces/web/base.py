@@ -9,9 +9,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import record_denied_request
+from portal.web.undo import Undo, offer_undo
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission
 
@@ -49,16 +51,31 @@ def _refuse_nul(request: HttpRequest) -> None:
             raise InvalidInput.at(name, "must not hold a NUL character")
 
 
-def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -> HttpResponse:
-    """Run an action and redirect back, with a success or error message."""
+def action(
+    request: HttpRequest,
+    back: str,
+    done: str,
+    act: Callable[[], Any],
+    undo: Undo | None = None,
+) -> HttpResponse:
+    """Run an action and redirect back, with an error or success message, which may offer `undo`."""
     try:
         act()
     except PortalError as error:
         record_denied_request(request, error)
         show_error(request, error)
     else:
-        messages.success(request, done)
+        if undo is None:
+            messages.success(request, done)
+        else:
+            offer_undo(request, done, undo)
     return redirect(back)
+
+
+def local_path(text: str, default: str) -> str:
+    """Return a path of this portal to redirect to, else the default."""
+    is_ours = url_has_allowed_host_and_scheme(text, allowed_hosts=None) and text.startswith("/")
+    return text if is_ours else default
 
 
 def show_error(request: HttpRequest, error: PortalError) -> None:

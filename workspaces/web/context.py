@@ -61,6 +61,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
             for group, found in groupby(items, key=lambda item: item["group"])
         ],
         "palette": _palette(items, slug),
+        "running": lambda: navigation.running_count(actor) if org else 0,
     }
 
 
@@ -112,12 +113,14 @@ def _palette(items: list[Item], slug: str) -> list[dict[str, str]]:
     api = {"title": _("API reference"), "note": "", "url": "/api/docs/"}
     if not slug:
         return [*pages, api]
+    job = {"title": _("New job"), "note": "c", "url": reverse("job-new", kwargs={"org": slug})}
     return [
-        {"title": _("New job"), "note": "c", "url": reverse("job-new", kwargs={"org": slug})},
+        job | {"kind": "action"},
         *pages,
         {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
         {"title": _("Failed jobs"), "note": "", "url": f"/{slug}/jobs?state=failed"},
-        {"title": _("Check access"), "note": "", "url": f"/{slug}/access"},
+        {"title": _("Storage"), "note": "", "url": f"/{slug}/storage"},
+        {"title": _("Check access"), "note": "", "url": f"/{slug}/access", "kind": "action"},
         api,
     ]
 

@@ -33,7 +33,7 @@ def directories(request: Any) -> HttpResponse:
     kind = kinds().get(request.POST.get("kind") or request.GET.get("kind", ""))
     is_wide = bool(request.POST.get("wide")) and request.actor.is_operator
     shown: dict[str, Any] = {
-        "page_title": Message("Directories"),
+        "page_title": Message("Sign-in"),
         "kinds": kinds().values(),
         "kind": kind,
         "test_url": f"/api/v1/orgs/{request.org.slug}/provider-test",
@@ -88,7 +88,7 @@ def directory(request: Any, slug: str) -> HttpResponse:
         "workspaces/directories/detail.html",
         {
             "page_title": row.name,
-            "crumbs": [(Message("Directories"), f"/{request.org.slug}/directories")],
+            "crumbs": [(Message("Sign-in"), f"/{request.org.slug}/directories")],
             "row": _row(row),
             "kind": what,
             "rules": [
@@ -148,7 +148,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
         | {
             "page_title": Message("Edit"),
             "crumbs": [
-                (Message("Directories"), f"/{request.org.slug}/directories"),
+                (Message("Sign-in"), f"/{request.org.slug}/directories"),
                 (row.name, here),
             ],
             "row": _row(row),

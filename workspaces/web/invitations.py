@@ -40,7 +40,7 @@ def invitations(request: Any) -> HttpResponse:
         return action(
             request,
             request.path,
-            Message("That invitation no longer works."),
+            Message("Invitation revoked."),
             lambda: invitations_services.revoke_invitation(
                 actor=request.actor, invitation_id=_id(request)
             ),
@@ -65,7 +65,7 @@ def invitations(request: Any) -> HttpResponse:
         "workspaces/invitations.html",
         {
             "page_title": Message("Invitations"),
-            "crumbs": [(Message("Members"), f"/{request.org.slug}/members")],
+            "crumbs": [(Message("People"), f"/{request.org.slug}/people")],
             "made": made and _sent(request, made),
             "roles": org_roles_for(request.actor, request.org),
             "team_roles": roles_of("team", read_custom_roles(request.org.id)),

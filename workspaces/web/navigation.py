@@ -18,7 +18,6 @@ ENTRIES = (
     Entry(_ORG, _("Sign-in"), "directories", "sign-in", P.PROVIDERS_READ, 60, "d"),
     Entry(_ORG, _("Announcements"), "announcements", "announcements", P.ORG_ADMIN, 70, "b"),
     Entry(_ORG, _("Audit"), "audit", "audit", P.AUDIT_READ, 80, "a"),
-    Entry(_PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"),
     Entry(
         _PLATFORM,
         _("Organizations"),

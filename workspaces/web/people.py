@@ -24,7 +24,7 @@ def import_people(request: Any) -> HttpResponse:
     given = request.POST
     context: dict[str, Any] = {
         "page_title": _("Import people"),
-        "crumbs": [(_("Members"), f"/{request.org.slug}/members")],
+        "crumbs": [(_("People"), f"/{request.org.slug}/people")],
         "most": MOST,
         "can_mail": can_mail(),
         "adds": given.get("how") == "add",

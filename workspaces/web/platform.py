@@ -21,14 +21,6 @@ from workspaces.web.base import action, page, show_error
 READ_WRITE = ("GET", "HEAD", "POST")
 
 
-@page(P.CLUSTERS_READ)
-def overview(request: Any) -> HttpResponse:
-    """Show the state of the installation."""
-    return render(
-        request, "workspaces/platform/overview.html", {"page_title": _("Platform overview")}
-    )
-
-
 @page(P.PLATFORM_ADMIN, READ_WRITE)
 def organizations(request: Any) -> HttpResponse:
     """List organizations, and create one with its first owner."""

@@ -44,7 +44,7 @@ def other_side(request: Any, slug: str) -> HttpResponse:
         {
             "page_title": Message("The other side"),
             "crumbs": [
-                (Message("Directories"), f"/{request.org.slug}/directories"),
+                (Message("Sign-in"), f"/{request.org.slug}/directories"),
                 (row.name, here),
             ],
             "row": row,

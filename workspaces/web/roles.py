@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
+from portal.web.undo import Undo
 from workspaces.access import services as access_services
 from workspaces.access.check import AccessObject, about_named, explain_person, permission_named
 from workspaces.access.explanation import as_data
@@ -44,7 +45,7 @@ def roles(request: Any) -> HttpResponse:
             messages.success(
                 request,
                 Message(
-                    "The role {name} is there. Give it on the page of a member or a team.",
+                    "Role {name} created. Assign it on the People page or on a team's page.",
                     name=row.name,
                 ),
             )
@@ -84,20 +85,24 @@ def role(request: Any, role: str) -> HttpResponse:
         return action(
             request,
             back,
-            Message("The role {name} is gone.", name=row.name),
+            Message("Role {name} deleted.", name=row.name),
             lambda: access_services.delete_role(actor=request.actor, org=request.org, slug=role),
         )
     if do == "save":
         return action(
             request,
             request.path,
-            Message("The role is changed, for everybody who holds it."),
+            Message("Role updated for everyone who has it."),
             lambda: access_services.change_role(
                 actor=request.actor,
                 org=request.org,
                 slug=role,
                 name=request.POST.get("name", ""),
                 permissions=wanted,
+            ),
+            Undo(
+                request.path,
+                {"do": "save", "name": row.name, "permissions": list(row.permissions)},
             ),
         )
     looked = request.method == "POST"
@@ -129,7 +134,7 @@ def access(request: Any) -> HttpResponse:
     }
     query["user"] = query["user"] or request.actor.email
     context: dict[str, Any] = {
-        "page_title": Message("Access"),
+        "page_title": Message("Check access"),
         "asked": query,
         "groups": _grouped(list(P)),
         "chosen": query["permission"] or "jobs:submit",

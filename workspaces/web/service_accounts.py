@@ -36,8 +36,7 @@ def service_accounts(request: Any) -> HttpResponse:
             if name.isascii() and name.replace("-", "").isalnum()
             else request.path,
             Message(
-                "{name} is there. It acts by tokens: make one here, and bring it into teams on "
-                "their pages.",
+                "{name} created. Create a token for it here, and add it to teams on their pages.",
                 name=name,
             ),
             lambda: service_accounts_services.create_service_account(
@@ -88,7 +87,7 @@ def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
         return action(
             request,
             f"/{request.org.slug}/service-accounts",
-            Message("{name} is removed; its tokens no longer work. Its jobs stay.", name=row.name),
+            Message("{name} deleted. Its tokens no longer work; its jobs stay.", name=row.name),
             lambda: service_accounts_services.remove_service_account(
                 actor=request.actor, account=row
             ),
@@ -98,7 +97,7 @@ def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
     return action(
         request,
         request.path,
-        Message("{name} is changed.", name=row.name),
+        Message("{name} saved.", name=row.name),
         lambda: service_accounts_services.change_service_account(
             actor=request.actor,
             account=row,

@@ -15,6 +15,7 @@ from workspaces.web import (
     platform,
     provider_instructions,
     roles,
+    search,
     secrets,
     service_accounts,
     tokens,
@@ -22,7 +23,7 @@ from workspaces.web import (
 )
 
 platform_pages = [
-    path("", platform.overview, name="platform-overview"),
+    path("find", search.find, name="platform-find"),
     path("organizations", platform.organizations, name="platform-organizations"),
     path("people", platform.people, name="platform-people"),
     path("people/<uuid:person>", platform.person, name="platform-person"),
@@ -35,18 +36,19 @@ platform_pages = [
 urlpatterns = [
     path("", views.start, name="start"),
     path("platform/", include(platform_pages), {"area": "platform"}),
+    path("<slug:org>/find", search.find, name="find"),
     path("<slug:org>/teams", views.teams, name="teams"),
-    path("<slug:org>/teams/<slug:team>", views.team, name="team"),
     path(
         "<slug:org>/teams/<slug:team>/members/<str:email>",
         views.change_team_member,
         name="team-member",
     ),
-    path("<slug:org>/members", views.members, name="members"),
+    path("<slug:org>/people", views.members, name="members"),
+    path("<slug:org>/members", views.moved, name="members-moved"),
+    path("<slug:org>/members/<path:rest>", views.moved, name="members-moved-below"),
     path("<slug:org>/invitations", invitations.invitations, name="invitations"),
     path("<slug:org>/rules", views.org_rules, name="org-rules"),
-    path("<slug:org>/members/import", people.import_people, name="people-import"),
-    path("<slug:org>/members/<str:email>", views.change_member, name="member"),
+    path("<slug:org>/people/import", people.import_people, name="people-import"),
     path("<slug:org>/roles", roles.roles, name="roles"),
     path("<slug:org>/roles/<slug:role>", roles.role, name="role"),
     path("<slug:org>/access", roles.access, name="access"),
@@ -62,11 +64,6 @@ urlpatterns = [
     path("<slug:org>/audit", audit.trail, name="audit"),
     path("<slug:org>/audit/export", audit.export, name="audit-export"),
     path("<slug:org>/announcements", announcements.announcements, name="announcements"),
-    path(
-        "<slug:org>/announcements/<uuid:announcement>/dismiss",
-        announcements.dismiss_announcement,
-        name="announcement-dismiss",
-    ),
     path("<slug:org>/directories", directories.directories, name="directories"),
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
     path(

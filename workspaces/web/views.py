@@ -12,16 +12,20 @@ from django.shortcuts import redirect, render
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
-from workspaces.access.permissions import OrgRole, TeamRole
+from portal.web.undo import Undo
+from workspaces.access.custom_roles import read_custom_roles
+from workspaces.access.permissions import OrgRole
 from workspaces.access.permissions import Permission as P
-from workspaces.access.role_grants import org_roles_for, team_roles_for
+from workspaces.access.role_grants import org_roles_for
+from workspaces.access.roles import role_facts
 from workspaces.lists import MEMBERS, TEAMS
 from workspaces.models import Team
 from workspaces.organizations import invitations, selectors
 from workspaces.organizations import services as organization_services
 from workspaces.organizations.invitation_links import invite_url
 from workspaces.organizations.invitations import NewInvitation
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, local_path, page, show_error
+from workspaces.web.role_texts import role_questions
 
 READ_WRITE = ("GET", "HEAD", "POST")
 POST = ("POST",)
@@ -54,7 +58,7 @@ def teams(request: Any) -> HttpResponse:
         return action(
             request,
             request.path,
-            Message("Team {slug} is there. Bring people in on its page.", slug=slug),
+            Message("Team {slug} created. Add people on its page.", slug=slug),
             lambda: organization_services.create_team(
                 actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")
             ),
@@ -66,67 +70,29 @@ def teams(request: Any) -> HttpResponse:
     )
 
 
-@page(P.TEAMS_READ, READ_WRITE)
-def team(request: Any, team: str) -> HttpResponse:
-    """Show a team: members and usage."""
-    row = team_named(team)
-    if request.method == "POST":
-        email = request.POST.get("email", "").strip()
-        return action(
-            request,
-            request.path,
-            Message("{email} is in {name} now.", email=email, name=row.name),
-            lambda: organization_services.add_team_member(
-                actor=request.actor,
-                team=row,
-                email=email,
-                role=request.POST.get("role", TeamRole.MEMBER),
-            ),
-        )
-    roles = team_roles_for(request.actor, row)
-    return render(
-        request,
-        "workspaces/team.html",
-        {
-            "page_title": row.name,
-            "crumbs": [(Message("Teams"), f"/{request.org.slug}/teams")],
-            "team_row": row,
-            "members": selectors.members_of_team(row),
-            "roles": roles,
-            "givable": {r.slug for r in roles},
-            "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
-            "candidates": selectors.candidates_for(row),
-            "quotas": [
-                q
-                for q in selectors.quotas_for(request.actor)
-                if q["scope"] == "team" and q["subject"] == row.slug
-            ],
-        },
-    )
-
-
 @page(None, POST)
 def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
     """Change a team member's role, or remove them."""
     row = team_named(team)
-    back = f"/{request.org.slug}/teams/{row.slug}"
+    back = local_path(request.POST.get("back", ""), f"/{request.org.slug}/teams/{row.slug}")
     if request.POST.get("remove"):
         return action(
             request,
             back,
-            Message("{email} is no longer in {name}.", email=email, name=row.name),
+            Message("{email} was removed from {name}.", email=email, name=row.name),
             lambda: organization_services.remove_team_member(
                 actor=request.actor, team=row, email=email
             ),
         )
-    role = request.POST.get("role", "")
+    role, before = request.POST.get("role", ""), selectors.team_role_of(row, email)
     return action(
         request,
         back,
-        Message("{email} has another role in {name} now.", email=email, name=row.name),
+        _role_text("team", request.org, email, before, role),
         lambda: organization_services.change_team_member(
             actor=request.actor, team=row, email=email, role=role
         ),
+        _undo_role(request, email, before, back),
     )
 
 
@@ -135,9 +101,10 @@ def members(request: Any) -> HttpResponse:
     """List and add members."""
     roles = org_roles_for(request.actor, request.org)
     context: dict[str, Any] = {
-        "page_title": Message("Members"),
+        "page_title": Message("People"),
         "roles": roles,
         "givable": {r.slug for r in roles},
+        "questions": role_questions(roles),
         "may_write": request.actor.may(P.MEMBERS_WRITE),
         "may_rule": request.actor.may(P.ORG_ADMIN),
     }
@@ -162,7 +129,7 @@ def members(request: Any) -> HttpResponse:
             messages.success(
                 request,
                 Message(
-                    "{email} belongs to {name} now.", email=row.user.email, name=request.org.name
+                    "{email} was added to {name}.", email=row.user.email, name=request.org.name
                 ),
             )
             return redirect(request.path)
@@ -173,28 +140,59 @@ def members(request: Any) -> HttpResponse:
     return MEMBERS.render(request, "workspaces/members.html", context)
 
 
-@page(None, POST)
 def change_member(request: Any, email: str) -> HttpResponse:
-    """Change a member's role, or remove them from the organization."""
-    back = f"/{request.org.slug}/members" + (f"?{request.GET.urlencode()}" if request.GET else "")
-    if request.POST.get("remove"):
+    """Change a member's role, suspend, restore or remove them: the form of a person's page."""
+    people = f"/{request.org.slug}/people"
+    back = local_path(request.POST.get("back", ""), f"{people}/{email}")
+    do = "remove" if request.POST.get("remove") else request.POST.get("do", "")
+    who = {"actor": request.actor, "org": request.org, "email": email}
+    if do == "remove":
+        back = people if back.startswith(f"{people}/") else back
+        done = Message("{email} was removed. Their jobs stay.", email=email)
+        return action(request, back, done, lambda: organization_services.remove_member(**who))
+    if do == "suspend":
+        done = Message("{email} is suspended. Their tokens no longer work.", email=email)
+        undo = Undo(f"{people}/{email}", {"do": "restore", "back": back})
         return action(
-            request,
-            back,
-            Message("{email} is no longer a member. Their jobs stay.", email=email),
-            lambda: organization_services.remove_member(
-                actor=request.actor, org=request.org, email=email
-            ),
+            request, back, done, lambda: organization_services.suspend_member(**who), undo
         )
-    role = request.POST.get("role", "")
+    if do == "restore":
+        done = Message("{email} is active again.", email=email)
+        return action(request, back, done, lambda: organization_services.restore_member(**who))
+    role, before = request.POST.get("role", ""), selectors.org_role_of(email)
     return action(
         request,
         back,
-        Message("{email} has another role now.", email=email),
-        lambda: organization_services.change_member(
-            actor=request.actor, org=request.org, email=email, role=role
-        ),
+        _role_text("org", request.org, email, before, role),
+        lambda: organization_services.change_member(**who, role=role),
+        _undo_role(request, email, before, back),
     )
+
+
+def _role_text(kind: str, org: Any, email: str, before: str, role: str) -> Message:
+    """Say which role somebody had and has."""
+    own = read_custom_roles(org.id)
+    return Message(
+        "Role updated: {email}, {before} → {after}.",
+        email=email,
+        before=Message(role_facts(kind, before, own).title),
+        after=Message(role_facts(kind, role, own).title),
+    )
+
+
+def _undo_role(request: Any, email: str, before: str, back: str) -> Undo | None:
+    """Offer the former role; not to those who changed their own, and may no longer change it."""
+    if not before or email.lower() == request.actor.email.lower():
+        return None
+    return Undo(request.path, {"role": before, "back": back})
+
+
+@page()
+def moved(request: Any, rest: str = "") -> HttpResponse:
+    """Redirect the former addresses of the people's pages."""
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    path = f"/{request.org.slug}/people" + (f"/{rest}" if rest else "")
+    return redirect(path + query, permanent=True)
 
 
 @page(P.ORG_ADMIN, POST)
@@ -202,13 +200,13 @@ def org_rules(request: Any) -> HttpResponse:
     """Set whether members need a second factor."""
     is_required = request.POST.get("requires_second_factor") == "1"
     done = (
-        Message("From now on everybody needs a second factor here.")
+        Message("Two-factor authentication is now required for everyone.")
         if is_required
-        else Message("A second factor is no longer required here.")
+        else Message("Two-factor authentication is no longer required.")
     )
     return action(
         request,
-        f"/{request.org.slug}/members",
+        f"/{request.org.slug}/people",
         done,
         lambda: organization_services.require_second_factor(
             actor=request.actor, org=request.org, is_required=is_required

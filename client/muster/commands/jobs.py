@@ -16,7 +16,19 @@ from muster.faults import shown_faults
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.records import FINAL, Job
-from muster.wording import advice, ago, brief, clean, ending, held, holders, progress, span, why
+from muster.wording import (
+    advice,
+    ago,
+    brief,
+    clean,
+    duration,
+    ending,
+    held,
+    holders,
+    progress,
+    span,
+    why,
+)
 
 app = Commands(help="Submit, list, follow and control jobs.")
 Text = str | None
@@ -25,7 +37,9 @@ Names = Annotated[list[str], Argument(metavar="JOB", help="Job numbers or ids.")
 Changes = Annotated[
     list[str] | None,
     Option(
-        "--set", metavar="FIELD=VALUE", help="Change a field, such as resources.cpus=4. Repeatable."
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Change a field, such as resources.cpus=4 or env.LR=3e-4. Repeatable.",
     ),
 ]
 Stays = Annotated[
@@ -242,6 +256,31 @@ def exec_in(
     return int(result["exit_code"]) & 0xFF
 
 
+@app.command("compare")
+def compare(session: Session, jobs: Names) -> None:
+    """Compare 2 to 10 jobs: what differs in their configuration, and their metrics."""
+    found = session.client.jobs.compare(jobs)
+    runs = found["runs"]
+    rows: list[list[object]] = [
+        ["Name", *(run["name"].partition(" ")[2] for run in runs)],
+        ["State", *(run["state"] for run in runs)],
+        ["Owner", *(run["owner"]["email"] for run in runs)],
+        ["Elapsed", *(_elapsed(run["duration_seconds"]) for run in runs)],
+        ["GPUs", *(run["gpus"] for run in runs)],
+        ["GPU utilization", *(_percent(run["gpu_utilization"]) for run in runs)],
+    ]
+    rows += [
+        [change["key"], *("" if value is None else clean(value) for value in change["values"])]
+        for change in found["differences"]
+    ]
+    rows += [
+        [f"{name} (best)", *(_best(run, name, found["best"]) for run in runs)]
+        for name in found["metrics"]
+    ]
+    table = Table(["~", *(f"#{run['number']}" for run in runs)], rows, wraps=True)
+    session.show(found, table, [run["number"] for run in runs])
+
+
 @app.command("open")
 def open_page(session: Session, job: Name) -> None:
     """Open the job's page in a browser."""
@@ -251,6 +290,20 @@ def open_page(session: Session, job: Name) -> None:
     url = f"{session.client.url}{row.page}"
     is_open = sys.stdout.isatty() and webbrowser.open(url)
     session.show({"url": url, "opened": bool(is_open)}, url, [row.number])
+
+
+def _elapsed(seconds: float | None) -> str:
+    return "" if seconds is None else duration(seconds)
+
+
+def _percent(part: float | None) -> str:
+    return "" if part is None else f"{part:.0%}"
+
+
+def _best(run: Json, name: str, best: Json) -> str:
+    """Return the best value of a metric, with an asterisk if no other job has a better one."""
+    metric = run["metrics"].get(name)
+    return "" if metric is None else f"{metric['best']:.4g}{'*' if best[name] == run['id'] else ''}"
 
 
 def _page(session: Session, limit: int, cursor: str | None, filters: Json) -> Json:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
+from jobs.utilization.recording import record_utilization
 from monitoring.demo import history, telemetry
+from portal.core import clock
 from portal.core.errors import Conflict
 
 
@@ -31,6 +34,7 @@ class Command(BaseCommand):
             raise CommandError(f"Start the portal first, e.g. with `make run`: {error}") from error
         self.stdout.write("Writing the measurements of GPUs and jobs …")
         telemetry.write_history()
+        record_utilization(since=clock.now() - timedelta(days=history.DAYS))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
         )

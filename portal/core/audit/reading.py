@@ -112,7 +112,7 @@ def _address(text: str) -> Q:
     return Q(address__startswith=text) if text[-1] in ".:" else Q(address=text.lower())
 
 
-def _instant(name: str, text: str) -> datetime:
+def instant(name: str, text: str) -> datetime:
     """Parse `2026-01-31`, `2026-01-31T12:00` or an age (`90m`, `24h`, `7d`). Defaults to UTC."""
     if re.fullmatch(r"[0-9]{1,5}[mhd]", text):
         return clock.now() - timedelta(seconds=int(text[:-1]) * _AGE_SECONDS[text[-1]])
@@ -126,11 +126,11 @@ def _instant(name: str, text: str) -> datetime:
 
 
 def _since(text: str) -> Q:
-    return Q(at__gte=_instant("since", text))
+    return Q(at__gte=instant("since", text))
 
 
 def _until(text: str) -> Q:
-    return Q(at__lt=_instant("until", text))
+    return Q(at__lt=instant("until", text))
 
 
 def _actor(text: str) -> Q:

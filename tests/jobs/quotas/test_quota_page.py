@@ -9,6 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from jobs.dispatch.claims import claim_due
 from jobs.models import Attempt
 from jobs.quotas.tree import Bar, tree
+from portal.core.models import Event
+from portal.web.undo import undo_of
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.models import Membership, Quota, Team, TeamMembership, User
@@ -75,8 +77,8 @@ def test_limits_of_many_teams_are_previewed_and_set_by_one_form(story):
         "guaranteed": ["", "none"],
     }
     shown = ada.post("/atlas/quotas", {**form, "do": "preview"}).content.decode()
-    assert f"1 job of Vision would stop being started: #{job.number}" in shown
-    assert "Nothing is stored yet" in shown
+    assert f"1 pending job of Vision would have to wait for the limit: #{job.number}" in shown
+    assert "nothing has been saved yet" in shown
     with platform_scope("test"):
         assert not Quota.objects.exclude(limit=None).exists()
     assert ada.post("/atlas/quotas", {**form, "do": "set"}).status_code == 302
@@ -91,22 +93,57 @@ def test_limits_of_many_teams_are_previewed_and_set_by_one_form(story):
 def test_form_without_subject_or_change_is_refused(story):
     ada = story.client(story.ada)
     for form, word in (
-        ({"resource": "gpu", "limit": "1"}, "tick a team"),
-        ({"who": "team:vision"}, "write a limit"),
-        ({"who": "team:vision", "resource": "gpu", "limit": "many"}, "no amount"),
+        ({"resource": "gpu", "limit": "1"}, "choose at least one team"),
+        ({"who": "team:vision"}, "enter a limit"),
+        ({"who": "team:vision", "resource": "gpu", "limit": "many"}, "a number"),
     ):
         assert word in ada.post("/atlas/quotas", form, follow=True).content.decode()
 
 
-def test_quota_form_rows_keep_their_place_when_something_is_held(story):
+def test_one_limit_is_set_in_place_and_undone(story):
     ada = story.client(story.ada)
+    _set(story, ("team", "vision", "gpu", 2))
+    form = {"who": "team:vision", "resource": "gpu", "limit": "8", "do": "set"}
+    shown = ada.post("/atlas/quotas", form, follow=True)
+    message = next(iter(shown.context["messages"]))
+    assert str(message) == "Limit updated: vision, GPUs: 2 → 8."
+    undo = undo_of(message)
+    assert _limit(story, "gpu") == 8
+    ada.post(undo.url, undo.fields)
+    assert _limit(story, "gpu") == 2
+    with platform_scope("test"):
+        assert Event.objects.filter(kind="quota.changed").count() == 3
 
-    def rows():
-        return [name for name, *_rest in ada.get("/atlas/quotas").context["form"]["lines"]]
 
-    before = rows()
-    _set(story, ("team", "vision", "memory", 1 << 30), ("team", "vision", "gpu.h100", 1))
-    assert rows() == [*before, "gpu.h100"]
+def _limit(story, resource):
+    with org_scope(story.atlas.id):
+        return Quota.objects.get(scope="team", resource=resource).limit
+
+
+def test_subject_page_shows_only_its_own_changes_and_only_to_the_right_people(story):
+    _set(story, ("team", "vision", "gpu", 2), ("user", "ben@atlas.example", "gpu", 1))
+    ada, ben = story.client(story.ada), story.client(story.ben)
+    shown = ada.get("/atlas/quotas/team/vision")
+    assert [line["whose"] for line in shown.context["history"][0]["lines"]] == ["vision"]
+    assert ben.get("/atlas/quotas/team/vision").context["history"] == []
+    assert ben.get("/atlas/quotas/user/ben@atlas.example").status_code == 200
+    for path in ("user/ada@atlas.example", "team/none", "team/harbor", "pool/main"):
+        assert ben.get(f"/atlas/quotas/{path}").status_code == 404, path
+
+
+def test_saving_a_subject_records_only_what_changes(story):
+    _set(story, ("team", "vision", "gpu", 2))
+    form = {
+        "who": "team:vision",
+        "resource": ["gpu", "cpu"],
+        "limit": ["2", "10"],
+        "guaranteed": ["", ""],
+        "do": "set",
+    }
+    story.client(story.ada).post("/atlas/quotas", form)
+    with platform_scope("test"):
+        last = Event.objects.filter(kind="quota.changed").order_by("-position").first()
+        assert list(last.data["after"]) == ["cpu of team vision"]
 
 
 def test_quota_form_accepts_byte_sizes_and_suggests_them_nowhere_else(story):
@@ -119,17 +156,16 @@ def test_quota_form_accepts_byte_sizes_and_suggests_them_nowhere_else(story):
     refused = ada.post(
         "/atlas/quotas", {"who": "org:", "resource": "cpu", "limit": "64Gi"}, follow=True
     ).content.decode()
-    assert "is no amount; write 32, or none" in refused
+    assert "isn&#x27;t a number. Enter 32, or none." in refused
 
 
 def test_member_sees_the_tree_without_form_and_history(story):
     _set(story, ("team", "vision", "gpu", 2))
-    shown = (
-        story.client(story.ben).get("/atlas/quotas?team=vision&edit=team:vision").content.decode()
-    )
+    shown = story.client(story.ben).get("/atlas/quotas?team=vision").content.decode()
     assert (
         "Vision" in shown
-        and "Change limits" not in shown
+        and "data-limit" not in shown
+        and "Edit several" not in shown
         and "History" not in shown
         and "ada@atlas.example" not in shown
     )
@@ -137,10 +173,13 @@ def test_member_sees_the_tree_without_form_and_history(story):
 
 @pytest.mark.parametrize(
     ("language", "of_team", "of_all"),
-    [("en", "GPUs · vision", "Cores · Organization"), ("ko", "GPU · vision", "코어 · 조직")],
+    [
+        ("en", "GPUs · vision", "GPU-hours a month · Organization"),
+        ("ko", "GPU · vision", "월간 GPU 시간 · 조직"),
+    ],
 )
 def test_history_names_changes_in_the_readers_language(story, language, of_team, of_all):
-    _set(story, ("team", "vision", "gpu", 2), ("org", "", "cpu", 8000))
+    _set(story, ("team", "vision", "gpu", 2), ("org", "", "gpu-hours", 8))
     shown = (
         story.client(story.ada)
         .get("/atlas/quotas", headers={"Accept-Language": language})
@@ -150,17 +189,19 @@ def test_history_names_changes_in_the_readers_language(story, language, of_team,
 
 
 def test_page_without_limits_gives_advice(story):
-    assert (
-        "No limits, and nothing is held"
-        in story.client(story.ada).get("/atlas/quotas").content.decode()
-    )
+    assert "No limits yet" in story.client(story.ada).get("/atlas/quotas").content.decode()
+    assert "You can use everything" in story.client(story.ben).get("/atlas/quotas").content.decode()
 
 
-def test_bar_without_a_limit_is_drawn_by_usage():
-    assert Bar("gpu", used=4).widths == [("used", 0, 100)]
+def test_only_limited_resources_are_shown_and_have_a_bar(story):
+    _set(story, ("team", "vision", "gpu", 2))
+    ada = story.client(story.ada)
+    assert [name for name, _title in ada.get("/atlas/quotas").context["heads"]] == ["gpu"]
+    assert len(ada.get("/atlas/quotas?all=1").context["heads"]) == 6
+    assert Bar("gpu", used=4).widths == []
+    assert Bar("gpu", used=4, limit=8).widths == [("used", 0, 50)]
     assert Bar("gpu", used=6, limit=4).is_over
     assert Bar("gpu", guaranteed=2, limit=8).mark == 25
-    assert Bar("gpu").widths == []
 
 
 def test_two_hundred_teams_and_two_thousand_people_take_no_more_statements(story):

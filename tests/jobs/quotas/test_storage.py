@@ -291,7 +291,7 @@ def test_largest_logs_are_listed_within_the_viewers_permissions(story):
 def test_storage_page_deletes_selected_logs_within_permissions(
     story,
 ):
-    assert "No logs are kept here" in story.client(story.ada).get("/atlas/storage").content.decode()
+    assert "No logs stored" in story.client(story.ada).get("/atlas/storage").content.decode()
     jobs = [ended(story), ended(story), ended(story, person=story.ben)]
     tasks.count_logs()
     limit(story, GIB)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { around, clock, moment } from "../../../static/js/axis.js";
+import { around, clock, moment } from "../../../static/js/charts/axis.js";
 
 const at = (...parts) => new Date(...parts).getTime() / 1000;
 

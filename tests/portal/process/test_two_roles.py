@@ -27,7 +27,7 @@ def test_serving_role_owns_nothing_and_cannot_disable_row_security(rig, postgres
         assert connection.execute(count).fetchone() == (0,)
         for statement in (
             "ALTER TABLE core_event DISABLE ROW LEVEL SECURITY",
-            "DROP POLICY muster_org_2 ON core_event",
+            "DROP POLICY muster_org_4 ON core_event",
             "TRUNCATE core_event",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):

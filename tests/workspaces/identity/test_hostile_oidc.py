@@ -94,7 +94,7 @@ def test_hostile_oidc_reply_is_rejected(atlas_idp, issuer, lie):
     trip = go(client, atlas_idp, issuer) if "discovery" not in HOSTILE[lie] else None
     issuer.lies = HOSTILE[lie]
     answer = trip.back() if trip else client.post("/accounts/sso/atlas-idp/")
-    assert answer.status_code == 401 and "was not accepted" in answer.content.decode()
+    assert answer.status_code == 401 and "was rejected" in answer.content.decode()
     _nobody(client, before)
 
 

@@ -240,7 +240,7 @@ def test_table_without_policy_is_detected_and_repaired(db):
     try:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE workspaces_team DISABLE ROW LEVEL SECURITY")
-            cursor.execute("DROP POLICY muster_org_1 ON workspaces_secret")
+            cursor.execute("DROP POLICY muster_org_3 ON workspaces_secret")
         assert row_security.unprotected_tables(connection) == [
             "workspaces_secret",
             "workspaces_team",

@@ -38,10 +38,10 @@ def test_suspended_member_is_marked_and_not_offered_to_teams(story):
 def test_suspended_member_sees_reason_and_contact(story):
     suspend(story, story.ben)
     page = story.client(story.ben).get("/").content.decode()
-    assert "Your membership of Atlas is suspended." in page and "ada@atlas.example" in page
-    assert "You belong to no organization yet" not in page
+    assert "Your membership in Atlas is suspended." in page and "ada@atlas.example" in page
+    assert "not in an organization yet" not in page
     assert (
-        "You belong to no organization yet"
+        "not in an organization yet"
         in story.client(User.objects.create_user("new@atlas.example")).get("/").content.decode()
     )
 

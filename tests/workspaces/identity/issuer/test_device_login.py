@@ -83,7 +83,7 @@ def test_device_code_is_single_use(story, device_request):
 
 def test_denied_device_code_gives_no_token(story, device_request):
     assert (
-        "Nothing was signed in"
+        "Request denied"
         in story.client(story.ben).post(_page(device_request), {"action": "deny"}).content.decode()
     )
     assert _poll(device_request).json()["error"] == "access_denied"

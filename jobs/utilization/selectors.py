@@ -1,0 +1,129 @@
+"""Read recorded GPU utilization: of jobs, nodes and teams."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Sum
+
+from jobs.models import AttemptUtilization, GpuCapacity, GpuTime, Job, NodeUtilization
+from portal.core import clock
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+from workspaces.models import Team
+
+FRESH = timedelta(minutes=3)  # recorded every minute; what is older is unknown
+HOUR_MS = 3_600_000
+
+
+def gpu_utilization_of(jobs: Sequence[Job]) -> dict[UUID, float]:
+    """Return the mean GPU utilization (0 to 1) of running jobs over the last five minutes.
+
+    Jobs that do not run, have no GPU or are not measured are left out. One statement.
+    """
+    return {pk: row["utilization"] for pk, row in _running_utilization(jobs).items()}
+
+
+def recent_utilization_of(jobs: Sequence[Job]) -> dict[UUID, list[float | None]]:
+    """Return the utilization of running jobs per five minutes of the last six hours, oldest first.
+
+    Of an array only the task that has run longest is shown. One statement.
+    """
+    return {pk: row["recent"] for pk, row in _running_utilization(jobs).items()}
+
+
+def _running_utilization(jobs: Sequence[Job]) -> dict[UUID, dict[str, Any]]:
+    active = [
+        job.id
+        for job in jobs
+        if job.resources.get("gpu") and State.DISPATCHING < job.state < State.SUCCEEDED
+    ]
+    if not active:
+        return {}
+    rows = AttemptUtilization.objects.filter(
+        job__in=active, at__gt=clock.now() - FRESH, utilization__isnull=False
+    )
+    by_job: dict[UUID, list[tuple[float, list[float | None]]]] = defaultdict(list)
+    for job, use, recent in rows.values_list("job_id", "utilization", "recent"):
+        by_job[job].append((use, recent))
+    return {
+        job: {
+            "utilization": round(sum(use for use, _ in some) / len(some), 3),
+            "recent": max((recent for _, recent in some), key=len),
+        }
+        for job, some in by_job.items()
+    }
+
+
+def gpu_utilization_of_nodes(nodes: Collection[UUID] | None = None) -> dict[UUID, dict[str, float]]:
+    """Return the utilization (0 to 1) of GPUs over the last five minutes by node and GPU index.
+
+    `nodes` None returns all nodes. One statement.
+    """
+    rows = NodeUtilization.objects.filter(at__gt=clock.now() - FRESH)
+    rows = rows if nodes is None else rows.filter(node__in=nodes)
+    return dict(rows.values_list("node_id", "gpus"))
+
+
+def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
+    """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
+
+    `times` (Unix seconds) has at most `points` entries; a value is the mean until the next one.
+    `used` is null where nothing was measured, `total` where nothing was recorded. Three statements.
+    """
+    width = max(round(hours * 60 / points / 5), 1) * 300
+    end = int(clock.now().timestamp())
+    end -= end % width
+    times = list(range(end - hours * 3600 // width * width, end + 1, width))
+    at = {time: n for n, time in enumerate(times)}
+    since = datetime.fromtimestamp(times[0], clock.now().tzinfo)
+    cells: dict[UUID, list[list[int]]] = defaultdict(lambda: [[0, 0, 0] for _ in times])
+    for team, start, *values in visible_gpu_time(actor, since):
+        cell = cells[team][at[int(start.timestamp()) // width * width]]
+        for place, value in enumerate(values):
+            cell[place] += value
+    totals: dict[int, list[int]] = defaultdict(list)
+    rows = GpuCapacity.objects.filter(start__gte=since)
+    for begin, gpus in rows.values_list("start", "gpus"):
+        totals[int(begin.timestamp()) // width * width].append(gpus)
+    recorded = [len(totals[time]) * 300_000 for time in times]
+    return {
+        "hours": hours,
+        "times": times,
+        "total": [round(sum(n) / len(n), 2) if (n := totals[t]) else None for t in times],
+        "teams": [
+            {
+                "slug": team.slug,
+                "name": team.name,
+                "allocated": [_mean(c[0], ms) for c, ms in zip(some, recorded, strict=True)],
+                "used": [
+                    None if c[0] and not c[1] else _mean(c[2], ms)
+                    for c, ms in zip(some, recorded, strict=True)
+                ],
+                "allocated_hours": round(sum(c[0] for c in some) / HOUR_MS, 1),
+                "measured_hours": round(sum(c[1] for c in some) / HOUR_MS, 1),
+                "used_hours": round(sum(c[2] for c in some) / HOUR_MS, 1),
+            }
+            for team in Team.objects.filter(id__in=list(cells)).order_by("name")
+            for some in [cells[team.id]]
+        ],
+    }
+
+
+def visible_gpu_time(actor: Actor, since: datetime) -> Any:
+    """Return rows of (team, start of the period, allocated, measured, used) since a time."""
+    teams = actor.teams_where(Permission.JOBS_READ)
+    rows = GpuTime.objects.filter(start__gte=since)
+    rows = rows if teams is None else rows.filter(team__in=teams)
+    return rows.values_list("team_id", "start").annotate(
+        Sum("allocated"), Sum("measured"), Sum("used")
+    )
+
+
+def _mean(gpu_ms: int, ms: int) -> float | None:
+    return round(gpu_ms / ms, 2) if ms else None

@@ -1,0 +1,225 @@
+"""Pages of a person and of a team: jobs, use, quota, access and audit on one page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from clusters.services.pools import pools_visible_to, teams_of
+from jobs.gpu_use import gpu_days
+from jobs.models import Attempt, Job
+from jobs.representations import job_row, listed
+from jobs.selectors import visible_jobs
+from jobs.web.team_rules import shown
+from portal.core import clock
+from portal.core.audit.reading import events_of, facts
+from portal.core.errors import NotFound
+from portal.core.messages import Message
+from schedulers.states import State
+from workspaces.access.actors import authorize
+from workspaces.access.custom_roles import read_custom_roles
+from workspaces.access.permissions import WORDS, TeamRole
+from workspaces.access.permissions import Permission as P
+from workspaces.access.role_grants import org_roles_for, team_roles_for
+from workspaces.access.roles import role_facts
+from workspaces.credentials.secret_selectors import secrets_for
+from workspaces.credentials.token_format import live_tokens
+from workspaces.models import Membership, Team, TeamMembership
+from workspaces.organizations import selectors
+from workspaces.organizations import services as organization_services
+from workspaces.web.base import action, page
+from workspaces.web.role_texts import role_questions, role_summary
+from workspaces.web.views import READ_WRITE, change_member, team_named
+
+JOBS, EVENTS = 8, 8
+
+
+@page(None, READ_WRITE)
+def person(request: Any, email: str) -> HttpResponse:
+    """Show a member; change their role, suspend or remove them."""
+    if request.method == "POST":
+        return change_member(request, email)
+    actor, is_you = request.actor, email.lower() == request.actor.email.lower()
+    if not is_you:
+        authorize(actor, P.MEMBERS_READ)
+    member = (
+        Membership.objects.select_related("user", "provider")
+        .filter(user__email=email.lower())
+        .first()
+    )
+    if member is None:
+        raise NotFound(Message("{email} is not a member of this organization.", email=email))
+    user, may_write = member.user, actor.may(P.MEMBERS_WRITE)
+    if user.is_service:
+        return redirect("service-account", request.org.slug, user.email.partition("@")[0])
+    roles = org_roles_for(actor, request.org)
+    jobs = visible_jobs(actor).filter(owner=user)
+    return render(
+        request,
+        "jobs/person.html",
+        {
+            "page_title": user.display_name,
+            "crumbs": [(Message("People"), f"/{request.org.slug}/people")],
+            "member": member,
+            "person": user,
+            "is_you": is_you,
+            "role": role_facts("org", member.role, read_custom_roles(request.org.id)),
+            "roles": roles,
+            "givable": {r.slug for r in roles},
+            "questions": role_questions(roles),
+            "may_write": may_write and not is_you,
+            "may_see_factor": may_write or is_you,
+            "numbers": _numbers(jobs),
+            "jobs": _rows(jobs),
+            "days": _use(owner_id=user.id) if is_you or actor.may(P.BILLING_READ) else None,
+            "quotas": selectors.limited_quotas("user", user.id, user.email)
+            if is_you or actor.may(P.QUOTAS_WRITE)
+            else None,
+            "may_set_quota": actor.may(P.QUOTAS_WRITE),
+            "access": _access(request.org, member),
+            "tokens": live_tokens().filter(user_id=user.id, attempt_id=None).count()
+            if is_you or may_write
+            else None,
+            "events": _events(request, Q(subject_id=user.id) | Q(actor=user.email)),
+        },
+    )
+
+
+@page(P.TEAMS_READ, READ_WRITE)
+def team(request: Any, team: str) -> HttpResponse:
+    """Show a team; add a member, or rename it."""
+    row = team_named(team)
+    if request.method == "POST":
+        return _change_team(request, row)
+    actor, roles = request.actor, team_roles_for(request.actor, row)
+    jobs = visible_jobs(actor).filter(team=row)
+    may_see_jobs = actor.may(P.JOBS_READ, row.id)
+    return render(
+        request,
+        "jobs/team.html",
+        {
+            "page_title": row.name,
+            "crumbs": [(Message("Teams"), f"/{request.org.slug}/teams")],
+            "team_row": row,
+            "members": selectors.members_of_team(row),
+            "roles": roles,
+            "givable": {r.slug for r in roles},
+            "questions": role_questions(roles),
+            "may_write": actor.may(P.MEMBERS_WRITE, row.id),
+            "may_rename": actor.may(P.TEAMS_WRITE, row.id),
+            "may_rule": actor.may(P.QUOTAS_WRITE),
+            "candidates": selectors.candidates_for(row),
+            "may_see_jobs": may_see_jobs,
+            "numbers": _numbers(jobs),
+            "jobs": _rows(jobs.filter(state__lt=State.SUCCEEDED)),
+            "days": _use(team_id=row.id) if may_see_jobs or actor.may(P.BILLING_READ) else None,
+            "quotas": selectors.limited_quotas("team", row.id, row.slug)
+            if actor.may(P.QUOTAS_READ)
+            else [],
+            "rules": shown(row),
+            "secrets": [s for s in secrets_for(actor) if s["team"] == row.slug],
+            "pools": _pools(actor, row),
+            "events": _events(request, Q(subject_id=row.id)),
+        },
+    )
+
+
+def _change_team(request: Any, row: Team) -> HttpResponse:
+    if request.POST.get("do") == "rename":
+        return action(
+            request,
+            request.path,
+            Message("Team renamed."),
+            lambda: organization_services.rename_team(
+                actor=request.actor, team=row, name=request.POST.get("name", "")
+            ),
+        )
+    email = request.POST.get("email", "").strip()
+    return action(
+        request,
+        request.path,
+        Message("{email} was added to {name}.", email=email, name=row.name),
+        lambda: organization_services.add_team_member(
+            actor=request.actor,
+            team=row,
+            email=email,
+            role=request.POST.get("role", TeamRole.MEMBER),
+        ),
+    )
+
+
+def _rows(jobs: QuerySet[Job]) -> list[dict[str, Any]]:
+    return [job_row(job) for job in listed(jobs).order_by("-number")[:JOBS]]
+
+
+def _numbers(jobs: QuerySet[Job]) -> dict[str, Any]:
+    """Return counts of the jobs now, their GPUs, and how many of 30 days succeeded."""
+    since = clock.now() - timedelta(days=30)
+    counts = jobs.aggregate(
+        running=Count("id", filter=Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)),
+        queued=Count("id", filter=Q(state=State.QUEUED)),
+        succeeded=Count("id", filter=Q(state=State.SUCCEEDED, finished_at__gte=since)),
+        ended=Count(
+            "id",
+            filter=Q(state__in=(State.SUCCEEDED, State.FAILED), finished_at__gte=since),
+        ),
+    )
+    active = Attempt.objects.filter(
+        has_reservation=True,
+        state__gt=State.QUEUED,
+        state__lt=State.SUCCEEDED,
+        job__resources__gpu__gt=0,
+        job__in=jobs.filter(state__lt=State.SUCCEEDED).values("id"),
+    )
+    gpus = sum(int(n) for n in active.values_list("job__resources__gpu", flat=True))
+    share = round(100 * counts["succeeded"] / counts["ended"]) if counts["ended"] else None
+    return counts | {"gpus": gpus, "success": share}
+
+
+def _use(**whose: UUID) -> dict[str, Any]:
+    days = gpu_days(**whose)
+    return {"days": days, "hours": sum(day.hours for day in days)}
+
+
+def _access(org: Any, member: Membership) -> dict[str, Any]:
+    """Return what a member may do in the organization and in each team."""
+    own = read_custom_roles(org.id)
+    seats = (
+        TeamMembership.objects.filter(user_id=member.user_id)
+        .select_related("team", "provider")
+        .order_by("team__slug")
+    )
+    role = role_facts("org", member.role, own)
+    return {
+        "summary": role_summary(role),
+        "acts": [WORDS[p] for p in sorted(role.permissions)],
+        "teams": [
+            {
+                "slug": seat.team.slug,
+                "name": seat.team.name,
+                "title": (held := role_facts("team", seat.role, own)).title,
+                "summary": role_summary(held),
+                "via": seat.provider.name if seat.provider else "",
+            }
+            for seat in seats
+        ],
+    }
+
+
+def _pools(actor: Any, team: Team) -> list[Any]:
+    """Return the pools in which the team can run."""
+    seen = pools_visible_to(actor)
+    granted = teams_of(seen)
+    return [pool for pool in seen if pool.is_open or team.slug in granted[pool.id]]
+
+
+def _events(request: Any, about: Q) -> list[dict[str, Any]] | None:
+    """Return the latest events, None for those who may not read the audit log."""
+    if not request.actor.may(P.AUDIT_READ):
+        return None
+    return facts(list(events_of(request.org.id).filter(about).order_by("-position")[:EVENTS]))

@@ -1,0 +1,80 @@
+"""What the page of one node shows beside its row: resources, pools, and what happened to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clusters.models import Node
+from clusters.services.pools import is_in, pools_visible_to
+from portal.core.messages import Message
+from portal.core.models import Event
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+MOST_EVENTS = 20
+_XID_ACTIONS = {
+    "drain": Message("Drain the node and have the GPU checked."),
+    "program": Message("The program on this GPU caused it."),
+}
+
+
+def pools_of_node(node: Node, actor: Actor) -> list[str]:
+    """Return the names of the pools with this node that the actor may see."""
+    types = set(node.gpus.values_list("type", flat=True))
+    return [
+        pool.name
+        for pool in pools_visible_to(actor)
+        if pool.cluster_id == node.cluster_id and is_in(pool, node, types)
+    ]
+
+
+def disks_of(latest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the file systems that the agent reports: name, used and total bytes."""
+    found = []
+    for point in latest.values():
+        if point["name"] == "disk.total" and point["value"]:
+            labels = ",".join(f"{k}={v}" for k, v in sorted(point["labels"].items()))
+            used = latest.get(f"disk.used{{{labels}}}" if labels else "disk.used")
+            if used:
+                name = next(iter(point["labels"].values()), "/")
+                found.append({"name": name, "used": used["value"], "total": point["value"]})
+    return found
+
+
+@platform_scope("nodes belong to no organization")
+def node_events(node: Node, actor: Actor) -> list[dict[str, Any]]:
+    """Return what happened to the node, newest first: `at`, `shape`, `text`, and `who`.
+
+    Only operators are told who did it.
+    """
+    rows = Event.objects.filter(subject_id=node.id, kind__startswith="node.")
+    return [
+        {"at": event.at, "who": event.actor if actor.may(Permission.CLUSTERS_READ) else ""}
+        | _line(event.kind, event.data)
+        for event in rows.order_by("-position")[:MOST_EVENTS]
+    ]
+
+
+def _line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    match kind:
+        case "node.drained":
+            return {"shape": "canceled", "text": Message("Drained: {why}", why=data.get("why", ""))}
+        case "node.resumed":
+            return {"shape": "succeeded", "text": Message("Resumed")}
+        case "node.xid":
+            text = Message(
+                "XID {code} on GPU {gpu}: {meaning}",
+                code=data.get("code", "?"),
+                gpu=data.get("gpu", "?"),
+                meaning=data.get("meaning", ""),
+            )
+            action = _XID_ACTIONS.get(str(data.get("action")), "")
+            is_fault = data.get("action") == "drain"
+            return {
+                "shape": "failed" if is_fault else "unknown",
+                "text": Message.joined(". ", (text, action)) if action else text,
+            }
+        case _:
+            return {"shape": "queued", "text": str(data.get("kind", kind))}

@@ -1,0 +1,42 @@
+"""Overview of the installation for operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from clusters.representations import cluster_rows
+from jobs.scheduling.queue import queue_page, reasons
+from monitoring import platform_overview as overview_of
+from portal.core.messages import Message
+from workspaces.access.permissions import Permission as P
+from workspaces.web.base import page
+
+LONGEST = 5  # pending jobs shown
+
+
+@page(P.CLUSTERS_READ)
+def overview(request: Any) -> HttpResponse:
+    """Show GPUs, clusters, nodes out of service, the queue, and who uses or wastes GPUs."""
+    actor = request.actor
+    gpus = overview_of.gpu_counts(actor)
+    nodes, count = overview_of.nodes_out_of_service()
+    clusters = cluster_rows()
+    waiting, _more = queue_page(actor, {}, LONGEST)
+    return render(
+        request,
+        "monitoring/platform.html",
+        {
+            "page_title": Message("Platform overview"),
+            "gpus": gpus,
+            "clusters": [row | {"use": gpus["clusters"].get(row["name"])} for row in clusters],
+            "nodes": nodes,
+            "nodes_out": count,
+            "nodes_total": sum(row["nodes"]["total"] for row in clusters),
+            "waiting": waiting,
+            "pending": sum(reason["n"] for reason in reasons(actor, {})),
+            "organizations": overview_of.organizations_by_use(actor),
+        },
+    )

@@ -1,0 +1,37 @@
+// Names of what machines measure, and of sections.
+import { say } from "../words.js";
+
+const SENSORS = {
+  "cpu.used": () => say("CPU cores in use"),
+  "cpu.utilization": () => say("CPU utilization"),
+  "cpu.load1": () => say("Load (1 min)"),
+  "cpu.mode": () => say("CPU by mode"),
+  "memory.used": () => say("Memory in use"),
+  "memory.available": () => say("Memory available"),
+  "memory.total": () => say("Memory total"),
+  "gpu.utilization": () => say("GPU utilization"),
+  "gpu.memory.used": () => say("GPU memory in use"),
+  "gpu.memory.total": () => say("GPU memory total"),
+  "gpu.power": () => say("GPU power"),
+  "gpu.temperature": () => say("GPU temperature"),
+  processes: () => say("Processes"),
+  "io.read": () => say("Disk reads"),
+  "io.write": () => say("Disk writes"),
+  "disk.read": () => say("Disk reads"),
+  "disk.write": () => say("Disk writes"),
+  "disk.used": () => say("Disk in use"),
+  "disk.total": () => say("Disk size"),
+  "net.rx": () => say("Network in"),
+  "net.tx": () => say("Network out"),
+};
+const SECTIONS = {
+  "": () => say("Metrics"),
+  GPU: () => say("GPU"),
+  "CPU and memory": () => say("CPU and memory"),
+  "Disk and network": () => say("Disk and network"),
+  System: () => say("System"),
+};
+
+export const chartTitle = (chart) => (chart.isSystem && SENSORS[chart.title]?.()) || chart.title;
+export const sectionTitle = (section) =>
+  section.isSystem || !section.title ? SECTIONS[section.title]() : section.title;

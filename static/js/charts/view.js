@@ -1,0 +1,26 @@
+// The view of a set of charts: smoothing, axis, logarithm, search, hidden runs. It lives in the URL.
+
+export const DEFAULTS = { smooth: 0, axis: "step", log: false, metric: "", hide: "" };
+
+export function viewOf(search) {
+  const query = new URLSearchParams(search);
+  const smooth = Number(query.get("smooth"));
+  const axis = query.get("axis");
+  return {
+    smooth: smooth > 0 && smooth < 1 ? smooth : 0,
+    axis: ["time", "relative"].includes(axis) ? axis : "step",
+    log: query.get("log") === "1",
+    metric: query.get("metric") ?? "",
+    hide: query.get("hide") ?? "",
+  };
+}
+
+// The URL with this view; parameters at their default are left out, others are kept.
+export function urlOf(href, view) {
+  const url = new URL(href);
+  for (const [name, value] of Object.entries(view)) {
+    if (value === DEFAULTS[name]) url.searchParams.delete(name);
+    else url.searchParams.set(name, value === true ? "1" : String(value));
+  }
+  return url;
+}

@@ -1,0 +1,61 @@
+// Links marked data-drawer open the page that they lead to in a drawer: its [data-drawer-body].
+// A new tab, or a browser without this module, opens the page itself.
+import { parsed } from "./swap.js";
+import { say } from "./words.js";
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-drawer]");
+  const wantsTab = event.metaKey || event.ctrlKey || event.shiftKey || event.button;
+  if (!link || wantsTab) return;
+  event.preventDefault();
+  open(link);
+});
+
+async function open(link) {
+  const dialog = made(link.dataset.drawer || link.textContent.trim(), link.href);
+  dialog.addEventListener("refresh", () => fill(dialog, link.href));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    const again = link.isConnected
+      ? link
+      : document.querySelector(`a[href="${link.getAttribute("href")}"]`);
+    again?.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  await fill(dialog, link.href);
+}
+
+async function fill(dialog, url) {
+  try {
+    const body = (await parsed(await fetch(url))).querySelector("[data-drawer-body]");
+    if (!body) throw new Error("no drawer");
+    const messages = document.querySelector("#content > .messages");
+    dialog.querySelector(".body").replaceChildren(...(messages ? [messages] : []), body);
+  } catch {
+    location.assign(url);
+  }
+}
+
+function made(title, url) {
+  const dialog = Object.assign(document.createElement("dialog"), { className: "modal drawer" });
+  dialog.setAttribute("aria-label", title);
+  const head = document.createElement("header");
+  const name = Object.assign(document.createElement("h2"), { textContent: title });
+  const whole = Object.assign(document.createElement("a"), {
+    className: "btn plain small push",
+    href: url,
+    textContent: say("Open page"),
+  });
+  const close = Object.assign(document.createElement("button"), {
+    className: "btn plain small",
+    type: "button",
+    textContent: "×",
+  });
+  close.dataset.action = "close-dialog";
+  close.setAttribute("aria-label", say("Close"));
+  head.append(name, whole, close);
+  const body = Object.assign(document.createElement("div"), { className: "body stack" });
+  dialog.append(head, body);
+  return dialog;
+}

@@ -1,0 +1,105 @@
+// The chart of the home page: GPUs allocated, used and in total over a day or a week, by team.
+import uPlot from "../vendor/uplot.js";
+import { say } from "./words.js";
+
+const HEIGHT = 220;
+const TOTAL_UP_TO = 5; // a total of more than this many times the peak would flatten the curves
+const place = document.getElementById("gpu-chart");
+const table = document.getElementById("gpu-teams");
+const team = document.getElementById("gpu-team");
+const loaded = { 24: JSON.parse(document.getElementById("gpu-time").textContent) };
+let hours = 24;
+let plot = null;
+
+// Resolve a colour token for the canvas, which does not support light-dark().
+const probe = document.createElement("span");
+probe.hidden = true;
+document.body.append(probe);
+function css(name) {
+  probe.style.color = `var(${name})`;
+  return getComputedStyle(probe).color;
+}
+
+function curves({ times, total, teams }) {
+  const shown = teams.filter((one) => !team?.value || one.slug === team.value);
+  const sum = (name) =>
+    times.map((_, n) => {
+      if (total[n] === null) return null;
+      const values = shown.map((one) => one[name][n]);
+      const known = values.filter((value) => value !== null);
+      return values.length && !known.length ? null : known.reduce((a, b) => a + b, 0);
+    });
+  return [times, total, sum("allocated"), sum("used")];
+}
+
+function draw() {
+  const data = curves(loaded[hours]);
+  const peak = Math.max(1, ...data[2].filter((n) => n !== null));
+  const total = Math.max(0, ...data[1].filter((n) => n !== null));
+  const top = total <= peak * TOTAL_UP_TO ? Math.max(total, peak) : peak;
+  const number = (_, value) => (value === null ? "–" : value.toFixed(value < 10 ? 1 : 0));
+  const axis = { stroke: css("--text-2"), grid: { stroke: css("--line"), width: 1 }, ticks: { show: false } };
+  plot?.destroy();
+  plot = new uPlot(
+    {
+      width: place.clientWidth,
+      height: HEIGHT,
+      scales: { y: { range: [0, top * 1.08] } },
+      axes: [axis, { ...axis, size: 44 }],
+      cursor: { points: { size: 6 } },
+      series: [
+        { label: say("Time") },
+        { label: say("Total"), stroke: css("--text-3"), width: 1, dash: [4, 4], value: number },
+        {
+          label: say("Allocated"),
+          stroke: css("--c1"),
+          fill: css("--run-soft"),
+          width: 1.5,
+          value: number,
+          spanGaps: false,
+        },
+        { label: say("Used"), stroke: css("--c3"), width: 2, value: number, spanGaps: false },
+      ],
+    },
+    data,
+    place,
+  );
+}
+
+function list() {
+  const row = (one) => {
+    const used = one.measured_hours ? `${Math.round((100 * one.used_hours) / one.measured_hours)} %` : "–";
+    const cells = [one.name, `${Math.round(one.allocated_hours).toLocaleString()} GPU-h`, used];
+    const made = document.createElement("tr");
+    cells.forEach((text, n) => {
+      const cell = made.insertCell();
+      cell.className = n ? "num nowrap" : "clip";
+      cell.textContent = text;
+    });
+    return made;
+  };
+  const teams = loaded[hours].teams;
+  if (teams.length) table.replaceChildren(...teams.map(row));
+}
+
+async function choose(button) {
+  const wanted = Number(button.dataset.hours);
+  if (!loaded[wanted]) {
+    const answer = await fetch(`${place.dataset.url}?hours=${wanted}`);
+    if (!answer.ok) return;
+    loaded[wanted] = await answer.json();
+  }
+  hours = wanted;
+  for (const one of document.querySelectorAll("[data-hours]"))
+    one.setAttribute("aria-pressed", String(one === button));
+  list();
+  draw();
+}
+
+for (const button of document.querySelectorAll("[data-hours]"))
+  button.addEventListener("click", () => choose(button));
+team?.addEventListener("change", draw);
+new ResizeObserver(() => plot?.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
+new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+draw();

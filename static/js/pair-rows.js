@@ -1,0 +1,71 @@
+// Rows of name and value for a mapping of the spec: environment variables, secrets, labels.
+// A row without a name is not written yet.
+import { say } from "./words.js";
+
+export function createPairs(element, onChange) {
+  const body = element.querySelector("[data-rows]"),
+    template = element.querySelector("template");
+  let options = [];
+
+  const rows = () => [...body.children];
+  const read = (row) =>
+    ["name", "value"].map((part) => row.querySelector(`[data-part=${part}]`).value.trim());
+  const entries = () =>
+    [
+      ...new Map(
+        rows()
+          .map(read)
+          .filter(([name]) => name)
+          .reverse(),
+      ),
+    ].reverse();
+
+  function add(name = "", value = "") {
+    const row = template.content.firstElementChild.cloneNode(true);
+    body.append(row);
+    const field = row.querySelector("[data-part=value]");
+    row.querySelector("[data-part=name]").value = name;
+    if (field.matches("select")) setOptions(field, value);
+    else field.value = value;
+    return row;
+  }
+
+  function setOptions(field, value) {
+    const values = value && !options.includes(value) ? [value, ...options] : options;
+    field.replaceChildren(
+      new Option(say("Choose a secret"), ""),
+      ...values.map((v) => new Option(v, v)),
+    );
+    field.value = value;
+  }
+
+  body.addEventListener("input", () => onChange(entries()));
+  body.addEventListener("click", (event) => {
+    const remove = event.target.closest("[data-remove]");
+    if (!remove) return;
+    remove.closest("[data-row]").remove();
+    onChange(entries());
+    element.querySelector("[data-add]").focus();
+  });
+  element.querySelector("[data-add]").addEventListener("click", () => {
+    add().querySelector("[data-part=name]").focus();
+  });
+
+  return {
+    element,
+    field: element.dataset.pairs,
+    fill(pairs) {
+      if (JSON.stringify(pairs) === JSON.stringify(entries())) return;
+      body.replaceChildren();
+      for (const [name, value] of pairs) add(name, value);
+    },
+    offer(values) {
+      options = values;
+      for (const row of rows()) {
+        const field = row.querySelector("select[data-part=value]");
+        if (field) setOptions(field, field.value);
+      }
+      element.querySelector("[data-none]")?.toggleAttribute("hidden", values.length > 0);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Limits edited in place: a click on a limit shows an input; Enter saves, Esc cancels. An empty
+// input removes the limit. Links lead to the page of the subject, where the same can be done.
+import "./drawer.js";
+import { say } from "./words.js";
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-limit]");
+  if (!link || event.metaKey || event.ctrlKey) return;
+  event.preventDefault();
+  edit(link);
+});
+
+function edit(link) {
+  const { who, resource, limit, label } = link.dataset;
+  const form = Object.assign(document.createElement("form"), {
+    method: "post",
+    action: location.pathname,
+    className: "limit-edit",
+  });
+  form.dataset.swap = "";
+  const input = Object.assign(document.createElement("input"), {
+    type: "text",
+    name: "limit",
+    value: limit === "none" ? "" : limit,
+    placeholder: say("No limit"),
+    autocomplete: "off",
+    title: say("Enter saves, Esc cancels. Empty removes the limit."),
+  });
+  input.setAttribute("aria-label", label);
+  input.dataset.focus = link.dataset.focus;
+  const save = Object.assign(document.createElement("button"), {
+    className: "btn small primary",
+    textContent: say("Save"),
+  });
+  const hidden = {
+    csrfmiddlewaretoken: document.querySelector("[name=csrfmiddlewaretoken]").value,
+    do: "set",
+    back: location.pathname + location.search,
+    who,
+    resource,
+  };
+  for (const [name, value] of Object.entries(hidden))
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  form.append(input, save);
+  form.addEventListener("formdata", ({ formData }) => {
+    if (!input.value.trim()) formData.set("limit", "none");
+  });
+  const cancel = () => {
+    form.replaceWith(link);
+    link.focus();
+  };
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    cancel();
+  });
+  form.addEventListener("focusout", (event) => {
+    const isInside = form.contains(event.relatedTarget);
+    if (!isInside && form.isConnected && !form.dataset.sent && !save.disabled) setTimeout(leave);
+  });
+  // Leaving an unchanged input closes it.
+  const leave = () => {
+    if (!form.isConnected || form.contains(document.activeElement) || save.disabled) return;
+    if (input.value === input.defaultValue) form.replaceWith(link);
+  };
+  input.defaultValue = input.value;
+  link.replaceWith(form);
+  input.select();
+  input.focus();
+}
+
+// A pending job's page leads here with a request filled in.
+document.querySelector("dialog[data-shown]")?.showModal();

@@ -1,0 +1,13 @@
+// A role chosen in a list is confirmed in words. The questions by role are in the JSON script that
+// data-questions names; data-person is whose role it is.
+import { confirmed } from "./ask.js";
+import "./swap.js";
+import { say } from "./words.js";
+
+document.addEventListener("change", async ({ target: select }) => {
+  if (!select.matches("select[data-questions]")) return;
+  const questions = JSON.parse(document.getElementById(select.dataset.questions).textContent);
+  const question = (questions[select.value] ?? "").replaceAll("{name}", select.dataset.person);
+  if (await confirmed(question, say("Change role"))) select.form.requestSubmit();
+  else select.value = select.querySelector("option[selected]").value;
+});

@@ -1,0 +1,70 @@
+// Selection of rows for bulk actions: all, a range with Shift, the whole row in select mode, which
+// is how a phone selects. Rows have a checkbox of the form #bulk.
+import { say } from "./words.js";
+
+const boxes = () => [...document.querySelectorAll("tbody input[type=checkbox][form=bulk]")];
+export const chosen = () => boxes().filter((box) => box.checked);
+
+let last = null;
+
+// Show what is selected, in the rows and in the bar.
+export function showSelection() {
+  const all = boxes(),
+    picked = chosen(),
+    bar = document.getElementById("bulk");
+  for (const box of all) box.closest("tr").classList.toggle("is-selected", box.checked);
+  for (const head of document.querySelectorAll("[data-all]")) {
+    head.checked = all.length > 0 && picked.length === all.length;
+    head.indeterminate = picked.length > 0 && picked.length < all.length;
+  }
+  if (!bar) return;
+  bar.hidden = !picked.length;
+  bar.querySelector("b").textContent = say("{n} selected", { n: picked.length });
+  for (const link of bar.querySelectorAll("[data-compare]")) {
+    link.hidden = picked.length < 2 || picked.length > 10;
+    link.href = `${link.dataset.compare}?jobs=${picked.map((box) => box.value).join(",")}`;
+  }
+}
+
+function selectRange(box) {
+  const all = boxes(),
+    [from, to] = [all.indexOf(last), all.indexOf(box)].sort((a, b) => a - b);
+  for (const one of all.slice(from, to + 1)) one.checked = box.checked;
+}
+
+function setMode(isOn) {
+  document.body.classList.toggle("is-selecting", isOn);
+  for (const button of document.querySelectorAll("[data-action=select]"))
+    button.setAttribute("aria-pressed", String(isOn));
+  if (isOn) return;
+  for (const box of boxes()) box.checked = false;
+  showSelection();
+}
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-all]"))
+    for (const box of boxes()) box.checked = event.target.checked;
+  else if (!event.target.matches("tbody input[form=bulk]")) return;
+  showSelection();
+});
+
+document.addEventListener("click", (event) => {
+  const box = event.target.closest("tbody input[form=bulk]");
+  if (box) {
+    if (event.shiftKey && last && last !== box) selectRange(box);
+    last = box;
+    showSelection();
+    return;
+  }
+  const mode = event.target.closest("[data-action=select]");
+  if (mode) setMode(!document.body.classList.contains("is-selecting"));
+  else if (event.target.closest("[data-action=deselect]")) setMode(false);
+  else if (document.body.classList.contains("is-selecting")) {
+    const own = event.target.closest("tbody tr")?.querySelector("input[form=bulk]");
+    if (!own || event.target.closest("button, label")) return;
+    event.preventDefault();
+    own.checked = !own.checked;
+    showSelection();
+  }
+});
+showSelection();

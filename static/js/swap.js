@@ -1,0 +1,63 @@
+// Forms marked data-swap are sent in the background, and the page that answers replaces the content
+// of this one. Scroll position, focus and an open drawer stay. Without this module they reload the page.
+import { say } from "./words.js";
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    const form = event.target;
+    if (!form.matches("[data-swap]") || event.defaultPrevented) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    send(form, event.submitter);
+  },
+  true,
+);
+
+async function send(form, button) {
+  const drawer = form.closest("dialog.drawer");
+  const focused = locate(document.activeElement);
+  if (button) button.disabled = true;
+  try {
+    const got = await fetch(form.action, { method: "POST", body: new FormData(form, button) });
+    const page = await parsed(got);
+    if (new URL(got.url).pathname !== location.pathname) {
+      location.assign(got.url); // a page without this content, such as sign-in
+      return;
+    }
+    replace(page);
+    focused?.()?.focus();
+    if (drawer?.isConnected) drawer.dispatchEvent(new Event("refresh"));
+  } catch {
+    if (button) button.disabled = false;
+    showFailure(form);
+  }
+}
+
+// Fetch answers are whole pages.
+export async function parsed(answer) {
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+function replace(page) {
+  const content = document.getElementById("content");
+  content.replaceChildren(...page.getElementById("content").childNodes);
+  document.dispatchEvent(new Event("swapped"));
+}
+
+// Return a function that finds the same element in the new content.
+function locate(element) {
+  const key = element?.closest("[data-focus]")?.dataset.focus;
+  if (key) return () => document.querySelector(`[data-focus="${CSS.escape(key)}"]`);
+  return element?.id ? () => document.getElementById(element.id) : null;
+}
+
+function showFailure(form) {
+  const note = Object.assign(document.createElement("p"), {
+    className: "note bad",
+    role: "alert",
+    textContent: say("The portal didn't answer. Try again."),
+  });
+  form.after(note);
+  setTimeout(() => note.remove(), 8000);
+}

@@ -1,0 +1,74 @@
+"""The home page: real counts, what needs attention, first steps of newcomers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from jobs import dashboard
+from jobs.models import Job
+from portal.core import clock
+from schedulers.states import State
+from tests.jobs.stage import cluster_with, submit
+from workspaces.models import AccessToken
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+@pytest.fixture
+def jobs(story):
+    """Create 14 running and 13 failed jobs of Ben, and one that has waited for two hours."""
+    cluster_with()
+    for _ in range(28):
+        submit(story, person=story.ben)
+    now = clock.now()
+    with platform_scope("test"):
+        rows = Job.objects.order_by("number")
+        running, failed = [14, 27]
+        for job in rows[:running]:
+            Job.objects.filter(id=job.id).update(state=State.RUNNING, started_at=now)
+        for job in rows[running:failed]:
+            Job.objects.filter(id=job.id).update(
+                state=State.FAILED, reason="user_error", finished_at=now, started_at=now
+            )
+        Job.objects.filter(state=State.QUEUED).update(created_at=now - timedelta(hours=2))
+
+
+def home(story, person) -> str:
+    return story.client(person).get("/atlas/").content.decode()
+
+
+def test_counts_are_real_and_not_the_length_of_the_shown_rows(story, jobs):
+    with org_scope(story.atlas.id):
+        actor = story.actor(story.ben)
+        count, rows = dashboard.running_jobs(actor)
+        assert (count, len(rows)) == (14, dashboard.SHOWN)
+        found = dashboard.attention(actor)
+        assert (found["failed_count"], found["waiting_count"], found["count"]) == (13, 1, 14)
+        assert dashboard.queued_jobs(actor) == 1
+        assert dashboard.running_count(actor) == 14
+        assert dashboard.job_stats(actor)["success"] == 0
+    page = home(story, story.ben)
+    assert "13 failed in the last 24 h" in page and '<span class="count">14</span>' in page
+
+
+def test_home_of_admin_covers_teams_and_of_other_team_nothing(story, jobs):
+    with org_scope(story.atlas.id):
+        assert dashboard.attention(story.actor(story.ada))["failed_count"] == 13
+        assert dashboard.running_count(story.actor(story.ada)) == 0
+    with org_scope(story.borealis.id):
+        assert dashboard.attention(story.actor(story.cyd))["count"] == 0
+
+
+def test_newcomer_sees_three_steps_that_complete_themselves(story):
+    assert "Run your first job" in home(story, story.ben)
+    with platform_scope("test"):
+        story.token(story.ben)
+        AccessToken.objects.filter(user=story.ben).update(last_used_at=clock.now())
+    page = home(story, story.ben)
+    assert page.count('<li class="is-done">') == 2
+    cluster_with()
+    submit(story, person=story.ben)
+    with platform_scope("test"):
+        Job.objects.update(state=State.SUCCEEDED, finished_at=clock.now())
+    assert "Run your first job" not in home(story, story.ben)

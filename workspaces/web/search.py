@@ -1,0 +1,57 @@
+"""People, teams and organizations in the command palette, and the page that it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from portal.web.search import MAX_QUERY, Hit, Provider, Query, search
+from workspaces.access.permissions import Permission as P
+from workspaces.models import Organization, Team
+from workspaces.organizations.selectors import people
+from workspaces.web.base import page
+
+
+@page()
+def find(request: Any) -> HttpResponse:
+    """Search an organization, or the platform area, for the command palette."""
+    text = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY]
+    org = request.org.slug if request.org else ""
+    return JsonResponse({"groups": search(Query(request.actor, org, text))})
+
+
+def _people(query: Query) -> Iterator[Hit]:
+    rows = query.narrow(people(), "user__name", "user__email")
+    for name, email in rows.values_list("user__name", "user__email"):
+        url = reverse("member", kwargs={"org": query.org, "email": email})
+        yield Hit(name or email, url, email if name else "")
+
+
+def _teams(query: Query) -> Iterator[Hit]:
+    for team in query.narrow(Team.objects.all(), "name", "slug"):
+        yield Hit(
+            team.name, reverse("team", kwargs={"org": query.org, "team": team.slug}), team.slug
+        )
+
+
+def _organizations(query: Query) -> Iterator[Hit]:
+    for org in query.narrow(Organization.objects.all(), "name", "slug"):
+        yield Hit(org.name, reverse("home", kwargs={"org": org.slug}), org.slug)
+
+
+PROVIDERS = (
+    Provider("people", _("People"), 30, _people, P.MEMBERS_READ),
+    Provider("teams", _("Teams"), 40, _teams, P.TEAMS_READ),
+    Provider(
+        "organizations",
+        _("Organizations"),
+        70,
+        _organizations,
+        P.PLATFORM_ADMIN,
+        in_platform=True,
+    ),
+)
