@@ -40,6 +40,11 @@ BUCKETS = 60  # of a sparkline
 GAP = 4  # empty buckets that are a gap
 MOST_CELLS = 2000  # tasks in the grid
 MOST_LINKS = 50  # jobs of one kind in the lineage
+_ENDS = {
+    State.SUCCEEDED: Message("Succeeded"),
+    State.FAILED: Message("Failed"),
+    State.CANCELED: Message("Canceled"),
+}
 _MAIN_CURVES = re.compile(
     r"loss|reward|accuracy|acc\b|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE
 )
@@ -138,8 +143,7 @@ def may_change(request: HttpRequest, row: Job) -> bool:
 
 
 def timeline(row: Job, attempt: Attempt) -> list[Phase]:
-    """Return Queued, Starting and Running of one attempt, and its end."""
-    state = State(attempt.state)
+    """Return the steps of one attempt, with the time when it was handed over."""
     queued = row.created_at if attempt.ordinal == 1 else attempt.queued_at
     handed_over = (
         Event.objects.filter(
@@ -152,7 +156,12 @@ def timeline(row: Job, attempt: Attempt) -> list[Phase]:
         .values_list("at", flat=True)
         .first()
     )
-    begun = handed_over or attempt.started_at
+    return phases(attempt, queued, handed_over or attempt.started_at)
+
+
+def phases(attempt: Attempt, queued: datetime, begun: datetime | None) -> list[Phase]:
+    """Return Queued, Starting and Running of one attempt, and its end; it skips what never began."""
+    state = State(attempt.state)
     now = State.STOPPING if state == State.STOPPING else State.RUNNING
     steps: list[tuple[str, str, datetime | None, datetime | None]] = [
         (Message("Queued"), "queued", queued, begun or attempt.finished_at),
@@ -164,18 +173,17 @@ def timeline(row: Job, attempt: Attempt) -> list[Phase]:
             attempt.finished_at,
         ),
     ]
-    phases = []
+    found = []
     for label, name, start, end in steps:
         if start and end:
-            phases.append(Phase(label, name, seconds=max((end - start).total_seconds(), 0)))
+            found.append(Phase(label, name, seconds=max((end - start).total_seconds(), 0)))
         elif start:
-            phases.append(Phase(label, name, since=start))
+            found.append(Phase(label, name, since=start))
         elif not state.is_final:
-            phases.append(Phase(label))
+            found.append(Phase(label))
     if state.is_final:
-        word = Message(state.label.capitalize())
-        return [*phases, Phase(word, state.label, at=attempt.finished_at)]
-    return phases
+        return [*found, Phase(_ENDS[state], state.label, at=attempt.finished_at)]
+    return found
 
 
 def pending_action(
