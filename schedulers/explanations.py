@@ -143,7 +143,7 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
         free, request = part(seen.kind, candidates.sum(resource)), _asked(need, seen.kind)
         total = amount_text(seen.kind, candidates.sum(resource, ever))
         return Message(
-            "{upper} is full: {kind} of {total} are free; this job needs {ask}.",
+            "{upper} is full: {kind} of {total} free; this job needs {ask}.",
             upper=upper,
             kind=free,
             total=total,

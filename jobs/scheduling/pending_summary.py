@@ -101,7 +101,7 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             )
         case Wait.CAPACITY:
             return Message(
-                "{resource} of {resource2} are free; this job needs {resource3}.",
+                "{resource} of {resource2} free; this job needs {resource3}.",
                 resource=amount_text(facts["resource"], facts["free"]),
                 resource2=amount_text(facts["resource"], facts["total"]),
                 resource3=amount_text(facts["resource"], facts["ask"]),

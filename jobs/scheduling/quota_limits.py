@@ -17,12 +17,6 @@ _LIMITS_OF = {
     "team": Message("The team's"),
     "user": Message("Your"),
 }
-_THEIRS = Message("{facts} is using {x} of {x2}{kept}; this job needs {x3}.")
-_YOURS = Message("You're using {x} of {x2}{kept}; this job needs {x3}.")
-
-
-def _is_you(facts: Mapping[str, Any]) -> bool:
-    return facts["scope"] == "user" and bool(facts.get("is_you"))
 
 
 def limit_text(facts: Mapping[str, Any]) -> str:
@@ -43,13 +37,11 @@ def limit_text(facts: Mapping[str, Any]) -> str:
         kept = Message(
             ", and {kept} of it are reserved for the guaranteed quotas of others", kept=text("kept")
         )
-    template = _YOURS if _is_you(facts) else _THEIRS
-    return template.format(
-        facts=whose(facts),
-        x=used,
-        x2=text("limit"),
-        kept=kept,
-        x3=text("ask"),
+    values = {"x": used, "x2": text("limit"), "kept": kept, "x3": text("ask")}
+    if facts["scope"] == "user" and facts.get("is_you"):
+        return Message("You're using {x} of {x2}{kept}; this job needs {x3}.", **values)
+    return Message(
+        "{facts} is using {x} of {x2}{kept}; this job needs {x3}.", facts=whose(facts), **values
     )
 
 

@@ -202,12 +202,6 @@ def pending_action(
             Message("Rerun with this change"),
             f"{edit.href}&change={change['field']}&was={change['from']}&to={change['to']}",
         )
-    if more and seen.numbers.get("resource") == "storage":
-        who = {
-            "team": f"?team={row.team.slug}",
-            "user": f"?owner={row.owner.email}",
-        }.get(str(seen.numbers.get("scope")), "")
-        return Action(Message("Free up storage"), f"{base}/storage{who}")
     if more:
         return Action(Message("Request more"), f"{base}/quotas?{more}#ask")
     if seen.code == Wait.DEPENDENCY and seen.holders and seen.holders[0]["number"]:

@@ -94,7 +94,7 @@ def test_reasons_and_teams_count_jobs_and_not_tasks(dot, pending_jobs):
     assert shown["reasons"][0]["code"] == "capacity"
     assert [(t["org"], t["team"], t["n"], t["text"]) for t in shown["teams"]] == [
         ("atlas", "vision", 3, "The cluster is full."),
-        ("borealis", "north", 1, "Others come first in the cluster's queue."),
+        ("borealis", "north", 1, "Other jobs are ahead in the cluster's queue."),
     ]
 
 

@@ -106,7 +106,7 @@ def test_explanation_distinguishes_fragmented_from_full():
     full = explanation_for(pod(4), [*running, pod(2, on=4)])
     assert (full.wait, full.text) == (
         Wait.CAPACITY,
-        "The cluster is full: 3 of 16 GPUs are free; this job needs 4 GPUs on one node.",
+        "The cluster is full: 3 of 16 GPUs free; this job needs 4 GPUs on one node.",
     )
 
 

@@ -199,7 +199,7 @@ def test_request_above_limit_is_impossible_with_change():
     assert (seen.wait, seen.facts["change"]["to"]) == (Wait.IMPOSSIBLE, 3)
     assert (
         seen.text
-        == "Account borealis lets all of its jobs together hold at most 3 GPUs; this job needs 4 GPUs."
+        == "Account borealis lets all of its jobs together use at most 3 GPUs; this job needs 4 GPUs."
     )
 
 
@@ -232,7 +232,7 @@ def test_explanation_distinguishes_fragmented_from_full():
     )
     assert (
         full.text
-        == "Partition batch is full: 2 of 16 GPUs are free; this job needs 4 GPUs on one node."
+        == "Partition batch is full: 2 of 16 GPUs free; this job needs 4 GPUs on one node."
     )
     assert (
         scattered.facts["change"] == full.facts["change"] == {"resource": "gpu", "from": 4, "to": 2}

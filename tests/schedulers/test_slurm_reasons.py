@@ -118,7 +118,7 @@ def test_fragmented_full_and_queued_are_explained(stage):
         16,
         1,
     )
-    assert "scattered" in seen.text and seen.facts["change"] == {
+    assert "not on one node" in seen.text and seen.facts["change"] == {
         "resource": "gpu",
         "from": 4,
         "to": 1,

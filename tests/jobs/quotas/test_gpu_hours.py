@@ -448,7 +448,7 @@ def test_dry_run_says_when_the_job_would_start(story):
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}),
         )
     start = next(check for check in result.checks if check.name == "start")
-    assert "2 of 1 GPU-hours of this month" in start.text
+    assert "2 of 1 GPU-hours this month" in start.text
     assert "2026-12-01 00:00 UTC" in start.text
 
 
@@ -548,7 +548,7 @@ def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
     _run(_held(story), NOON - timedelta(hours=2), NOON)
     job = _held(story)
     page = ada.get(f"/atlas/jobs/{job.number}").content.decode()
-    assert "Team Vision has used 4 of 2.5 GPU-hours of this month" in page
+    assert "Team Vision has used 4 of 2.5 GPU-hours this month" in page
     assert f"ask=team%3Avision&amp;resource=gpu-hours&amp;amount=5&amp;job={job.number}" in page
     body = {"who": "team:vision", "resource": GPU_HOURS, "amount": "20", "why": "a paper"}
     assert ben.post("/atlas/quotas/requests", body).status_code == 302
