@@ -40,6 +40,11 @@ BUCKETS = 60  # of a sparkline
 GAP = 4  # empty buckets that are a gap
 MOST_CELLS = 2000  # tasks in the grid
 MOST_LINKS = 50  # jobs of one kind in the lineage
+_ENDS = {
+    State.SUCCEEDED: Message("Succeeded"),
+    State.FAILED: Message("Failed"),
+    State.CANCELED: Message("Canceled"),
+}
 _MAIN_CURVES = re.compile(
     r"loss|reward|accuracy|acc\b|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE
 )
@@ -71,10 +76,13 @@ class Action:
 
 @dataclass(frozen=True)
 class Sparkline:
-    """GPU utilization as an SVG polyline on a canvas of 120 × 24, and its last five minutes."""
+    """GPU utilization as SVG polylines on a canvas of 120 × 24.
+
+    `percent` is the mean of the last five minutes, or of the whole run if it has ended.
+    """
 
     points: Sequence[str]
-    now: float | None
+    percent: int | None
 
 
 def job_context(request: Any, row: Job) -> dict[str, Any]:
@@ -118,6 +126,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "task_index": attempt.index if row.array_size is not None else None,
         "attempt_ordinal": None if attempt.is_current else attempt.ordinal,
         "tabs": TABS,
+        "limit": _spaced(row.spec.get("policy", {}).get("max_runtime", "")),
         "may_change": may_change_it,
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
         "is_final": State(row.state).is_final,
@@ -134,8 +143,7 @@ def may_change(request: HttpRequest, row: Job) -> bool:
 
 
 def timeline(row: Job, attempt: Attempt) -> list[Phase]:
-    """Return Queued, Starting and Running of one attempt, and its end."""
-    state = State(attempt.state)
+    """Return the steps of one attempt, with the time when it was handed over."""
     queued = row.created_at if attempt.ordinal == 1 else attempt.queued_at
     handed_over = (
         Event.objects.filter(
@@ -148,7 +156,12 @@ def timeline(row: Job, attempt: Attempt) -> list[Phase]:
         .values_list("at", flat=True)
         .first()
     )
-    begun = handed_over or attempt.started_at
+    return phases(attempt, queued, handed_over or attempt.started_at)
+
+
+def phases(attempt: Attempt, queued: datetime, begun: datetime | None) -> list[Phase]:
+    """Return Queued, Starting and Running of one attempt, and its end; it skips what never began."""
+    state = State(attempt.state)
     now = State.STOPPING if state == State.STOPPING else State.RUNNING
     steps: list[tuple[str, str, datetime | None, datetime | None]] = [
         (Message("Queued"), "queued", queued, begun or attempt.finished_at),
@@ -160,18 +173,17 @@ def timeline(row: Job, attempt: Attempt) -> list[Phase]:
             attempt.finished_at,
         ),
     ]
-    phases = []
+    found = []
     for label, name, start, end in steps:
         if start and end:
-            phases.append(Phase(label, name, seconds=max((end - start).total_seconds(), 0)))
+            found.append(Phase(label, name, seconds=max((end - start).total_seconds(), 0)))
         elif start:
-            phases.append(Phase(label, name, since=start))
+            found.append(Phase(label, name, since=start))
         elif not state.is_final:
-            phases.append(Phase(label))
+            found.append(Phase(label))
     if state.is_final:
-        word = Message(state.label.capitalize())
-        return [*phases, Phase(word, state.label, at=attempt.finished_at)]
-    return phases
+        return [*found, Phase(_ENDS[state], state.label, at=attempt.finished_at)]
+    return found
 
 
 def pending_action(
@@ -190,12 +202,6 @@ def pending_action(
             Message("Rerun with this change"),
             f"{edit.href}&change={change['field']}&was={change['from']}&to={change['to']}",
         )
-    if more and seen.numbers.get("resource") == "storage":
-        who = {
-            "team": f"?team={row.team.slug}",
-            "user": f"?owner={row.owner.email}",
-        }.get(str(seen.numbers.get("scope")), "")
-        return Action(Message("Free up storage"), f"{base}/storage{who}")
     if more:
         return Action(Message("Request more"), f"{base}/quotas?{more}#ask")
     if seen.code == Wait.DEPENDENCY and seen.holders and seen.holders[0]["number"]:
@@ -246,8 +252,10 @@ def gpu_sparkline(attempt: Attempt) -> Sparkline | None:
             lines.append([])
         lines[-1].append(f"{n / end * 120:.1f},{23 - fmean(values) * 22:.1f}")
         before = n
-    recent = [value for at, value in points if at > clock.now_ms() - 300_000]
-    return Sparkline([" ".join(line) for line in lines], fmean(recent) if recent else None)
+    since = 0 if State(attempt.state).is_final else clock.now_ms() - 300_000
+    counted = [value for at, value in points if at > since]
+    percent = round(100 * fmean(counted)) if counted else None
+    return Sparkline([" ".join(line) for line in lines], percent)
 
 
 def _usage(attempt: Attempt) -> dict[str, float]:
@@ -328,6 +336,11 @@ def _lineage(request: Any, row: Job) -> dict[str, Any]:
         "needs": shown(visible.filter(id__in=needs)),
         "needed_by": shown(visible.filter(id__in=needed_by)),
     }
+
+
+def _spaced(duration: object) -> str:
+    """Return "1d 11h" of "1d11h"."""
+    return re.sub(r"(?<=[a-z])(?=\d)", " ", str(duration or ""))
 
 
 def _tab(request: HttpRequest) -> str:

@@ -124,13 +124,14 @@ if (root) {
 
   function changed(job) {
     const state = root.querySelector("[data-part=state] .state");
-    const was = state.dataset.state;
     state.className = `state big ${job.is_stale ? "unknown" : job.state}`;
     state.dataset.state = job.state;
     state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state);
     const isTold = isEnglish || heard === job.state_text; // events contain English text; in other languages, ask the server
     heard = job.state_text;
-    if (was !== job.state || !isTold || root.querySelector("[data-grid]")) redraw();
+    const shown = `${job.state} ${job.is_held} ${job.pending?.code ?? ""}`;
+    if (shown !== root.dataset.shown || !isTold || root.querySelector("[data-grid]")) redraw();
+    root.dataset.shown = shown;
     if (job.finished_at) root.dataset.final = "true"; // no more updates
   }
 

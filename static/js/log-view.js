@@ -146,13 +146,14 @@ class LogView {
   #foundError() {
     const line = this.why.line;
     this.why = null;
-    if (line === null) return;
-    this.errorLine = line;
-    this.root.querySelector("[data-do=error]").hidden = false;
+    if (line !== null) {
+      this.errorLine = line;
+      this.root.querySelector("[data-do=error]").hidden = false;
+    }
     if (this.wanted === null && !/^#L\d+$/.test(location.hash) && !this.isMoved) {
       this.follow = false;
       this.#show();
-      this.wanted = line;
+      this.wanted = line ?? Math.max(this.lines.count - 1, 0); // without an error, the last words
     }
     this.draw();
   }

@@ -211,7 +211,7 @@ def between(start: Any, end: Any) -> str:
 @register.filter
 def span(seconds: Any) -> str:
     """Format seconds: "4 s", "12 min", "2h 04m", "3d 02h"."""
-    if isinstance(seconds, float) and seconds < 10:
+    if isinstance(seconds, float) and 0.05 <= seconds < 10:
         return translated(Message("{n} s", n=f"{seconds:.1f}"))
     return translated(span_text(seconds or 0))
 
