@@ -46,6 +46,8 @@ ByGpu = dict[str, Sums]
 def record_utilization(since: datetime | None = None) -> None:
     """Record what has been reported since the last run, or all periods since a time."""
     with platform_scope("utilization is recorded for all organizations"):
+        if since:
+            AttemptUtilization.objects.filter(recorded_until__gt=_ms(since)).delete()
         _record_nodes()
         _record_attempts()
         _record_teams(since)

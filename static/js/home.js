@@ -1,5 +1,6 @@
 // The chart of the home page: GPUs allocated, used and in total over a day or a week, by team.
 import uPlot from "../vendor/uplot.js";
+import { clock, moment } from "./axis.js";
 import { say } from "./words.js";
 
 const HEIGHT = 220;
@@ -38,17 +39,24 @@ function draw() {
   const total = Math.max(0, ...data[1].filter((n) => n !== null));
   const top = total <= peak * TOTAL_UP_TO ? Math.max(total, peak) : peak;
   const number = (_, value) => (value === null ? "–" : value.toFixed(value < 10 ? 1 : 0));
-  const axis = { stroke: css("--text-2"), grid: { stroke: css("--line"), width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: css("--text-2"),
+    grid: { stroke: css("--line"), width: 1 },
+    ticks: { show: false },
+  };
   plot?.destroy();
   plot = new uPlot(
     {
       width: place.clientWidth,
       height: HEIGHT,
       scales: { y: { range: [0, top * 1.08] } },
-      axes: [axis, { ...axis, size: 44 }],
+      axes: [
+        { ...axis, values: (_, ticks, __, ___, step) => clock(ticks, step) },
+        { ...axis, size: 44 },
+      ],
       cursor: { points: { size: 6 } },
       series: [
-        { label: say("Time") },
+        { label: say("Time"), value: (_, t) => (t === null ? "–" : moment(t)) },
         { label: say("Total"), stroke: css("--text-3"), width: 1, dash: [4, 4], value: number },
         {
           label: say("Allocated"),
@@ -68,7 +76,9 @@ function draw() {
 
 function list() {
   const row = (one) => {
-    const used = one.measured_hours ? `${Math.round((100 * one.used_hours) / one.measured_hours)} %` : "–";
+    const used = one.measured_hours
+      ? `${Math.round((100 * one.used_hours) / one.measured_hours)} %`
+      : "–";
     const cells = [one.name, `${Math.round(one.allocated_hours).toLocaleString()} GPU-h`, used];
     const made = document.createElement("tr");
     cells.forEach((text, n) => {
@@ -99,7 +109,9 @@ async function choose(button) {
 for (const button of document.querySelectorAll("[data-hours]"))
   button.addEventListener("click", () => choose(button));
 team?.addEventListener("change", draw);
-new ResizeObserver(() => plot?.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
+new ResizeObserver(() => plot?.setSize({ width: place.clientWidth, height: HEIGHT })).observe(
+  place,
+);
 new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 draw();

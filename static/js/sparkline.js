@@ -16,7 +16,10 @@ export function sparkline(place) {
     const line = points.length > 1 ? points.join("L") : `${points[0]}h1`;
     if (points.length > 1)
       svg.append(
-        node("path", { class: "area", d: `M${first} ${HEIGHT - 1}L${line}L${last} ${HEIGHT - 1}Z` }),
+        node("path", {
+          class: "area",
+          d: `M${first} ${HEIGHT - 1}L${line}L${last} ${HEIGHT - 1}Z`,
+        }),
       );
     svg.append(node("path", { class: "curve", d: `M${line}` }));
   }
