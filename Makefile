@@ -59,7 +59,7 @@ fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
 	@$(PY) -m ruff check --fix-only --fixable I,UP -q .
 	@$(PY) -m ruff format -q .
 	@for pass in 1 2; do $(PY) -m djlint --reformat --quiet templates || true; done
-	@$(NODE) node_modules/prettier/bin/prettier.cjs --write --log-level=warn static tests scripts
+	@$(NODE) node_modules/prettier/bin/prettier.cjs --write --log-level=warn static tests scripts *.js
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
@@ -130,6 +130,6 @@ $(STATIC): scripts/bundle.mjs $(shell find static -type f -not -path 'static/ven
 
 # `npm ci` empties node_modules, including this stamp.
 node_modules/.dev.stamp: package.json package-lock.json
-	@echo "Installing Prettier (once) …"
+	@echo "Installing Prettier, ESLint and Stylelint (once) …"
 	@$(NPM)
 	@touch $@

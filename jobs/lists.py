@@ -85,7 +85,7 @@ def _with_gpus(types: list[str], actor: Actor) -> Q:
             case "any":
                 found |= Q(resources__gpu__gt=0)
             case "none":
-                found |= ~Q(resources__gpu__gt=0)
+                found |= ~Q(resources__has_key="gpu") | Q(resources__gpu=0)
             case kind:
                 found |= Q(resources__has_key=f"gpu.{kind}")
     return found

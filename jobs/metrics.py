@@ -36,9 +36,10 @@ def first_tasks(job: Job) -> list[Attempt]:
 
 
 def training_series(job: Job, attempts: Sequence[Attempt], **query: Any) -> list[dict[str, Any]]:
-    """Return what the job reported: of an array, what these tasks did."""
+    """Return what the job reported: of an array, by these tasks; with several, also by people."""
     if job.array_size is not None:
-        query["labels"] = [{}, *(task_labels(job, a.index) for a in attempts)]
+        rest: list[dict[str, str]] = [{}] if len(attempts) > 1 else []
+        query["labels"] = [*rest, *(task_labels(job, a.index) for a in attempts)]
     return [found.as_dict() for found in series.query(f"job:{job.id.hex}", **query)]
 
 

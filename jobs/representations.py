@@ -188,7 +188,7 @@ def is_stale(job: Job) -> bool:
 
 
 def state_text(job: Job) -> str:
-    """Return the state with its source and age: "running, this machine says so, 4 s ago"."""
+    """Return the state with its source and age: "running, reported by this machine 4 s ago"."""
     state = State(job.state)
     word = Message(state.label)
     if source_of(job) == "muster":
@@ -200,13 +200,13 @@ def state_text(job: Job) -> str:
     time = span_text(silence)
     if silence > SILENT_AFTER:
         return Message(
-            "unknown, cluster {who} silent for {time}, last seen {state}",
+            "unknown: cluster {who} hasn't responded for {time}; last seen {state}",
             who=job.cluster.name,
             time=time,
             state=word,
         )
     who = Message(title_of(job.cluster.backend))
-    return Message("{state}, {who} says so, {time} ago", state=word, who=who, time=time)
+    return Message("{state}, reported by {who} {time} ago", state=word, who=who, time=time)
 
 
 def _silence(cluster: Cluster) -> float:

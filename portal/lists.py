@@ -542,7 +542,7 @@ class Shown:
             for c in view.columns
             if not c.is_choosable or (c.name in chosen if chosen else not c.is_extra)
         ]
-        self.has = {column.name: True for column in columns}
+        self.has = {column.name: True for column in columns if column.label is not None}
         self.choices = [
             Choice(c.name, c.label, c.name in self.has, not c.is_extra)
             for c in view.columns

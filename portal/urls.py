@@ -39,7 +39,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path(
         "api/docs/",
-        SpectacularSwaggerSplitView.as_view(url_name="schema", http_method_names=["get", "head"]),
+        SpectacularSwaggerSplitView.as_view(
+            template_name="api_docs.html", url_name="schema", http_method_names=["get", "head"]
+        ),
         name="docs",
     ),
     path("api/v1/", include("workspaces.api.urls")),

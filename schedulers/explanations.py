@@ -52,7 +52,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
     if cap.refuses_for_ever(need) or cap.used is None:
         who = who or Message(" all of its jobs together")
         return Message(
-            "{whose} lets{who} hold at most {most}; this asks {ask}.",
+            "{whose} lets{who} use at most {most}; this job needs {ask}.",
             whose=cap.whose,
             who=who,
             most=most,
@@ -89,7 +89,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
         return (
             (
                 Message(
-                    "{whose} lets{who} hold {most}, of which {taken} is held; this asks {ask}.",
+                    "{whose} lets{who} use {most}, of which {taken} is in use; this job needs {ask}.",
                     whose=cap.whose,
                     who=who,
                     most=most,
@@ -98,7 +98,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
                 )
                 if taken == "1"
                 else Message(
-                    "{whose} lets{who} hold {most}, of which {taken} are held; this asks {ask}.",
+                    "{whose} lets{who} use {most}, of which {taken} are in use; this job needs {ask}.",
                     whose=cap.whose,
                     who=who,
                     most=most,
@@ -109,7 +109,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
             used,
         )
     return Message(
-        "{whose} holds {taken} of {most}; this asks {ask}.",
+        "{whose} is using {taken} of {most}; this job needs {ask}.",
         whose=cap.whose,
         taken=taken,
         most=most,
@@ -126,10 +126,10 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
         return Message.plural(
             len(down),
             Message(
-                "{down} of {able} nodes of {where} that could hold it is down or drained: {down2}."
+                "{down} of {able} nodes of {where} that could run it is down or drained: {down2}."
             ),
             Message(
-                "{down} of {able} nodes of {where} that could hold it are down or drained: {down2}."
+                "{down} of {able} nodes of {where} that could run it are down or drained: {down2}."
             ),
             down=len(down),
             able=len(able),
@@ -143,7 +143,7 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
         free, request = part(seen.kind, candidates.sum(resource)), _asked(need, seen.kind)
         total = amount_text(seen.kind, candidates.sum(resource, ever))
         return Message(
-            "{upper} is full: {kind} of {total} free; this asks {ask}.",
+            "{upper} is full: {kind} of {total} free; this job needs {ask}.",
             upper=upper,
             kind=free,
             total=total,
@@ -162,7 +162,7 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
         }
     most = amount_text(seen.kind, candidates.most(resource))
     return Message(
-        "{kind} free in {where}, but scattered: the most on one node is {most}; this asks {need}.",
+        "{kind} are free in {where}, but not on one node: the most on one node is {most}; this job needs {need}.",
         kind=amount_text(seen.kind, candidates.sum(resource)),
         where=where,
         most=most,

@@ -13,7 +13,9 @@ const classics = new Set();
 for (const name of await readdir("templates", { recursive: true })) {
   if (!name.endsWith(".html")) continue;
   const text = await readFile(`templates/${name}`, "utf8");
-  for (const [, attributes, path] of text.matchAll(/<script([^>]*)\ssrc="\{% static "(js\/[^"]+)"/g)) {
+  for (const [, attributes, path] of text.matchAll(
+    /<script([^>]*)\ssrc="\{% static "(js\/[^"]+)"/g,
+  )) {
     (attributes.includes('"module"') ? modules : classics).add(`static/${path}`);
   }
 }

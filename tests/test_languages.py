@@ -194,7 +194,7 @@ STATES = [
         State.RUNNING,
         0,
         12,
-        "running, this machine says so, 12 s ago",
+        "running, reported by this machine 12 s ago",
         "실행 중, 이 컴퓨터에서 12초 전 확인",
     ),
     (

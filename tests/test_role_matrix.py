@@ -219,6 +219,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
     ("api-jobs-options", "GET"): Row(WORKERS, P.JOBS_SUBMIT),
+    ("api-jobs-compare", "GET"): Row(EVERYBODY, None),  # compares what is visible
     ("api-job", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job", "PATCH"): Row(WORKERS, P.JOBS_CANCEL, {"name": "renamed"}),
     ("api-job-cancel", "POST"): Row(WORKERS, P.JOBS_CANCEL),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.quotas.preview import terms
-from jobs.quotas.tree import title
+from jobs.quotas.tree import short, title
+from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -47,6 +47,10 @@ def _about(name: str) -> dict[str, str]:
     return {"what": title(resource), "whose": subject.partition(" ")[2]}
 
 
-def _terms(name: str, values: dict[str, Any] | None) -> str:
-    values = values or {}
-    return terms(name.partition(" of ")[0], values.get("limit"), values.get("guaranteed") or 0)
+def _terms(name: str, values: dict[str, Any] | None) -> Message:
+    values, resource = values or {}, name.partition(" of ")[0]
+    limit, guaranteed = values.get("limit"), values.get("guaranteed") or 0
+    most = Message("no limit") if limit is None else Message(short(resource, limit))
+    if not guaranteed:
+        return most
+    return Message("{limit}, {n} guaranteed", limit=most, n=short(resource, guaranteed))

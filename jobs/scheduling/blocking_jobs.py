@@ -59,7 +59,7 @@ def offer(kind: str, before: int, after: int) -> dict[str, Any]:
         "from": before / unit if unit > 1 else before,
         "to": after / unit if unit > 1 else after,
         "text": Message(
-            "It would start now with {kind} instead of {kind2}.",
+            "Would start now with {kind} instead of {kind2}.",
             kind=amount_text(kind, after),
             kind2=amount_text(kind, before),
         ),
@@ -72,9 +72,9 @@ def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[st
     held = amount_text(kind, amount)
     return {
         "number": job.number,
-        "text": Message("{name} of {owner} runs", name=name, owner=owner)
+        "text": Message("{name} by {owner} is running", name=name, owner=owner)
         if kind == "jobs"
-        else Message("{name} of {owner} holds {amount}", name=name, owner=owner, amount=held),
+        else Message("{name} by {owner} is using {amount}", name=name, owner=owner, amount=held),
         "since": since,
     }
 
@@ -86,12 +86,12 @@ def _started(one: Mapping[str, Any]) -> datetime | None:
 def _hidden_line(kind: object, count: int, amount: int) -> dict[str, Any]:
     held = amount_text(kind, amount)
     text = (
-        Message.plural(count, "{n} other job runs", "{n} other jobs run", n=count)
+        Message.plural(count, "{n} other job is running", "{n} other jobs are running", n=count)
         if kind == "jobs"
         else Message.plural(
             count,
-            "{n} other job holds {amount}",
-            "{n} other jobs hold {amount}",
+            "{n} other job is using {amount}",
+            "{n} other jobs are using {amount}",
             n=count,
             amount=held,
         )

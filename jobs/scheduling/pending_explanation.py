@@ -67,9 +67,10 @@ def explanation_of(job: Job, viewer: Actor) -> PendingExplanation | None:
     since = attempt.wait_since or attempt.queued_at
     if wait == Wait.CLUSTER_DOWN:
         since = attempt.cluster.trouble_since or since
+    mine = {"is_you": True} if job.owner_id == viewer.user_id else {}
     return PendingExplanation(
         code=str(wait),
-        text=wait_text(wait, facts),
+        text=wait_text(wait, facts | mine if facts else facts),
         since=since,
         numbers=facts,
         holders=_holders(job, wait, facts, viewer),
@@ -159,7 +160,7 @@ def _subject_name(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def change_text(change: AmountChange) -> str:
-    """Return "It would start now with 2 GPUs instead of 4."."""
+    """Return "Would start now with 2 GPUs instead of 4."."""
     return str(offer(change.kind, change.before, change.after)["text"])
 
 
@@ -209,7 +210,9 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
         [
             {
                 "number": None,
-                "text": Message("other jobs hold {amount}", amount=amount_text(resource, rest)),
+                "text": Message(
+                    "Other jobs are using {amount}", amount=amount_text(resource, rest)
+                ),
                 "since": None,
             }
         ]

@@ -64,10 +64,10 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
     match wait:
         case Wait.DEPENDENCY:
             jobs = ", ".join(f"#{n}" for n in facts["jobs"])
-            return Message("Waits for {jobs} to end.", jobs=jobs)
+            return Message("Waiting for {jobs} to finish.", jobs=jobs)
         case Wait.IMPOSSIBLE:
             return Message(
-                "No node can ever hold it: it asks {resource}, the largest node has {resource2}.",
+                "No node is large enough: this job needs {resource}, and the largest node has {resource2}.",
                 resource=amount_text(facts["resource"], facts["ask"]),
                 resource2=amount_text(facts["resource"], facts["largest"]),
             )
@@ -75,13 +75,13 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             return _down_text(facts)
         case Wait.BACKOFF:
             return Message(
-                "Try {try} begins in {seconds} s, after the last one failed.",
+                "Attempt {try} starts in {seconds} s, because the last one failed.",
                 seconds=facts["seconds"],
                 **{"try": facts["try"]},
             )
         case Wait.ARRAY_LIMIT:
             return Message(
-                "{running} of at most {limit} tasks of this array run at once.",
+                "{running} of at most {limit} tasks of this array are running.",
                 running=facts["running"],
                 limit=facts["limit"],
             )
@@ -94,14 +94,14 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
         case Wait.SCATTERED:
             return Message(
                 "{resource} are free, but not on one node: the most on one is {resource2}, "
-                "this asks {resource3}.",
+                "this job needs {resource3}.",
                 resource=amount_text(facts["resource"], facts["free"]),
                 resource2=amount_text(facts["resource"], facts.get("most_on_one_node", 0)),
                 resource3=amount_text(facts["resource"], facts["ask"]),
             )
         case Wait.CAPACITY:
             return Message(
-                "{resource} of {resource2} free; this asks {resource3}.",
+                "{resource} of {resource2} free; this job needs {resource3}.",
                 resource=amount_text(facts["resource"], facts["free"]),
                 resource2=amount_text(facts["resource"], facts["total"]),
                 resource3=amount_text(facts["resource"], facts["ask"]),
@@ -110,12 +110,12 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
 
 
 def _down_text(facts: Mapping[str, Any]) -> str:
-    text = Message("The cluster does not answer.")
+    text = Message("The cluster isn't responding.")
     if "tries" in facts:
-        text = Message("Cluster {cluster} could not take it yet.", cluster=facts["cluster"])
+        text = Message("Cluster {cluster} couldn't accept the job yet.", cluster=facts["cluster"])
     elif "cluster" in facts:
         text = Message(
-            "Cluster {cluster} has not answered for {for}.",
+            "Cluster {cluster} hasn't responded for {for}.",
             cluster=facts["cluster"],
             **{"for": facts["for"]},
         )
@@ -123,23 +123,23 @@ def _down_text(facts: Mapping[str, Any]) -> str:
 
 
 _BARE = {
-    Wait.HELD: Message("Held: it starts when somebody releases it."),
-    Wait.DEPENDENCY: Message("Waits for another job to end."),
+    Wait.HELD: Message("On hold. Release the job to let it start."),
+    Wait.DEPENDENCY: Message("Waiting for another job to finish."),
     Wait.NO_CLUSTER: Message("No cluster is connected."),
-    Wait.IMPOSSIBLE: Message("No node of the cluster can ever hold it."),
-    Wait.CLUSTER_DOWN: Message("The cluster does not answer."),
-    Wait.BACKOFF: Message("Waits a little before the next try."),
-    Wait.ARRAY_LIMIT: Message("As many tasks of this array run as may at once."),
+    Wait.IMPOSSIBLE: Message("No node of the cluster is large enough for this job."),
+    Wait.CLUSTER_DOWN: Message("The cluster isn't responding."),
+    Wait.BACKOFF: Message("Waiting before the next attempt."),
+    Wait.ARRAY_LIMIT: Message("The array's limit of parallel tasks is reached."),
     Wait.QUOTA_USER: Message("Your own limit is reached."),
     Wait.QUOTA_TEAM: Message("The team's limit is reached."),
     Wait.QUOTA_ORG: Message("The organization's limit is reached."),
-    Wait.CLUSTER_HELD: Message("The cluster's own scheduler holds it."),
+    Wait.CLUSTER_HELD: Message("The cluster's own scheduler holds this job."),
     Wait.CLUSTER_LIMIT: Message("A limit of the cluster itself is reached."),
     Wait.NODES_DOWN: Message("The nodes that could run it are down or drained."),
     Wait.RESERVED: Message("The nodes that could run it are reserved."),
-    Wait.IMAGE: Message("Its image or its container cannot be had yet."),
+    Wait.IMAGE: Message("The image or the container isn't available yet."),
     Wait.CAPACITY: Message("The cluster is full."),
     Wait.SCATTERED: Message("Enough is free, but not on one node."),
-    Wait.BEHIND: Message("Others come first in the cluster's queue."),
+    Wait.BEHIND: Message("Other jobs are ahead in the cluster's queue."),
     Wait.EVALUATING: Message("About to start."),
 }

@@ -20,7 +20,7 @@ _LIMITS_OF = {
 
 
 def limit_text(facts: Mapping[str, Any]) -> str:
-    """Return "Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
+    """Return "Team Vision is using 7 of 8 GPUs; this job needs 2 GPUs."."""
     if facts["resource"] == GPU_HOURS:
         return _hours_text(facts)
     if facts["resource"] == STORAGE:
@@ -29,18 +29,19 @@ def limit_text(facts: Mapping[str, Any]) -> str:
     def text(name: str) -> str:
         return amount_text(facts["resource"], facts[name])
 
+    kind = str(facts["resource"]).partition(".")[0]
+    is_bytes = kind in {"memory", "storage"}
+    used = text("used") if is_bytes else number_text(kind, facts["used"])
     kept = ""
     if facts.get("kept", 0) > 0:
         kept = Message(
-            ", and {kept} of it are kept free for what others are guaranteed", kept=text("kept")
+            ", and {kept} of it are reserved for the guaranteed quotas of others", kept=text("kept")
         )
+    values = {"x": used, "x2": text("limit"), "kept": kept, "x3": text("ask")}
+    if facts["scope"] == "user" and facts.get("is_you"):
+        return Message("You're using {x} of {x2}{kept}; this job needs {x3}.", **values)
     return Message(
-        "{facts} holds {x} of {x2}{kept}; this asks {x3}.",
-        facts=whose(facts),
-        x=text("used"),
-        x2=text("limit"),
-        kept=kept,
-        x3=text("ask"),
+        "{facts} is using {x} of {x2}{kept}; this job needs {x3}.", facts=whose(facts), **values
     )
 
 
@@ -48,7 +49,7 @@ def _hours_text(facts: Mapping[str, Any]) -> str:
     """Return the text for a monthly limit of GPU-hours, with the start of the next month."""
     used, limit = (number_text(GPU_HOURS, facts[name]) for name in ("used", "limit"))
     result = Message(
-        "{facts} has used {used} of {limit} GPU-hours of this month, what runs now included.",
+        "{facts} has used {used} of {limit} GPU-hours this month, including running jobs.",
         facts=whose(facts),
         used=used,
         limit=limit,
@@ -56,7 +57,7 @@ def _hours_text(facts: Mapping[str, Any]) -> str:
     if "until" not in facts:
         return result
     begins = Message(
-        "The next month begins on {x} UTC, and it may start then.",
+        "The limit resets on {x} UTC.",
         x=facts["until"][:16].replace("T", " "),
     )
     return Message.joined(" ", (result, begins))
@@ -68,22 +69,22 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
         amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept")
     )
     result = Message(
-        "{facts} keeps {used} of logs, and the limit is {limit}.",
+        "{facts} is using {used} of {limit} of log storage.",
         facts=whose(facts),
         used=used,
         limit=limit,
     )
     if facts.get("kept", 0) > 0:
         result = Message(
-            "{facts} keeps {used} of logs, and the limit is {limit}, of which {kept} are "
-            "kept free for what others are guaranteed.",
+            "{facts} is using {used} of {limit} of log storage, of which {kept} are reserved for "
+            "the guaranteed quotas of others.",
             facts=whose(facts),
             used=used,
             limit=limit,
             kept=kept,
         )
     return Message.joined(
-        " ", (result, Message("It may start once logs are deleted or the limit is raised."))
+        " ", (result, Message("Delete logs or request more storage to let it start."))
     )
 
 
@@ -116,7 +117,7 @@ def advice(facts: Mapping[str, Any]) -> str:
     if "enough" not in facts:
         return ""
     return Message(
-        "It would start now if the limit of {facts} were {resource}.",
+        "Would start now if the limit of {facts} were {resource}.",
         facts=whose(facts, is_first=False),
         resource=amount_text(facts["resource"], facts["enough"]),
     )

@@ -68,15 +68,34 @@ def compare(request: Any) -> HttpResponse:
             "best": next((job for job in jobs if str(job.number) == best), None),
             "differences": list(changed.values()),
             "chart_sources": [chart_source(job) for job in jobs],
-            "parallel": {
-                "axes": [key for key, found_one in changed.items() if found_one.is_numeric],
-                "metrics": metrics,
-                "metric": metric,
-                "runs": found["runs"],
-            },
+            "parallel": _parallel(runs, list(changed.values()), metric),
             "is_enough": len(runs) >= comparison.LEAST,
             "is_full": len(runs) >= comparison.MOST,
             "may_submit": teams is None or bool(teams),
         },
         status=400 if error else 200,
     )
+
+
+def _parallel(
+    runs: list[comparison.Run], differences: list[comparison.Difference], metric: str
+) -> dict[str, Any]:
+    """Return what parallel coordinates show: numeric settings that differ, and the metric."""
+    axes = [found.key for found in differences if found.is_numeric]
+    return {
+        "axes": axes,
+        "metric": metric,
+        "runs": [
+            {
+                "id": run.id,
+                "name": run.name,
+                "config": {key: comparison.number_of(run.config.get(key)) for key in axes},
+                "metrics": {
+                    metric: {"best": run.metrics[metric].best, "unit": run.metrics[metric].unit}
+                }
+                if metric in run.metrics
+                else {},
+            }
+            for run in runs
+        ],
+    }

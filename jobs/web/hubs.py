@@ -116,7 +116,7 @@ def team(request: Any, team: str) -> HttpResponse:
             "candidates": selectors.candidates_for(row),
             "may_see_jobs": may_see_jobs,
             "numbers": _numbers(jobs),
-            "jobs": _rows(jobs.filter(state__lt=State.SUCCEEDED)),
+            "jobs": _rows(jobs.filter(state__lt=State.SUCCEEDED), "-state"),
             "days": _use(team_id=row.id) if may_see_jobs or actor.may(P.BILLING_READ) else None,
             "quotas": selectors.limited_quotas("team", row.id, row.slug)
             if actor.may(P.QUOTAS_READ)
@@ -153,8 +153,8 @@ def _change_team(request: Any, row: Team) -> HttpResponse:
     )
 
 
-def _rows(jobs: QuerySet[Job]) -> list[dict[str, Any]]:
-    return [job_row(job) for job in listed(jobs).order_by("-number")[:JOBS]]
+def _rows(jobs: QuerySet[Job], *order: str) -> list[dict[str, Any]]:
+    return [job_row(job) for job in listed(jobs).order_by(*order, "-number")[:JOBS]]
 
 
 def _numbers(jobs: QuerySet[Job]) -> dict[str, Any]:

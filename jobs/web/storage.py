@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from jobs import storage
 from jobs.lists import JOBS
-from jobs.web.views import may_change
+from jobs.web.job_page import may_change
 from portal.core.errors import PortalError
 from portal.core.messages import Message
 from schedulers.states import State
@@ -45,7 +45,7 @@ def kept_logs(request: Any) -> HttpResponse:
         request,
         "jobs/storage.html",
         {
-            "page_title": _("Logs kept"),
+            "page_title": _("Storage"),
             "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
             "rows": rows,
             "asked": query,

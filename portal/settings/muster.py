@@ -28,6 +28,7 @@ MUSTER_BACKGROUND = [
     "monitoring.background.agent",
     "monitoring.demo.telemetry.feed",
     *MUSTER_AUDIT_LOOPS,
+    *(["portal.process.garbage.collect_garbage"] if MUSTER_EMBEDDED else []),
 ]
 # The cluster of a new installation; empty: none. In server mode this machine is not one by default.
 MUSTER_FIRST_BACKEND = env.text(

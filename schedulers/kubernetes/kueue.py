@@ -310,7 +310,7 @@ def _short_of(
         else ""
     )
     request_text = (
-        f"; this asks {_text(kind, requested * count)}{needed}." if requested else f"{needed}."
+        f"; this job needs {_text(kind, requested * count)}{needed}." if requested else f"{needed}."
     )
     return PendingReason(
         Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{request_text}", _ADVICE, facts
@@ -332,7 +332,7 @@ def _too_much(match: re.Match[str], message: str, workload: Object) -> PendingRe
         ),
     }
     text = Message(
-        "Kueue's flavor {flavor} gives {kind} at most; this asks {kind2}.",
+        "Kueue's flavor {flavor} gives {kind} at most; this job needs {kind2}.",
         flavor=flavor,
         kind=_text(kind, most),
         kind2=_text(kind, requested * count),

@@ -296,8 +296,18 @@ class ChartSet {
     for (const [key, chart] of this.charts) chart.setPinned(this.kept.pins.includes(key));
     for (const empty of this.root.querySelectorAll("[data-empty]"))
       empty.hidden = specs.some((s) => s.isSystem === (empty.dataset.empty === "system"));
-    if (this.bar) this.bar.hidden = !specs.length;
+    if (this.bar) this.#fitBar(specs);
     this.#filter();
+  }
+
+  // Without curves of training there are no steps to choose.
+  #fitBar(specs) {
+    this.bar.hidden = !specs.length;
+    const axis = this.bar.querySelector("[name=axis]");
+    const hasSteps = specs.some((spec) => spec.curves.some((curve) => curve.steps.length));
+    axis.querySelector("[value=step]").hidden = !hasSteps;
+    const { axis: chosen } = this.view;
+    axis.value = chosen === "step" && !hasSteps ? (this.isMany ? "relative" : "time") : chosen;
   }
 
   #add(key) {

@@ -65,6 +65,8 @@ function beside(note, form) {
   field.setAttribute("aria-invalid", "true");
   for (let fold = field.closest("details"); fold; fold = fold.parentElement.closest("details"))
     fold.open = true;
+  const dialog = field.closest("dialog:not([open])");
+  if (dialog) dialog.showModal();
   field.focus();
   (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
 }

@@ -10,7 +10,12 @@ export function typedAt(text, caret) {
   if (!match) return { from: caret - part.length, sign: "", key: null, value: part };
   const values = match[3].split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/),
     value = values.at(-1);
-  return { from: caret - value.length, sign: match[1], key: match[2], value: value.replace(/^"/, "") };
+  return {
+    from: caret - value.length,
+    sign: match[1],
+    key: match[2],
+    value: value.replace(/^"/, ""),
+  };
 }
 
 // What to suggest: the values of the key, or the keys, that have what is typed in them.

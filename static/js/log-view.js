@@ -2,6 +2,7 @@
 import { live } from "./live.js";
 import { Lines } from "./lines.js";
 import { parts, plain } from "./ansi.js";
+import { rankOf, rootError } from "./log-errors.js";
 import { count as number, isEnglish, locale, say } from "./words.js";
 
 const HEIGHT = 18,
@@ -22,6 +23,9 @@ class LogView {
     this.hits = [];
     this.hit = -1;
     this.gaps = [];
+    this.only = null; // line numbers of the chosen rank; null: all lines
+    this.ranks = new Map(); // rank: its line numbers
+    this.scanned = 0;
     this.due = false;
     this.top = 0; // px of the log above the viewport; divided by the scale for the scroll bar
     this.scale = 1;
@@ -45,9 +49,16 @@ class LogView {
         this.#jump(event.shiftKey ? -1 : 1);
       }
     });
+    root.querySelector("[data-rank]")?.addEventListener("change", (event) => {
+      this.only = this.ranks.get(event.target.value) ?? null;
+      this.anchor = null;
+      this.#scrollTo(0);
+      this.draw();
+    });
     for (const name of ["wrap", "times"])
       if (localStorage.getItem(`log-${name}`) === "1") this.#toggle(name, true);
     this.#show();
+    if ("failed" in root.dataset) this.findError();
     this.stop = live().subscribe(
       `log:${root.dataset.key}`,
       {
@@ -75,13 +86,83 @@ class LogView {
       this.due = false;
       this.draw();
       if (this.query) this.#searchNew();
+      if (this.hasRanks) this.#scan();
+      this.root.dispatchEvent(new CustomEvent("loglines"));
     });
+  }
+
+  get hasRanks() {
+    return "ranks" in this.root.dataset;
+  }
+
+  // Read each complete line once, in slices: to offer its rank, and to find why the job failed.
+  #scan() {
+    if (this.scanning) return;
+    const until = performance.now() + 10,
+      { lines, ranks } = this;
+    const count = lines.count - (this.isEnded || !lines.isLastOpen ? 0 : 1);
+    while (this.scanned < count && performance.now() < until) {
+      const text = plain(lines.text(this.scanned)),
+        rank = this.hasRanks ? rankOf(text) : null;
+      this.why?.see(this.scanned, text);
+      if (rank !== null) {
+        if (!ranks.has(rank)) ranks.set(rank, []);
+        ranks.get(rank).push(this.scanned);
+      }
+      this.scanned++;
+    }
+    if (this.scanned < count) {
+      this.scanning = true;
+      setTimeout(() => {
+        this.scanning = false;
+        this.#scan();
+      });
+    } else if (this.isEnded && this.why) this.#foundError();
+    if (ranks.size > 1) this.#offerRanks();
+  }
+
+  #offerRanks() {
+    const select = this.root.querySelector("[data-rank]");
+    if (!select || select.options.length === this.ranks.size + 1) return;
+    const chosen = select.value;
+    const names = [...this.ranks.keys()].sort((a, b) => a - b);
+    select.replaceChildren(
+      select.options[0],
+      ...names.map((name) => new Option(say("Rank {n}", { n: name }), name)),
+    );
+    select.value = chosen;
+    select.hidden = false;
+  }
+
+  // Look for the reason of the failure once the log has ended, and open the log there.
+  findError() {
+    if (this.why) return;
+    this.why = rootError(this.root.dataset.evidence);
+    this.scanned = 0;
+    this.ranks.clear();
+    if (this.isEnded) this.#scan();
+  }
+
+  #foundError() {
+    const line = this.why.line;
+    this.why = null;
+    if (line !== null) {
+      this.errorLine = line;
+      this.root.querySelector("[data-do=error]").hidden = false;
+    }
+    if (this.wanted === null && !/^#L\d+$/.test(location.hash) && !this.isMoved) {
+      this.follow = false;
+      this.#show();
+      this.wanted = line ?? Math.max(this.lines.count - 1, 0); // without an error, the last words
+    }
+    this.draw();
   }
 
   draw() {
     const { lines, view } = this;
     const count = lines.count;
-    const shown = count - lines.first;
+    if (this.only?.[0] < lines.first) this.only = this.only.filter((line) => line >= lines.first);
+    const shown = this.only ? this.only.length : count - lines.first;
     this.root.querySelector("[data-empty]").hidden = shown > 0;
     this.root.querySelector("[data-count]").textContent = [
       say("{n} lines, {size}", { n: number(count), size: size(lines.end) }),
@@ -105,8 +186,19 @@ class LogView {
     const last = Math.min(top + Math.ceil(view.clientHeight / HEIGHT) + 2 * SPARE, shown);
     const shift = this.scale > 1 ? view.scrollTop - this.top : 0;
     const nodes = [];
-    for (let i = top; i < last; i++) nodes.push(this.#line(lines.first + i, i * HEIGHT + shift));
+    for (let i = top; i < last; i++) nodes.push(this.#line(this.#nth(i), i * HEIGHT + shift));
     this.pad.replaceChildren(...nodes);
+  }
+
+  // The number of the line that is shown at a place, and the reverse.
+  #nth(place) {
+    return this.only ? this.only[place] : this.lines.first + place;
+  }
+
+  #placeOf(line) {
+    if (!this.only) return line - this.lines.first;
+    const place = this.only.findIndex((one) => one >= line);
+    return place < 0 ? this.only.length - 1 : place;
   }
 
   #measure(full) {
@@ -148,6 +240,10 @@ class LogView {
 
   #drawWrapped(shown) {
     const { lines, view, pad } = this;
+    if (this.wanted !== null && this.wanted < lines.count && view.clientHeight) {
+      this.goTo(this.wanted);
+      return;
+    }
     const from = this.follow
       ? Math.max(shown - WRAPPED, 0)
       : Math.max(Math.min(this.anchor ?? shown - WRAPPED, shown - WRAPPED), 0);
@@ -155,7 +251,7 @@ class LogView {
     const nodes = [];
     if (from > 0) nodes.push(more("earlier", say("{n} earlier lines", { n: number(from) })));
     for (let i = from; i < Math.min(from + WRAPPED, shown); i++)
-      nodes.push(this.#line(lines.first + i, null));
+      nodes.push(this.#line(this.#nth(i), null));
     if (from + WRAPPED < shown)
       nodes.push(more("later", say("{n} later lines", { n: number(shown - from - WRAPPED) })));
     pad.style.height = "auto";
@@ -166,11 +262,12 @@ class LogView {
   #line(number, top) {
     const raw = this.lines.text(number);
     const row = document.createElement("div");
-    row.className = `log-line${BAD.test(raw) ? " err" : WARN.test(raw) ? " warn" : ""}${location.hash === `#L${number + 1}` ? " is-target" : ""}`;
+    row.className = `log-line${BAD.test(raw) ? " err" : WARN.test(raw) ? " warn" : ""}${location.hash === `#L${number + 1}` ? " is-target" : ""}${number === this.errorLine ? " is-reason" : ""}`;
     if (top !== null) row.style.top = `${top}px`;
     const link = document.createElement("a");
     link.href = `#L${number + 1}`;
     link.textContent = number + 1;
+    link.title = say("Copy a link to this line");
     row.append(link);
     if (this.hasTimes) {
       const at = document.createElement("time"),
@@ -254,19 +351,21 @@ class LogView {
 
   goTo(number) {
     this.wanted = null;
-    const at = number - this.lines.first;
+    const at = this.#placeOf(number);
     if (this.isWrapped) {
       this.anchor = Math.max(at - 20, 0);
       this.draw();
       this.pad.querySelector(`a[href="#L${number + 1}"]`)?.scrollIntoView({ block: "center" });
     } else {
-      this.#measure((this.lines.count - this.lines.first) * HEIGHT);
+      this.#measure((this.only?.length ?? this.lines.count - this.lines.first) * HEIGHT);
       this.#scrollTo(at * HEIGHT - this.view.clientHeight / 2);
       this.draw();
     }
   }
 
   #scrolled() {
+    if (this.view.clientHeight && Math.abs(this.view.scrollTop - (this.placed ?? 0)) >= 1)
+      this.isMoved = true; // by the reader
     if (this.isWrapped) {
       const low = this.view.scrollHeight - this.view.scrollTop - this.view.clientHeight < 4;
       if (!low && this.follow) {
@@ -288,7 +387,15 @@ class LogView {
 
   #click(event) {
     const button = event.target.closest("[data-do]");
-    if (event.target.closest(".log-line > a")) {
+    const line = event.target.closest(".log-line > a");
+    if (line) {
+      const url = new URL(location);
+      url.searchParams.set("tab", "logs");
+      url.hash = line.hash;
+      navigator.clipboard?.writeText(url.href).then(
+        () => this.#tell(say("Link to line {n} copied", { n: line.textContent })),
+        () => {},
+      );
       setTimeout(() => this.draw());
       return;
     }
@@ -299,7 +406,13 @@ class LogView {
       this.#show();
       this.draw();
     } else if (what === "wrap" || what === "times") this.#toggle(what);
-    else if (what === "next") this.#jump(1);
+    else if (what === "error") {
+      this.follow = false;
+      if (this.only && !this.only.includes(this.errorLine)) this.#showAllRanks();
+      this.#show();
+      this.goTo(this.errorLine);
+      this.view.focus({ preventScroll: true });
+    } else if (what === "next") this.#jump(1);
     else if (what === "previous") this.#jump(-1);
     else if (what === "earlier" || what === "later") {
       this.follow = false;
@@ -307,6 +420,18 @@ class LogView {
       this.draw();
       this.#show();
     }
+  }
+
+  #showAllRanks() {
+    this.only = null;
+    this.root.querySelector("[data-rank]").value = "";
+  }
+
+  #tell(text) {
+    const note = this.root.querySelector("[data-copied]");
+    note.textContent = text;
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => (note.textContent = ""), 2500);
   }
 
   #toggle(name, on) {
@@ -330,8 +455,7 @@ class LogView {
 
   #ended(certificate) {
     const isTold = "deleted" in this.root.dataset; // rendered by the server, translated
-    if (!isTold && (isEnglish || !this.foot.className))
-      this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`;
+    if (!isTold && (isEnglish || !this.foot.className)) this.foot.textContent = sealed(certificate);
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
     this.foot.className = certificate.complete ? "good" : certificate.deleted ? "" : "bad";
     if (!isTold)
@@ -339,14 +463,19 @@ class LogView {
         ? certificate.text
         : say("The job wrote nothing.");
     this.isEnded = true;
+    if (this.why) this.#scan();
     this.#more();
   }
 }
 
+// The certificate in plain words.
 const sealed = (c) =>
-  isEnglish || !c.complete
-    ? c.text
-    : say("complete, {n} bytes, 0 gaps, closed by {end}", { n: number(c.bytes), end: c.closed_by });
+  c.complete
+    ? say("Log complete: {size}, 0 gaps, closed by {end}", {
+        size: size(c.bytes),
+        end: c.closed_by,
+      })
+    : say("Log incomplete: {what}", { what: c.text });
 
 function more(what, text) {
   const button = document.createElement("button");

@@ -38,6 +38,7 @@ function start() {
     onSubmit: submit,
   });
   area.hidden = true;
+  area.removeAttribute("aria-label");
 
   function setText(text) {
     area.value = text;
@@ -57,6 +58,17 @@ function start() {
   const pairs = [...root.querySelectorAll("[data-pairs]")].map((element) =>
     createPairs(element, (entries) => write(() => spec.setPairs(element.dataset.pairs, entries))),
   );
+
+  // An error is a description of its control, not a part of its name.
+  root.querySelectorAll("label.field").forEach((label, n) => {
+    const control = label.querySelector("input, select, textarea"),
+      error = label.querySelector("[data-error]");
+    label.firstElementChild.id = `label-${n}`;
+    control.setAttribute("aria-labelledby", `label-${n}`);
+    if (!error) return;
+    error.id = `error-${n}`;
+    control.setAttribute("aria-describedby", error.id);
+  });
 
   function fill() {
     const message = find("[data-unreadable]");

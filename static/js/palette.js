@@ -71,7 +71,9 @@ function start(dialog) {
     list.replaceChildren(...groups.filter((group) => group.items.length).map(drawn));
     select(0);
     const isEmpty = typed.length > 0 && !options.length && !request && !timer;
-    status.textContent = isEmpty ? say("No results for “{text}”", { text: input.value.trim() }) : "";
+    status.textContent = isEmpty
+      ? say("No results for “{text}”", { text: input.value.trim() })
+      : "";
     status.hidden = !isEmpty;
   }
 
@@ -171,6 +173,7 @@ function start(dialog) {
   input.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) select(at + step);
+    else if (event.key === "Escape") dialog.close();
     else if (event.key !== "Enter") return;
     else if (options.length) go(at, event);
     else if (timer || request) entered = event;

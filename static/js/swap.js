@@ -17,9 +17,10 @@ document.addEventListener(
 async function send(form, button) {
   const drawer = form.closest("dialog.drawer");
   const focused = locate(document.activeElement);
+  const body = new FormData(form, button); // before the button is disabled, or it is left out
   if (button) button.disabled = true;
   try {
-    const got = await fetch(form.action, { method: "POST", body: new FormData(form, button) });
+    const got = await fetch(form.action, { method: "POST", body });
     const page = await parsed(got);
     if (new URL(got.url).pathname !== location.pathname) {
       location.assign(got.url); // a page without this content, such as sign-in

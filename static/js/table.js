@@ -44,6 +44,7 @@ if (root) {
       where.title = job.nodes.slice(0, 50).join(", ");
     }
     const time = row.querySelector("[data-took]");
+    if (job.started_at) time?.classList.remove("skip");
     if (time && job.started_at && !job.finished_at && !time.querySelector("time")) {
       time.innerHTML = '<time data-rel="span"></time>';
       time.firstElementChild.dateTime = job.started_at;

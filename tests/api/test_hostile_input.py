@@ -232,7 +232,7 @@ def test_page_forms_with_hostile_values_are_refused(story):
     forms = {
         "/teams": ("slug", "name"),
         "/teams/vision": ("email", "role"),
-        "/members": ("email", "name", "role"),
+        "/people": ("email", "name", "role"),
         "/tokens": ("name", "days", "team", "scopes", "networks"),
         "/service-accounts": ("name", "note", "role"),
         "/secrets": ("do", "where", "name", "value", "version"),

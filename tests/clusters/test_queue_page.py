@@ -65,7 +65,7 @@ def test_queue_lists_pending_jobs_of_all_organizations_oldest_first(dot, pending
     ]
     text = shown.content.decode()
     assert (
-        "1 GPU of 8 GPUs free; this asks 4 GPUs." in text
+        "1 GPU of 8 GPUs free; this job needs 4 GPUs." in text
         and "4 come first." in text
         and 'href="/borealis/jobs/1"' in text
     )
@@ -94,7 +94,7 @@ def test_reasons_and_teams_count_jobs_and_not_tasks(dot, pending_jobs):
     assert shown["reasons"][0]["code"] == "capacity"
     assert [(t["org"], t["team"], t["n"], t["text"]) for t in shown["teams"]] == [
         ("atlas", "vision", 3, "The cluster is full."),
-        ("borealis", "north", 1, "Others come first in the cluster's queue."),
+        ("borealis", "north", 1, "Other jobs are ahead in the cluster's queue."),
     ]
 
 

@@ -115,7 +115,7 @@ def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     assert not closed
     began = time.monotonic()
     accept_dialogs(elsewhere)
-    elsewhere.get_by_role("button", name="Sign out everywhere else").click()
+    elsewhere.get_by_role("button", name="Sign out all other sessions").click()
     expect(elsewhere.locator("tbody tr")).to_have_count(1)
     for _ in range(60):
         if closed:

@@ -247,7 +247,7 @@ def require_a_second_factor(page: Page, portal: Portal) -> None:
     page.fill("[name=code]", totp.format_hotp_value(totp.hotp_value(key, int(time.time()) // 30)))
     page.click("text=Turn on")
     page.wait_for_url(re.compile("recovery-codes"))
-    page.goto(f"{portal.url}/atlas/members")
+    page.goto(f"{portal.url}/atlas/people")
     page.click("text=Require it of everybody")
     page.wait_for_selector("text=Everybody must have one")
 
@@ -263,7 +263,7 @@ def make_a_token(page: Page, portal: Portal) -> str:
     page.click("main form.fields button.primary")
     page.goto(f"{portal.url}/atlas/service-accounts/nightly")
     page.fill("form:has([name=days]) [name=name]", "builds")
-    page.click("text=Make the token")
+    page.click("text=Create token")
     return page.locator(".note.good pre").inner_text()
 
 

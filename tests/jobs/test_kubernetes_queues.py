@@ -85,7 +85,7 @@ def test_holders_of_the_queue_quota_are_named(queued):
     [holder] = answer.holders
     assert (
         holder["number"] == first.number
-        and holder["text"].endswith("holds 1 GPU")
+        and holder["text"].endswith("is using 1 GPU")
         and holder["since"] is not None
     )
 

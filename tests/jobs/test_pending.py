@@ -18,7 +18,7 @@ from tests.jobs.stage import cluster_with, dispatch_all, submit
 from workspaces.tenancy.scope import platform_scope
 
 SAID = "Slurm's controller does not answer."
-WORDS = f"Cluster local has not answered for 4 min. {SAID}"
+WORDS = f"Cluster local hasn't responded for 4 min. {SAID}"
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_pending_explanation_names_the_silent_cluster_and_since_when(story):
         assert job.state == State.DISPATCHING
         assert (
             pending_explanation.explanation_of(job, viewer).text
-            == f"Cluster local could not take it yet. {SAID}"
+            == f"Cluster local couldn't accept the job yet. {SAID}"
         )
         Cluster.objects.update(trouble=SAID, trouble_since=since)
         submit(story)

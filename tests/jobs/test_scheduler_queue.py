@@ -24,7 +24,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 FULL = PendingReason(
     Wait.CLUSTER_LIMIT,
     "AssocGrpGRES",
-    "Account atlas holds 8 of 8 GPUs; this asks 2.",
+    "Account atlas is using 8 of 8 GPUs; this job needs 2.",
     "Ask for fewer GPUs.",
     {"limit": 8},
 )
@@ -94,7 +94,7 @@ def test_scheduler_reason_is_shown_in_its_words_and_kept_in_history(story, clust
         "12 jobs come first.",
     )
     assert [spell["text"] for spell in explanation.history] == [
-        "Account atlas holds 8 of 8 GPUs; this asks 2.",
+        "Account atlas is using 8 of 8 GPUs; this job needs 2.",
         "12 jobs come first.",
     ]
     assert pending_summary(handed_over) is not None
@@ -256,7 +256,7 @@ def test_holders_are_named_within_permissions_and_counted_otherwise(
         PendingReason(
             Wait.CLUSTER_LIMIT,
             "AssocGrpGRES",
-            "Account a holds 8 of 8 GPUs; this asks 4 GPUs.",
+            "Account a is using 8 of 8 GPUs; this job needs 4 GPUs.",
             "",
             facts,
         ),
@@ -266,14 +266,14 @@ def test_holders_are_named_within_permissions_and_counted_otherwise(
     assert explanation is not None
     assert [one["number"] for one in explanation.holders] == [mine.number, None]
     assert (
-        explanation.holders[0]["text"].endswith("holds 2 GPUs")
-        and explanation.holders[1]["text"] == "4 other jobs hold 6 GPUs"
+        explanation.holders[0]["text"].endswith("is using 2 GPUs")
+        and explanation.holders[1]["text"] == "4 other jobs are using 6 GPUs"
     )
     assert explanation.change == {
         "field": "resources.accelerators",
         "from": 4,
         "to": 1,
-        "text": "It would start now with 1 GPU instead of 4 GPUs.",
+        "text": "Would start now with 1 GPU instead of 4 GPUs.",
     }
     assert not {"held", "others"} & set(explanation.numbers) and "muster-" not in str(
         explanation.numbers

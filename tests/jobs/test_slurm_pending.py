@@ -71,15 +71,15 @@ def test_limit_shared_by_tenants_is_explained_within_the_viewers_permissions(sit
     seen, other = told(waits, story.ada), told(theirs_too, story.cyd)
     assert (
         seen.code == Wait.CLUSTER_LIMIT
-        and seen.text == "Account atlas holds 3 of 4 GPUs; this asks 3 GPUs."
+        and seen.text == "Account atlas is using 3 of 4 GPUs; this job needs 3 GPUs."
     )
     assert [one["number"] for one in seen.holders] == [mine.number, None]
-    assert [one["text"] for one in seen.holders][1] == "1 other job holds 1 GPU" and seen.holders[
-        0
-    ]["since"] is not None
+    assert [one["text"] for one in seen.holders][
+        1
+    ] == "1 other job is using 1 GPU" and seen.holders[0]["since"] is not None
     assert [one["number"] for one in other.holders] == [theirs.number, None] and other.holders[1][
         "text"
-    ] == "1 other job holds 2 GPUs"
+    ] == "1 other job is using 2 GPUs"
     assert seen.change["field"] == "resources.accelerators" and seen.change["to"] == 1
     assert [one["code"] for one in seen.history][-1] == Wait.CLUSTER_LIMIT
     smaller = submit(story, seen.change["to"])

@@ -39,7 +39,7 @@ def test_announcement_is_shown_on_all_pages_until_dismissed(site, page):
 
 def test_people_file_is_previewed_then_imported(site, page):
     file = {"name": "people.csv", "mimeType": "text/csv"}
-    page.goto(f"{site.url}/home/members/import")
+    page.goto(f"{site.url}/home/people/import")
     looked(page, "import-empty")
     page.set_input_files(
         "[name=file]", file | {"buffer": b"email;team\nno address;\nina@else.example;chess\n"}

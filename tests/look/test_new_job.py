@@ -105,7 +105,7 @@ def test_comments_survive_form_edits_and_invalid_yaml_locks_the_form(
 def test_refused_submission_keeps_text_team_and_parent(page: Page, site: Site) -> None:
     number = site.submit("true", name="first")
     page.goto(f"{site.url}/home/jobs/new?from={number}")
-    page.get_by_label("Command").fill("echo changed")
+    page.get_by_label("Command", exact=True).fill("echo changed")
     page.get_by_label("CPU cores").fill("9999")
     expect(page.get_by_role("button", name="Submit")).to_be_disabled()
     page.evaluate(
@@ -114,7 +114,7 @@ def test_refused_submission_keeps_text_team_and_parent(page: Page, site: Site) -
     )
     expect(page.locator("[data-verdict]")).to_contain_text(re.compile("Not submitted|Fix the"))
     assert "run: echo changed" in yaml_of(page)
-    expect(page.get_by_label("Command")).to_have_value("echo changed")
+    expect(page.get_by_label("Command", exact=True)).to_have_value("echo changed")
     expect(page.get_by_role("link", name=f"Rerun of #{number}")).to_be_visible()
 
 

@@ -194,7 +194,9 @@ def _checks() -> list[tuple[str, list[str]]]:
         ("languages", [*manage, "messages", "--check"]),
         ("templates", [sys.executable, "-m", "djlint", "--lint", "--quiet", "templates"]),
         ("template format", [sys.executable, "-m", "djlint", "--check", "--quiet", "templates"]),
-        ("browser format", [*prettier, "static", "tests", "scripts"]),
+        ("browser format", [*prettier, "static", "tests", "scripts", "*.js"]),
+        ("scripts", [node, "node_modules/eslint/bin/eslint.js", "."]),
+        ("styles", [node, "node_modules/stylelint/bin/stylelint.mjs", "static/css/*.css"]),
     ]
 
 

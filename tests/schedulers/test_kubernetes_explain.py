@@ -93,8 +93,8 @@ def test_explanation_distinguishes_fragmented_from_full():
     scattered = explanation_for(pod(4), running)
     assert scattered.wait == Wait.SCATTERED
     assert scattered.text == (
-        "5 GPUs free in the cluster, but scattered: the most on one node is 2 GPUs; this "
-        "asks 4 GPUs on one node."
+        "5 GPUs are free in the cluster, but not on one node: the most on one node is 2 GPUs; this "
+        "job needs 4 GPUs on one node."
     )
     assert scattered.facts["held"] == [{"key": "a", "amount": 6, "since": 1767323045.0}]
     assert scattered.facts["others"] == {"jobs": 2, "amount": 5} and scattered.facts["change"] == {
@@ -106,7 +106,7 @@ def test_explanation_distinguishes_fragmented_from_full():
     full = explanation_for(pod(4), [*running, pod(2, on=4)])
     assert (full.wait, full.text) == (
         Wait.CAPACITY,
-        "The cluster is full: 3 of 16 GPUs free; this asks 4 GPUs on one node.",
+        "The cluster is full: 3 of 16 GPUs free; this job needs 4 GPUs on one node.",
     )
 
 
@@ -141,7 +141,7 @@ def test_explanation_names_cordoned_nodes():
     seen = explanation_for(pod(4), [], [node(1, unschedulable=True), node(2, gpus=2)], said=message)
     assert (seen.wait, seen.text) == (
         Wait.NODES_DOWN,
-        "1 of 1 nodes of the cluster that could hold it is down or drained: n1.",
+        "1 of 1 nodes of the cluster that could run it is down or drained: n1.",
     )
 
 
@@ -197,7 +197,7 @@ def test_quota_explanation_has_numbers_users_and_change():
     assert seen.wait == Wait.CLUSTER_LIMIT
     assert (
         seen.text
-        == "Quota gpus of namespace muster-atlas-vision holds 7 of 8 GPUs; this asks 2 GPUs."
+        == "Quota gpus of namespace muster-atlas-vision is using 7 of 8 GPUs; this job needs 2 GPUs."
     )
     assert [one["key"] for one in seen.facts["held"]] == ["a"] and seen.facts["others"] == {
         "jobs": 1,
@@ -218,7 +218,7 @@ def test_quota_counts_all_pods_of_a_job():
     seen = refused("requested: pods=1, used: pods=9, limited: pods=10", pod(0), [], 2)
     assert (
         seen.text
-        == "Quota gpus of namespace muster-atlas-vision holds 9 of 10 pods; this asks 2 pods."
+        == "Quota gpus of namespace muster-atlas-vision is using 9 of 10 pods; this job needs 2 pods."
     )
     assert seen.facts["change"] == {"resource": "nodes", "from": 2, "to": 1}
 
@@ -310,12 +310,12 @@ def test_kueue_message_yields_numbers_and_smallest_change():
         {"resource": "gpu", "from": 4, "to": 2},
     )
     assert seen.text == (
-        "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs "
+        "Kueue's quota of GPUs in flavor default is used up; this job needs 4 GPUs, and 2 GPUs "
         "more are needed."
     )
     known = kueue.waiting(workload(MORE), QUEUE)
     assert known is not None and known.text.startswith(
-        "Kueue's flavor default has 6 of 8 GPUs in use; this asks 4 GPUs"
+        "Kueue's flavor default has 6 of 8 GPUs in use; this job needs 4 GPUs"
     )
 
 
@@ -329,7 +329,7 @@ def test_kueue_stale_queue_numbers_are_omitted():
     seen = kueue.waiting(workload(MORE), idle)
     assert seen is not None and "used" not in seen.facts
     assert seen.text == (
-        "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs "
+        "Kueue's quota of GPUs in flavor default is used up; this job needs 4 GPUs, and 2 GPUs "
         "more are needed."
     )
 
@@ -426,7 +426,7 @@ SENTENCES = [
     (
         f"{NEVER}request > maximum capacity (4 > 3)",
         Wait.IMPOSSIBLE,
-        "gives 3 GPUs at most; this asks 4",
+        "gives 3 GPUs at most; this job needs 4",
     ),
     (
         (

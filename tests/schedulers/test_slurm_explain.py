@@ -122,7 +122,7 @@ def test_account_limit_has_numbers_users_and_smallest_change():
         line(3, gpus=1, account="atlas"),
     )
     assert seen.wait == Wait.CLUSTER_LIMIT
-    assert seen.text == "Account borealis holds 2 of 3 GPUs; this asks 2 GPUs."
+    assert seen.text == "Account borealis is using 2 of 3 GPUs; this job needs 2 GPUs."
     assert seen.facts["held"] == [{"key": "k1", "amount": 1, "since": 1700000000.0}] and seen.facts[
         "others"
     ] == {"jobs": 1, "amount": 1}
@@ -156,7 +156,7 @@ def test_account_limit_counts_child_accounts():
     seen = explanation_for(
         line(1, gpus=3, account="vision"), line(9, "PENDING", "AssocGrpGRES", gpus=1)
     )
-    assert seen.text == "Account borealis holds 3 of 3 GPUs; this asks 1 GPU."
+    assert seen.text == "Account borealis is using 3 of 3 GPUs; this job needs 1 GPU."
     assert "change" not in seen.facts
 
 
@@ -173,12 +173,12 @@ LIMITS = [
     (
         "QOSMaxGRESPerUser",
         {"qos": "high", "gpus": 1},
-        "QOS high lets one user hold 2 GPUs, of which 2 are held; this asks 1 GPU.",
+        "QOS high lets one user hold 2 GPUs, of which 2 are held; this job needs 1 GPU.",
     ),
     (
         "QOSGrpCpuLimit",
         {"qos": "high", "cpus": 8},
-        "QOS high holds 2 of 9 cores; this asks 8 cores.",
+        "QOS high is using 2 of 9 cores; this job needs 8 cores.",
     ),
 ]
 
@@ -199,7 +199,7 @@ def test_request_above_limit_is_impossible_with_change():
     assert (seen.wait, seen.facts["change"]["to"]) == (Wait.IMPOSSIBLE, 3)
     assert (
         seen.text
-        == "Account borealis lets all of its jobs together hold at most 3 GPUs; this asks 4 GPUs."
+        == "Account borealis lets all of its jobs together use at most 3 GPUs; this job needs 4 GPUs."
     )
 
 
@@ -227,10 +227,13 @@ def test_explanation_distinguishes_fragmented_from_full():
     )
     assert (scattered.wait, full.wait) == (Wait.SCATTERED, Wait.CAPACITY)
     assert scattered.text == (
-        "6 GPUs free in partition batch, but scattered: the most on one node is 2 GPUs; this "
-        "asks 4 GPUs on one node."
+        "6 GPUs are free in partition batch, but not on one node: the most on one node is 2 GPUs; this "
+        "job needs 4 GPUs on one node."
     )
-    assert full.text == "Partition batch is full: 2 of 16 GPUs free; this asks 4 GPUs on one node."
+    assert (
+        full.text
+        == "Partition batch is full: 2 of 16 GPUs free; this job needs 4 GPUs on one node."
+    )
     assert (
         scattered.facts["change"] == full.facts["change"] == {"resource": "gpu", "from": 4, "to": 2}
     )
@@ -252,7 +255,7 @@ def test_explanation_names_unavailable_nodes():
     assert (
         seen.wait == Wait.NODES_DOWN
         and seen.text
-        == "2 of 3 nodes of partition batch that could hold it are down or drained: n1, n2."
+        == "2 of 3 nodes of partition batch that could run it are down or drained: n1, n2."
     )
 
 

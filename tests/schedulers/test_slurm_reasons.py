@@ -53,7 +53,7 @@ def test_account_gpu_limit_is_explained(stage, slurm):
         seen = await_explanation(stage, backend, key, "AssocGrpGRES", "used")
         assert (seen.wait, seen.text) == (
             Wait.CLUSTER_LIMIT,
-            "Account borealis holds 2 of 3 GPUs; this asks 2 GPUs.",
+            "Account borealis is using 2 of 3 GPUs; this job needs 2 GPUs.",
         )
         assert [one["key"] for one in seen.facts["held"]] == [holder] and "others" not in seen.facts
         change = seen.facts["change"]
@@ -79,11 +79,15 @@ def test_account_limit_on_user_jobs_is_explained(stage, slurm):
     ("rule", "said", "text"),
     [
         ("GrpJobs=1", "QOSGrpJobsLimit", "QOS high lets 1 job run at once, and 1 runs."),
-        ("GrpTRES=cpu=3", "QOSGrpCpuLimit", "QOS high holds 2 of 3 cores; this asks 2 cores."),
+        (
+            "GrpTRES=cpu=3",
+            "QOSGrpCpuLimit",
+            "QOS high is using 2 of 3 cores; this job needs 2 cores.",
+        ),
         (
             "MaxTRESPerUser=gres/gpu=1",
             "QOSMaxGRESPerUser",
-            "QOS high lets one user hold 1 GPU, of which 1 is held; this asks 1 GPU.",
+            "QOS high lets one user use 1 GPU, of which 1 is in use; this job needs 1 GPU.",
         ),
     ],
 )
@@ -114,7 +118,7 @@ def test_fragmented_full_and_queued_are_explained(stage):
         16,
         1,
     )
-    assert "scattered" in seen.text and seen.facts["change"] == {
+    assert "not on one node" in seen.text and seen.facts["change"] == {
         "resource": "gpu",
         "from": 4,
         "to": 1,

@@ -52,7 +52,7 @@ def test_session_is_listed_with_device_address_and_times(story):
         True,
     )
     page = browser.get("/accounts/sessions/").content.decode()
-    assert "Firefox on Linux" in page and "this one" in page
+    assert "Firefox on Linux" in page and "This session" in page
 
 
 def test_session_use_is_written_once_a_minute(story, django_assert_num_queries):

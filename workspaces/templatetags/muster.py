@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from datetime import datetime
+from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
@@ -37,6 +38,7 @@ _CLASSES = {
         "succeeded",
     ),
 }
+_QUOTED = re.compile(r"`([^`\n]+)`")
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -107,7 +109,8 @@ def quantity(value: float, unit: str = "") -> str:
         )
         amount /= scale
     digits = f"{amount:.3g}" if prefix else f"{amount:.4g}"
-    if "e" in digits:
+    if "e" in digits or 0 < abs(amount) < 1e-3:
+        digits = f"{amount:.2e}"
         mantissa, _e, exponent = digits.partition("e")
         digits = f"{float(mantissa):g}e{int(exponent)}"
     gap = " " if prefix or (unit and not unit.startswith("/")) else ""
@@ -121,6 +124,30 @@ def size(value: Any) -> str:
         if abs(value) >= step:
             return f"{value / step:.1f}".removesuffix(".0") + f" {name}"
     return f"{value:g} B"
+
+
+@register.filter
+def code(text: Any) -> SafeString:
+    """Escape a text and render what is between backticks as code."""
+    parts = _QUOTED.split(str(text))
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<code>{}</code>", p) if n % 2 else p,) for n, p in enumerate(parts)),
+    )
+
+
+@register.filter
+def metric(value: Any) -> str:
+    """Format the value of a curve: "0.4213", "1,705", "3e-4"."""
+    if value is None or not isfinite(value):
+        return "–"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if value and abs(value) < 1e-3:
+        number, _e, power = f"{value:.3e}".partition("e")
+        return f"{float(number):g}e{int(power)}"
+    return f"{value:.4g}"
 
 
 @register.filter
@@ -184,7 +211,7 @@ def between(start: Any, end: Any) -> str:
 @register.filter
 def span(seconds: Any) -> str:
     """Format seconds: "4 s", "12 min", "2h 04m", "3d 02h"."""
-    if isinstance(seconds, float) and seconds < 10:
+    if isinstance(seconds, float) and 0.05 <= seconds < 10:
         return translated(Message("{n} s", n=f"{seconds:.1f}"))
     return translated(span_text(seconds or 0))
 

@@ -18,9 +18,18 @@ from workspaces.web.base import page
 
 @page()
 def find(request: Any) -> HttpResponse:
-    """Search an organization, or the platform area, for the command palette."""
+    """Search an organization for the command palette."""
+    return _found(request, request.org.slug)
+
+
+@page(P.CLUSTERS_READ)
+def find_in_platform(request: Any) -> HttpResponse:
+    """Search the platform area for the command palette."""
+    return _found(request, "")
+
+
+def _found(request: Any, org: str) -> HttpResponse:
     text = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY]
-    org = request.org.slug if request.org else ""
     return JsonResponse({"groups": search(Query(request.actor, org, text))})
 
 

@@ -29,7 +29,7 @@ def sessions(request: Any) -> HttpResponse:
     return render(
         request,
         "account/sessions.html",
-        {"page_title": Message("Where you are signed in"), "sessions": rows},
+        {"page_title": Message("Sessions"), "sessions": rows},
     )
 
 

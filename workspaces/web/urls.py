@@ -23,7 +23,7 @@ from workspaces.web import (
 )
 
 platform_pages = [
-    path("find", search.find, name="platform-find"),
+    path("find", search.find_in_platform, name="platform-find"),
     path("organizations", platform.organizations, name="platform-organizations"),
     path("people", platform.people, name="platform-people"),
     path("people/<uuid:person>", platform.person, name="platform-person"),

@@ -3,7 +3,16 @@ import uPlot from "../../vendor/uplot.js";
 import { say } from "../words.js";
 import { around, clock, moment } from "./axis.js";
 import { colourOf, dashOf, token } from "./colours.js";
-import { byStep, csvOf, GAP, inOrder, labelTitle, smoothed, summaryOf } from "./curves.js";
+import {
+  byStep,
+  csvOf,
+  GAP,
+  inOrder,
+  labelText,
+  labelTitle,
+  smoothed,
+  summaryOf,
+} from "./curves.js";
 import { duration, formatOf, plain, rangeOf, stepsOf } from "./format.js";
 
 const MOST = 4000; // points of a live curve
@@ -77,6 +86,9 @@ export class Chart {
     this.spec = spec;
     this.title = title;
     this.curves = spec.curves;
+    this.groups = [...new Set(this.curves.map((c) => labelText(c.labels)))];
+    // Train and validation of several tasks: one colour a task, validation dashed.
+    this.isPaired = this.groups.length > 1 && this.curves.some((c) => c.split);
     this.heading.textContent = title;
     this.menuName.setAttribute("aria-label", say("Options of {name}", { name: title }));
     this.card.setAttribute("aria-label", title);
@@ -99,11 +111,15 @@ export class Chart {
   }
 
   colour(curve) {
-    return this.set.isMany ? curve.source.colour : this.curves.indexOf(curve);
+    if (this.set.isMany) return curve.source.colour;
+    return this.isPaired
+      ? this.groups.indexOf(labelText(curve.labels))
+      : this.curves.indexOf(curve);
   }
 
   dash(curve) {
-    if (this.set.isMany) return curve.split && curve.split !== "train" ? [6, 4] : [];
+    if (this.set.isMany || this.isPaired)
+      return curve.split && curve.split !== "train" ? [6, 4] : [];
     return dashOf(this.curves.indexOf(curve));
   }
 

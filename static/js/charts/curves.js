@@ -68,13 +68,29 @@ export function chartsOf(curves) {
     curve.split = isShared ? split || "train" : "";
     chart.curves.push(curve);
   }
+  for (const chart of charts.values())
+    chart.curves.sort((a, b) =>
+      labelText(a.labels).localeCompare(labelText(b.labels), "en", { numeric: true }),
+    );
   return [...charts.values()].sort(byTitle);
 }
 
 const tail = (name, section) =>
   section && name.startsWith(`${section}/`) ? name.slice(section.length + 1) : name;
 
+const FIRST = [
+  "gpu.utilization",
+  "gpu.memory.used",
+  "gpu.power",
+  "gpu.temperature",
+  "cpu.utilization",
+  "cpu.used",
+  "memory.used",
+];
+const placeOf = (chart) => (FIRST.indexOf(chart.title) + FIRST.length + 1) % (FIRST.length + 1);
+
 function byTitle(a, b) {
+  if (a.isSystem && b.isSystem && placeOf(a) !== placeOf(b)) return placeOf(a) - placeOf(b);
   return Number(isLoss(b.title)) - Number(isLoss(a.title)) || a.title.localeCompare(b.title, "en");
 }
 

@@ -329,10 +329,10 @@ def test_pending_job_names_limit_usage_month_end_and_sufficient_value(
     with org_scope(story.atlas.id):
         answer = pending_explanation.explanation_of(job, story.actor(story.ada))
     assert answer.text == (
-        "Team Vision has used 3.33 of 3 GPU-hours of this month, what runs now included. "
-        "The next month begins on 2026-12-01 00:00 UTC, and it may start then."
+        "Team Vision has used 3.33 of 3 GPU-hours this month, including running jobs. "
+        "The limit resets on 2026-12-01 00:00 UTC."
     )
-    assert answer.advice == "It would start now if the limit of team Vision were 4 GPU-hours."
+    assert answer.advice == "Would start now if the limit of team Vision were 4 GPU-hours."
     assert answer.change is None
     _limit(story, 4)
     claim_all(job.cluster)
@@ -448,7 +448,7 @@ def test_dry_run_says_when_the_job_would_start(story):
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}),
         )
     start = next(check for check in result.checks if check.name == "start")
-    assert "2 of 1 GPU-hours of this month" in start.text
+    assert "2 of 1 GPU-hours this month" in start.text
     assert "2026-12-01 00:00 UTC" in start.text
 
 
@@ -548,7 +548,7 @@ def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
     _run(_held(story), NOON - timedelta(hours=2), NOON)
     job = _held(story)
     page = ada.get(f"/atlas/jobs/{job.number}").content.decode()
-    assert "Team Vision has used 4 of 2.5 GPU-hours of this month" in page
+    assert "Team Vision has used 4 of 2.5 GPU-hours this month" in page
     assert f"ask=team%3Avision&amp;resource=gpu-hours&amp;amount=5&amp;job={job.number}" in page
     body = {"who": "team:vision", "resource": GPU_HOURS, "amount": "20", "why": "a paper"}
     assert ben.post("/atlas/quotas/requests", body).status_code == 302

@@ -142,10 +142,10 @@ def test_pending_job_names_the_storage_limit_usage_and_advice(story):
     with org_scope(story.atlas.id):
         explanation = pending_explanation.explanation_of(job, story.actor(story.ada))
     assert explanation.text == (
-        "Team Vision keeps 700 B of logs, and the limit is 500 B. It may start once logs are "
-        "deleted or the limit is raised."
+        "Team Vision is using 700 B of 500 B of log storage. Delete logs or request more storage "
+        "to let it start."
     )
-    assert explanation.advice == "It would start now if the limit of team Vision were 1 GiB."
+    assert explanation.advice == "Would start now if the limit of team Vision were 1 GiB."
     assert explanation.change is None and explanation.holders == []
     page = story.client(story.ada).get(f"/atlas/jobs/{job.number}").content.decode()
     assert 'href="/atlas/storage?team=vision"' in page
@@ -160,8 +160,8 @@ def test_organization_limit_names_what_is_guaranteed_to_others(story):
     with org_scope(story.atlas.id):
         text = pending_explanation.explanation_of(job, story.actor(story.ada)).text
     assert text.startswith(
-        "Atlas keeps 700 B of logs, and the limit is 1.5 KiB, of which 1000 B are kept free for "
-        "what others are guaranteed."
+        "Atlas is using 700 B of 1.5 KiB of log storage, of which 1000 B are reserved for the "
+        "guaranteed quotas of others."
     )
 
 
@@ -183,7 +183,7 @@ def test_dry_run_reports_that_the_job_would_wait(story):
         result = dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
-    assert "The team keeps 700 B of logs, and the limit is 100 B." in next(
+    assert "The team is using 700 B of 100 B of log storage." in next(
         c.text for c in result.checks if c.name == "start"
     )
 
@@ -291,7 +291,7 @@ def test_largest_logs_are_listed_within_the_viewers_permissions(story):
 def test_storage_page_deletes_selected_logs_within_permissions(
     story,
 ):
-    assert "No logs are kept here" in story.client(story.ada).get("/atlas/storage").content.decode()
+    assert "No logs stored" in story.client(story.ada).get("/atlas/storage").content.decode()
     jobs = [ended(story), ended(story), ended(story, person=story.ben)]
     tasks.count_logs()
     limit(story, GIB)

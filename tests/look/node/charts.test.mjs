@@ -93,9 +93,10 @@ test("curves of GPUs and tasks stay apart in one chart", () => {
 });
 
 test("smoothing has no bias at the start and leaves gaps", () => {
-  assert.deepEqual(smoothed([4, 4, null, 4], 0.9).map((y) => y && Math.round(y * 1e9) / 1e9), [
-    4, 4, null, 4,
-  ]);
+  assert.deepEqual(
+    smoothed([4, 4, null, 4], 0.9).map((y) => y && Math.round(y * 1e9) / 1e9),
+    [4, 4, null, 4],
+  );
   const [, second] = smoothed([0, 1], 0.5);
   assert.ok(Math.abs(second - 2 / 3) < 1e-12);
   const raw = [1, 2];

@@ -69,7 +69,12 @@ test("words are readable on the tints behind notes", () => {
     atLeast(4.5, [ink], [surface]);
 });
 
+test("the current match in a log is readable", () => atLeast(4.5, ["on-hit"], ["hit-now"]));
+
 test("the word on the primary button is readable", () => atLeast(4.5, ["on-accent"], ["accent"]));
 
 test("curves and meters stand out from what is behind them", () =>
   atLeast(3, ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "accent"], ["bg", "panel"]));
+
+test("borders of fields and keys, and the focus ring, stand out", () =>
+  atLeast(3, ["control-line", "focus"], [...SURFACES, "rail"]));

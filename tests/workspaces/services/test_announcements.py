@@ -102,8 +102,8 @@ def test_announcement_markup_is_escaped(story):
 
 def test_announcement_dismissal_is_per_session(story):
     row, ben = announce(story), story.client(story.ben)
-    answer = ben.post(f"/atlas/announcements/{row.id}/dismiss", {"back": "/atlas/members?x=1"})
-    assert (answer.status_code, answer["Location"]) == (302, "/atlas/members?x=1")
+    answer = ben.post(f"/accounts/announcements/{row.id}/dismiss/", {"back": "/atlas/people?x=1"})
+    assert (answer.status_code, answer["Location"]) == (302, "/atlas/people?x=1")
     assert "Maintenance tonight" not in ben.get("/atlas/teams").content.decode()
     assert "Maintenance tonight" in read_by(story, story.ben)
 
@@ -114,8 +114,10 @@ def test_announcement_dismissal_is_per_session(story):
 )
 def test_announcement_dismissal_does_not_redirect_elsewhere(story, back):
     row = announce(story)
-    answer = story.client(story.ben).post(f"/atlas/announcements/{row.id}/dismiss", {"back": back})
-    assert answer["Location"] == "/atlas/"
+    answer = story.client(story.ben).post(
+        f"/accounts/announcements/{row.id}/dismiss/", {"back": back}
+    )
+    assert answer["Location"] == "/"
 
 
 def test_announcement_publish_and_withdraw_are_recorded(story):

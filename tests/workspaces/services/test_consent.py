@@ -81,7 +81,7 @@ def test_bring_in_invited_or_member_is_conflict(story):
 def test_members_page_shows_invitation_link(story):
     page = (
         story.client(story.ada)
-        .post("/atlas/members", {"email": story.cyd.email, "role": "member"})
+        .post("/atlas/people", {"email": story.cyd.email, "role": "member"})
         .content.decode()
     )
     assert (

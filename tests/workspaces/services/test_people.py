@@ -226,7 +226,7 @@ def test_import_team_of_other_organization_is_unknown(story):
 def test_import_page_previews_then_shows_links(story, settings):
     ada = story.client(story.ada)
     file = SimpleUploadedFile("people.csv", EXCEL.encode("utf-8"), content_type="text/csv")
-    shown = ada.post("/atlas/members/import", {"file": file, "how": "invite"}).content.decode()
+    shown = ada.post("/atlas/people/import", {"file": file, "how": "invite"}).content.decode()
     assert (
         "This would happen" in shown
         and "Ina Müller" in shown
@@ -234,7 +234,7 @@ def test_import_page_previews_then_shows_links(story, settings):
     )
     text = shown.partition('<textarea name="text" hidden>')[2].partition("</textarea>")[0]
     done = ada.post(
-        "/atlas/members/import",
+        "/atlas/people/import",
         {"do": "import", "how": "invite", "text": text.replace("&#x27;", "'")},
     ).content.decode()
     assert done.count("/accounts/invitations/") == 1 and "Done." in done
@@ -245,9 +245,7 @@ def test_import_page_escapes_markup(story):
         'email,name\n<script>alert(1)</script>,x\nina@else.example,"<img src=x onerror=alert(2)>"'
     )
     for text in (evil, evil.splitlines()[0] + "\n" + evil.splitlines()[2]):
-        page = (
-            story.client(story.ada).post("/atlas/members/import", {"text": text}).content.decode()
-        )
+        page = story.client(story.ada).post("/atlas/people/import", {"text": text}).content.decode()
         assert "<script>alert" not in page and "<img src=x" not in page and "&lt;" in page
 
 

@@ -9,7 +9,7 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
 from workspaces.models import Quota, QuotaRequest
-from workspaces.quotas.requests import decide_request, request_limit
+from workspaces.quotas.requests import decide_request, reopen_request, request_limit
 from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope
 
@@ -59,7 +59,7 @@ def test_quota_request_approved_sets_limit_and_shows_message(limited):
     _decide(limited, limited.ada, row, "approve", "until Friday")
     assert _limit(limited) == 6
     shown = limited.client(limited.ben).get("/atlas/quotas").content.decode()
-    assert "approved" in shown and "until Friday" in shown
+    assert "Approved" in shown and "until Friday" in shown
     kinds = list(
         Event.objects.filter(kind__startswith="quota")
         .order_by("position")
@@ -183,3 +183,33 @@ def test_quota_request_decision_survives_mail_failure(limited, settings, monkeyp
     row = _ask(limited, limited.ben)
     limited.client(limited.ada).post(f"/atlas/quotas/requests/{row.id}", {"do": "approve"})
     assert _limit(limited) == 6
+
+
+def test_quota_request_decision_is_undone_with_its_limit(limited):
+    row = _ask(limited, limited.ben)
+    _decide(limited, limited.ada, row, "approve")
+    assert _limit(limited) == 6
+    row = _reopen(limited, limited.ada, row, limit=4)
+    assert (row.state, row.decided_by, _limit(limited)) == ("open", "", 4)
+    _decide(limited, limited.ada, row, "decline")
+    assert _reopen(limited, limited.ada, row).state == "open"
+    assert Event.objects.filter(kind="quota.request_reopened").count() == 2
+
+
+def test_quota_request_undo_is_refused_after_another_change(limited):
+    row = _ask(limited, limited.ben)
+    with pytest.raises(Conflict, match="no decision to undo"):
+        _reopen(limited, limited.ada, row)
+    _decide(limited, limited.ada, row, "approve")
+    with pytest.raises(NotPermitted):
+        _reopen(limited, limited.ben, row)
+    with org_scope(limited.atlas.id):
+        Quota.objects.filter(scope="team", resource="gpu").update(limit=20)
+    with pytest.raises(Conflict, match="changed since"):
+        _reopen(limited, limited.ada, row, limit=4)
+    assert _limit(limited) == 20
+
+
+def _reopen(story, person, row, **more):
+    with org_scope(story.atlas.id):
+        return reopen_request(actor=story.actor(person), org=story.atlas, request_id=row.id, **more)

@@ -29,8 +29,8 @@ def test_suspended_member_is_marked_and_not_offered_to_teams(story):
         "ben@atlas.example": True,
         "eve@atlas.example": True,
     }
-    page = ada.get("/atlas/members").content.decode()
-    assert page.count('<span class="chip warn">suspended</span>') == 2
+    page = ada.get("/atlas/people").content.decode()
+    assert page.count('<span class="chip warn">Suspended</span>') == 2
     candidates = ada.get("/atlas/teams/vision").context["candidates"]
     assert {"ben@atlas.example", "eve@atlas.example"}.isdisjoint(row["email"] for row in candidates)
 
@@ -68,24 +68,24 @@ def test_members_pagination_and_search(story):
         == 400
     )
     ada = story.client(story.ada)
-    first = ada.get("/atlas/members")
-    second = ada.get("/atlas/members" + first.context["list"].next_url)
+    first = ada.get("/atlas/people")
+    second = ada.get("/atlas/people" + first.context["list"].next_url)
     assert [
         row["email"] for row in [*first.context["list"].rows, *second.context["list"].rows]
     ] == everybody[:100]
     assert "120 people" in first.content.decode() and "is invited" not in first.content.decode()
     assert '<button class="btn small">Search</button>' in first.content.decode()
-    assert [row["email"] for row in ada.get("/atlas/members?q=P07").context["list"].rows] == [
+    assert [row["email"] for row in ada.get("/atlas/people?q=P07").context["list"].rows] == [
         f"p07{n}@atlas.example" for n in range(10)
     ]
-    third = ada.get("/atlas/members" + second.context["list"].next_url)
-    back = ada.get("/atlas/members" + third.context["list"].previous_url)
+    third = ada.get("/atlas/people" + second.context["list"].next_url)
+    back = ada.get("/atlas/people" + third.context["list"].previous_url)
     assert [row["email"] for row in back.context["list"].rows] == everybody[50:100]
 
 
 def test_members_sort_keeps_filters_and_pages(story):
     ada = story.client(story.ada)
-    shown = ada.get("/atlas/members?q=atlas&sort=-created_at").context["list"]
+    shown = ada.get("/atlas/people?q=atlas&sort=-created_at").context["list"]
     assert [row["email"] for row in shown.rows] == ["ben@atlas.example", "ada@atlas.example"]
     assert "q=atlas" in shown.heads[0].url and shown.heads[2].direction == "descending"
     first = story.api(story.ada).get(API, {"sort": "-created_at", "limit": 1}).json()
@@ -104,7 +104,7 @@ def test_members_csv_escapes_formulas(story):
     user = User.objects.create_user("eve@atlas.example", name="=HYPERLINK(1)")
     with platform_scope("test"):
         Membership.objects.create(org=story.atlas, user=user)
-    answer = story.client(story.ada).get("/atlas/members?format=csv&q=eve")
+    answer = story.client(story.ada).get("/atlas/people?format=csv&q=eve")
     assert answer["Content-Disposition"] == 'attachment; filename="members.csv"'
     lines = b"".join(answer.streaming_content).decode().split("\r\n")
     assert lines[0] == "email,name,teams,created_at,role"

@@ -13,8 +13,8 @@ from workspaces.tenancy.scope import org_scope
 @each(
     ("language", "names"),
     [
-        ("en", ["CPU", "Memory", "GPU (h100)", "Jobs", "GPU h", "Logs"]),
-        ("ko", ["CPU", "메모리", "GPU (h100)", "작업", "GPU 시간", "로그"]),
+        ("en", ["CPU", "Memory", "H100", "Jobs", "GPU h", "Logs"]),
+        ("ko", ["CPU", "메모리", "H100", "작업", "GPU 시간", "로그"]),
     ],
 )
 def test_meter_name_is_translated(language, names):

@@ -116,7 +116,9 @@ def test_application_secret_form_resubmitted_rotates_once(story):
         name="Grafana",
         addresses=["https://grafana.example.com/back"],
     )
-    form = form_of(browser.get("/platform/applications").content.decode()) | {"verb": "renew"}
+    form = form_of(browser.get("/platform/applications/grafana").content.decode()) | {
+        "verb": "renew"
+    }
     assert "mca_" in browser.post("/platform/applications/grafana", form).content.decode()
     kept = Client.objects.get(id="grafana").secret
     assert (

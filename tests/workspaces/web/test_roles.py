@@ -123,7 +123,7 @@ def test_denied_page_links_to_explanation(story):
     with org_scope(story.atlas.id):
         Membership.objects.filter(user=story.ben).update(role="billing-viewer")
     client = story.client(story.ben)
-    answer = client.get("/atlas/members")
+    answer = client.get("/atlas/people")
     assert (
         answer.status_code == 403
         and "/atlas/access?permission=members%3Aread" in answer.content.decode()
@@ -143,7 +143,7 @@ def test_roles_page_offers_user_admin_only_own_permissions(story, ada):
         organization_services.change_member(
             actor=story.actor(story.ada), org=story.atlas, email=story.ben.email, role="user-admin"
         )
-    text = story.client(story.ben).get("/atlas/members").content.decode()
+    text = story.client(story.ben).get("/atlas/people").content.decode()
     assert '<option value="user-admin"' in text and '<option value="admin"' not in text
     text = story.client(story.ben).get("/atlas/roles").content.decode()
     assert 'value="jobs:admin" disabled' in text and 'value="members:write" disabled' not in text

@@ -1,0 +1,354 @@
+"""Context of the page of one job: header, timeline, tasks, overview and the answer for a wait."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+from typing import Any
+
+from django.http import HttpRequest
+
+from jobs import representations, selectors, storage
+from jobs.metrics import chart_context
+from jobs.models import Attempt, Dependency, Job
+from jobs.outputs import output_text
+from jobs.scheduling import pending_explanation, quota_limits
+from jobs.scheduling.pending_explanation import PendingExplanation
+from jobs.services.change import authorize_change
+from jobs.spec_changes import spec_diff
+from jobs.web.reading import facts_of_log, last_lines
+from portal import series
+from portal.core import clock
+from portal.core.errors import PortalError
+from portal.core.messages import Message
+from portal.core.models import Event
+from schedulers.states import State, Wait
+from workspaces.access.permissions import Permission as P
+
+TABS = (
+    ("overview", Message("Overview")),
+    ("logs", Message("Logs")),
+    ("metrics", Message("Metrics")),
+    ("spec", Message("Spec")),
+    ("environment", Message("Environment")),
+    ("events", Message("Events")),
+)
+BUCKETS = 60  # of a sparkline
+GAP = 4  # empty buckets that are a gap
+MOST_CELLS = 2000  # tasks in the grid
+MOST_LINKS = 50  # jobs of one kind in the lineage
+_ENDS = {
+    State.SUCCEEDED: Message("Succeeded"),
+    State.FAILED: Message("Failed"),
+    State.CANCELED: Message("Canceled"),
+}
+_MAIN_CURVES = re.compile(
+    r"loss|reward|accuracy|acc\b|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A step of the timeline.
+
+    `state` is the class of its symbol, "" for a step that is still to come. `seconds` is how long it
+    took; a step that is under way has `since` instead. The end has `at`.
+    """
+
+    label: str
+    state: str = ""
+    seconds: float | None = None
+    since: datetime | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Action:
+    """The one thing to do about a pending job: a link, or a button that posts."""
+
+    label: str
+    href: str
+    is_post: bool = False
+
+
+@dataclass(frozen=True)
+class Sparkline:
+    """GPU utilization as SVG polylines on a canvas of 120 × 24.
+
+    `percent` is the mean of the last five minutes, or of the whole run if it has ended.
+    """
+
+    points: Sequence[str]
+    percent: int | None
+
+
+def job_context(request: Any, row: Job) -> dict[str, Any]:
+    """Return the context of jobs/detail.html. Raises NotFound for an unknown task or attempt."""
+    tasks = _tasks(row)
+    attempt = _chosen(request, row, tasks)
+    detail = representations.job_detail(row)
+    explanation = pending_explanation.explanation_of(row, request.actor)
+    more = quota_limits.more(explanation.numbers, row) if explanation else ""
+    may_change_it = may_change(request, row)
+    tab = _tab(request)
+    return {
+        "page_title": f"#{row.number} {row.name}",
+        "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
+        "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
+        "job": detail,
+        "job_hex": row.id.hex,
+        "attempt": representations.attempt_row(attempt),
+        "attempt_hex": attempt.id.hex,
+        "tries": _tries(row, attempt),
+        "timeline": timeline(row, attempt),
+        "tasks": tasks,
+        "task": _task_context(row, attempt) if row.array_size is not None else None,
+        "pending": explanation,
+        "pending_action": pending_action(request, row, explanation, more, may_change_it),
+        "output": output_text(attempt),
+        "reason": representations.reason_of(attempt.reason, attempt.evidence),
+        "log": facts_of_log(attempt),
+        "tail": last_lines(attempt),
+        "deletable": _deletable(row) if may_change_it else 0,
+        "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
+        "metrics": latest_metrics(row, attempt),
+        "gpu": gpu_sparkline(attempt) if row.resources.get("gpu") else None,
+        "usage": _usage(attempt),
+        "lineage": _lineage(request, row),
+        "diff": spec_diff(request.actor, row),
+        "env": sorted(representations.environment_of(attempt).items()),
+        **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),
+        "tab": tab,
+        "tab_in_url": "" if tab == "overview" else tab,
+        "task_index": attempt.index if row.array_size is not None else None,
+        "attempt_ordinal": None if attempt.is_current else attempt.ordinal,
+        "tabs": TABS,
+        "limit": _spaced(row.spec.get("policy", {}).get("max_runtime", "")),
+        "may_change": may_change_it,
+        "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
+        "is_final": State(row.state).is_final,
+    }
+
+
+def may_change(request: HttpRequest, row: Job) -> bool:
+    """Return whether the viewer may cancel the job and delete its logs."""
+    try:
+        authorize_change(request.actor, row, P.JOBS_CANCEL)  # type: ignore[attr-defined]
+    except PortalError:
+        return False
+    return True
+
+
+def timeline(row: Job, attempt: Attempt) -> list[Phase]:
+    """Return the steps of one attempt, with the time when it was handed over."""
+    queued = row.created_at if attempt.ordinal == 1 else attempt.queued_at
+    handed_over = (
+        Event.objects.filter(
+            subject_id=row.id,
+            kind="attempt.dispatching",
+            data__index=attempt.index,
+            data__ordinal=attempt.ordinal,
+        )
+        .order_by("position")
+        .values_list("at", flat=True)
+        .first()
+    )
+    return phases(attempt, queued, handed_over or attempt.started_at)
+
+
+def phases(attempt: Attempt, queued: datetime, begun: datetime | None) -> list[Phase]:
+    """Return Queued, Starting and Running of one attempt, and its end; it skips what never began."""
+    state = State(attempt.state)
+    now = State.STOPPING if state == State.STOPPING else State.RUNNING
+    steps: list[tuple[str, str, datetime | None, datetime | None]] = [
+        (Message("Queued"), "queued", queued, begun or attempt.finished_at),
+        (Message("Starting"), "starting", begun, attempt.started_at or attempt.finished_at),
+        (
+            Message("Stopping") if now is State.STOPPING else Message("Running"),
+            now.label,
+            attempt.started_at,
+            attempt.finished_at,
+        ),
+    ]
+    found = []
+    for label, name, start, end in steps:
+        if start and end:
+            found.append(Phase(label, name, seconds=max((end - start).total_seconds(), 0)))
+        elif start:
+            found.append(Phase(label, name, since=start))
+        elif not state.is_final:
+            found.append(Phase(label))
+    if state.is_final:
+        return [*found, Phase(_ENDS[state], state.label, at=attempt.finished_at)]
+    return found
+
+
+def pending_action(
+    request: Any, row: Job, seen: PendingExplanation | None, more: str, may_change_it: bool
+) -> Action | None:
+    """Return the most useful next step of somebody whose job is pending."""
+    if seen is None:
+        return None
+    base, page = f"/{request.org.slug}", f"/{request.org.slug}/jobs/{row.number}"
+    edit = Action(Message("Edit and rerun"), f"{base}/jobs/new?from={row.number}")
+    if seen.code == Wait.HELD and may_change_it:
+        return Action(Message("Release"), f"{page}/release", is_post=True)
+    if seen.change:
+        change = seen.change
+        return Action(
+            Message("Rerun with this change"),
+            f"{edit.href}&change={change['field']}&was={change['from']}&to={change['to']}",
+        )
+    if more:
+        return Action(Message("Request more"), f"{base}/quotas?{more}#ask")
+    if seen.code == Wait.DEPENDENCY and seen.holders and seen.holders[0]["number"]:
+        number = seen.holders[0]["number"]
+        return Action(Message("Open #{n}", n=number), f"{base}/jobs/{number}")
+    if seen.code == Wait.BACKOFF:
+        before = row.attempts.filter(is_current=False).order_by("-finished_at").first()
+        where = f"?index={before.index}&attempt={before.ordinal}&tab=logs" if before else ""
+        return Action(Message("Open the failed attempt"), f"{page}{where}")
+    if seen.code in {Wait.IMPOSSIBLE, Wait.IMAGE, Wait.ARRAY_LIMIT}:
+        return edit
+    if request.actor.may(P.NODES_READ):
+        return Action(Message("View nodes"), f"{base}/nodes")
+    return edit
+
+
+def latest_metrics(row: Job, attempt: Attempt) -> list[dict[str, Any]]:
+    """Return the last values of the curves that the task reported, losses and scores first."""
+    found = [
+        point
+        for point in series.latest(f"job:{row.id.hex}").values()
+        if row.array_size is None or point["labels"].get("task") == str(attempt.index)
+    ]
+    found.sort(key=lambda p: (not _MAIN_CURVES.search(p["name"]), "loss" not in p["name"]))
+    return found[:6]
+
+
+def gpu_sparkline(attempt: Attempt) -> Sparkline | None:
+    """Return the mean GPU utilization of an attempt over its life; None if it was not measured."""
+    found = series.query(f"attempt:{attempt.id.hex}", names=["gpu.utilization"], max_points=BUCKETS)
+    points = [
+        (at, value)
+        for one in found
+        for at, value in zip(one.times, one.values, strict=True)
+        if value is not None
+    ]
+    if not points:
+        return None
+    first, last = min(points)[0], max(points)[0]
+    width = max((last - first) // BUCKETS, 10_000)
+    buckets: dict[int, list[float]] = {}
+    for at, value in points:
+        buckets.setdefault((at - first) // width, []).append(value)
+    end = max(*buckets, 1)
+    lines, before = list[list[str]](), -GAP
+    for n, values in sorted(buckets.items()):
+        if n - before >= GAP:
+            lines.append([])
+        lines[-1].append(f"{n / end * 120:.1f},{23 - fmean(values) * 22:.1f}")
+        before = n
+    since = 0 if State(attempt.state).is_final else clock.now_ms() - 300_000
+    counted = [value for at, value in points if at > since]
+    percent = round(100 * fmean(counted)) if counted else None
+    return Sparkline([" ".join(line) for line in lines], percent)
+
+
+def _usage(attempt: Attempt) -> dict[str, float]:
+    """Return the last measured usage by short name; nothing for an attempt that does not run."""
+    if not State.DISPATCHING < attempt.state < State.SUCCEEDED:
+        return {}
+    names = {"cpu.used": "cpu", "memory.used": "memory", "gpu.memory.used": "gpu_memory"}
+    found: dict[str, float] = {}
+    for point in series.latest(f"attempt:{attempt.id.hex}").values():
+        if name := names.get(point["name"]):
+            found[name] = found.get(name, 0) + point["value"]
+    return found
+
+
+def _tasks(row: Job) -> list[dict[str, Any]]:
+    if row.array_size is None:
+        return []
+    rows = row.attempts.filter(is_current=True).order_by("index")[:MOST_CELLS]
+    return [representations.attempt_row(attempt) for attempt in rows]
+
+
+def _chosen(request: Any, row: Job, tasks: Sequence[dict[str, Any]]) -> Attempt:
+    """Return the attempt in the URL; of an array, a failed or else a running task by default."""
+    index, ordinal = (_number(request, name) for name in ("index", "attempt"))
+    if index is None:
+        order = ("failed", "running", "stopping", "starting")
+        first = min(
+            tasks,
+            key=lambda t: order.index(t["state"]) if t["state"] in order else len(order),
+            default={"index": 0},
+        )
+        index = first["index"]
+    return selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
+
+
+def _number(request: Any, name: str) -> int | None:
+    text = request.GET.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
+
+
+def _tries(row: Job, attempt: Attempt) -> list[dict[str, Any]]:
+    rows = row.attempts.filter(index=attempt.index).order_by("ordinal")
+    return [representations.attempt_row(one) for one in rows]
+
+
+def _task_context(row: Job, attempt: Attempt) -> dict[str, Any]:
+    """Return the place of the task among the others, and the counts of the whole array."""
+    others = row.attempts.filter(is_current=True)
+    states = representations.array_states(row)
+    return {
+        "place": others.filter(index__lt=attempt.index).count() + 1,
+        "previous": others.filter(index__lt=attempt.index)
+        .order_by("-index")
+        .values_list("index", flat=True)
+        .first(),
+        "next": others.filter(index__gt=attempt.index)
+        .order_by("index")
+        .values_list("index", flat=True)
+        .first(),
+        "total": sum(states.values()),
+        "done": sum(n for state, n in states.items() if State.of(state).is_final),
+    }
+
+
+def _lineage(request: Any, row: Job) -> dict[str, Any]:
+    """Return the jobs around this one that the viewer may see."""
+    visible = selectors.visible_jobs(request.actor)
+
+    def shown(rows: Any) -> list[dict[str, Any]]:
+        found = representations.listed(rows).order_by("-number")[:MOST_LINKS]
+        return [representations.job_row(one) for one in found]
+
+    needs = Dependency.objects.filter(job=row).values("needs")
+    needed_by = Dependency.objects.filter(needs=row).values("job")
+    return {
+        "parents": shown(visible.filter(id=row.parent_id)) if row.parent_id else [],
+        "reruns": shown(visible.filter(parent=row)),
+        "needs": shown(visible.filter(id__in=needs)),
+        "needed_by": shown(visible.filter(id__in=needed_by)),
+    }
+
+
+def _spaced(duration: object) -> str:
+    """Return "1d 11h" of "1d11h"."""
+    return re.sub(r"(?<=[a-z])(?=\d)", " ", str(duration or ""))
+
+
+def _tab(request: HttpRequest) -> str:
+    query = request.GET.get("tab", "")
+    return query if query in dict(TABS) else "overview"
+
+
+def _deletable(row: Job) -> int:
+    """Return the bytes of logs that may be deleted now."""
+    is_ended = State(row.state).is_final and not row.log_delete_asked_at
+    return storage.bytes_of(row) if is_ended else 0

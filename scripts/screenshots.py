@@ -1,0 +1,70 @@
+"""Make the screenshots of README.md from a running portal that `manage.py demo` has filled.
+
+    python scripts/screenshots.py http://127.0.0.1:8000 EMAIL PASSWORD [ORG]
+
+Needs Chromium and the test packages (`make test` installs both). Writes docs/img/*.png.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "img"
+LIMIT = 200_000  # bytes; the repository keeps every version
+SCREEN = {"width": 1280, "height": 800}
+
+
+def main(url: str, email: str, password: str, org: str = "aurora") -> int:
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for theme, shots in {
+            "light": {"home": f"/{org}/", "jobs": f"/{org}/jobs"},
+            "dark": {
+                "job": _curves(chromium.new_page(), url, email, password, org),
+                "nodes": f"/{org}/nodes",
+            },
+        }.items():
+            page = chromium.new_page(viewport=SCREEN, color_scheme=theme)
+            _sign_in(page, url, email, password)
+            for name, path in shots.items():
+                page.goto(url + path)
+                page.wait_for_timeout(3000)  # curves and live values
+                file = IMAGES / f"{name}.png"
+                page.screenshot(path=file)
+                size = file.stat().st_size
+                print(f"{file.relative_to(ROOT)}: {size // 1000} kB of {path}")
+                if size > LIMIT:
+                    print(f"larger than {LIMIT // 1000} kB", file=sys.stderr)
+                    return 1
+        chromium.close()
+    return 0
+
+
+def _sign_in(page: Page, url: str, email: str, password: str) -> None:
+    page.goto(f"{url}/accounts/login/")
+    page.fill("[name=login]", email)
+    page.fill("[name=password]", password)
+    page.click("button[type=submit]")
+    page.wait_for_url(lambda at: "/login/" not in at)
+
+
+def _curves(page: Page, url: str, email: str, password: str, org: str) -> str:
+    """Return the path of the metrics of a job that has succeeded or still runs."""
+    _sign_in(page, url, email, password)
+    page.goto(f"{url}/{org}/jobs?state=succeeded&sort=-took")
+    path = page.locator("tr[data-href]").first.get_attribute("data-href")
+    return f"{path}?tab=metrics"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in {4, 5}:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

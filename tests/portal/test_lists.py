@@ -1,0 +1,158 @@
+"""Lists on pages and in the API: chips that combine, the text language, columns and files."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from jobs.models import Job
+from schedulers.states import State
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import org_scope
+
+pytestmark = pytest.mark.usefixtures("home")
+PAGE, API = "/atlas/jobs", "/api/v1/orgs/atlas/jobs"
+
+
+@pytest.fixture
+def jobs(story):
+    """Create jobs of two people: number 1 to 5."""
+    cluster_with(gpus=2)
+    made = [
+        ("llm-train", State.FAILED, story.ada, {"team": "a"}),
+        ("llm-test", State.FAILED, story.ada, {"team": "b"}),
+        ("LLM eval", State.RUNNING, story.ben, {}),
+        ("vit", State.SUCCEEDED, story.ben, {"team": "a"}),
+        ("vit-test", State.QUEUED, story.ada, {}),
+    ]
+    for name, state, owner, labels in made:
+        job = submit(story, owner, name=name, labels=labels)
+        with org_scope(story.atlas.id):
+            Job.objects.filter(id=job.id).update(state=state)
+    with org_scope(story.atlas.id):
+        Job.objects.filter(name="llm-train").update(resources={"gpu": 2, "gpu.h100": 2})
+    return story
+
+
+QUERIES = [
+    ("state=failed,running", "state:failed,running", {1, 2, 3}),
+    ("state=!failed", "-state:failed", {3, 4, 5}),
+    ("q=llm", "llm", {1, 2, 3}),
+    ("q=llm+-test", "llm -test", {1, 3}),
+    ("owner=me&state=failed,queued", "state:failed state:queued user:me", {1, 2, 5}),
+    ("owner=!me", "-user:me", {3, 4}),
+    ("name=llm&state=failed", "name:llm state:failed", {1, 2}),
+    ("name=!test", "-name:test", {1, 3, 4}),
+    ("name=%3Dvit", "name:=vit", {4}),
+    ("gpu=h100", "gpu:h100", {1}),
+    ("gpu=none", "gpu:none", {2, 3, 4, 5}),
+    ("label=team:a", "label:team:a", {1, 4}),
+    ("label=!team:a", "-label:team:a", {2, 3, 5}),
+    ("since=1h", "since:1h", {1, 2, 3, 4, 5}),
+    ("team=!vision", "-team:vision", set()),
+    ("q=%233", "#3", {3}),
+]
+
+
+def numbers(client, url):
+    return {row["number"] for row in client.get(url).context["list"].rows}
+
+
+@pytest.mark.both_databases
+def test_parameters_and_text_find_the_same_on_page_and_in_api(subtests, jobs):
+    browser, api = jobs.client(jobs.ada), jobs.api(jobs.ada)
+    for params, text, wanted in QUERIES:
+        with subtests.test(text=text):
+            items = api.get(f"{API}?{params}").json()["items"]
+            assert {job["number"] for job in items} == wanted
+            answer = browser.get(PAGE, {"query": text})
+            assert answer.status_code == 302, answer.context and answer.context["list"].problems
+            assert numbers(browser, answer["Location"]) == wanted
+            assert numbers(browser, f"{PAGE}?{params}") == wanted
+
+
+def test_chips_combine_and_count_what_the_other_filters_pass(jobs):
+    browser = jobs.client(jobs.ada)
+    shown = browser.get(f"{PAGE}?state=failed&owner=me").context["list"]
+    chips = {str(chip.label): chip for control in shown.controls for chip in control.chips}
+    assert (chips["Failed"].is_set, chips["Failed"].count) == (True, 2)
+    assert (chips["Queued"].is_set, chips["Queued"].count) == (False, 1)
+    assert chips["Queued"].url == "?state=failed,queued&owner=me"
+    assert chips["Failed"].url == "?owner=me"
+    assert numbers(browser, PAGE + chips["Queued"].url) == {1, 2, 5}
+    assert chips["Mine"].count == 2
+
+
+def test_unknown_key_is_explained_and_the_rest_applies(jobs):
+    answer = jobs.client(jobs.ada).get(PAGE, {"query": "stat:failed llm"})
+    page = answer.content.decode()
+    assert answer.status_code == 200 and "There is no filter “stat”" in page
+    assert {row["number"] for row in answer.context["list"].rows} == {1, 2, 3}
+    assert 'value="stat:failed llm"' in page
+
+
+def test_api_refuses_parameters_of_the_page(jobs):
+    api = jobs.api(jobs.ada)
+    for name in ("columns", "query", "nothing"):
+        assert api.get(f"{API}?{name}=state").status_code == 400
+
+
+def test_columns_of_url_or_cookie_are_shown_and_in_the_file(jobs):
+    browser = jobs.client(jobs.ada)
+    shown = browser.get(f"{PAGE}?columns=team,priority,nonsense").context["list"]
+    assert [str(head.label) for head in shown.heads] == ["Job", "State", "Team", "Priority"]
+    assert shown.csv_url == "?columns=team,priority&format=csv"
+    rows = list(csv.reader(io.StringIO(content(browser.get(PAGE + shown.csv_url)))))
+    assert rows[0] == ["number", "name", "state", "team", "priority"]
+    assert rows[1] == ["5", "vit-test", "queued", "vision", "normal"]
+    browser.cookies["muster_columns_jobs"] = "team"
+    assert set(browser.get(PAGE).context["list"].has) == {"number", "state", "team"}
+
+
+def content(answer) -> str:
+    return b"".join(answer.streaming_content).decode()
+
+
+def test_suggestions_name_keys_and_values_of_the_own_organization(jobs):
+    keys = {
+        one["key"]: one for one in jobs.client(jobs.ada).get(f"{PAGE}?format=keys").json()["keys"]
+    }
+    assert {"state", "user", "team", "gpu", "name", "label"} <= set(keys)
+    assert ["me", "You"] in keys["user"]["values"]
+    assert [jobs.ben.email, jobs.ben.display_name] in keys["user"]["values"]
+    assert jobs.cyd.email not in str(keys)
+    assert ["h100", "H100"] in keys["gpu"]["values"]
+
+
+def test_empty_list_says_how_to_begin_and_filtered_list_how_to_see_more(story):
+    browser = story.client(story.ada)
+    assert "muster run -- python train.py" in browser.get(PAGE).content.decode()
+    filtered = browser.get(f"{PAGE}?state=failed").content.decode()
+    assert "Clear a filter to see more." in filtered
+
+
+def test_palette_finds_substrings_by_kind_within_the_organization(jobs):
+    def found(person, text, org="atlas"):
+        groups = jobs.client(person).get(f"/{org}/find", {"q": text}).json()["groups"]
+        return {group["kind"]: [item["title"] for item in group["items"]] for group in groups}
+
+    assert found(jobs.ada, "test")["jobs"] == ["#5 vit-test", "#2 llm-test"]
+    assert found(jobs.ada, "lm al")["jobs"] == ["#3 LLM eval"]
+    assert found(jobs.ada, "#4")["jobs"] == ["#4 vit"]
+    assert found(jobs.ada, "isio")["teams"] == ["Vision"]
+    assert jobs.ben.display_name in found(jobs.ada, "ben@")["people"]
+    assert found(jobs.ada, "n0")["nodes"] == ["n0"]
+    assert "clusters" not in found(jobs.ada, "local")
+    assert found(jobs.cyd, "test", "borealis") == {}
+    assert found(jobs.cyd, "vision", "borealis") == {}
+    assert found(jobs.ada, "  ") == {}
+
+
+def test_palette_of_operators_finds_clusters_and_organizations(jobs):
+    groups = jobs.client(jobs.dot).get("/platform/find", {"q": "a"}).json()["groups"]
+    kinds = {group["kind"]: [item["title"] for item in group["items"]] for group in groups}
+    assert kinds["clusters"] == ["local"] and "Atlas" in kinds["organizations"]
+    assert set(kinds) == {"clusters", "organizations"}
+    assert jobs.client(jobs.ada).get("/platform/find", {"q": "a"}).status_code == 403
