@@ -79,7 +79,8 @@ def organizations_by_use(actor: Actor) -> list[dict[str, Any]]:
     used. Raises NotPermitted.
     """
     authorize(actor, Permission.CLUSTERS_READ)
-    now, allocated = clock.now(), Counter()
+    now = clock.now()
+    allocated: Counter[Any] = Counter()
     with platform_scope(_REASON):
         for run in running(None, now):
             allocated[run.org_id] += run.gpus
