@@ -75,6 +75,7 @@ export function createEditor(host, { text, label, onChange, onSubmit }) {
         cm.yaml(),
         cm.syntaxHighlighting(COLOURS),
         THEME,
+        cm.EditorView.domEventHandlers({ beforeinput: replaceSelected }),
         cm.EditorView.contentAttributes.of({ "aria-label": label }),
         cm.EditorView.updateListener.of((update) => {
           const isOurs = update.transactions.some((t) => t.annotation(FROM_OUTSIDE));
@@ -111,4 +112,13 @@ export function createEditor(host, { text, label, onChange, onSubmit }) {
     },
     focus: () => view.focus(),
   };
+}
+
+// The browser would give the text that replaces a selection an inline style, which the policy refuses.
+function replaceSelected(event, view) {
+  const { selection } = view.state;
+  if (event.inputType !== "insertText" || !event.data || selection.main.empty) return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type" });
+  return true;
 }

@@ -123,6 +123,14 @@ def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
         assert complaints == []
 
 
+def write_yaml(page: Page, text: str) -> None:
+    """Replace the text of the YAML editor as a person does, by the keyboard."""
+    page.get_by_label("YAML").focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Backspace")
+    page.keyboard.insert_text(text)
+
+
 def watch(page: Page, complaints: list[str]) -> None:
     """Collect browser errors: exceptions, refused scripts, missing files."""
     page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))

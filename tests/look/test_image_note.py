@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from schedulers.images.config import arch_name
-from tests.look.conftest import Site
+from tests.look.conftest import Site, write_yaml
 from tests.rig.processes import Folder
 from tests.rig.registry import Registry, start_registry
 
@@ -46,7 +46,7 @@ def test_image_that_fits_no_node_is_reported_by_form_and_api(
     registry.push("team/far", "v1", arch=ELSEWHERE)
     registry.push("team/near", "v1", arch=HERE)
     page.goto(f"{site.url}/home/jobs/new")
-    page.get_by_label("YAML").fill(f"name: far\nrun: 'true'\nimage: {registry.host}/team/far:v1\n")
+    write_yaml(page, f"name: far\nrun: 'true'\nimage: {registry.host}/team/far:v1\n")
     note = page.locator("[data-image]")
     says = f"The image fits 0 of 1 node; 1 is {HERE}, it is built for {ELSEWHERE} only."
     expect(note).to_contain_text(says, timeout=15_000)
@@ -56,9 +56,7 @@ def test_image_that_fits_no_node_is_reported_by_form_and_api(
     page.keyboard.press("Escape")
     expect(page.locator("[data-new-job] button.primary")).to_be_disabled()
     expect(page.locator("[data-faults]")).to_contain_text(says)
-    page.get_by_label("YAML").fill(
-        f"name: near\nrun: 'true'\nimage: {registry.host}/team/near:v1\n"
-    )
+    write_yaml(page, f"name: near\nrun: 'true'\nimage: {registry.host}/team/near:v1\n")
     expect(note).to_have_text("The image fits the only node.", timeout=15_000)
-    page.get_by_label("YAML").fill("name: none\nrun: 'true'\n")
+    write_yaml(page, "name: none\nrun: 'true'\n")
     expect(note).to_be_empty()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.look.conftest import Site, watch
+from tests.look.conftest import Site, watch, write_yaml
 from tests.test_languages_of_pages import left_in_english
 
 pytestmark = pytest.mark.browser
@@ -170,7 +170,7 @@ def test_job_form_and_yaml_stay_in_sync(page: Page, site: Site) -> None:
     yaml = page.locator("textarea[name=yaml]")
     expect(yaml).to_have_value(re.compile(r"name: from the form[\s\S]*cpus: 2"))
     expect(page.locator("[data-cost]")).to_contain_text("2 cores")
-    page.get_by_label("YAML").fill("name: from the text\nrun: echo hi\n")
+    write_yaml(page, "name: from the text\nrun: echo hi\n")
     expect(page.locator("[data-field=name]")).to_have_value("from the text")
     expect(page.locator("[data-field=run]")).to_have_value("echo hi")
 
@@ -196,7 +196,7 @@ def test_job_form_gpu_change_keeps_yaml_comments(page: Page, site: Site) -> None
 @pytest.mark.integration
 def test_job_form_error_is_shown_at_its_line_and_disables_submit(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new")
-    page.get_by_label("YAML").fill("name: bad\nrun: echo hi\nresources: {cpus: many}\n")
+    write_yaml(page, "name: bad\nrun: echo hi\nresources: {cpus: many}\n")
     expect(page.locator("[data-faults] li").first).to_contain_text("line 3")
     expect(page.locator("[data-error='resources.cpus']")).to_contain_text("'many' is not allowed")
     expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
