@@ -32,7 +32,7 @@ def main(url: str, email: str, password: str, org: str = "aurora") -> int:
                 "nodes": f"/{org}/nodes",
             },
         }.items():
-            page = chromium.new_page(viewport=SCREEN, color_scheme=theme)
+            page = chromium.new_page(viewport=SCREEN, color_scheme=theme)  # type: ignore[arg-type]
             _sign_in(page, url, email, password)
             for name, path in shots.items():
                 page.goto(url + path)

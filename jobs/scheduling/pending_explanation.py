@@ -70,7 +70,7 @@ def explanation_of(job: Job, viewer: Actor) -> PendingExplanation | None:
     mine = {"is_you": True} if job.owner_id == viewer.user_id else {}
     return PendingExplanation(
         code=str(wait),
-        text=wait_text(wait, facts | mine if facts else facts),
+        text=wait_text(wait, {**facts, **mine} if facts else facts),
         since=since,
         numbers=facts,
         holders=_holders(job, wait, facts, viewer),

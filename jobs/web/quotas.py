@@ -205,7 +205,7 @@ def _tell(
         before=_shown(row.resource, before[0]),
         after=_shown(row.resource, row.limit),
     )
-    fields = {
+    fields: dict[str, str | list[str]] = {
         "do": "set",
         "who": f"{change.scope}:{change.subject}",
         "resource": change.resource,

@@ -63,7 +63,7 @@ _TEAM = {
         _("Read-only people can see the team's jobs. They can't run any."),
     ),
 }
-_TABLES = {"org": _ORG, "team": _TEAM}
+_TABLES: dict[str, dict[str, tuple[str, str]]] = {"org": {**_ORG}, "team": {**_TEAM}}
 
 
 def role_summary(role: RoleFacts) -> str:
