@@ -12,7 +12,7 @@ from workspaces.access.permissions import WORDS, OrgRole, TeamRole
 from workspaces.access.roles import RoleFacts
 
 NAMED = 4  # permissions of a custom role that its description names
-_ORG = {
+_ORG: dict[str, tuple[str, str]] = {
     OrgRole.OWNER: (
         _("Make {name} an owner?"),
         _("Owners can do everything here, including choosing other owners and how people sign in."),
@@ -47,7 +47,7 @@ _ORG = {
         _("Billing viewers can see usage, cost, teams and quotas. They can't see jobs."),
     ),
 }
-_TEAM = {
+_TEAM: dict[str, tuple[str, str]] = {
     TeamRole.LEAD: (
         _("Make {name} a team admin?"),
         _(
@@ -63,7 +63,7 @@ _TEAM = {
         _("Read-only people can see the team's jobs. They can't run any."),
     ),
 }
-_TABLES: dict[str, dict[str, tuple[str, str]]] = {"org": {**_ORG}, "team": {**_TEAM}}
+_TABLES = {"org": _ORG, "team": _TEAM}
 
 
 def role_summary(role: RoleFacts) -> str:
