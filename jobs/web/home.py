@@ -50,7 +50,7 @@ def home(request: Any) -> HttpResponse:
             "queued_count": queued_count,
             "stats": dashboard.job_stats(actor),
             "attention": dashboard.attention(actor),
-            "running": running,
+            "running_jobs": running,
             "running_count": running_count,
             "idle": idle[:IDLE_SHOWN],
             "idle_count": len(idle),

@@ -154,13 +154,16 @@ class Submission:
 def _submissions(
     rng: random.Random, jobs: int, start: datetime, people: list[User]
 ) -> list[Submission]:
-    """Spread the jobs over the days; most are submitted in working hours."""
+    """Spread the jobs over the days; most are submitted in working hours.
+
+    The last but few is a notebook that keeps its GPUs idle until the end.
+    """
     by_team = {
         team: [u for u, (_, _, members) in zip(people, PEOPLE, strict=True) if team in members]
         for team in TEAMS
     }
     made: list[Submission] = []
-    while len(made) < jobs:
+    while len(made) < jobs - 1:
         at = start + timedelta(seconds=rng.uniform(0, DAYS * 86400 - 60))
         if rng.random() > (1.0 if 8 <= at.hour < 19 and at.weekday() < 5 else 0.25):
             continue
@@ -168,6 +171,9 @@ def _submissions(
         owner = rng.choice(by_team[recipe.team])
         cancel = rng.uniform(0.05, 0.6) if rng.random() < 0.05 else None
         made.append(Submission(at, owner, recipe, rng.randint(1, 4), cancel))
+    idle = next(recipe for recipe in RECIPES if recipe.name == "notebook")
+    at = start + timedelta(days=DAYS, hours=-5)
+    made.append(Submission(at, by_team[idle.team][0], idle, 1, None))
     return sorted(made, key=lambda one: one.at)
 
 

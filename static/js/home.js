@@ -1,6 +1,7 @@
 // The chart of the home page: GPUs allocated, used and in total over a day or a week, by team.
 import uPlot from "../vendor/uplot.js";
-import { clock, moment } from "./axis.js";
+import { clock, moment } from "./charts/axis.js";
+import { token } from "./charts/colours.js";
 import { say } from "./words.js";
 
 const HEIGHT = 220;
@@ -11,15 +12,6 @@ const team = document.getElementById("gpu-team");
 const loaded = { 24: JSON.parse(document.getElementById("gpu-time").textContent) };
 let hours = 24;
 let plot = null;
-
-// Resolve a colour token for the canvas, which does not support light-dark().
-const probe = document.createElement("span");
-probe.hidden = true;
-document.body.append(probe);
-function css(name) {
-  probe.style.color = `var(${name})`;
-  return getComputedStyle(probe).color;
-}
 
 function curves({ times, total, teams }) {
   const shown = teams.filter((one) => !team?.value || one.slug === team.value);
@@ -40,8 +32,8 @@ function draw() {
   const top = total <= peak * TOTAL_UP_TO ? Math.max(total, peak) : peak;
   const number = (_, value) => (value === null ? "–" : value.toFixed(value < 10 ? 1 : 0));
   const axis = {
-    stroke: css("--text-2"),
-    grid: { stroke: css("--line"), width: 1 },
+    stroke: token("--text-2"),
+    grid: { stroke: token("--line"), width: 1 },
     ticks: { show: false },
   };
   plot?.destroy();
@@ -57,16 +49,16 @@ function draw() {
       cursor: { points: { size: 6 } },
       series: [
         { label: say("Time"), value: (_, t) => (t === null ? "–" : moment(t)) },
-        { label: say("Total"), stroke: css("--text-3"), width: 1, dash: [4, 4], value: number },
+        { label: say("Total"), stroke: token("--text-3"), width: 1, dash: [4, 4], value: number },
         {
           label: say("Allocated"),
-          stroke: css("--c1"),
-          fill: css("--run-soft"),
+          stroke: token("--c1"),
+          fill: token("--run-soft"),
           width: 1.5,
           value: number,
           spanGaps: false,
         },
-        { label: say("Used"), stroke: css("--c3"), width: 2, value: number, spanGaps: false },
+        { label: say("Used"), stroke: token("--c3"), width: 2, value: number, spanGaps: false },
       ],
     },
     data,
@@ -112,6 +104,5 @@ team?.addEventListener("change", draw);
 new ResizeObserver(() => plot?.setSize({ width: place.clientWidth, height: HEIGHT })).observe(
   place,
 );
-new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+document.addEventListener("themechange", draw);
 draw();
