@@ -74,7 +74,7 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
     `times` (Unix seconds) has at most `points` entries; a value is the mean until the next one.
-    `used` is null where nothing was measured, `total` where nothing was recorded. Three statements.
+    `used` is null where less than half was measured, `total` where nothing was recorded. Three statements.
     """
     width = max(round(hours * 60 / points / 5), 1) * 300
     end = int(clock.now().timestamp())
@@ -101,10 +101,7 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
                 "slug": team.slug,
                 "name": team.name,
                 "allocated": [_mean(c[0], ms) for c, ms in zip(some, recorded, strict=True)],
-                "used": [
-                    None if c[0] and not c[1] else _mean(c[2], ms)
-                    for c, ms in zip(some, recorded, strict=True)
-                ],
+                "used": [_used(*c, ms) for c, ms in zip(some, recorded, strict=True)],
                 "allocated_hours": round(sum(c[0] for c in some) / HOUR_MS, 1),
                 "measured_hours": round(sum(c[1] for c in some) / HOUR_MS, 1),
                 "used_hours": round(sum(c[2] for c in some) / HOUR_MS, 1),
@@ -123,6 +120,13 @@ def visible_gpu_time(actor: Actor, since: datetime) -> Any:
     return rows.values_list("team_id", "start").annotate(
         Sum("allocated"), Sum("measured"), Sum("used")
     )
+
+
+def _used(allocated: int, measured: int, used: int, ms: int) -> float | None:
+    """Return the mean used GPUs; what was not measured counts as the rest, up to half of it."""
+    if not allocated:
+        return _mean(0, ms)
+    return _mean(round(used * allocated / measured), ms) if measured * 2 > allocated else None
 
 
 def _mean(gpu_ms: int, ms: int) -> float | None:
