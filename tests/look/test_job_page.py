@@ -86,7 +86,9 @@ def test_array_is_walked_by_keyboard(screen: Page, site: Site) -> None:
     screen.goto(f"{site.url}/home/jobs/{number}")
     expect(screen.locator(".array-sum")).to_contain_text("4 of 4 finished")
     expect(screen.locator(".task-bar")).to_contain_text("Task 3 of 4")  # the one that failed
-    expect(screen.locator(".task-cell[aria-current]")).to_have_attribute("title", "Task 2: failed")
+    expect(screen.locator(".task-cell[aria-current]")).to_have_attribute(
+        "aria-label", "Task 2: failed"
+    )
     screen.locator(".task-cell[aria-current]").focus()
     screen.keyboard.press("Home")
     screen.keyboard.press("ArrowRight")

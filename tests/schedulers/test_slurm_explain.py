@@ -173,7 +173,7 @@ LIMITS = [
     (
         "QOSMaxGRESPerUser",
         {"qos": "high", "gpus": 1},
-        "QOS high lets one user hold 2 GPUs, of which 2 are held; this job needs 1 GPU.",
+        "QOS high lets one user use 2 GPUs, of which 2 are in use; this job needs 1 GPU.",
     ),
     (
         "QOSGrpCpuLimit",
