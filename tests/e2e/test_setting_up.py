@@ -144,9 +144,10 @@ def found_organization(page: Page, portal: Portal, slug: str) -> None:
     page.click("form:has([name=slug]) button.primary")
     expect(page.locator("tbody")).to_contain_text(slug.title())
     page.goto(f"{portal.url}/{slug}/teams")
+    page.click("[data-opens-dialog=new-team]")
     page.fill("[name=slug]", "vision")
-    page.click("main form button.primary")
-    expect(page.get_by_text("Team vision is there")).to_be_visible()
+    page.click("text=Create team")
+    expect(page.get_by_text("Team vision created")).to_be_visible()
 
 
 def connect(
@@ -174,7 +175,7 @@ def rule(page: Page, *given: tuple[str, str]) -> None:
     for nth, (group, place) in enumerate(given):
         page.locator("[name=group]").nth(nth).fill(group)
         page.locator("[name=place]").nth(nth).select_option(place)
-    page.click("text=Save the rules")
+    page.click("text=Save rules")
 
 
 def people_come_by_ldap(page: Page, portal: Portal, slapd: Slapd, ada: Page) -> None:
@@ -188,9 +189,9 @@ def people_come_by_ldap(page: Page, portal: Portal, slapd: Slapd, ada: Page) -> 
         ("wide", "is_private"),
     )
     rule(page, (group_dn("staff"), "atlas"), (group_dn("research"), "atlas/vision"))
-    page.click("text=Show what would change")
-    page.click("text=Run now")
-    page.wait_for_selector("text=The last run")
+    page.click("text=Dry run")
+    page.click("text=Sync now")
+    page.wait_for_selector("text=Last sync")
     sign_in(ada, portal, "ada", password_of("ada"), "/atlas/teams")
     ada.wait_for_url(f"{portal.url}/atlas/teams")
 
@@ -198,11 +199,12 @@ def people_come_by_ldap(page: Page, portal: Portal, slapd: Slapd, ada: Page) -> 
 def limit_a_team(page: Page, portal: Portal) -> None:
     page.goto(f"{portal.url}/atlas/quotas")
     page.check("[name=who][value='team:vision']")
-    page.locator("tr:has([value=cpu]) [name=limit]").fill("2")
-    page.click("text=See what would change")
-    expect(page.locator("#preview")).to_contain_text("Nothing is stored yet")
-    page.click("text=Set these limits")
-    expect(page.get_by_text("No limits, and nothing is held")).to_have_count(0)
+    page.click("[data-opens-dialog=edit-limits]")
+    page.locator("#limits tr:has([value=cpu]) [name=limit]").fill("2")
+    page.click("#limits button.primary")
+    expect(page.locator("#preview")).to_contain_text("nothing has been saved yet")
+    page.click("text=Save limits")
+    expect(page.get_by_text("No limits yet")).to_have_count(0)
 
 
 def somebody_comes_by_openid(page: Page, portal: Portal, issuer: str, eve: Page) -> None:
@@ -248,19 +250,21 @@ def require_a_second_factor(page: Page, portal: Portal) -> None:
     page.click("text=Turn on")
     page.wait_for_url(re.compile("recovery-codes"))
     page.goto(f"{portal.url}/atlas/people")
-    page.click("text=Require it of everybody")
-    page.wait_for_selector("text=Everybody must have one")
+    page.click("text=Require for everyone")
+    page.wait_for_selector("text=Required for everyone")
 
 
 def make_a_token(page: Page, portal: Portal) -> str:
     """Create a token of a service account in the team."""
     page.goto(f"{portal.url}/atlas/service-accounts")
+    page.click("[data-opens-dialog=new-account]")
     page.fill("[name=name]", "nightly")
-    page.click("main form button.primary")
-    address = page.locator("p.sub .mono").inner_text()
+    page.click("dialog button.primary")
+    address = page.locator("p.sub").inner_text()
     page.goto(f"{portal.url}/atlas/teams/vision")
+    page.click("[data-opens-dialog=add-member]")
     page.fill("[name=email]", address)
-    page.click("main form.fields button.primary")
+    page.click("#add-member button.primary")
     page.goto(f"{portal.url}/atlas/service-accounts/nightly")
     page.fill("form:has([name=days]) [name=name]", "builds")
     page.click("text=Create token")

@@ -19,10 +19,11 @@ def test_announcement_is_shown_on_all_pages_until_dismissed(site, page):
         ("trouble", "The filesystem of the GPU cluster is slow; we are on it."),
         ("note", "a-word-without-a-break-" * 12),
     ):
+        page.click("[data-opens-dialog=announce]")
         page.fill("[name=text]", text)
         page.select_option("[name=level]", level)
         page.check("[name=wide]")
-        page.click(".panel button.primary")
+        page.click("dialog button.primary")
         page.wait_for_selector(f".announcements >> text={text[:20]}")
     looked(page, "announcements")
     page.goto(f"{site.url}/home/jobs")
@@ -45,7 +46,7 @@ def test_people_file_is_previewed_then_imported(site, page):
         "[name=file]", file | {"buffer": b"email;team\nno address;\nina@else.example;chess\n"}
     )
     page.click("button.primary")
-    page.wait_for_selector("text=2 lines cannot be done")
+    page.wait_for_selector("text=2 lines have problems")
     looked(page, "import-faults")
     lines = "".join(f"p{n}@else.example;Person {n};default\n" for n in range(12))
     page.set_input_files(
@@ -55,7 +56,7 @@ def test_people_file_is_previewed_then_imported(site, page):
     page.wait_for_selector("text=12 invited")
     looked(page, "import-would")
     page.click("text=Import 12 people")
-    page.wait_for_selector("text=Done.")
+    page.wait_for_selector("text=Import finished.")
     looked(page, "import-done")
     expect(page.locator(".copy pre")).to_contain_text("p11@else.example,http")
 
@@ -97,9 +98,10 @@ def test_organizations_and_teams_are_created_in_the_browser(site, page, browser)
                 owner.fill("[name=password]", "an owner's long password")
                 owner.click("button[type=submit]")
             owner.wait_for_url(f"{site.url}/{slug}/teams")
+            owner.click("[data-opens-dialog=new-team]")
             owner.fill("[name=slug]", "vision")
-            owner.click("main form button.primary")
-            owner.wait_for_selector("text=Team vision is there")
+            owner.click("text=Create team")
+            owner.wait_for_selector("text=Team vision created")
     page.goto(f"{site.url}/platform/organizations")
     expect(page.locator("tbody tr")).to_have_count(3)
     page.goto(f"{site.url}/platform/people?q=owner")

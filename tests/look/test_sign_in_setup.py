@@ -28,7 +28,7 @@ def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
     page.click("[data-save]")
     page.wait_for_selector("h1 >> text=Keycloak")
     looked(page, "saml-provider")
-    page.click("text=What the other side needs")
+    page.click("text=Provider setup")
     page.wait_for_selector("text=Assertion consumer")
     looked(page, "other-side")
     page.click("text=Make a token")
@@ -61,7 +61,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     assert page.input_value("[name=client_id]") == "grafana", "what was typed is still there"
     page.fill("[name=addresses]", BACK)
     page.click("text=Add application")
-    page.wait_for_selector("text=The secret of Grafana")
+    page.wait_for_selector("text=Client secret of Grafana")
     looked(page, "applications-made")
     body = {
         "client_id": "grafana",

@@ -192,7 +192,7 @@ def moved(request: Any, rest: str = "") -> HttpResponse:
     """Redirect the former addresses of the people's pages."""
     query = f"?{request.GET.urlencode()}" if request.GET else ""
     path = f"/{request.org.slug}/people" + (f"/{rest}" if rest else "")
-    return redirect(path + query, permanent=True)
+    return redirect(path + query)
 
 
 @page(P.ORG_ADMIN, POST)

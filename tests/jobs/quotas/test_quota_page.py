@@ -87,7 +87,13 @@ def test_limits_of_many_teams_are_previewed_and_set_by_one_form(story):
             ("cpu", 1000),
             ("memory", 64 << 30),
         }
-    assert "at most 1 core" in ada.get("/atlas/quotas").content.decode()
+    changes = ada.get("/atlas/quotas").context["history"]
+    assert [line["after"] for change in changes for line in change["lines"]] == [
+        "1",
+        "64 GiB",
+        "1",
+        "64 GiB",
+    ]
 
 
 def test_form_without_subject_or_change_is_refused(story):

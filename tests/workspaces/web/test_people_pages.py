@@ -45,7 +45,7 @@ def test_suspended_member_is_out_until_restored(story):
     assert ben.get("/atlas/teams").status_code == 404
     ada.post(f"/atlas/people/{BEN}", {"do": "restore"})
     assert ben.get("/atlas/teams").status_code == 200
-    assert _kinds("member.") == ["member.suspended", "member.restored"]
+    assert _kinds("member.")[-2:] == ["member.suspended", "member.restored"]
 
 
 def test_suspension_is_refused_for_oneself_and_members_of_a_directory(story):
