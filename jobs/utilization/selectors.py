@@ -101,7 +101,7 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
                 "slug": team.slug,
                 "name": team.name,
                 "allocated": [_mean(c[0], ms) for c, ms in zip(some, recorded, strict=True)],
-                "used": [_used(*c, ms) for c, ms in zip(some, recorded, strict=True)],
+                "used": [_used(c[0], c[1], c[2], ms) for c, ms in zip(some, recorded, strict=True)],
                 "allocated_hours": round(sum(c[0] for c in some) / HOUR_MS, 1),
                 "measured_hours": round(sum(c[1] for c in some) / HOUR_MS, 1),
                 "used_hours": round(sum(c[2] for c in some) / HOUR_MS, 1),
