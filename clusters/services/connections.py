@@ -178,12 +178,14 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
     ):
         live = workload().active_attempts_on(cluster)
         if live:
-            are = "job is" if live == 1 else "jobs are"
             raise Conflict(
-                Message(
-                    "{live} {are} active on {name}. Disable the cluster now, and delete it when they have ended.",
+                Message.plural(
+                    live,
+                    "{live} job is active on {name}. Disable the cluster now, and delete it when "
+                    "the job has ended.",
+                    "{live} jobs are active on {name}. Disable the cluster now, and delete it when "
+                    "they have ended.",
                     live=f"{live:,}",
-                    are=are,
                     name=cluster.name,
                 ),
                 code="in_use",
