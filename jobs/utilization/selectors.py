@@ -101,7 +101,7 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
                 "slug": team.slug,
                 "name": team.name,
                 "allocated": [_mean(c[0], ms) for c, ms in zip(some, recorded, strict=True)],
-                "used": [_used(*c, ms) for c, ms in zip(some, recorded, strict=True)],
+                "used": [_used(c, ms) for c, ms in zip(some, recorded, strict=True)],
                 "allocated_hours": round(sum(c[0] for c in some) / HOUR_MS, 1),
                 "measured_hours": round(sum(c[1] for c in some) / HOUR_MS, 1),
                 "used_hours": round(sum(c[2] for c in some) / HOUR_MS, 1),
@@ -122,8 +122,9 @@ def visible_gpu_time(actor: Actor, since: datetime) -> Any:
     )
 
 
-def _used(allocated: int, measured: int, used: int, ms: int) -> float | None:
+def _used(gpu_ms: Sequence[int], ms: int) -> float | None:
     """Return the mean used GPUs; what was not measured counts as the rest, up to half of it."""
+    allocated, measured, used = gpu_ms
     if not allocated:
         return _mean(0, ms)
     return _mean(round(used * allocated / measured), ms) if measured * 2 > allocated else None
