@@ -74,7 +74,8 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
     `times` (Unix seconds) has at most `points` entries; a value is the mean until the next one.
-    `used` is null where less than half was measured, `total` where nothing was recorded. Three statements.
+    `used` is null where less than half was measured, `total` where nothing
+    was recorded, or for those who may not see nodes. Three statements.
     """
     width = max(round(hours * 60 / points / 5), 1) * 300
     end = int(clock.now().timestamp())
@@ -91,11 +92,14 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     rows = GpuCapacity.objects.filter(start__gte=since)
     for begin, gpus in rows.values_list("start", "gpus"):
         totals[int(begin.timestamp()) // width * width].append(gpus)
+    may_see_total = actor.may(Permission.NODES_READ)
     recorded = [len(totals[time]) * 300_000 for time in times]
     return {
         "hours": hours,
         "times": times,
-        "total": [round(sum(n) / len(n), 2) if (n := totals[t]) else None for t in times],
+        "total": [
+            round(sum(n) / len(n), 2) if (n := totals[t]) and may_see_total else None for t in times
+        ],
         "teams": [
             {
                 "slug": team.slug,
