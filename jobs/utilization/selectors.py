@@ -74,7 +74,8 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
     `times` (Unix seconds) has at most `points` entries; a value is the mean until the next one.
-    `used` is null where less than half was measured, `total` where nothing was recorded. Three statements.
+    `used` is null where less than half was measured, `total` where nothing
+    was recorded, or for those who may not see nodes. Three statements.
     """
     width = max(round(hours * 60 / points / 5), 1) * 300
     end = int(clock.now().timestamp())
@@ -91,17 +92,20 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     rows = GpuCapacity.objects.filter(start__gte=since)
     for begin, gpus in rows.values_list("start", "gpus"):
         totals[int(begin.timestamp()) // width * width].append(gpus)
+    may_see_total = actor.may(Permission.NODES_READ)
     recorded = [len(totals[time]) * 300_000 for time in times]
     return {
         "hours": hours,
         "times": times,
-        "total": [round(sum(n) / len(n), 2) if (n := totals[t]) else None for t in times],
+        "total": [
+            round(sum(n) / len(n), 2) if (n := totals[t]) and may_see_total else None for t in times
+        ],
         "teams": [
             {
                 "slug": team.slug,
                 "name": team.name,
                 "allocated": [_mean(c[0], ms) for c, ms in zip(some, recorded, strict=True)],
-                "used": [_used(c[0], c[1], c[2], ms) for c, ms in zip(some, recorded, strict=True)],
+                "used": [_used(c, ms) for c, ms in zip(some, recorded, strict=True)],
                 "allocated_hours": round(sum(c[0] for c in some) / HOUR_MS, 1),
                 "measured_hours": round(sum(c[1] for c in some) / HOUR_MS, 1),
                 "used_hours": round(sum(c[2] for c in some) / HOUR_MS, 1),
@@ -122,8 +126,9 @@ def visible_gpu_time(actor: Actor, since: datetime) -> Any:
     )
 
 
-def _used(allocated: int, measured: int, used: int, ms: int) -> float | None:
+def _used(gpu_ms: Sequence[int], ms: int) -> float | None:
     """Return the mean used GPUs; what was not measured counts as the rest, up to half of it."""
+    allocated, measured, used = gpu_ms
     if not allocated:
         return _mean(0, ms)
     return _mean(round(used * allocated / measured), ms) if measured * 2 > allocated else None

@@ -17,7 +17,6 @@ function curves({ times, total, teams }) {
   const shown = teams.filter((one) => !team?.value || one.slug === team.value);
   const sum = (name) =>
     times.map((_, n) => {
-      if (total[n] === null) return null;
       const values = shown.map((one) => one[name][n]);
       const known = values.filter((value) => value !== null);
       return values.length && !known.length ? null : known.reduce((a, b) => a + b, 0);
