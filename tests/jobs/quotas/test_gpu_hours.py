@@ -498,14 +498,16 @@ def test_tree_shows_used_gpu_hours_without_a_limit(story):
         b.who: b.bars[GPU_HOURS]
         for b in (shown.top, *shown.teams, *(p for t in shown.teams for p in t.people))
     }
-    assert {who: (bar.text, bar.left) for who, bar in bars.items() if bar.used} == {
-        "org:": ("2", None),
-        "team:vision": ("2 / 10", 8 * HOUR),
-        "user:ada@atlas.example": ("2", None),
+    assert {
+        who: (bar.held_text, bar.limit_text, bar.left) for who, bar in bars.items() if bar.used
+    } == {
+        "org:": ("2", "", None),
+        "team:vision": ("2", "10", 8 * HOUR),
+        "user:ada@atlas.example": ("2", "", None),
     }
     assert (
         bars["team:vision"].tip
-        == "2 used this month, what runs now included; 8 is left; begins anew on 2026-12-01"
+        == "2 used this month, including running jobs; 8 available; resets on 2026-12-01"
     )
 
 
@@ -522,11 +524,10 @@ def test_preview_names_who_fewer_hours_would_stop_and_until_when(story):
         )
     assert result.sentences == [
         (
-            "vision has used 2 GPU-hours this month, above the new limit: nothing that runs is "
-            "stopped, and no more of it "
-            "with GPUs starts before 2026-12-01."
+            "vision has used 2 GPU-hours this month, above the new limit. Running jobs go on; "
+            "no GPU job starts before 2026-12-01."
         ),
-        f"1 job of Vision would stop being started: #{job.number}",
+        f"1 pending job of Vision would have to wait for the limit: #{job.number}",
     ]
     assert (result.lines[0].before, result.lines[0].after) == (
         "at most 10 GPU-hours",
@@ -557,11 +558,14 @@ def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
         decide_request(
             actor=story.actor(story.ada), org=story.atlas, request_id=row.id, do="approve"
         )
-    page = ada.get("/atlas/quotas?edit=team:vision").content.decode()
-    assert "GPU-hours a month" in page
-    assert "4 / 20" in page
-    assert 'name="limit" value="20"' in page
-    assert "at most 20 GPU-hours" in page
+    shown = ada.get("/atlas/quotas/team/vision")
+    bar = shown.context["b"].bars[GPU_HOURS]
+    assert (bar.held_text, bar.typed_limit) == ("4", "20")
+    lines = [line for change in shown.context["history"] for line in change["lines"]]
+    assert [(line["before"], line["after"]) for line in lines] == [
+        ("2.5", "20"),
+        ("no limit", "2.5"),
+    ]
 
 
 def test_api_returns_used_and_remaining_hours_and_the_reset_time(story):

@@ -42,8 +42,8 @@ def test_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
     ]
     assert result.sentences == [
         (
-            f"3 jobs of Vision would stop being started: #{jobs[1].number}, #{jobs[2].number}, "
-            f"#{jobs[3].number}"
+            f"3 pending jobs of Vision would have to wait for the limit: #{jobs[1].number}, "
+            f"#{jobs[2].number}, #{jobs[3].number}"
         )
     ]
     assert [(line.before, line.after) for line in result.lines] == [("no limit", "at most 2 cores")]
@@ -81,7 +81,7 @@ def test_guarantee_of_another_team_may_block_jobs_and_is_named(story):
     assert (
         _preview(story, ("team", "speech", "cpu", None, 2))
         .sentences[0]
-        .startswith("1 job of Vision would stop being started: #")
+        .startswith("1 pending job of Vision would have to wait for the limit: #")
     )
 
 
@@ -92,7 +92,7 @@ def test_usage_above_the_new_limit_stops_no_running_job(story):
         claim_due(cluster.id)
     result = _preview(story, ("team", "vision", "cpu", 2))
     assert result.sentences[0].startswith(
-        "vision holds 3 cores, 1 core above the new limit: nothing that runs is stopped"
+        "vision is using 3 cores, 1 core above the new limit. Running jobs go on"
     )
 
 

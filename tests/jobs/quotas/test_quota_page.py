@@ -90,8 +90,8 @@ def test_limits_of_many_teams_are_previewed_and_set_by_one_form(story):
     changes = ada.get("/atlas/quotas").context["history"]
     assert [line["after"] for change in changes for line in change["lines"]] == [
         "1",
-        "64 GiB",
         "1",
+        "64 GiB",
         "64 GiB",
     ]
 

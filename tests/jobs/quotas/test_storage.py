@@ -199,11 +199,10 @@ def test_preview_names_who_is_over_the_limit_and_what_would_stop(story):
         )
     assert result.sentences == [
         (
-            "vision holds 700 B, 188 B above the new limit: nothing that runs is stopped, and "
-            "nothing more of it starts until "
-            "it is below."
+            "vision is using 700 B, 188 B above the new limit. Running jobs go on; no job starts "
+            "until the use is below it."
         ),
-        f"1 job of Vision would stop being started: #{job.number}",
+        f"1 pending job of Vision would have to wait for the limit: #{job.number}",
     ]
     assert (result.lines[0].before, result.lines[0].after) == ("no limit", "at most 512 B")
 
@@ -217,12 +216,12 @@ def test_tree_shows_stored_bytes_with_limits_and_guarantees(story):
         b.who: b.bars[STORAGE]
         for b in (shown.top, *shown.teams, *(p for t in shown.teams for p in t.people))
     }
-    assert {who: bar.text for who, bar in bars.items() if bar.used} == {
-        "org:": "700 B",
-        "team:vision": "700 B / 2 GiB",
-        "user:ada@atlas.example": "700 B",
+    assert {who: (bar.held_text, bar.limit_text) for who, bar in bars.items() if bar.used} == {
+        "org:": ("700 B", ""),
+        "team:vision": ("700 B", "2 GiB"),
+        "user:ada@atlas.example": ("700 B", ""),
     }
-    assert bars["team:vision"].tip == "700 B is kept; 2 GiB is left; 1 GiB is guaranteed"
+    assert bars["team:vision"].tip == "700 B in use; 2 GiB available; 1 GiB guaranteed"
 
 
 def test_storage_limits_are_set_in_bulk_requested_and_kept_in_history(story):
@@ -245,12 +244,12 @@ def test_storage_limits_are_set_in_bulk_requested_and_kept_in_history(story):
             request_id=QuotaRequest.objects.get().id,
             do="approve",
         )
-    page = ada.get("/atlas/quotas?edit=team:vision").content.decode()
-    assert "logs kept" in page and "700 B / 100 GiB" in page and 'href="/atlas/storage"' in page
-    assert 'name="limit" value="100Gi"' in page and 'name="guaranteed" value="1Gi"' in page
-    assert (
-        "at most 64 GiB, 1 GiB guaranteed" in page and "at most 100 GiB, 1 GiB guaranteed" in page
-    )
+    assert 'href="/atlas/storage"' in ada.get("/atlas/quotas").content.decode()
+    shown = ada.get("/atlas/quotas/team/vision")
+    bar = shown.context["b"].bars[STORAGE]
+    assert (bar.held_text, bar.typed_limit, bar.typed_guarantee) == ("700 B", "100Gi", "1Gi")
+    assert "64 GiB, 1 GiB guaranteed" in (page := shown.content.decode())
+    assert "100 GiB, 1 GiB guaranteed" in page
 
 
 def test_api_returns_and_sets_bytes(story):

@@ -170,6 +170,6 @@ def test_rules_page_requires_quota_permission(story):
     assert (data["max_runtime"], data["images"], data["max_gpus"]) == (86400, ["a/*", "none"], None)
     assert (
         'value="1d"'
-        in (shown := story.client(story.ada).get("/atlas/quotas?edit=team:vision").content.decode())
+        in (shown := story.client(story.ada).get("/atlas/teams/vision").content.decode())
         or 'value="24h"' in shown
     )

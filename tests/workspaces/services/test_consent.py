@@ -85,7 +85,7 @@ def test_members_page_shows_invitation_link(story):
         .content.decode()
     )
     assert (
-        "cyd@borealis.example has an account, and is invited." in page
+        "cyd@borealis.example already has an account and was invited." in page
         and "/accounts/invitations/" in page
     )
     assert roles(story, story.cyd.email)[0] == ""
