@@ -1,6 +1,6 @@
 """Make the screenshots of README.md from a running portal that `manage.py demo` has filled.
 
-    python scripts/screenshots.py http://127.0.0.1:8000 EMAIL PASSWORD [ORG]
+    python scripts/screenshots.py http://127.0.0.1:8000 EMAIL PASSWORD [ORG]    (as manage.py demo prints them)
 
 Needs Chromium and the test packages (`make test` installs both). Writes docs/img/*.png.
 """
@@ -59,7 +59,7 @@ def _sign_in(page: Page, url: str, email: str, password: str) -> None:
 def _curves(page: Page, url: str, email: str, password: str, org: str) -> str:
     """Return the path of the metrics of a job that has succeeded or still runs."""
     _sign_in(page, url, email, password)
-    page.goto(f"{url}/{org}/jobs?state=succeeded&sort=-took")
+    page.goto(f"{url}/{org}/jobs?state=succeeded")
     path = page.locator("tr[data-href]").first.get_attribute("data-href")
     return f"{path}?tab=metrics"
 
