@@ -59,9 +59,13 @@ def test_dialog_is_translated_and_fits_a_phone(site, page):
 
 @pytest.mark.parametrize(
     ("language", "yes", "no"),
-    [("en", "Stop", "Cancel"), ("ko", "중지", "취소"), ("ja", "停止", "キャンセル")],
+    [
+        ("en", "Cancel job", "Cancel"),
+        ("ko", "작업 취소", "취소"),
+        ("ja", "ジョブをキャンセル", "キャンセル"),
+    ],
 )
-def test_dialog_to_stop_a_job_has_no_cancel_button(site, page, language, yes, no):
+def test_dialog_to_cancel_a_job_names_both_answers(site, page, language, yes, no):
     number = site.submit("sleep 60")
     page.set_extra_http_headers({"Accept-Language": language})
     page.goto(f"{site.url}/home/jobs/{number}")
