@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Sum
+from django.core.cache import cache
+from django.db.models import BigIntegerField, Sum
+from django.db.models.functions import Cast, TruncHour
 
 from jobs.models import AttemptUtilization, GpuCapacity, GpuTime, Job, NodeUtilization
 from portal.core import clock
@@ -19,6 +22,9 @@ from workspaces.models import Team
 
 FRESH = timedelta(minutes=3)  # recorded every minute; what is older is unknown
 HOUR_MS = 3_600_000
+PERIOD = 300_000  # of `GpuTime`, in milliseconds
+WIDTHS = {24: 900, 168: 7200}  # seconds between two points, by hours
+KEPT_FOR = 60  # seconds
 
 
 def gpu_utilization_of(jobs: Sequence[Job]) -> dict[UUID, float]:
@@ -70,36 +76,54 @@ def gpu_utilization_of_nodes(nodes: Collection[UUID] | None = None) -> dict[UUID
     return dict(rows.values_list("node_id", "gpus"))
 
 
-def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
+def gpu_time_of(actor: Actor, hours: int) -> dict[str, Any]:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
-    `times` (Unix seconds) has at most `points` entries; a value is the mean until the next one.
-    `used` is null where less than half was measured, `total` where nothing
-    was recorded, or for those who may not see nodes. Three statements.
+    `hours` is 24 or 168. `times` are Unix seconds; a value is the mean until the next one. `used`
+    is null where less than half was measured, `total` where nothing was recorded, or for those who
+    may not see nodes. At most a minute old; else three statements.
     """
-    width = max(round(hours * 60 / points / 5), 1) * 300
-    end = int(clock.now().timestamp())
-    end -= end % width
-    times = list(range(end - hours * 3600 // width * width, end + 1, width))
-    at = {time: n for n, time in enumerate(times)}
-    since = datetime.fromtimestamp(times[0], clock.now().tzinfo)
-    cells: dict[UUID, list[list[int]]] = defaultdict(lambda: [[0, 0, 0] for _ in times])
-    for team, start, *values in visible_gpu_time(actor, since):
-        cell = cells[team][at[int(start.timestamp()) // width * width]]
-        for place, value in enumerate(values):
-            cell[place] += value
-    totals: dict[int, list[int]] = defaultdict(list)
-    rows = GpuCapacity.objects.filter(start__gte=since)
-    for begin, gpus in rows.values_list("start", "gpus"):
-        totals[int(begin.timestamp()) // width * width].append(gpus)
+    teams = actor.teams_where(Permission.JOBS_READ)
     may_see_total = actor.may(Permission.NODES_READ)
-    recorded = [len(totals[time]) * 300_000 for time in times]
+    whose = "all" if teams is None else "-".join(sorted(team.hex for team in teams))
+    digest = sha256(f"{whose} {may_see_total}".encode()).hexdigest()[:32]
+    key = f"gpu-time:{actor.org_id}:{hours}:{digest}"
+    found: dict[str, Any] | None = cache.get(key)
+    if found is None:
+        found = _gpu_time(teams, hours)
+        if not may_see_total:
+            found["total"] = [None for _ in found["total"]]
+        cache.set(key, found, KEPT_FOR)
+    return found
+
+
+def _gpu_time(teams: Collection[UUID] | None, hours: int) -> dict[str, Any]:
+    width = WIDTHS[hours]
+    end = int(clock.now().timestamp()) // width * width
+    times = list(range(end - hours * 3600, end + 1, width))
+    since = datetime.fromtimestamp(times[0], UTC)
+    at: dict[datetime, int] = {}
+
+    def place(start: datetime) -> int:
+        if start not in at:
+            at[start] = (int(start.timestamp()) - times[0]) // width
+        return at[start]
+
+    cells: dict[UUID, list[list[int]]] = defaultdict(lambda: [[0, 0, 0] for _ in times])
+    for team, start, allocated, measured, used in _gpu_times(teams, hours, since):
+        cell = cells[team][place(start)]
+        cell[0] += allocated
+        cell[1] += measured
+        cell[2] += used
+    totals: list[list[int]] = [[] for _ in times]
+    rows = GpuCapacity.objects.filter(start__gte=since)
+    for start, gpus in rows.values_list("start", "gpus"):
+        totals[place(start)].append(gpus)
+    recorded = [len(some) * PERIOD for some in totals]
     return {
         "hours": hours,
         "times": times,
-        "total": [
-            round(sum(n) / len(n), 2) if (n := totals[t]) and may_see_total else None for t in times
-        ],
+        "total": [round(sum(some) / len(some), 2) if some else None for some in totals],
         "teams": [
             {
                 "slug": team.slug,
@@ -116,14 +140,16 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     }
 
 
-def visible_gpu_time(actor: Actor, since: datetime) -> Any:
-    """Return rows of (team, start of the period, allocated, measured, used) since a time."""
-    teams = actor.teams_where(Permission.JOBS_READ)
+def _gpu_times(teams: Collection[UUID] | None, hours: int, since: datetime) -> Any:
+    """Return rows of (team, start, allocated, measured, used), added up by hour for a week."""
     rows = GpuTime.objects.filter(start__gte=since)
     rows = rows if teams is None else rows.filter(team__in=teams)
-    return rows.values_list("team_id", "start").annotate(
-        Sum("allocated"), Sum("measured"), Sum("used")
-    )
+    amounts = ("allocated", "measured", "used")
+    if hours <= 24:
+        return rows.values_list("team_id", "start", *amounts).iterator()
+    added = {f"{name}_sum": Cast(Sum(name), BigIntegerField()) for name in amounts}
+    by_hour = rows.annotate(hour=TruncHour("start", tzinfo=UTC)).values_list("team_id", "hour")
+    return by_hour.annotate(**added).iterator()
 
 
 def _used(gpu_ms: Sequence[int], ms: int) -> float | None:
