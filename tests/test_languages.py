@@ -41,11 +41,11 @@ RESOURCES = {
 
 # Names and units, the same in every language, and addresses; what stands in code, keys and drawings is no text.
 _NAMES = re.compile(
-    r"\b(Muster|GPUs?|CPUs?|API|LDAP|SAML|OIDC|SCIM|SSO|Ctrl|Enter|YAML|JSON|CSV|Slurm|Kubernetes|UTC|Id|URL|DN|IP|PEM|GiB|TLS)\b|/[\w./-]+"
+    r"\b(Muster|GPUs?|CPUs?|API|LDAP|SAML|OIDC|SCIM|SSO|Ctrl|Enter|YAML|JSON|CSV|Slurm|Kubernetes|UTC|Id|URL|DN|IP|PEM|GiB|TLS|PKCE|muster|curl|W)\b|°C|/[\w./-]+"
 )
-_CODE = re.compile(r"<(pre|code|kbd|svg|script|style)\b[^>]*>.*?</\1>", re.DOTALL)
+_CODE = re.compile(r"<(pre|code|kbd|svg|script|style|c-copy)\b[^>]*>.*?</\1>", re.DOTALL)
 _SAID = re.compile(
-    r"""\b(title|placeholder|alt|aria-label|data-label|data-confirm|data-prompt)=("[^"]*"|'[^']*')"""
+    r"""(?<!:)\b(title|placeholder|alt|aria-label|data-label|data-confirm|data-prompt)=("[^"]*"|'[^']*')"""
 )
 _TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 _WORD = re.compile(r"[A-Za-z]{2,}|\b[A-Z]\b")
@@ -195,14 +195,14 @@ STATES = [
         0,
         12,
         "running, reported by this machine 12 s ago",
-        "실행 중, 이 컴퓨터에서 12초 전 확인",
+        "실행 중, 12초 전에 이 컴퓨터에서 보고",
     ),
     (
         State.RUNNING,
         0,
         266_400,
-        "unknown, cluster night silent for 3d 02h, last seen running",
-        "알 수 없음, 클러스터 night 무응답 3일 02시간, 마지막 상태: 실행 중",
+        "unknown: cluster night hasn't responded for 3d 02h; last seen running",
+        "알 수 없음: night 클러스터가 3일 02시간 동안 응답하지 않음, 마지막 상태: 실행 중",
     ),
 ]
 
@@ -217,9 +217,12 @@ def test_state_with_source_and_age_is_translated():
 
 
 WHY = [
-    ("en", "<strong>ben@atlas.example</strong> may submit jobs in team vision"),
-    ("ko", "<strong>ben@atlas.example</strong> · vision 팀에서 · 작업 제출: 가능"),
-    ("ja", "<strong>ben@atlas.example</strong> · チーム vision で · ジョブの投入: 可"),
+    ("en", "<strong>ben@atlas.example</strong> can submit jobs in team vision"),
+    ("ko", "<strong>ben@atlas.example</strong> 님: vision 팀에서 작업 제출 가능"),
+    (
+        "ja",
+        "<strong>ben@atlas.example</strong> に許可されている操作: ジョブの投入（チーム vision で）",
+    ),
 ]
 
 

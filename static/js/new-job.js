@@ -231,7 +231,8 @@ function start() {
     if (kind) item.className = kind;
     const where = document.createElement(fault.line ? "button" : "b");
     if (fault.line) {
-      Object.assign(where, { type: "button", className: "line-link" });
+      where.type = "button";
+      where.className = "line-link";
       where.addEventListener("click", () => {
         view("yaml");
         editor.goTo(fault.line);
@@ -271,7 +272,8 @@ function start() {
       part = document.createElement("span"),
       bar = document.createElement("progress");
     part.className = entry.fits ? "quota-after" : "quota-after bad";
-    Object.assign(bar, { max: entry.limit || 1, value: Math.min(after, entry.limit || 1) });
+    bar.max = entry.limit || 1;
+    bar.value = Math.min(after, bar.max);
     bar.setAttribute("aria-hidden", "true");
     const words = {
       scope: titles[entry.scope] ?? entry.scope,

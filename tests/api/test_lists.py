@@ -40,7 +40,7 @@ PAGES = [
     "/jobs/1",
     "/teams",
     "/teams/vision",
-    "/members",
+    "/people",
     "/tokens",
     "/quotas",
     "/nodes",

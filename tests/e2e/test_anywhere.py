@@ -86,7 +86,7 @@ def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile(r"/home/jobs/\d+$"))
     number = page.url.rsplit("/", 1)[1]
-    expect(page.locator("[data-head] .state")).to_have_class(
+    expect(page.locator(".job-head .state")).to_have_class(
         re.compile("succeeded|failed"), timeout=240_000
     )
     page.locator("[data-tab=logs]").click()

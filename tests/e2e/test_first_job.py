@@ -64,13 +64,13 @@ def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_fo
     assert moves(wait_for, count.inner_text)
     page.locator("[data-tab=metrics]").click()
     loss = (
-        page.locator(".chart", has=page.get_by_role("heading", name="loss", exact=True))
+        page.locator(".chart", has=page.locator(".chart-title", has_text=re.compile("^loss$")))
         .locator("canvas")
         .first
     )
     loss.wait_for(timeout=60_000)
     assert moves(wait_for, lambda: loss.evaluate(DRAWN))
-    expect(page.locator("[data-head] .state")).to_have_class(
+    expect(page.locator(".job-head .state")).to_have_class(
         re.compile("succeeded"), timeout=90_000
     )
     page.locator("[data-tab=logs]").click()
@@ -85,7 +85,7 @@ def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_fo
 def test_job_page_after_a_reload_is_unchanged(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.goto(f"{fresh.url}/home/jobs/1?tab=logs")
-    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"))
+    expect(page.locator(".job-head .state")).to_have_class(re.compile("succeeded"))
     expect(page.locator("[data-certificate]")).to_contain_text("closed by exit 0")
     expect(page.locator(".log-view .pad")).to_contain_text("accuracy", ignore_case=True)
     page.goto(f"{fresh.url}/home/jobs/1?tab=metrics")

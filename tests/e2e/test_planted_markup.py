@@ -127,6 +127,8 @@ MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses
     "home_id",
     "key_mac",
     "short_name",
+    "gpus",  # utilization, numbers by GPU; pages show only the numbers
+    "recent",  # utilization, numbers only
 }
 PLANT = """
 import json, sys

@@ -17,27 +17,28 @@ PAGES = (
     "jobs",
     "jobs/new",
     "nodes",
-    "clusters",
-    "clusters?kind=slurm",
-    "clusters/local",
-    "clusters/local?tab=nodes",
+    "platform/clusters",
+    "platform/clusters?kind=slurm",
+    "platform/clusters/local",
+    "platform/clusters/local?tab=nodes",
     "pools",
-    "queue",
+    "platform/queue",
     "teams",
-    "members",
+    "people",
     "quotas",
     "quotas?team=default&edit=team:default",
     "tokens",
     "service-accounts",
     "secrets",
     "invitations",
-    "members/import",
+    "people/import",
     "announcements",
     "guide",
     "audit",
     "audit?actor=nobody",
-    "audit/installation",
-    "platform",
+    "platform/audit",
+    "platform/",
+    "platform/organizations",
     "platform/people",
 )
 TABS = ("overview", "logs", "metrics", "spec", "environment", "events")
@@ -77,7 +78,8 @@ def test_pages_have_no_errors_overflow_or_untranslated_text(
         page = context.new_page()
         watch(page, complaints)
         for path in (*PAGES, *(f"jobs/{number}?tab={tab}" for tab in TABS)):
-            page.goto(f"{site.url}/home/{path}", wait_until="networkidle")
+            base = "" if path.startswith("platform/") else "home/"
+            page.goto(f"{site.url}/{base}{path}", wait_until="networkidle")
             wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             if wide[0] > wide[1]:
                 complaints.append(f"{path} is {wide[0]} px wide on a screen of {wide[1]}")

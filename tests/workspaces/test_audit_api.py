@@ -287,7 +287,7 @@ def test_audit_page_shows_changes_chain_and_filters(story):
     ).content.decode()
     assert 'value="team_member"' in text and "org.created" not in text.partition("<tbody>")[2]
     assert (
-        "No event matches"
+        "Nothing matches"
         in browser.get("/atlas/audit", {"actor": "nobody@nowhere.example"}).content.decode()
     )
     assert "is no time" in browser.get("/atlas/audit", {"since": "yesterday"}).content.decode()

@@ -39,6 +39,7 @@ CHANGES_NOTHING_OF_IT = {
     "account_language",
     "account_sessions",
     "account_acting_stop",
+    "account_announcement_dismiss",
     "account_invitation",
     "account_agreements",
     "mfa_index",
@@ -201,7 +202,7 @@ def test_first_factor_without_password_requires_recent_sign_in(
 
 def test_linked_accounts_page_after_reauthentication_offers_changes(story, ada, atlas_idp):
     browser = story.client(ada)
-    assert "Confirm that it is you" in browser.get("/accounts/linked/").content.decode()
+    assert "Confirm it's you to change these" in browser.get("/accounts/linked/").content.decode()
     answer = browser.post(
         "/accounts/reauthenticate/",
         {"password": PASSWORD, "next": "/accounts/linked/"},
@@ -211,5 +212,5 @@ def test_linked_accounts_page_after_reauthentication_offers_changes(story, ada, 
     assert (
         answer.request["PATH_INFO"] == "/accounts/linked/"
         and "Link Atlas ID" in page
-        and "Confirm that it is you" not in page
+        and "Confirm it's you to change these" not in page
     )

@@ -89,7 +89,7 @@ def test_directory_page_lists_removed_people_with_running_jobs(story, own, slapd
     client = story.client(story.ada)
     client.post("/atlas/directories/atlas-own/act", {"do": "run"})
     assert (
-        "The directory is being asked"
+        "Reading the directory."
         in client.get("/atlas/directories/atlas-own").content.decode()
     )
     with no_scope():
@@ -104,4 +104,4 @@ def test_directory_page_lists_removed_people_with_running_jobs(story, own, slapd
         )
     Identity.objects.filter(user=bob).update(gone_since=story.atlas.created_at)
     page = client.get("/atlas/directories/atlas-own").content.decode()
-    assert "No longer in it" in page and "left-behind" in page and "bob@corp.example" in page
+    assert "Left the directory" in page and "left-behind" in page and "bob@corp.example" in page
