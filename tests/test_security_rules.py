@@ -471,7 +471,8 @@ def test_scripts_store_only_display_settings_in_browser():
     assert (
         set(
             re.findall(
-                r"(?:local|session)Storage(?!\.(?:[gs]et|remove)Item\()|indexedDB|document\.cookie = .{16}|caches\.open",
+                r"(?:local|session)Storage(?!\.(?:[gs]et|remove)Item\()|indexedDB"
+                r"|document\.cookie = .{16}|caches\.open",
                 text,
             )
         )

@@ -70,9 +70,7 @@ def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_fo
     )
     loss.wait_for(timeout=60_000)
     assert moves(wait_for, lambda: loss.evaluate(DRAWN))
-    expect(page.locator(".job-head .state")).to_have_class(
-        re.compile("succeeded"), timeout=90_000
-    )
+    expect(page.locator(".job-head .state")).to_have_class(re.compile("succeeded"), timeout=90_000)
     page.locator("[data-tab=logs]").click()
     expect(page.locator("[data-certificate]")).to_contain_text("complete", timeout=60_000)
     expect(page.locator("[data-certificate]")).to_contain_text("0 gaps")

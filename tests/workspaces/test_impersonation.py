@@ -42,7 +42,7 @@ def test_impersonation_shows_users_pages_with_banner(story):
     browser = begun(story, story.ben)
     page = text(browser, "/atlas/teams")
     assert (
-        "act as <strong>ben@atlas.example</strong>" in page
+        "impersonating <strong>ben@atlas.example</strong>" in page
         and "dot@platform.example" in page
         and "/accounts/acting/stop/" in page
     )
@@ -53,7 +53,9 @@ def test_impersonation_shows_users_pages_with_banner(story):
     )
     assert "Announcements" not in page
     assert browser.get("/api/v1/me").json()["email"] == "ben@atlas.example"
-    assert "act as <strong>" in text(browser, "/platform/organizations"), "also on denied pages"
+    assert "impersonating <strong>" in text(browser, "/platform/organizations"), (
+        "also on denied pages"
+    )
 
 
 def test_impersonation_events_name_operator_and_user(story):
@@ -76,7 +78,7 @@ def test_impersonation_cannot_submit_jobs(story):
     story.client(story.ada).post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"})
     browser, json = begun(story, story.ada), {"content_type": "application/json"}
     page = text(browser, "/atlas/jobs/new")
-    assert "No job is submitted in another" in page and "You are in no team" not in page
+    assert "so you can't submit jobs in their name" in page and "Join a team" not in page
     tries = [
         browser.post(
             "/api/v1/orgs/atlas/jobs", {"team": "vision", "spec": {"run": "true"}}, **json
@@ -115,7 +117,7 @@ def test_impersonation_start_and_stop_are_recorded(story):
     assert facts("impersonation.began")[0].data["why"] == "sees no jobs"
     assert browser.get(
         "/platform/organizations"
-    ).status_code == 200 and "act as <strong>" not in text(browser, "/atlas/teams")
+    ).status_code == 200 and "impersonating <strong>" not in text(browser, "/atlas/teams")
 
 
 @each("by", ["the next request", "the clock"])

@@ -88,10 +88,7 @@ def test_directory_page_lists_removed_people_with_running_jobs(story, own, slapd
     ensure_first_cluster()
     client = story.client(story.ada)
     client.post("/atlas/directories/atlas-own/act", {"do": "run"})
-    assert (
-        "Reading the directory."
-        in client.get("/atlas/directories/atlas-own").content.decode()
-    )
+    assert "Reading the directory." in client.get("/atlas/directories/atlas-own").content.decode()
     with no_scope():
         work()
     bob = User.objects.get(email="bob@corp.example")
