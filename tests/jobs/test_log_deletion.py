@@ -275,13 +275,13 @@ def test_page_offers_deletion_with_its_size_and_reports_it_afterwards(story):
     ended(story)
     ada = story.client(story.ada)
     before = ada.get("/atlas/jobs/1?tab=logs").content.decode()
-    assert "Delete all that #1 wrote, of every task and try? 700 B go for good." in before
+    assert "Delete all logs of #1 permanently, of every task and attempt? They use 700 B." in before
     assert (
         "delete-logs" not in story.client(story.ben).get("/atlas/jobs/1?tab=logs").content.decode()
     )
     assert ada.post("/atlas/jobs/1/delete-logs")["Location"] == "/atlas/jobs/1?tab=logs"
-    assert "0 of 1 logs are gone" in ada.get("/atlas/jobs/1?tab=logs").content.decode()
+    assert "0 of 1 are deleted" in ada.get("/atlas/jobs/1?tab=logs").content.decode()
     tasks.delete_logs()
     after = ada.get("/atlas/jobs/1?tab=logs").content.decode()
-    assert "deleted by ada@atlas.example on" in after and "logs are gone" not in after
+    assert "deleted by ada@atlas.example on" in after and "are deleted" not in after
     assert "logs/download" not in after and "delete-logs" not in after
