@@ -74,7 +74,7 @@ def _has_label(key: str, value: str) -> Q:
     # SQLite has no JSON containment; the path is a bound value
     path = '$."' + key.replace('"', "") + '"'
     found = Func(F("labels"), Value(path), function="json_extract", output_field=TextField())
-    return Q(Exact(Coalesce(found, Value("\x00")), value))
+    return Q(Exact(Coalesce(found, Value("\x00"), output_field=TextField()), value))
 
 
 def _with_gpus(types: list[str], actor: Actor) -> Q:
