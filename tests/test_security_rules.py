@@ -15,7 +15,16 @@ from pathlib import Path
 from tests.rig.environment import ROOT
 from tests.test_repository import shown, sources
 
-OURS = ("portal", "workspaces", "schedulers", "clusters", "jobs", "monitoring")
+OURS = (
+    "portal",
+    "workspaces",
+    "schedulers",
+    "clusters",
+    "registry",
+    "jobs",
+    "experiments",
+    "monitoring",
+)
 SQL_BY_HAND = {
     "portal/series/store.py",
     "portal/process/prepare.py",

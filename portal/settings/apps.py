@@ -24,7 +24,9 @@ INSTALLED_APPS = [
     "portal.series.apps.SeriesConfig",
     "workspaces",
     "clusters",
+    "registry",
     "jobs",
+    "experiments",
     "monitoring",
 ]
 

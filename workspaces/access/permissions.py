@@ -23,6 +23,8 @@ class Permission(StrEnum):
     # How clusters are connected: operators only
     CLUSTERS_READ = "clusters:read"
     CLUSTERS_WRITE = "clusters:write"
+    EXPERIMENTS_READ = "experiments:read"
+    EXPERIMENTS_WRITE = "experiments:write"  # also runs of others in the team
     JOBS_ADMIN = "jobs:admin"  # act on jobs of others, raise priority
     JOBS_CANCEL = "jobs:cancel"  # their own
     JOBS_EXEC = "jobs:exec"
@@ -33,6 +35,9 @@ class Permission(StrEnum):
     JOBS_WRITE_METRICS = "jobs:write-metrics"
     MEMBERS_READ = "members:read"
     MEMBERS_WRITE = "members:write"
+    MODELS_APPROVE = "models:approve"  # versions of registered models
+    MODELS_READ = "models:read"
+    MODELS_WRITE = "models:write"
     NODES_READ = "nodes:read"
     ORG_ADMIN = "org:admin"
     # Organizations, users and announcements of the installation: operators only
@@ -72,13 +77,15 @@ P = Permission
 _SEE = frozenset(
     {P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
 )
-_WORK = frozenset(
+_READ_WORK = frozenset({P.EXPERIMENTS_READ, P.JOBS_READ, P.MODELS_READ})
+_WORK = _READ_WORK | frozenset(
     {
+        P.EXPERIMENTS_WRITE,
         P.JOBS_CANCEL,
         P.JOBS_EXEC,
-        P.JOBS_READ,
         P.JOBS_SUBMIT,
         P.JOBS_WRITE_METRICS,
+        P.MODELS_WRITE,
         P.SECRETS_READ,
         P.SECRETS_WRITE,
     }
@@ -107,16 +114,16 @@ ORG_GRANTS: dict[str, frozenset[Permission]] = {
     OrgRole.ADMIN: _ALL - OWNERS_ONLY,
     OrgRole.USER_ADMIN: _SEE | {P.MEMBERS_WRITE, P.ROLES_WRITE, P.TEAMS_WRITE},
     OrgRole.MEMBER: _SEE,
-    OrgRole.VIEWER: _SEE | {P.JOBS_READ},
+    OrgRole.VIEWER: _SEE | _READ_WORK,
     OrgRole.BILLING_VIEWER: frozenset(
         {P.BILLING_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
     ),
 }
 # Grants of team roles, valid in that team in addition.
 TEAM_GRANTS: dict[str, frozenset[Permission]] = {
-    TeamRole.LEAD: _SEE | _WORK | {P.JOBS_ADMIN, P.MEMBERS_WRITE},
+    TeamRole.LEAD: _SEE | _WORK | {P.JOBS_ADMIN, P.MEMBERS_WRITE, P.MODELS_APPROVE},
     TeamRole.MEMBER: _SEE | _WORK,
-    TeamRole.VIEWER: _SEE | {P.JOBS_READ},
+    TeamRole.VIEWER: _SEE | _READ_WORK,
 }
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
 # Denied while impersonating: these outlast the hour (a job runs with a token of its owner), reach
@@ -126,6 +133,7 @@ DENIED_WHILE_IMPERSONATING = frozenset(
         P.JOBS_EXEC,
         P.JOBS_EXEC_OTHERS,
         P.JOBS_SUBMIT,
+        P.MODELS_APPROVE,
         P.ORG_ADMIN,
         P.PROVIDERS_WRITE,
         P.SECRETS_WRITE,
@@ -161,6 +169,8 @@ WORDS: dict[Permission, str] = {
     P.BILLING_READ: _("see usage and cost"),
     P.CLUSTERS_READ: _("see how clusters are connected"),
     P.CLUSTERS_WRITE: _("connect and change clusters"),
+    P.EXPERIMENTS_READ: _("see experiments and runs"),
+    P.EXPERIMENTS_WRITE: _("log to experiments and change runs"),
     P.JOBS_ADMIN: _("change other people's jobs and raise priority"),
     P.JOBS_CANCEL: _("change and cancel their own jobs"),
     P.JOBS_EXEC: _("open a shell in their own running jobs"),
@@ -170,6 +180,9 @@ WORDS: dict[Permission, str] = {
     P.JOBS_WRITE_METRICS: _("send metrics to jobs"),
     P.MEMBERS_READ: _("see members"),
     P.MEMBERS_WRITE: _("add and remove members and change their roles"),
+    P.MODELS_APPROVE: _("approve versions of models"),
+    P.MODELS_READ: _("see and download models"),
+    P.MODELS_WRITE: _("register and change models"),
     P.NODES_READ: _("see nodes and pools"),
     P.ORG_ADMIN: _("appoint and change owners"),
     P.PLATFORM_ADMIN: _("create organizations, suspend users and publish announcements"),

@@ -30,9 +30,13 @@ from workspaces.tenancy.scope import platform_scope
 DEFAULT_DAYS, MAX_DAYS = 90, 3660
 DEFAULT_OVERLAP, MAX_OVERLAP = 24, 168  # hours that a rotated token keeps working
 JOB_SCOPES = [
+    Permission.EXPERIMENTS_READ,
+    Permission.EXPERIMENTS_WRITE,
     Permission.JOBS_READ,
     Permission.JOBS_SUBMIT,
     Permission.JOBS_WRITE_METRICS,
+    Permission.MODELS_READ,
+    Permission.MODELS_WRITE,
     Permission.NODES_READ,
     Permission.QUOTAS_READ,
     Permission.TEAMS_READ,

@@ -83,7 +83,10 @@ def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
         },
     )
     assert [one.email for one in found] == ["ben@atlas.example", "kim@atlas.example"]
-    assert found[0].gained == {"vision": {P.JOBS_ADMIN, P.MEMBERS_WRITE}} and found[0].lost == {}
+    assert (
+        found[0].gained == {"vision": {P.JOBS_ADMIN, P.MEMBERS_WRITE, P.MODELS_APPROVE}}
+        and found[0].lost == {}
+    )
     assert (
         P.JOBS_SUBMIT in found[1].gained["vision"] and P.TEAMS_READ in found[1].gained[EVERYWHERE]
     )
@@ -94,10 +97,12 @@ def test_preview_matches_applied_change(story, atlas):
     [result] = preview_memberships(atlas, {story.ben.email: PersonRoles("viewer", {})})
     assert result.lost == {
         "vision": {
+            P.EXPERIMENTS_WRITE,
             P.JOBS_CANCEL,
             P.JOBS_EXEC,
             P.JOBS_SUBMIT,
             P.JOBS_WRITE_METRICS,
+            P.MODELS_WRITE,
             P.SECRETS_READ,
             P.SECRETS_WRITE,
         }

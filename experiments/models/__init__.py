@@ -1,0 +1,9 @@
+"""Experiments and what is logged to them."""
+
+from experiments.models.artifact import Artifact
+from experiments.models.experiment import Experiment
+from experiments.models.logged_model import LoggedModel
+from experiments.models.run import Run, RunStatus
+from experiments.models.trace import Trace
+
+__all__ = ["Artifact", "Experiment", "LoggedModel", "Run", "RunStatus", "Trace"]
