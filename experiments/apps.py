@@ -1,5 +1,19 @@
+import re
+
 from django.apps import AppConfig
+
+ARTIFACT = re.compile(r"/api/v1/orgs/[^/]+/runs/[^/]+/artifacts/.+")
 
 
 class ExperimentsConfig(AppConfig):
     name = "experiments"
+
+    def ready(self) -> None:
+        from django.conf import settings
+
+        from experiments import artifacts  # models are loaded by now
+        from portal.blobs import files
+        from portal.core import protocols
+
+        files.register(artifacts.referenced)
+        protocols.allow_larger_bodies("/api/v1/", ARTIFACT, settings.MUSTER_FILE_LIMIT)
