@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 from uuid import UUID
@@ -35,7 +36,8 @@ _BAD_CHARACTERS = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:(/|\Z)")
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
     """A file or a folder of a listing; `files` and `size` of a folder are those of all below it."""
 
     path: str
@@ -140,7 +142,8 @@ def listing(owner: Owner, folder: str = "") -> list[Entry]:
         name, slash, _rest = row.path[len(start) :].partition("/")
         path = start + name
         before = found.get(path, Entry(path, bool(slash), 0, 0))
-        found[path] = before._replace(
+        found[path] = replace(
+            before,
             size=before.size + row.size,
             files=before.files + 1,
             artifact=None if slash else row,
