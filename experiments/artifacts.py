@@ -7,6 +7,7 @@ several rows share the bytes.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -30,7 +31,8 @@ from workspaces.quotas.limits import STORAGE, Meter, meters
 Owner: TypeAlias = Run | LoggedModel
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
     """A file or a folder of a listing; `files` and `size` of a folder are those of all below it."""
 
     path: str
@@ -99,7 +101,8 @@ def listing(owner: Owner, folder: str = "") -> list[Entry]:
         name, slash, _rest = row.path[len(start) :].partition("/")
         path = start + name
         before = found.get(path, Entry(path, bool(slash), 0, 0))
-        found[path] = before._replace(
+        found[path] = replace(
+            before,
             size=before.size + row.size,
             files=before.files + 1,
             artifact=None if slash else row,
