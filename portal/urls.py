@@ -45,11 +45,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="docs",
     ),
     path("api/v1/", include("workspaces.api.urls")),
+    path("api/v1/", include("registry.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
     path("api/v1/", include("experiments.api.urls")),
     path("api/v1/", include("monitoring.api.urls")),
     path("", include("workspaces.web.urls")),
     path("", include("monitoring.web.urls")),
+    path("", include("registry.web.urls")),
     path("", include("jobs.web.urls")),
 ]
 handler404 = "portal.web.errors.not_found"
