@@ -1,7 +1,7 @@
 """Files of runs and of logged models, at the paths of `mlflow-artifacts:/` URIs.
 
-    <experiment>/<run>/artifacts/<path>
-    <experiment>/models/m-<logged model>/artifacts/<path>
+<experiment>/<run>/artifacts/<path>
+<experiment>/models/m-<logged model>/artifacts/<path>
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from portal.core.messages import Message
 
 _PIECE = 1 << 20
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)\Z")
-_RUN_FILES = re.compile(r"(?P<experiment>\d+)/(?P<run>[^/]+)/artifacts(?:/(?P<path>.*))?", re.DOTALL)
+_RUN_FILES = re.compile(
+    r"(?P<experiment>\d+)/(?P<run>[^/]+)/artifacts(?:/(?P<path>.*))?", re.DOTALL
+)
 _MODEL_FILES = re.compile(
     r"(?P<experiment>\d+)/models/(?P<model>m-[^/]+)/artifacts(?:/(?P<path>.*))?", re.DOTALL
 )
@@ -59,9 +61,7 @@ def list_below(call: Call) -> Any:
     place = _place(call, call.text("path"))
     start = f"{place.path}/" if place.path else ""
     files = _files(place.owner, place.path)
-    return page(
-        "files", [{**each, "path": each["path"].removeprefix(start)} for each in files], ""
-    )
+    return page("files", [{**each, "path": each["path"].removeprefix(start)} for each in files], "")
 
 
 @route("GET", "mlflow-artifacts/artifacts/{path...}")
