@@ -172,7 +172,9 @@ def log_batch(call: Call) -> Any:
 
 def _check_repeated(params: Any) -> None:
     seen: dict[str, str] = {}
-    repeated = sorted({p["key"] for p in params if seen.setdefault(p["key"], p["value"]) != p["value"]})
+    repeated = sorted(
+        {p["key"] for p in params if seen.setdefault(p["key"], p["value"]) != p["value"]}
+    )
     if repeated:
         raise InvalidInput(
             Message(

@@ -2,9 +2,28 @@
 
 from django.urls import re_path
 
-from experiments.mlflow import artifacts, experiments, logged_models, metrics, runs, server
+from experiments.mlflow import (
+    artifacts,
+    experiments,
+    logged_models,
+    metrics,
+    otlp,
+    runs,
+    server,
+    traces,
+)
 from experiments.mlflow.routes import serve
 
 # Importing these registers their routes.
-HANDLERS = (artifacts, experiments, logged_models, metrics, runs, server)
+HANDLERS = (
+    artifacts,
+    experiments,
+    logged_models,
+    metrics,
+    otlp,
+    registered_models,
+    runs,
+    server,
+    traces,
+)
 urlpatterns = [re_path(r"(?s)^(?P<org>[^/]+)/(?P<rest>.*)\Z", serve, name="mlflow")]
