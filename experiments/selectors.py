@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from experiments import jobs
 from experiments.models import Run
 from portal.core.errors import NotFound
 from portal.core.messages import Message
@@ -22,10 +23,16 @@ def visible_runs(actor: Actor) -> QuerySet[Run]:
 
 
 def find_run(actor: Actor, run_id: str) -> Run:
-    """Return a run by its id. Raises NotFound, also for a run that the actor may not see."""
+    """Return a run by its id. Raises NotFound, also for a run that the actor may not see.
+
+    The run of a job is created if the job is so new that it has none.
+    """
     found = None
     if re.fullmatch(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", run_id):
-        found = visible_runs(actor).select_related("experiment").filter(id=UUID(run_id)).first()
+        rows = visible_runs(actor).select_related("experiment", "team", "owner")
+        found = rows.filter(id=UUID(run_id)).first()
+        if found is None and jobs.follow_job(UUID(run_id)):
+            found = rows.filter(id=UUID(run_id)).first()
     if found is None:
         raise NotFound(Message("There is no run {x} that you can see.", x=run_id[:40]))
     return found
