@@ -30,7 +30,7 @@ _ADDRESS = re.compile(
     r"(?:(?:ajax-)?api/[234]\.0/(?P<api>mlflow(?:-artifacts)?/.*)|(?P<rest>v1/[^/]+|model-versions/get-artifact|[^/]*))",
     re.DOTALL,
 )
-_NAME_IS_TAKEN = frozenset({Conflict.code, "name_taken"})
+_NAME_IS_TAKEN = frozenset({"already_exists", "name_taken"})
 _plain: dict[tuple[str, str], Handler] = {}
 _patterns: list[tuple[str, re.Pattern[str], Handler]] = []
 # Handlers that read the request body themselves

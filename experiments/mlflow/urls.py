@@ -1,6 +1,6 @@
 """URLs below `/mlflow/`."""
 
-from django.urls import re_path
+from django.urls import path
 
 from experiments.mlflow import (
     artifacts,
@@ -8,6 +8,7 @@ from experiments.mlflow import (
     logged_models,
     metrics,
     otlp,
+    registered_models,
     runs,
     server,
     traces,
@@ -26,4 +27,7 @@ HANDLERS = (
     server,
     traces,
 )
-urlpatterns = [re_path(r"(?s)^(?P<org>[^/]+)/(?P<rest>.*)\Z", serve, name="mlflow")]
+urlpatterns = [
+    path("<str:org>/", serve, {"rest": ""}),
+    path("<str:org>/<path:rest>", serve, name="mlflow"),
+]

@@ -259,7 +259,9 @@ def _locked(actor: Actor, experiment: Experiment, trace_id: str, started_ms: int
         .get(trace_id=trace_id)
     )
     if row.experiment.team_id != experiment.team_id:
-        raise Conflict(Message("There is already a trace {trace_id}.", trace_id=trace_id))
+        raise Conflict(
+            Message("There is already a trace {trace_id}.", trace_id=trace_id), code="already_exists"
+        )
     return row  # type: ignore[no-any-return]
 
 
