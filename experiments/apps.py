@@ -12,8 +12,13 @@ class ExperimentsConfig(AppConfig):
         from django.conf import settings
 
         from experiments import artifacts  # models are loaded by now
+        from experiments.model_sources import RunSources
+        from experiments.protocols import PROTOCOLS
         from portal.blobs import files
         from portal.core import protocols
+        from registry import sources
 
         files.register(artifacts.referenced)
+        protocols.register(*PROTOCOLS)
+        sources.register(RunSources())
         protocols.allow_larger_bodies("/api/v1/", ARTIFACT, settings.MUSTER_FILE_LIMIT)

@@ -44,6 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         ),
         name="docs",
     ),
+    path("mlflow/", include("experiments.mlflow.urls")),
     path("api/v1/", include("workspaces.api.urls")),
     path("api/v1/", include("registry.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
