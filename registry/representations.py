@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import Count, Max, Q, Sum
 
+from portal.web.markdown import without_front_matter
 from registry.models import ModelFile, ModelVersion, RegisteredModel
 from registry.services.approval import checks_of
 
@@ -147,6 +148,6 @@ def _person(user: Any) -> Item:
 
 def _summary(card: str) -> str:
     """Return the first line of a card that is neither empty nor a heading, cut."""
-    lines = (line.strip() for line in card.splitlines())
-    first = next((line for line in lines if line and not line.startswith(("#", "---"))), "")
+    lines = (line.strip() for line in without_front_matter(card).splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
     return first if len(first) <= 160 else f"{first[:159]}…"

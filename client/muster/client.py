@@ -14,6 +14,7 @@ from muster.clusters import Clusters, Pools
 from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.jobs import Jobs
+from muster.models import Models
 from muster.organization import (
     Access,
     Invitations,
@@ -73,6 +74,7 @@ class Client:
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)
         self.applications, self.organizations = Applications(self), Organizations(self)
+        self.models = Models(self)
 
     def __enter__(self) -> Client:
         return self

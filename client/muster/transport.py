@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from muster.errors import MusterError, NotAuthenticated, NotFound, Unavailable, error_of
 
@@ -50,10 +52,12 @@ class Transport:
         query: Mapping[str, Any] | None = None,
         timeout: float | None = None,
         is_repeatable: bool = True,
+        content: Callable[[], BinaryIO] | None = None,
     ) -> httpx.Response:
         """Send a request and return a successful answer.
 
-        With `is_repeatable=False`, only requests that cannot have arrived are retried. Raises
+        `content` opens the file that is sent as the body, once for each attempt. With
+        `is_repeatable=False`, only requests that cannot have arrived are retried. Raises
         MusterError for everything else, including connection errors.
         """
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
@@ -63,9 +67,15 @@ class Transport:
         for attempt in range(self.tries):
             is_last = attempt == self.tries - 1
             try:
-                answer = self._http.request(
-                    method, path, headers=headers, params=params, json=body, **options
-                )
+                with content() if content else nullcontext() as file:
+                    answer = self._http.request(
+                        method,
+                        path,
+                        headers=headers | (_sized(file) if file else {}),
+                        params=params,
+                        **({"content": file} if file else {"json": body}),
+                        **options,
+                    )
             except Exception as error:
                 if is_last or not _is_transient(error, is_repeatable):
                     raise self._no_answer(error) from error
@@ -118,6 +128,14 @@ class Transport:
                 "Check the URL and whether the portal is running."
             )
         raise error
+
+
+def _sized(file: BinaryIO) -> dict[str, str]:
+    """Return the headers of a file, whose size the portal checks."""
+    return {
+        "Content-Type": "application/octet-stream",
+        "Content-Length": str(os.fstat(file.fileno()).st_size),
+    }
 
 
 def pause(attempt: int, retry_after: str | None = None) -> float:

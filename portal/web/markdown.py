@@ -21,7 +21,12 @@ def markdown_html(text: str) -> str:
 
     Headings begin at h3, below those of the page.
     """
-    return str(_parser().render(_FRONT_MATTER.sub("", text)[:LONGEST]))
+    return str(_parser().render(without_front_matter(text)[:LONGEST]))
+
+
+def without_front_matter(text: str) -> str:
+    """Return a text without the YAML at its start."""
+    return _FRONT_MATTER.sub("", text)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
@@ -21,7 +21,7 @@ from registry.models import ModelVersion
 from registry.names import STAGES
 from registry.representations import file_rows, model_detail, version_detail
 from registry.services.versions import PENDING
-from registry.web.views import CRUMB, delete_alias, set_alias, tracking_uri, url_of
+from registry.web.views import CRUMB, best_alias, delete_alias, set_alias, url_of, usage_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page, show_error
 
@@ -67,13 +67,18 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
             "may_approve": may_approve,
             "is_mine": row.requested_by_id == request.actor.user_id,
             "is_pending": row.status == PENDING,
-            "tracking": tracking_uri(request, parent),
+            "usage": usage_of(
+                request, parent, best_alias(selectors.aliases_of(row)) or f"/{row.version}"
+            ),
+            "columns": _columns(row.signature or {}),
         },
     )
 
 
 @page(None)
-def download(request: Any, team: str, model: str, version: str, path: str) -> HttpResponseBase:
+def download(
+    request: Any, team: str, model: str, version: str, path: str
+) -> HttpResponse | StreamingHttpResponse:
     """Download a file of a version."""
     parent = selectors.find_model(request.actor, team, model)
     row = selectors.find_version(request.actor, parent, version)
@@ -90,6 +95,29 @@ def _folders(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {"folder": folder, "files": inside, "bytes": sum(file["bytes"] for file in inside)}
         for folder, inside in sorted(found.items())
     ]
+
+
+def _columns(signature: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a signature; tensors have their type and shape in `tensor-spec`."""
+    rows = []
+    for kind in ("inputs", "outputs", "params"):
+        for column in signature.get(kind) or ():
+            if not isinstance(column, dict):
+                continue
+            spec = column.get("tensor-spec")
+            spec = spec if isinstance(spec, dict) else {}
+            shape = spec.get("shape") or column.get("shape") or ()
+            rows.append(
+                {
+                    "kind": kind,
+                    "name": column.get("name", ""),
+                    "type": spec.get("dtype") or column.get("type", ""),
+                    "shape": " × ".join(map(str, shape)) if isinstance(shape, list) else "",
+                    "default": column.get("default"),
+                    "is_optional": column.get("required") is False,
+                }
+            )
+    return rows
 
 
 def _readable_source(request: Any, row: ModelVersion) -> ModelVersion | None:

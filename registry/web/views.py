@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -121,7 +124,7 @@ def model(request: Any, team: str, model: str) -> HttpResponse:
             "may_write": request.actor.may(P.MODELS_WRITE, row.team_id),
             "may_approve": request.actor.may(P.MODELS_APPROVE, row.team_id),
             "is_guarded": any(v.approval == ModelVersion.Approval.APPROVED for v in versions),
-            "tracking": tracking_uri(request, row),
+            "usage": usage_of(request, row, best_alias(row.aliases) or "/latest"),
         },
     )
 
@@ -305,6 +308,19 @@ def url_of(request: Any, row: RegisteredModel, name: str = "model", **more: obje
     return reverse(name, kwargs=kwargs)
 
 
-def tracking_uri(request: Any, row: RegisteredModel) -> str:
-    """Return the address for MLFLOW_TRACKING_URI of the model's team."""
-    return request.build_absolute_uri(f"/mlflow/{request.org.slug}/{row.team.slug}")  # type: ignore[no-any-return]
+def usage_of(request: Any, row: RegisteredModel, which: str) -> dict[str, str]:
+    """Return how to load a model: `which` is @alias or /version."""
+    where = request.build_absolute_uri(f"/mlflow/{request.org.slug}/{row.team.slug}")
+    target = f"{row.team.slug}/{row.name}{which}"
+    lines = (
+        "import mlflow",
+        f"mlflow.set_tracking_uri({json.dumps(where)})",
+        f"model = mlflow.pyfunc.load_model({json.dumps(f'models:/{row.name}{which}')})",
+    )
+    return {"python": "\n".join(lines), "command": f"muster model download {shlex.quote(target)}"}
+
+
+def best_alias(aliases: Iterable[str]) -> str:
+    """Return @alias for the alias that is shown first, or ""."""
+    names = sorted(aliases, key=lambda alias: (alias != "champion", alias))
+    return f"@{names[0]}" if names else ""
