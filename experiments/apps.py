@@ -1,13 +1,24 @@
+import re
+
 from django.apps import AppConfig
+
+ARTIFACT = re.compile(r"/api/v1/orgs/[^/]+/runs/[^/]+/artifacts/.+")
 
 
 class ExperimentsConfig(AppConfig):
     name = "experiments"
 
     def ready(self) -> None:
-        from experiments.web.navigation import ENTRIES  # models are loaded by now
+        from django.conf import settings
+
+        from experiments import artifacts  # models are loaded by now
+        from experiments.web.navigation import ENTRIES
         from experiments.web.search import PROVIDERS
+        from portal.blobs import files
+        from portal.core import protocols
         from portal.web import navigation, search
 
+        files.register(artifacts.referenced)
+        protocols.allow_larger_bodies("/api/v1/", ARTIFACT, settings.MUSTER_FILE_LIMIT)
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)

@@ -133,6 +133,7 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
     return ListView(
         name=f"runs-{experiment.number}",
         is_local=True,
+        others=("view", "group"),
         rows=lambda actor: run_order.sortable(_runs(experiment, show), sort),
         represent=_run_items,
         row_template="experiments/_run_row.html",
@@ -183,9 +184,14 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
 
 def narrowed(rows: QuerySet[Run], text: str, actor: Actor) -> QuerySet[Run]:
     """Return the runs that pass an expression, or whose name has all words of a text."""
-    if not _IS_EXPRESSION.search(text):
+    if not is_expression(text):
         return containing("name")(rows, text, actor)
     return search_runs(rows, text)
+
+
+def is_expression(text: str) -> bool:
+    """Return whether a text compares something, and is not just words of a name."""
+    return _IS_EXPRESSION.search(text) is not None
 
 
 def _runs(experiment: Experiment, show: str) -> QuerySet[Run]:

@@ -148,12 +148,14 @@ class Asked:
     cursor: str = ""
     limit: int | None = None
     columns: str = ""
+    others: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def kept(self) -> dict[str, str]:
         """Return the parameters that the links of the page keep."""
         view = {"sort": self.sort, "columns": self.columns, "limit": str(self.limit or "")}
-        return {name: value for name, value in (self.filters | view).items() if value}
+        given = self.others | self.filters | view
+        return {name: value for name, value in given.items() if value}
 
     def url(self, **changes: str | None) -> str:
         """Return the first page's query string with some parameters changed, or removed by ""."""
@@ -169,7 +171,8 @@ class ListView:
     list of represented rows. `represent(rows, actor)` returns the items that the API, the page and
     the CSV file share. `page_size` None returns all rows at once, unless a request asks for fewer.
     `row_template` renders the `<tr>` of `row`. `permission` is what the page and the API need.
-    Each page of an `is_local` list has columns of its own, such as those of one experiment.
+    Each page of an `is_local` list has columns of its own, such as those of one experiment. Links
+    and forms of the page keep the parameters `others`, which are not the list's.
     """
 
     name: str
@@ -183,6 +186,7 @@ class ListView:
     page_size: int | None = 50
     max_page_size: int = 200
     is_local: bool = False
+    others: tuple[str, ...] = ()
     sorts: dict[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -246,7 +250,7 @@ class ListView:
         asked, page, error = self._asked(params, cookies or {}, plain), Page[Item]([]), ""
         try:
             checked = self.read(plain)
-            asked = replace(checked, columns=asked.columns)
+            asked = replace(checked, columns=asked.columns, others=asked.others)
             page = self.page(actor, asked)
         except PortalError as caught:
             error = caught.message
@@ -403,7 +407,9 @@ class ListView:
         )
         limit = params.get("limit", "")
         size = int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 6 else None
-        return Asked(given, params.get("sort", ""), limit=size, columns=columns)
+        others = {name: params.get(name, "").replace("\x00", "") for name in self.others}
+        sort = params.get("sort", "")
+        return Asked(given, sort, limit=size, columns=columns, others=others)
 
     def _in_file(self, chosen: set[str]) -> Iterator[Column]:
         """Yield the columns of a file; one without a label goes with the column before it."""

@@ -46,6 +46,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("api/v1/", include("workspaces.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
+    path("api/v1/", include("experiments.api.urls")),
     path("api/v1/", include("monitoring.api.urls")),
     path("", include("workspaces.web.urls")),
     path("", include("monitoring.web.urls")),

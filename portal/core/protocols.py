@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +19,7 @@ from portal.core.errors import PortalError
 from portal.core.events import request_id
 
 MAX_BODY = 2_621_440  # bytes of a form or JSON body
+UPLOAD = 64 << 20  # bytes: larger bodies take as long as they need, if they keep coming
 TITLES = {
     400: "Invalid input",
     401: "Not signed in",
@@ -85,6 +86,10 @@ class Protocol:
         larger = (most for pattern, most in self.larger_bodies if pattern.fullmatch(path))
         return next(larger, self.max_body)
 
+    def is_upload(self, path: str) -> bool:
+        """Return whether a path takes bodies that may be sent for a long time."""
+        return self.most_bytes(path) > UPLOAD
+
     def render_error(self, error: PortalError) -> bytes:
         """Return the body of an error response of type `error_type`."""
         return json.dumps((self.error_body or problem)(error), cls=DjangoJSONEncoder).encode()
@@ -98,6 +103,13 @@ def register(*protocols: Protocol) -> None:
     """Add protocols; one with the same prefix is replaced."""
     found = {known.prefix: known for known in (*_protocols, *protocols)}
     _protocols[:] = sorted(found.values(), key=lambda known: -len(known.prefix))
+
+
+def allow_larger_bodies(prefix: str, pattern: re.Pattern[str], most: int) -> None:
+    """Set the size limit in bytes of uploads at paths of a registered protocol."""
+    (known,) = (known for known in _protocols if known.prefix == prefix)
+    if (pattern, most) not in known.larger_bodies:
+        register(replace(known, larger_bodies=(*known.larger_bodies, (pattern, most))))
 
 
 def registered() -> tuple[Protocol, ...]:

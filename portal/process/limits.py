@@ -6,6 +6,7 @@ import asyncio
 import json
 import resource
 from contextlib import suppress
+from functools import cache
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
@@ -13,6 +14,7 @@ from portal.core.disk import full_disk
 from portal.core.errors import PortalError, RequestTimeout, TooLarge
 from portal.core.protocols import problem, protocol_at
 from portal.process.asgi_types import ASGIApp, Message, Receive, Send
+from portal.settings import env
 
 BODY_SECONDS = 60.0
 _IN_MEMORY = 64 << 10  # bytes of a body in memory; longer ones go to a temporary file
@@ -33,7 +35,8 @@ def raise_file_limit() -> None:
 class BufferedBodies:
     """ASGI middleware that receives a complete request body before it calls the application.
 
-    So a slow client occupies no thread. Bodies that are too large or too slow are refused.
+    So a slow client occupies no thread. Bodies that are too large or too slow are refused. Uploads of
+    files may take long, while something arrives in each `seconds`.
     """
 
     def __init__(self, app: ASGIApp, seconds: float = BODY_SECONDS) -> None:
@@ -45,11 +48,17 @@ class BufferedBodies:
         if not length and b"transfer-encoding" not in headers:
             await self._app(scope, receive, send)
             return
-        with SpooledTemporaryFile(_IN_MEMORY) as body:
+        with SpooledTemporaryFile(_IN_MEMORY, dir=_folder()) as body:
             try:
-                async with asyncio.timeout(self._seconds):
-                    most = protocol_at(scope["path"]).most_bytes(scope["path"])
-                    size = await _receive(receive, body, length, most)
+                protocol, path = protocol_at(scope["path"]), scope["path"]
+                async with asyncio.timeout(self._seconds) as deadline:
+                    came = self._extending(receive, deadline)
+                    size = await _receive(
+                        came if protocol.is_upload(path) else receive,
+                        body,
+                        length,
+                        protocol.most_bytes(path),
+                    )
             except _Disconnected:
                 return
             except (PortalError, OSError) as error:
@@ -62,8 +71,24 @@ class BufferedBodies:
             ]
             await self._app(scope, _Replay(body, size, receive), send)
 
+    def _extending(self, receive: Receive, deadline: asyncio.Timeout) -> Receive:
+        """Return an ASGI `receive` that moves the deadline with each message."""
+
+        async def extended() -> Message:
+            message = await receive()
+            deadline.reschedule(asyncio.get_running_loop().time() + self._seconds)
+            return message
+
+        return extended
+
 
 _FRAMING = {b"content-length", b"transfer-encoding"}
+
+
+@cache
+def _folder() -> str:
+    """Return the folder of long bodies: the temporary folder of the system may be in memory."""
+    return str(env.home())
 
 
 class _Disconnected(Exception):

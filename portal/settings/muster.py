@@ -40,6 +40,10 @@ MUSTER_LOCAL_ORG = env.text("MUSTER_LOCAL_ORG")
 MUSTER_LOCAL_UIDS = env.text("MUSTER_LOCAL_UIDS", "70000-79999")
 # Bytes kept per log; the rest is recorded as a gap.
 MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))
+# Bytes of an uploaded file.
+MUSTER_FILE_LIMIT = int(env.text("MUSTER_FILE_LIMIT", str(64 << 30)))
+# nginx sends stored files itself (deploy/nginx-server.conf).
+MUSTER_ACCEL = env.flag("MUSTER_ACCEL")
 # Ask registries about an image before its job is queued.
 MUSTER_IMAGE_CHECK = env.flag("MUSTER_IMAGE_CHECK", True)
 # Registries that may have private addresses; "http://host:port" uses plain HTTP.

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import orjson
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.http import HttpRequest
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -53,7 +54,7 @@ class PortalView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        self._limit = _count(self.actor)
+        self._limit = count_request(self.actor)
         if self._limit["remaining"] < 0:
             raise RateLimitedFor(self._limit["reset"])
         needed = self.permissions.get(request.method or "")
@@ -82,34 +83,35 @@ class OrgView(PortalView):
         Without a slug: the actor's only team, or the one named `default`. Raises InvalidInput,
         NotFound.
         """
-        if isinstance(slug, str) and (known := self._teams.get(slug)):
-            return self._with_org(known)
-        rows = Team.objects.all()
-        if slug in (None, ""):
-            mine = list(rows.filter(id__in=self.actor.team_roles)) or list(rows[:2])
-            chosen = mine if len(mine) == 1 else [team for team in mine if team.slug == "default"]
-            if not chosen:
-                raise InvalidInput.at(
-                    "team",
-                    f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}",
-                )
-            return self._with_org(chosen[0])
-        team = (
-            rows.filter(slug=slug).first() if isinstance(slug, str) and slug.isprintable() else None
-        )
-        if team is None:
-            raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
-        return self._with_org(team)
+        return team_in(self.request._request, slug)
 
-    @property
-    def _teams(self) -> Mapping[str, Team]:
-        """Return the actor's teams, as read by the middleware."""
-        entry = getattr(self.request._request, "entry", None)
-        return entry.teams if entry else {}
 
-    def _with_org(self, team: Team) -> Team:
-        team.org = self.org  # avoids another query
-        return team
+def team_in(request: HttpRequest, slug: object) -> Team:
+    """Return a team of the request's organization by slug.
+
+    Without a slug: the team of the token, the actor's only team, or the one named `default`.
+    Raises InvalidInput, NotFound.
+    """
+    actor, org = request.actor, request.org  # type: ignore[attr-defined]
+    entry = request.entry  # type: ignore[attr-defined]
+    team = entry.teams.get(slug) if entry and isinstance(slug, str) else None
+    rows = Team.objects.all()
+    if team is None and slug in (None, ""):
+        only = actor.token.team_id if actor.token else None
+        mine = list(rows.filter(id__in=[only] if only else actor.team_roles)) or list(rows[:2])
+        chosen = mine if len(mine) == 1 else [each for each in mine if each.slug == "default"]
+        if not chosen:
+            raise InvalidInput.at(
+                "team",
+                f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}",
+            )
+        team = chosen[0]
+    elif team is None and isinstance(slug, str) and slug.isprintable():
+        team = rows.filter(slug=slug).first()
+    if team is None:
+        raise NotFound(f"There is no team {str(slug)[:40]!r} in {org.slug}.")
+    team.org = org  # avoids another query
+    return team  # type: ignore[no-any-return]
 
 
 class RateLimitedFor(RateLimited):
@@ -189,7 +191,7 @@ def _fingerprint(view: PortalView, request: Request, given: str) -> tuple[str, s
     return name, hashlib.sha256(orjson.dumps(request.data, default=str)).hexdigest()
 
 
-def _count(actor: Actor) -> dict[str, int]:
+def count_request(actor: Actor) -> dict[str, int]:
     """Count the request in a fixed one-minute window per token or user."""
     limit = settings.MUSTER_API_RATE
     used, reset = rate_windows.take(str(actor.token.id if actor.token else actor.user_id), limit)

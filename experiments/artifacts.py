@@ -1,0 +1,321 @@
+"""Files of runs and of logged models: their rows. `portal.blobs.files` has the bytes.
+
+Each row counts with its size in the storage of the run's owner, team and organization, also where
+several rows share the bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+
+from experiments.models import Artifact, LoggedModel, Run
+from portal.blobs.files import StoredFile, file_store
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound, QuotaExceeded
+from portal.core.events import EventRecord, record
+from portal.core.formatting import amount_text, bytes_text
+from portal.core.messages import Message
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Quota
+from workspaces.quotas import reservations
+from workspaces.quotas.limits import STORAGE, Meter, meters
+
+Owner: TypeAlias = Run | LoggedModel
+LONGEST, LONGEST_NAME = 1000, 255  # characters of a path, and of one name in it
+_BAD_CHARACTERS = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
+_DRIVE = re.compile(r"[A-Za-z]:(/|\Z)")
+
+
+class Entry(NamedTuple):
+    """A file or a folder of a listing; `files` and `size` of a folder are those of all below it."""
+
+    path: str
+    is_folder: bool
+    size: int  # bytes
+    files: int
+    artifact: Artifact | None = None
+
+
+def clean_path(text: str) -> str:
+    """Return a relative path with "/" between names. Raises InvalidInput for any other.
+
+    Refused in every spelling, also percent-encoded once or more and in Unicode variants that
+    others may normalize: absolute paths, "." and "..", empty names, and backslashes.
+    """
+    spelling, seen = text, set[str]()
+    while spelling not in seen:
+        for form in (spelling, unicodedata.normalize("NFKC", spelling)):
+            if not _is_clean(form):
+                raise InvalidInput.at(
+                    "path", Message("must be a relative path, such as model/weights.bin")
+                )
+        seen.add(spelling)
+        spelling = unquote(spelling, errors="surrogateescape")
+    if len(text) > LONGEST or any(len(name) > LONGEST_NAME for name in text.split("/")):
+        raise InvalidInput.at(
+            "path",
+            Message(
+                "must have at most {most} characters, and {name} in each name",
+                most=LONGEST,
+                name=LONGEST_NAME,
+            ),
+        )
+    return text
+
+
+def _is_clean(text: str) -> bool:
+    names = text.split("/")
+    return not (
+        {"", ".", ".."} & {name.strip() for name in names}
+        or _BAD_CHARACTERS.search(text)
+        or _DRIVE.match(text)
+    )
+
+
+def put(
+    actor: Actor, owner: Owner, path: str, chunks: Iterable[bytes], *, size: int | None = None
+) -> Artifact:
+    """Store a file at a path, replacing the one there.
+
+    `size` is the number of bytes that were announced. Raises NotPermitted, InvalidInput, Conflict
+    if a folder is a file or the reverse, and QuotaExceeded; then nothing is stored.
+    """
+    path = clean_path(path)
+    check_may_write(actor, owner)
+    _check_conflicts(owner, path)
+    room = _room(owner, path)
+    if size is not None and room is not None and size > room.bytes:
+        raise _no_room(room, size)
+    stored = file_store().put(owner.org_id, chunks, size=size)
+    return add(owner, path, stored)
+
+
+@transaction.atomic
+def add(owner: Owner, path: str, stored: StoredFile) -> Artifact:
+    """Write the row of a file that `FileStore.put` has just stored. Raises as `put` does."""
+    type(owner).objects.select_for_update(of=("self",), no_key=True).get(id=owner.id)
+    _check_conflicts(owner, path)
+    known = _rows(owner).filter(path=path).first()
+    if known:
+        reservations.settle(_amounts(owner, known.size))
+    refused = reservations.hold(_amounts(owner, stored.size))
+    if refused:
+        raise _no_room(_Room(refused, 0), stored.size)
+    if known is None:
+        known = Artifact(org_id=owner.org_id, path=path, **_owner_fields(owner))
+    known.size, known.sha256, known.created_at = stored.size, stored.sha256, clock.now()
+    known.save()
+    return known
+
+
+def find(owner: Owner, path: str) -> Artifact:
+    """Return the file at a path. Raises NotFound."""
+    found = _rows(owner).filter(path=path).first()
+    if found is None:
+        raise NotFound(Message("There is no file {path} here.", path=path[:LONGEST]))
+    return found
+
+
+def listing(owner: Owner, folder: str = "") -> list[Entry]:
+    """Return the files and folders directly in a folder, ordered by path; "" is the top.
+
+    The listing of a file is the file itself, and that of an unknown path is empty.
+    """
+    start = f"{clean_path(folder)}/" if folder else ""
+    found: dict[str, Entry] = {}
+    for row in _rows(owner).order_by("path"):
+        if row.path == folder:
+            return [Entry(row.path, False, row.size, 1, row)]
+        if not row.path.startswith(start):
+            continue
+        name, slash, _rest = row.path[len(start) :].partition("/")
+        path = start + name
+        before = found.get(path, Entry(path, bool(slash), 0, 0))
+        found[path] = before._replace(
+            size=before.size + row.size,
+            files=before.files + 1,
+            artifact=None if slash else row,
+        )
+    return [found[path] for path in sorted(found)]
+
+
+def opened(artifact: Artifact, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    """Return the bytes of a range in pieces. Raises NotFound if the disk has lost them."""
+    return file_store().read(artifact.org_id, artifact.sha256, start, end)
+
+
+def delete(actor: Actor, artifact: Artifact) -> None:
+    """Delete one file. The bytes go with the next sweep, if nothing else refers to them."""
+    owner = artifact.run or artifact.logged_model
+    assert owner is not None
+    delete_path(actor, owner, artifact.path)
+
+
+@transaction.atomic
+def delete_path(actor: Actor, owner: Owner, path: str) -> int:
+    """Delete a file, or a folder with everything in it; return the number of files.
+
+    Raises NotPermitted, NotFound.
+    """
+    path = clean_path(path)
+    check_may_write(actor, owner)
+    type(owner).objects.select_for_update(of=("self",), no_key=True).get(id=owner.id)
+    inside = f"{path}/"
+    rows = [r for r in _rows(owner) if r.path == path or r.path.startswith(inside)]
+    if not rows:
+        raise NotFound(Message("There is no file {path} here.", path=path))
+    _delete_rows(owner, rows)
+    record(
+        EventRecord(
+            "run.artifacts_deleted" if isinstance(owner, Run) else "model.artifacts_deleted",
+            owner.org_id,
+            "run" if isinstance(owner, Run) else "logged-model",
+            owner.id,
+            actor.email,
+            {
+                "name": owner.name,
+                "before": {
+                    "path": path,
+                    "files": len(rows),
+                    "bytes": sum(row.size for row in rows),
+                },
+            },
+        )
+    )
+    return len(rows)
+
+
+@transaction.atomic
+def delete_all(owners: Iterable[Owner]) -> None:
+    """Delete the files of runs and logged models that are about to be deleted permanently."""
+    for owner in owners:
+        _delete_rows(owner, list(_rows(owner).select_for_update(of=("self",))))
+
+
+def size_of(owner: Owner) -> int:
+    """Return the bytes of all files."""
+    return int(_rows(owner).aggregate(n=Sum("size"))["n"] or 0)
+
+
+def referenced(org_id: UUID, names: Collection[str]) -> set[str]:
+    """Return those SHA-256 to which artifacts refer. For the sweep of files."""
+    rows = Artifact.objects.filter(org_id=org_id, sha256__in=names)
+    return set(rows.values_list("sha256", flat=True))
+
+
+def check_may_write(actor: Actor, owner: Owner) -> None:
+    """Raise NotPermitted, or Conflict if the run or model is in the trash."""
+    authorize(actor, Permission.EXPERIMENTS_WRITE, _team_and_person(owner)[0])
+    if owner.deleted_at is not None:
+        raise Conflict(
+            Message("{name} is in the trash. Restore it first.", name=owner.name), code="deleted"
+        )
+
+
+def _check_conflicts(owner: Owner, path: str) -> None:
+    """Raise Conflict if the path is a folder, or goes through a file."""
+    names = path.split("/")
+    above = ["/".join(names[:n]) for n in range(1, len(names))]
+    if above and (file := _rows(owner).filter(path__in=above).first()):
+        raise Conflict(
+            Message("{path} is a file, so nothing can be stored in it.", path=file.path),
+            code="path_conflict",
+        )
+    inside = f"{path}/"
+    below = _rows(owner).filter(path__startswith=inside).values_list("path", flat=True)
+    if any(found.startswith(inside) for found in below):
+        raise Conflict(
+            Message("{path} is a folder. Give the file another name.", path=path),
+            code="path_conflict",
+        )
+
+
+def _delete_rows(owner: Owner, rows: list[Artifact]) -> None:
+    if rows:
+        reservations.settle(_amounts(owner, sum(row.size for row in rows)))
+        Artifact.objects.filter(id__in=[row.id for row in rows]).delete()
+
+
+def _rows(owner: Owner) -> QuerySet[Artifact]:
+    return Artifact.objects.filter(**_owner_fields(owner))
+
+
+def _owner_fields(owner: Owner) -> dict[str, UUID]:
+    return {"run_id" if isinstance(owner, Run) else "logged_model_id": owner.id}
+
+
+def _team_and_person(owner: Owner) -> tuple[UUID, UUID]:
+    team = owner.team_id if isinstance(owner, Run) else owner.experiment.team_id
+    return team, owner.owner_id
+
+
+def _amounts(owner: Owner, size: int) -> dict[Meter, int]:
+    return meters(owner.org_id, *_team_and_person(owner), {STORAGE: size})
+
+
+class _Room(NamedTuple):
+    """What is left on the fullest meter."""
+
+    meter: Meter
+    bytes: int
+
+
+def _room(owner: Owner, path: str) -> _Room | None:
+    """Return the room for a file at this path, or None without limits.
+
+    Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
+    """
+    wanted = list(_amounts(owner, 1))
+    rows = Quota.objects.filter(
+        Q(limit__isnull=False),
+        org_id=owner.org_id,
+        resource=STORAGE,
+        subject_id__in=[meter.subject_id for meter in wanted],
+    )
+    replaced = _rows(owner).filter(path=path).values_list("size", flat=True).first() or 0
+    rooms = [
+        _Room(reservations.meter_of(row), row.limit - row.used + replaced)
+        for row in rows
+        if reservations.meter_of(row) in wanted
+    ]
+    return min(rooms, key=lambda room: room.bytes, default=None)
+
+
+def _no_room(room: _Room, size: int) -> QuotaExceeded:
+    row = Quota.objects.get(
+        scope=room.meter.scope,
+        org_id=room.meter.org_id,
+        subject_id=room.meter.subject_id,
+        resource=STORAGE,
+    )
+    whose = {
+        "org": Message("The organization"),
+        "team": Message("The team"),
+        "user": Message("The owner of the run"),
+    }[room.meter.scope]
+    return QuotaExceeded(
+        Message(
+            "{whose} uses {used} of {limit} of storage, and this file needs {size}. Delete "
+            "artifacts or logs, or ask an administrator for more.",
+            whose=whose,
+            used=amount_text(STORAGE, row.used),
+            limit=amount_text(STORAGE, row.limit),
+            size=bytes_text(size),
+        ),
+        data={
+            "scope": room.meter.scope,
+            "resource": STORAGE,
+            "used": row.used,
+            "limit": row.limit,
+            "ask": size,
+        },
+    )

@@ -1,0 +1,112 @@
+"""Histories of metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments import selectors
+from experiments.mlflow.calls import Call
+from experiments.mlflow.paging import part_of
+from experiments.mlflow.represent import metric_json, page
+from experiments.mlflow.routes import route
+from experiments.mlflow.rows import run_of
+from experiments.selectors import LastPoint
+from portal.core.errors import InvalidInput
+from portal.core.messages import Message
+
+_MOST_POINTS = 25_000  # of a request for several runs
+_MOST_RUNS = 100
+_MOST_SAMPLES = 2500  # of one run
+
+
+@route("GET", "metrics/get-history")
+def history(call: Call) -> Any:
+    row, name = run_of(call, call.run_id()), call.required("metric_key")
+    limit = call.limit("max_results", 1, 10_000_000) if call.data.get("max_results") else None
+    points = sorted(selectors.metric_history(row, name), key=lambda p: (p.at_ms, p.step or 0))
+    found, token = part_of(points, limit=limit, token=call.text("page_token"))
+    return page("metrics", [metric_json(name, p.value, p.at_ms, p.step) for p in found], token)
+
+
+@route("GET", "metrics/get-history-bulk")
+def history_bulk(call: Call) -> Any:
+    run_ids, name = _run_ids(call, "run_id"), call.required("metric_key")
+    limit = min(call.limit("max_results", _MOST_POINTS, 10_000_000), _MOST_POINTS)
+    found: list[dict[str, Any]] = []
+    for run_id in sorted(run_ids):
+        points = selectors.metric_history(run_of(call, run_id), name)
+        for p in sorted(points, key=lambda p: (p.at_ms, p.step or 0)):
+            found.append({**metric_json(name, p.value, p.at_ms, p.step), "run_id": run_id})
+    return {"metrics": found[:limit]}
+
+
+@route("GET", "metrics/get-history-bulk-interval")
+def history_bulk_interval(call: Call) -> Any:
+    """Return points of several runs at the same steps, so that curves are comparable."""
+    run_ids, name = _run_ids(call, "run_ids"), call.required("metric_key")
+    limit = call.limit("max_results", _MOST_SAMPLES, _MOST_SAMPLES)
+    start, end = call.integer("start_step"), call.integer("end_step")
+    if (start is None) != (end is None):
+        raise InvalidInput(
+            Message(
+                "If either start step or end step are specified, both must be specified."
+            )
+        )
+    if start is not None and end is not None and start > end:
+        raise InvalidInput(
+            Message(
+                "end_step must be greater than start_step. Found start_step={start} and "
+                "end_step={end}.",
+                start=start,
+                end=end,
+            )
+        )
+    by_run: dict[str, list[LastPoint]] = {}
+    for run_id in run_ids:
+        points = selectors.metric_history(run_of(call, run_id), name)
+        by_run[run_id] = [
+            p
+            for p in points
+            if start is None or end is None or start <= (p.step or 0) <= end
+        ]
+    wanted = _sampled(by_run, limit)
+    return page(
+        "metrics",
+        [
+            {**metric_json(name, p.value, p.at_ms, p.step), "run_id": run_id}
+            for run_id, points in by_run.items()
+            for p in sorted(points, key=lambda p: (p.step or 0, p.at_ms))
+            if (p.step or 0) in wanted
+        ],
+        "",
+    )
+
+
+def _sampled(by_run: dict[str, list[LastPoint]], limit: int) -> set[int]:
+    """Return at most about `limit` of the steps, and the first and last of each run."""
+    steps = sorted({p.step or 0 for points in by_run.values() for p in points})
+    ends = {
+        end
+        for points in by_run.values()
+        if points
+        for end in (min(p.step or 0 for p in points), max(p.step or 0 for p in points))
+    }
+    if len(steps) <= limit:
+        return set(steps)
+    interval = len(steps) / limit
+    return {steps[int(n * interval)] for n in range(limit)} | ends
+
+
+def _run_ids(call: Call, name: str) -> list[str]:
+    found = call.texts(name)
+    if not found:
+        raise InvalidInput(Message("The request must specify at least one run_id."))
+    if len(found) > _MOST_RUNS:
+        raise InvalidInput(
+            Message(
+                "The request cannot specify more than {most} run_ids. Received {count} run_ids.",
+                most=_MOST_RUNS,
+                count=len(found),
+            )
+        )
+    return found

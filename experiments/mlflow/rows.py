@@ -1,0 +1,112 @@
+"""Find what a request names. What the actor may not see does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from experiments import selectors, services
+from experiments.mlflow.calls import Call, invalid
+from experiments.models import Experiment, LoggedModel, Run
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.messages import Message
+
+DEFAULT = "0"  # MLflow's id of the experiment "Default"
+
+
+def experiment_of(call: Call, number: str) -> Experiment:
+    """Return an experiment by MLflow's id, also from the trash. Raises NotFound, InvalidInput."""
+    if number == DEFAULT:
+        return services.default_experiment(actor=call.actor, team=call.team)
+    if not (number.isascii() and number.isdigit()):
+        raise InvalidInput(
+            Message(
+                "Invalid experiment ID '{number}'. Experiment ID must be a valid integer.",
+                number=number[:100],
+            )
+        )
+    try:
+        return selectors.find_experiment(call.actor, int(number), with_trash=True)
+    except NotFound as error:
+        raise NotFound(Message("No Experiment with id={number} exists", number=number)) from error
+
+
+def active_experiment(call: Call, number: str) -> Experiment:
+    """Return an experiment that is not in the trash. Raises NotFound, InvalidInput."""
+    row = experiment_of(call, number)
+    if row.deleted_at is not None:
+        raise NotFound(Message("No Experiment with id={number} exists", number=number))
+    return row
+
+
+def experiments_of(call: Call, numbers: Sequence[str]) -> list[Experiment]:
+    """Return those of the experiments that exist, also from the trash."""
+    found = []
+    for number in dict.fromkeys(numbers):
+        try:
+            found.append(experiment_of(call, number))
+        except NotFound:
+            continue
+    return found
+
+
+def run_of(call: Call, run_id: str) -> Run:
+    """Return a run, also from the trash. Raises NotFound."""
+    try:
+        return selectors.find_run(call.actor, run_id, with_trash=True)
+    except NotFound as error:
+        raise NotFound(Message("Run with id={run_id} not found", run_id=run_id[:100])) from error
+
+
+def active_run(call: Call, run_id: str) -> Run:
+    """Return a run that is not in the trash. Raises NotFound, InvalidInput."""
+    row = run_of(call, run_id)
+    check_active(row)
+    return row
+
+
+def check_active(row: Run) -> None:
+    """Raise InvalidInput if a run is in the trash."""
+    if row.deleted_at is not None:
+        raise InvalidInput(
+            Message(
+                "The run {run_id} must be in the 'active' state. Current state is deleted.",
+                run_id=row.id.hex,
+            )
+        )
+
+
+def model_of(call: Call, model_id: str, *, with_trash: bool = False) -> LoggedModel:
+    """Return a logged model. Raises NotFound."""
+    try:
+        return selectors.find_logged_model(
+            call.actor, uuid_of(model_id.removeprefix("m-")), with_trash=with_trash
+        )
+    except NotFound as error:
+        raise NotFound(
+            Message("Logged model with ID '{model_id}' not found.", model_id=model_id[:100])
+        ) from error
+
+
+def uuid_of(text: str) -> UUID:
+    """Return an id that is written as 32 hexadecimal digits. Raises NotFound."""
+    try:
+        found = UUID(hex=text)
+    except ValueError as error:
+        raise NotFound(Message("There is no {text}.", text=repr(text[:100]))) from error
+    if found.hex != text:
+        raise NotFound(Message("There is no {text}.", text=repr(text[:100])))
+    return found
+
+
+VIEWS = {"ACTIVE_ONLY": "active", "DELETED_ONLY": "deleted", "ALL": "all"}
+_BY_NUMBER = {"1": "active", "2": "deleted", "3": "all"}
+
+
+def view_type(call: Call, name: str) -> str:
+    """Return "active", "deleted" or "all". Raises InvalidInput."""
+    given = call.text(name) or "ACTIVE_ONLY"
+    found = VIEWS.get(given) or _BY_NUMBER.get(given)
+    if found is None:
+        raise invalid(name, given)
+    return found

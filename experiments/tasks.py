@@ -1,0 +1,18 @@
+"""Celery tasks for server mode; the ticker runs the same functions in embedded mode."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from portal.blobs import files
+from portal.core import clock
+from workspaces.tenancy.scope import platform_scope
+
+
+@shared_task(name="experiments.sweep_artifacts")
+def sweep_artifacts() -> None:
+    """Delete stored files that nothing refers to any more."""
+    store = files.file_store()
+    with platform_scope("house-keeping"):
+        for org_id in store.organizations():
+            store.sweep(org_id, files.references(org_id), clock.now() - files.GRACE)

@@ -1,0 +1,289 @@
+"""Store whole files by content: artifacts of runs and files of models.
+
+    <root>/<organization>/<first two of sha256>/<sha256>   a complete file, never changed
+    <root>/<organization>/incoming/<random>                an upload that is not complete
+    <root>/<organization>/lock                             see below
+
+A file that is stored twice in an organization takes its space once. Organizations share nothing,
+so that nobody learns what another has.
+
+`sweep` deletes files that nothing refers to. A file is safe from it for a while after each `put`
+or `keep`, which renew its time; the reference must be committed within that while. Both hold the
+lock shared, and a deletion holds it alone, so that no file disappears after its time was renewed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from uuid import UUID, uuid4
+
+from portal.core import clock
+from portal.core.disk import full_disk
+from portal.core.errors import InvalidInput, NotFound, TooLarge
+from portal.core.formatting import bytes_text
+from portal.core.messages import Message
+
+GRACE = timedelta(days=1)
+PIECE = 1 << 20  # bytes in memory per download
+_BATCH = 500  # files per question to `referenced`
+_NAME = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class StoredFile(NamedTuple):
+    """A stored file: its SHA-256 in hex, and its size in bytes."""
+
+    sha256: str
+    size: int
+
+
+class FileStore:
+    """All files in one folder. Any number of processes may read and write."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    def put(
+        self,
+        org_id: UUID,
+        chunks: Iterable[bytes],
+        *,
+        size: int | None = None,
+        limit: int | None = None,
+    ) -> StoredFile:
+        """Store a file durably.
+
+        `size` is the number of bytes that were announced. Raises InvalidInput if another number
+        came, TooLarge beyond `limit`, and Unavailable if the disk is full. Then nothing is stored.
+        """
+        aside = self._folder(org_id, "incoming") / uuid4().hex
+        try:
+            stored = _write(aside, chunks, limit)
+            if size is not None and size != stored.size:
+                raise InvalidInput(
+                    Message(
+                        "The upload ended after {n} of {size} bytes. Send the file again.",
+                        n=stored.size,
+                        size=size,
+                    ),
+                    code="incomplete",
+                )
+            folder = self._folder(org_id, stored.sha256[:2])
+            with self._locked(org_id, fcntl.LOCK_SH):
+                os.utime(aside, ns=(_now_ns(), _now_ns()))
+                os.replace(aside, folder / stored.sha256)
+            _sync(folder)
+        except OSError as error:
+            raise full_disk(error) or error from error
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+        return stored
+
+    def keep(self, org_id: UUID, sha256: str) -> None:
+        """Protect a file from the next sweeps, before another reference to it is committed.
+
+        Raises NotFound.
+        """
+        with self._locked(org_id, fcntl.LOCK_SH):
+            try:
+                os.utime(self.path(org_id, sha256), ns=(_now_ns(), _now_ns()))
+            except FileNotFoundError:
+                raise _missing() from None
+
+    def open(self, org_id: UUID, sha256: str) -> BinaryIO:
+        """Open a file. Raises NotFound."""
+        try:
+            return open(self.path(org_id, sha256), "rb")
+        except FileNotFoundError:
+            raise _missing() from None
+
+    def read(
+        self, org_id: UUID, sha256: str, start: int = 0, end: int | None = None
+    ) -> Iterator[bytes]:
+        """Open a file and return its bytes of the range, in pieces. Raises NotFound at once."""
+        return _pieces(self.open(org_id, sha256), start, end)
+
+    def path(self, org_id: UUID, sha256: str) -> Path:
+        """Return the path of a file, which may not exist."""
+        return self.root / self.name(org_id, sha256)
+
+    def name(self, org_id: UUID, sha256: str) -> str:
+        """Return the path of a file below the root."""
+        if not _NAME.match(sha256):
+            raise ValueError(f"not a SHA-256: {sha256[:80]!r}")
+        return f"{org_id.hex}/{sha256[:2]}/{sha256}"
+
+    def size(self, org_id: UUID, sha256: str) -> int | None:
+        """Return the size of a file in bytes; None if it is not stored."""
+        try:
+            return self.path(org_id, sha256).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def organizations(self) -> list[UUID]:
+        """Return the organizations that have files."""
+        with suppress(FileNotFoundError):
+            return [UUID(name) for name in sorted(os.listdir(self.root))]
+        return []
+
+    def sweep(
+        self,
+        org_id: UUID,
+        referenced: Callable[[Collection[str]], Collection[str]],
+        older_than: datetime,
+    ) -> int:
+        """Delete files that nothing refers to, and abandoned uploads; return the freed bytes.
+
+        Files that were put or kept after `older_than` stay. `referenced` returns those of the given
+        SHA-256 that are in use; it is asked after the age of a file was read.
+        """
+        freed, limit_ns = 0, _ns(older_than)
+        for batch in _batches(self._old(org_id, limit_ns)):
+            unused = set(batch) - set(referenced(batch))
+            freed += sum(self._delete_if_old(org_id, name, limit_ns) for name in sorted(unused))
+        return freed + sum(_delete_old_upload(path, limit_ns) for path in self._uploads(org_id))
+
+    def _old(self, org_id: UUID, limit_ns: int) -> Iterator[str]:
+        """Yield the names of files that were last put or kept before that time."""
+        for folder in sorted((self.root / org_id.hex).glob("[0-9a-f][0-9a-f]")):
+            with os.scandir(folder) as entries:
+                yield from [e.name for e in entries if e.stat().st_mtime_ns < limit_ns]
+
+    def _uploads(self, org_id: UUID) -> list[Path]:
+        return list((self.root / org_id.hex / "incoming").glob("*"))
+
+    def _delete_if_old(self, org_id: UUID, sha256: str, limit_ns: int) -> int:
+        path = self.path(org_id, sha256)
+        with self._locked(org_id, fcntl.LOCK_EX), suppress(FileNotFoundError):
+            found = path.stat()
+            if found.st_mtime_ns < limit_ns:
+                path.unlink()
+                return found.st_size
+        return 0
+
+    def _folder(self, org_id: UUID, name: str) -> Path:
+        """Return a folder of an organization, and make it durably."""
+        folder = self.root / org_id.hex / name
+        if not folder.is_dir():
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                for above in (folder.parent, self.root, self.root.parent):
+                    _sync(above)
+            except OSError as error:
+                raise full_disk(error) or error from error
+        return folder
+
+    @contextmanager
+    def _locked(self, org_id: UUID, kind: int) -> Iterator[None]:
+        folder = self.root / org_id.hex
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(folder / "lock", "wb") as lock:
+            fcntl.flock(lock, kind)
+            yield
+
+
+def _write(path: Path, chunks: Iterable[bytes], limit: int | None) -> StoredFile:
+    digest, size = hashlib.sha256(), 0
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        for chunk in chunks:
+            size += len(chunk)
+            if limit is not None and size > limit:
+                raise TooLarge(
+                    Message("A file may have at most {most}.", most=bytes_text(limit)),
+                    data={"most_bytes": limit},
+                )
+            digest.update(chunk)
+            file.write(chunk)
+        file.flush()
+        os.fsync(file.fileno())
+    return StoredFile(digest.hexdigest(), size)
+
+
+def _pieces(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
+    with file:
+        file.seek(start)
+        left = None if end is None else max(end - start, 0)
+        while left != 0 and (data := file.read(PIECE if left is None else min(left, PIECE))):
+            left = None if left is None else left - len(data)
+            yield data
+
+
+def _delete_old_upload(path: Path, limit_ns: int) -> int:
+    """Delete an upload that nobody has written to since; its process was killed."""
+    with suppress(FileNotFoundError):
+        found = path.stat()
+        if found.st_mtime_ns < limit_ns:
+            path.unlink()
+            return found.st_size
+    return 0
+
+
+def _batches(names: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    for name in names:
+        batch.append(name)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _now_ns() -> int:
+    return _ns(clock.now())
+
+
+def _ns(at: datetime) -> int:
+    return int(at.timestamp() * 1e9)
+
+
+def _missing() -> NotFound:
+    return NotFound(
+        Message("The bytes of this file are missing from the disk of the portal."),
+        code="bytes_missing",
+    )
+
+
+def _sync(folder: Path) -> None:
+    """Sync a folder: file names are durable only after that."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# What refers to files: each returns those of the given SHA-256 that an organization uses.
+_referrers: list[Callable[[UUID, Collection[str]], Collection[str]]] = []
+
+
+def register(referrer: Callable[[UUID, Collection[str]], Collection[str]]) -> None:
+    """Add what refers to files. Every app that stores files must, or the sweep deletes them."""
+    if referrer not in _referrers:
+        _referrers.append(referrer)
+
+
+def references(org_id: UUID) -> Callable[[Collection[str]], Collection[str]]:
+    """Return the function that `FileStore.sweep` asks."""
+    return lambda names: {found for referrer in _referrers for found in referrer(org_id, names)}
+
+
+@cache
+def _store_at(root: Path) -> FileStore:
+    return FileStore(root)
+
+
+def file_store() -> FileStore:
+    """Return the portal's store of files."""
+    from django.conf import settings
+
+    return _store_at(Path(settings.MUSTER_HOME) / "blobs" / "files")

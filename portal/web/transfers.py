@@ -1,0 +1,117 @@
+"""Receive and send files: bodies of uploads in pieces, and downloads with byte ranges."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse, UnreadablePostError
+from django.utils.http import content_disposition_header
+
+from portal.core.errors import InvalidInput
+from portal.core.messages import Message
+
+PIECE = 256 << 10
+ACCELERATED = "/_files/"  # the internal location of nginx, see deploy/nginx-server.conf
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
+# Types that browsers show without running anything; all others are downloads.
+SAFE_TYPES = frozenset(
+    {
+        *(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "bmp")),
+        *("audio/mpeg", "audio/ogg", "audio/x-wav", "audio/flac"),
+        *("video/mp4", "video/webm", "video/ogg"),
+    }
+)
+_TEXT = re.compile(r"text/|application/(json|x-?yaml|toml|xml|javascript|x-sh)\Z")
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file to send.
+
+    `pieces(start, end)` returns its bytes of a range. `accelerated` is its path below the folder
+    that nginx may send itself, "" if there is none. `is_shown`: browsers show it, sandboxed, if its
+    type is safe.
+    """
+
+    name: str
+    size: int
+    sha256: str
+    pieces: Callable[[int, int], Iterator[bytes]]
+    accelerated: str = ""
+    is_shown: bool = False
+
+
+def announced_size(request: HttpRequest) -> int | None:
+    """Return the Content-Length of a request, or None."""
+    text = request.META.get("CONTENT_LENGTH") or ""
+    return int(text) if text.isdecimal() else None
+
+
+def body_chunks(request: HttpRequest) -> Iterator[bytes]:
+    """Return the body of an upload in pieces. Raises InvalidInput if the client leaves."""
+    try:
+        while data := request.read(PIECE):
+            yield data
+    except UnreadablePostError as error:
+        raise InvalidInput(
+            Message("The upload was interrupted. Send the file again."), code="incomplete"
+        ) from error
+
+
+def content_type_of(name: str) -> str:
+    """Return the type with which a file is sent: text is plain, so that no browser runs it."""
+    kind, encoding = mimetypes.guess_type(name, strict=False)
+    if kind is None or encoding:
+        return "application/octet-stream"
+    if _TEXT.match(kind) and not kind.startswith("text/html"):
+        return "text/plain; charset=utf-8"
+    return kind if kind in SAFE_TYPES else "application/octet-stream"
+
+
+def send_file(request: HttpRequest, file: Download) -> HttpResponse | StreamingHttpResponse:
+    """Return a response with the file, or with the range that the request asks for.
+
+    In server mode nginx sends the bytes, with ranges of its own.
+    """
+    kind = content_type_of(file.name)
+    is_shown = file.is_shown and kind != "application/octet-stream"
+    headers = {
+        "Content-Type": kind,
+        "Content-Disposition": content_disposition_header(not is_shown, file.name.split("/")[-1])
+        or "inline",
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, no-cache",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if file.accelerated and settings.MUSTER_ACCEL:
+        return HttpResponse(headers={**headers, "X-Accel-Redirect": ACCELERATED + file.accelerated})
+    headers["ETag"] = etag = f'"{file.sha256}"'
+    if etag in request.headers.get("If-None-Match", ""):
+        return HttpResponse(status=304, headers=headers)
+    start, end, status = _range(request, file.size, etag)
+    if status == 416:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{file.size}"})
+    if status == 206:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{file.size}"
+    headers["Content-Length"] = str(end - start)
+    return StreamingHttpResponse(file.pieces(start, end), status=status, headers=headers)
+
+
+def _range(request: HttpRequest, size: int, etag: str) -> tuple[int, int, int]:
+    """Return start, end and status. Several ranges, and malformed ones, are answered in full."""
+    found = _RANGE.match(request.headers.get("Range", "").replace(" ", ""))
+    if not found or not any(found.groups()) or request.headers.get("If-Range", etag) != etag:
+        return 0, size, 200
+    first, last = found.groups()
+    if not first:
+        start, end = max(size - int(last), 0), size
+    else:
+        start, end = int(first), min(int(last) + 1, size) if last else size
+    if start >= size or (last and first and int(last) < start):
+        return (0, size, 416) if start >= size else (0, size, 200)
+    return start, end, 206
