@@ -57,6 +57,11 @@ class RankedDifference:
     after: Any
     factor: float | None = None
 
+    @property
+    def level(self) -> int:
+        """Return 1 for the likeliest effect, to 3."""
+        return _EFFECTS.index(self.effect) + 1
+
 
 def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
     """Return the runs that a query names: repeated, or separated by commas or spaces.

@@ -34,6 +34,17 @@ def compare(request: Any) -> HttpResponse:
     best = found["best"].get(metric)
     differences = comparison.differences(runs)
     file = request.GET.get("file", "")
+    shown = [
+        {
+            "run": run,
+            "label": run["name"],
+            "colour": n % 8 + 1,
+            "metric": run["metrics"].get(metric),
+            "is_best": run["id"] == best and len(runs) > 1,
+            "without": ",".join(one["id"] for one in found["runs"] if one is not run),
+        }
+        for n, run in enumerate(found["runs"])
+    ]
     experiments = {row.experiment_id: row.experiment for row in rows}
     experiment = next(iter(experiments.values()), None)
     base = f"/{request.org.slug}/experiments"
@@ -51,16 +62,7 @@ def compare(request: Any) -> HttpResponse:
                 ),
             ],
             "error": error,
-            "rows": [
-                {
-                    "run": run,
-                    "colour": n % 8 + 1,
-                    "metric": run["metrics"].get(metric),
-                    "is_best": run["id"] == best and len(runs) > 1,
-                    "without": ",".join(one["id"] for one in found["runs"] if one is not run),
-                }
-                for n, run in enumerate(found["runs"])
-            ],
+            "rows": shown,
             "ids": ",".join(run["id"] for run in found["runs"]),
             "metric": metric,
             "metrics": metrics,
@@ -84,7 +86,7 @@ def compare(request: Any) -> HttpResponse:
             "plot_metric": f"metrics.{metric}" if metric else "",
             "files": compared_files(rows),
             "file": file,
-            "previews": [_preview(row, file) for row in rows] if file else [],
+            "previews": _previews(request, rows, shown, file) if file else [],
             "is_enough": len(runs) >= comparison.LEAST,
             "is_full": len(runs) >= comparison.MOST,
             "experiment": experiment,
@@ -99,8 +101,16 @@ def _keys(rows: list[Run], metrics: list[str]) -> RunKeys:
     return RunKeys(metrics=tuple(in_order(metrics)), params=values)
 
 
-def _preview(row: Run, path: str) -> Any:
-    try:
-        return preview_of(row, path)
-    except (NotFound, InvalidInput):
-        return None
+def _previews(
+    request: Any, rows: list[Run], shown: list[dict[str, Any]], path: str
+) -> list[dict[str, Any]]:
+    """Return a file of each run, None where it is missing."""
+    api = f"/api/v1/orgs/{request.org.slug}/runs"
+    found = []
+    for row, one in zip(rows, shown, strict=True):
+        try:
+            preview = preview_of(row, path)
+        except (NotFound, InvalidInput):
+            preview = None
+        found.append({"row": one, "preview": preview, "source": f"{api}/{row.id.hex}/artifacts"})
+    return found

@@ -102,6 +102,7 @@ export function suggestions(input, load, find) {
 
   function take(item) {
     const caret = input.selectionStart;
+    ({ from } = find(known, input.value, caret));
     const text = item.isKey ? item.text : `${item.text} `;
     input.value = input.value.slice(0, from) + text + input.value.slice(caret).trimStart();
     input.setSelectionRange(from + text.length, from + text.length);
