@@ -3,50 +3,119 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Model, Q, QuerySet
 
-from experiments.models import Experiment, Run
+from experiments.models import Experiment, LoggedModel, Run
+from portal import series
 from portal.core.errors import NotFound
 from portal.core.messages import Message
+from portal.series.models import Series
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
-
-def visible_runs(actor: Actor) -> QuerySet[Run]:
-    """Return the runs that the actor may read, without those in the trash."""
-    teams = actor.teams_where(Permission.EXPERIMENTS_READ)
-    rows = Run.objects.filter(deleted_at=None, experiment__deleted_at=None)
-    return rows if teams is None else rows.filter(team_id__in=teams)
+M = TypeVar("M", bound=Model)
+ID = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-def find_run(actor: Actor, run_id: str) -> Run:
-    """Return a run by its id. Raises NotFound, also for a run that the actor may not see."""
-    found = None
-    if re.fullmatch(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", run_id):
-        found = visible_runs(actor).select_related("experiment").filter(id=UUID(run_id)).first()
-    if found is None:
-        raise NotFound(Message("There is no run {x} that you can see.", x=run_id[:40]))
-    return found
+class LastPoint(NamedTuple):
+    """A point of a metric. `value` can be NaN or infinite."""
+
+    value: float
+    step: int | None
+    at_ms: int
 
 
-def visible_experiments(actor: Actor) -> QuerySet[Experiment]:
-    """Return the experiments that the actor may read, without those in the trash."""
-    teams = actor.teams_where(Permission.EXPERIMENTS_READ)
-    rows = Experiment.objects.filter(deleted_at=None)
-    return rows if teams is None else rows.filter(team_id__in=teams)
+def visible_experiments(actor: Actor, view: str = "active") -> QuerySet[Experiment]:
+    """Return the experiments that the actor may read: `active`, `deleted` (in the trash) or `all`."""
+    return _in_view(_in_teams(actor, Experiment.objects.all(), "team_id"), view, Q(deleted_at=None))
 
 
-def find_experiment(actor: Actor, number: str) -> Experiment:
+def visible_runs(actor: Actor, view: str = "active") -> QuerySet[Run]:
+    """Return the runs that the actor may read: `active`, `deleted` or `all`.
+
+    Those of an experiment in the trash are deleted.
+    """
+    rows = _in_teams(actor, Run.objects.all(), "team_id")
+    return _in_view(rows, view, Q(deleted_at=None, experiment__deleted_at=None))
+
+
+def visible_logged_models(actor: Actor, view: str = "active") -> QuerySet[LoggedModel]:
+    """Return the logged models that the actor may read: `active`, `deleted` or `all`."""
+    rows = _in_teams(actor, LoggedModel.objects.all(), "experiment__team_id")
+    return _in_view(rows, view, Q(deleted_at=None, experiment__deleted_at=None))
+
+
+def find_experiment(actor: Actor, number: int | str, *, with_trash: bool = False) -> Experiment:
     """Return an experiment by its number.
 
     Raises NotFound, also for one that the actor may not see.
     """
+    text = str(number)
     found = None
-    if number.isascii() and number.isdigit() and len(number) < 19:
-        rows = visible_experiments(actor).select_related("team", "owner", "org")
-        found = rows.filter(number=int(number)).first()
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        rows = visible_experiments(actor, "all" if with_trash else "active")
+        found = rows.select_related("team", "owner", "org").filter(number=int(text)).first()
     if found is None:
-        raise NotFound(Message("There is no experiment {x} that you can see.", x=number[:40]))
+        raise NotFound(Message("There is no experiment {x} that you can see.", x=text[:40]))
     return found
+
+
+def find_run(actor: Actor, run_id: str | UUID, *, with_trash: bool = False) -> Run:
+    """Return a run by its id. Raises NotFound, also for a run that the actor may not see."""
+    text = str(run_id)
+    found = None
+    if ID.fullmatch(text):
+        rows = visible_runs(actor, "all" if with_trash else "active")
+        rows = rows.select_related("experiment", "owner", "team", "org", "job")
+        found = rows.filter(id=UUID(text)).first()
+    if found is None:
+        raise NotFound(Message("There is no run {x} that you can see.", x=text[:40]))
+    return found
+
+
+def find_logged_model(
+    actor: Actor, model_id: str | UUID, *, with_trash: bool = False
+) -> LoggedModel:
+    """Return a logged model by its id. Raises NotFound, also for one the actor may not see."""
+    text = str(model_id).removeprefix("m-")
+    found = None
+    if ID.fullmatch(text):
+        rows = visible_logged_models(actor, "all" if with_trash else "active")
+        rows = rows.select_related("experiment", "owner", "run", "org")
+        found = rows.filter(id=UUID(text)).first()
+    if found is None:
+        raise NotFound(Message("There is no model {x} that you can see.", x=text[:40]))
+    return found
+
+
+def last_metrics(runs: Iterable[Run]) -> dict[UUID, dict[str, LastPoint]]:
+    """Return the last point of each metric of many runs, in one query."""
+    owners = {run.series_owner: run.id for run in runs}
+    found: dict[UUID, dict[str, LastPoint]] = {pk: {} for pk in owners.values()}
+    rows = Series.objects.filter(owner__in=owners, labels="{}").order_by("name")
+    for owner, name, value, special, step, at in rows.values_list(
+        "owner", "name", "last_value", "last_special", "last_step", "last_at"
+    ):
+        found[owners[owner]][name] = LastPoint(float(special or value), step, at)
+    return found
+
+
+def metric_history(run: Run, name: str) -> list[LastPoint]:
+    """Return all points of a metric, by step and time."""
+    return [
+        LastPoint(value, step, at) for step, at, value in series.history(run.series_owner, name)
+    ]
+
+
+def _in_teams(actor: Actor, rows: QuerySet[M], field: str) -> QuerySet[M]:
+    teams = actor.teams_where(Permission.EXPERIMENTS_READ)
+    return rows if teams is None else rows.filter(**{f"{field}__in": teams})
+
+
+def _in_view(rows: QuerySet[M], view: str, active: Q) -> QuerySet[M]:
+    conditions: dict[str, Any] = {"active": active, "deleted": ~active, "all": Q()}
+    return rows.filter(conditions[view])

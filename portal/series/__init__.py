@@ -8,6 +8,8 @@ __all__ = [
     "append",
     "canonical",
     "compact",
+    "delete",
+    "history",
     "latest",
     "latest_of",
     "prune",

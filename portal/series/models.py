@@ -19,7 +19,9 @@ class Series(models.Model):
     unit = models.CharField(max_length=20, blank=True)
     org_id = models.UUIDField(null=True)
     last_at = models.BigIntegerField(default=0)  # the latest point: Unix ms, value, step
-    last_value = models.FloatField(null=True)
+    last_value = models.FloatField(null=True)  # if it is finite
+    # else "NaN", "Infinity" or "-Infinity", because SQLite has no NaN
+    last_special = models.CharField(max_length=9, blank=True, db_default="")
     last_step = models.BigIntegerField(null=True)
 
     class Meta:

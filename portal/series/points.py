@@ -92,12 +92,21 @@ def unpack(data: bytes) -> list[Row]:
 
 
 def merged(*parts: Iterable[Row]) -> list[Row]:
-    """Merge rows in order of step and time, without duplicates."""
-    seen: dict[tuple[int, int, str], Row] = {}
-    for part in parts:
-        for row in part:
-            seen[(row[0], row[1], repr(row[2]))] = row
-    return sorted(seen.values(), key=lambda r: (r[0], r[1]))
+    """Merge rows in order of step, time and value (NaN first), without duplicates."""
+    rows = [row for part in parts for row in part]
+    if all(map(_is_before, rows, rows[1:])):
+        return rows
+    # NaN is not equal to itself
+    seen = {row if row[2] == row[2] else (row[0], row[1], None): row for row in rows}
+    return sorted(seen.values(), key=_order)
+
+
+def _is_before(row: Row, following: Row) -> bool:
+    return row[:2] < following[:2]
+
+
+def _order(row: Row) -> tuple[int, int, bool, float]:
+    return (row[0], row[1], row[2] == row[2], row[2])
 
 
 def thinned(rows: Sequence[Row], most: int) -> list[Row]:

@@ -87,6 +87,12 @@ def query(
     return [_data(row, fitted(drawn[row.pk], max_points)) for row in series if row.pk in drawn]
 
 
+def history(owner: str, name: str) -> list[Row]:
+    """Return all points of the series of this name without labels, by step, time and value."""
+    rows = Chunk.objects.filter(series__owner=owner, series__name=name, series__labels="{}")
+    return merged(*(unpack(bytes(data)) for data in rows.values_list("data", flat=True)))
+
+
 def latest(owner: str) -> dict[str, dict[str, Any]]:
     """Return the last point of each series, by `name{label=value}`."""
     return latest_of([owner])[owner]

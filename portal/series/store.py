@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,7 @@ MOST_CURVES = 10_000  # per owner
 # Attempts to create series while others prune or create the same.
 _ATTEMPTS = 10
 _Name = tuple[str, str]
+_SPECIAL = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 @transaction.atomic
@@ -62,7 +63,7 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
     Chunk.objects.bulk_create(fresh)
     _write_chunks(grown)
     Series.objects.bulk_update(
-        series.values(), ["last_at", "last_value", "last_step"], batch_size=100
+        series.values(), ["last_at", "last_value", "last_special", "last_step"], batch_size=100
     )
 
 
@@ -87,6 +88,16 @@ def prune(before_ms: int) -> int:
         )
     )
     return dropped
+
+
+@transaction.atomic
+def delete(owner: str) -> None:
+    """Delete all series of an owner."""
+    ids = list(
+        Series.objects.select_for_update().filter(owner=owner).order_by("id").values_list("id")
+    )
+    Chunk.objects.filter(series__in=[pk for (pk,) in ids]).delete()
+    Series.objects.filter(id__in=[pk for (pk,) in ids]).delete()
 
 
 def _drop(doomed: QuerySet[Any]) -> int:
@@ -216,9 +227,14 @@ def _columns(chunk: Chunk) -> tuple[int, int, int, bytes, bool, bytes | None, in
 
 
 def _set_last(series: Series, rows: list[Row]) -> None:
-    """Update the last point: that of the highest step, or the latest one without steps."""
+    """Update the last point: the greatest by step, time and value."""
     step, at, value = rows[-1]
     last = NO_STEP if series.last_step is None else series.last_step
-    if (step, at) >= (last, series.last_at):
-        series.last_at, series.last_value = at, value if isfinite(value) else None
+    known = float(series.last_special or (-inf if series.last_value is None else series.last_value))
+    if (step, at) > (last, series.last_at) or (
+        (step, at) == (last, series.last_at) and not value < known
+    ):
+        is_finite = isfinite(value)
+        series.last_at, series.last_value = at, value if is_finite else None
+        series.last_special = "" if is_finite else _SPECIAL[str(value)]
         series.last_step = None if step == NO_STEP else step

@@ -70,6 +70,7 @@ class Organization(models.Model):
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(default=clock.now)
     last_job_number = models.PositiveBigIntegerField(default=0)
+    last_experiment_number = models.PositiveBigIntegerField(default=0, db_default=0)
     requires_second_factor = models.BooleanField(default=False)
     # Shows owners the first steps on the home page
     has_guide = models.BooleanField(default=True, db_default=True)

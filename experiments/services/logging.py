@@ -1,0 +1,178 @@
+"""Log to runs: metrics, params, tags, datasets and models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from experiments.models import Run
+from experiments.services import limits
+from experiments.services.runs import NAME_TAG, check_not_in_trash, lock
+from portal import series
+from portal.core import clock, streams
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.messages import Message
+from portal.series import Point
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+
+_MOST_FRAMES = 100  # live messages of a batch
+
+
+def log_batch(
+    *,
+    actor: Actor,
+    run: Run,
+    metrics: Sequence[Point] = (),
+    params: Mapping[str, str] | None = None,
+    tags: Mapping[str, str] | None = None,
+) -> None:
+    """Log metrics, params and tags: all or nothing. A repeated batch changes nothing.
+
+    A param is written once; the same value again is ignored. Raises NotPermitted, InvalidInput,
+    QuotaExceeded for too many metrics, and Conflict for a run in the trash.
+    """
+    params, tags = params or {}, tags or {}
+    authorize(actor, Permission.EXPERIMENTS_WRITE, run.team_id)
+    limits.check_batch(metrics, params, tags)
+    limits.check_texts("params", params, limits.PARAM_VALUE)
+    limits.check_texts("tags", tags, limits.TAG_VALUE)
+    _check_points(metrics)
+    check_not_in_trash(run)
+    with transaction.atomic():
+        if params or tags:
+            _write_texts(lock(actor, run), params, tags)
+        if metrics:
+            series.append(run.series_owner, metrics, org_id=run.org_id)
+            transaction.on_commit(lambda: _publish(run, metrics))
+
+
+@transaction.atomic
+def delete_run_tag(*, actor: Actor, run: Run, key: str) -> None:
+    """Delete a tag. Raises NotPermitted, NotFound, Conflict."""
+    row = lock(actor, run)
+    if key not in row.tags:
+        raise NotFound(Message("{name} has no tag {key}.", name=row.name, key=key[:250]))
+    row.tags = {name: value for name, value in row.tags.items() if name != key}
+    _save(row, "tags")
+
+
+@transaction.atomic
+def add_to_list_tag(*, actor: Actor, run: Run, key: str, item: Any) -> None:
+    """Append to a tag that is a JSON list. Raises NotPermitted, InvalidInput, Conflict."""
+    row = lock(actor, run)
+    try:
+        items = json.loads(row.tags.get(key, "[]"))
+    except ValueError:
+        items = None
+    if not isinstance(items, list):
+        raise InvalidInput.at("tags", Message("has {key}, which is not a list", key=key))
+    tags = {key: json.dumps([*items, item])}
+    limits.check_texts("tags", tags, limits.EXPERIMENT_TAG_VALUE)
+    row.tags = row.tags | tags
+    _save(row, "tags")
+
+
+@transaction.atomic
+def log_inputs(*, actor: Actor, run: Run, inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Add datasets (`{"dataset", "tags"}`) and models (`{"model_id"}`) that a run reads.
+
+    One that it has already is replaced. Raises NotPermitted, InvalidInput, Conflict.
+    """
+    row = lock(actor, run)
+    row.inputs = _with(row.inputs, inputs, "inputs")
+    _save(row, "inputs")
+
+
+@transaction.atomic
+def log_outputs(*, actor: Actor, run: Run, outputs: Sequence[Mapping[str, Any]]) -> None:
+    """Add models (`{"model_id", "step"}`) that a run writes.
+
+    One that it has already is replaced. Raises NotPermitted, InvalidInput, Conflict.
+    """
+    row = lock(actor, run)
+    row.outputs = _with(row.outputs, outputs, "outputs")
+    _save(row, "outputs")
+
+
+def _write_texts(row: Run, params: Mapping[str, str], tags: Mapping[str, str]) -> None:
+    """Write params and tags to the locked row."""
+    for key, value in params.items():
+        old = row.params.get(key, value)
+        if old != value:  # clients of MLflow match the first sentence
+            raise InvalidInput.at(
+                "params",
+                Message(
+                    "Changing param values is not allowed. Param with key='{key}' was already "
+                    "logged with value='{old}' for run ID='{run}'. Attempted logging new value "
+                    "'{new}'.",
+                    key=key,
+                    old=old,
+                    run=row.id.hex,
+                    new=value,
+                ),
+            )
+    name = tags.get(NAME_TAG, row.name)
+    written = {
+        "params": {**row.params, **params},
+        "tags": {**row.tags, **{k: v for k, v in tags.items() if k != NAME_TAG}},
+        "name": limits.clean_name(name, limits.RUN_NAME),
+    }
+    changed = [field for field, value in written.items() if getattr(row, field) != value]
+    for field in changed:
+        setattr(row, field, written[field])
+    if changed:
+        _save(row, *changed)
+
+
+def _check_points(metrics: Sequence[Point]) -> None:
+    for name in {point.name for point in metrics}:
+        limits.check_key("metrics", name)
+    lowest, highest = limits.LOWEST, limits.HIGHEST
+    for point in metrics:
+        if not (lowest < point.at_ms < highest and lowest < (point.step or 0) < highest):
+            raise InvalidInput.at(
+                "metrics",
+                Message("has a time or step of {name} that is out of range", name=point.name),
+            )
+
+
+def _with(
+    known: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]], field: str
+) -> list[Mapping[str, Any]]:
+    found = {_identity(each): each for each in [*known, *added]}
+    if len(found) > limits.INPUTS:
+        raise InvalidInput.at(
+            field, Message("would be more than {most} of this run", most=limits.INPUTS)
+        )
+    return list(found.values())
+
+
+def _identity(each: Mapping[str, Any]) -> tuple[str, ...]:
+    data = each.get("dataset")
+    if data is None:
+        return ("model", str(each.get("model_id")))
+    return ("dataset", str(data.get("name")), str(data.get("digest")))
+
+
+def _save(row: Run, *fields: str) -> None:
+    row.updated_at = clock.now()
+    row.save(update_fields=[*fields, "updated_at"])
+
+
+def _publish(run: Run, metrics: Sequence[Point]) -> None:
+    """Tell live viewers: one message for each step, at most as many as they can draw."""
+    frames: dict[tuple[int, int | None], dict[str, float]] = {}
+    for point in metrics:
+        frames.setdefault((point.at_ms, point.step), {})[point.key] = point.value
+    chosen = list(frames.items())
+    if len(chosen) > _MOST_FRAMES:
+        every = -(-len(chosen) // _MOST_FRAMES)
+        chosen = chosen[::-every][::-1]
+    topics = [f"metrics:{run.series_owner}"]
+    streams.publish_all(
+        (topics, {"t": at, "step": step, "values": values}) for (at, step), values in chosen
+    )
