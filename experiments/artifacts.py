@@ -6,11 +6,9 @@ several rows share the bytes.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
-from urllib.parse import unquote
 from uuid import UUID
 
 from django.db import transaction
@@ -18,8 +16,9 @@ from django.db.models import Q, QuerySet, Sum
 
 from experiments.models import Artifact, LoggedModel, Run
 from portal.blobs.files import StoredFile, file_store
+from portal.blobs.paths import LONGEST, clean_path
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput, NotFound, QuotaExceeded
+from portal.core.errors import Conflict, NotFound, QuotaExceeded
 from portal.core.events import EventRecord, record
 from portal.core.formatting import amount_text, bytes_text
 from portal.core.messages import Message
@@ -30,12 +29,10 @@ from workspaces.quotas import reservations
 from workspaces.quotas.limits import STORAGE, Meter, meters
 
 Owner: TypeAlias = Run | LoggedModel
-LONGEST, LONGEST_NAME = 1000, 255  # characters of a path, and of one name in it
-_BAD_CHARACTERS = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
-_DRIVE = re.compile(r"[A-Za-z]:(/|\Z)")
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
     """A file or a folder of a listing; `files` and `size` of a folder are those of all below it."""
 
     path: str
@@ -43,42 +40,6 @@ class Entry(NamedTuple):
     size: int  # bytes
     files: int
     artifact: Artifact | None = None
-
-
-def clean_path(text: str) -> str:
-    """Return a relative path with "/" between names. Raises InvalidInput for any other.
-
-    Refused in every spelling, also percent-encoded once or more and in Unicode variants that
-    others may normalize: absolute paths, "." and "..", empty names, and backslashes.
-    """
-    spelling, seen = text, set[str]()
-    while spelling not in seen:
-        for form in (spelling, unicodedata.normalize("NFKC", spelling)):
-            if not _is_clean(form):
-                raise InvalidInput.at(
-                    "path", Message("must be a relative path, such as model/weights.bin")
-                )
-        seen.add(spelling)
-        spelling = unquote(spelling, errors="surrogateescape")
-    if len(text) > LONGEST or any(len(name) > LONGEST_NAME for name in text.split("/")):
-        raise InvalidInput.at(
-            "path",
-            Message(
-                "must have at most {most} characters, and {name} in each name",
-                most=LONGEST,
-                name=LONGEST_NAME,
-            ),
-        )
-    return text
-
-
-def _is_clean(text: str) -> bool:
-    names = text.split("/")
-    return not (
-        {"", ".", ".."} & {name.strip() for name in names}
-        or _BAD_CHARACTERS.search(text)
-        or _DRIVE.match(text)
-    )
 
 
 def put(
@@ -140,7 +101,8 @@ def listing(owner: Owner, folder: str = "") -> list[Entry]:
         name, slash, _rest = row.path[len(start) :].partition("/")
         path = start + name
         before = found.get(path, Entry(path, bool(slash), 0, 0))
-        found[path] = before._replace(
+        found[path] = replace(
+            before,
             size=before.size + row.size,
             files=before.files + 1,
             artifact=None if slash else row,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from experiments import jobs
 from portal.blobs import files
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
@@ -16,3 +17,9 @@ def sweep_artifacts() -> None:
     with platform_scope("house-keeping"):
         for org_id in store.organizations():
             store.sweep(org_id, files.references(org_id), clock.now() - files.GRACE)
+
+
+@shared_task(name="experiments.follow_jobs")
+def follow_jobs() -> None:
+    """Create the runs of jobs, and copy the states of the jobs."""
+    jobs.follow_jobs()

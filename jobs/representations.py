@@ -243,4 +243,4 @@ def environment_of(attempt: Attempt) -> dict[str, str]:
     }
 
 
-SECRET_NAMES = frozenset({"MUSTER_TOKEN"})
+SECRET_NAMES = frozenset({"MLFLOW_TRACKING_TOKEN", "MUSTER_TOKEN"})

@@ -12,7 +12,8 @@ from workspaces.tenancy.models import TenantModel
 class RegisteredModel(TenantModel):
     """A named model of a team, written by `registry.services`.
 
-    `next_version` is the number of the next version; numbers are never reused.
+    `next_version` is the number of the next version; numbers are never reused. With
+    `requires_approval`, aliases and the stage Production take approved versions only.
     """
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
@@ -44,8 +45,9 @@ class RegisteredModel(TenantModel):
 class ModelVersion(TenantModel):
     """One version of a registered model, written by `registry.services`.
 
-    Its files never change once its status is READY. `run_id` and `logged_model_id` say where it
-    comes from; `promoted_from` is the version of another team that it was promoted from.
+    Its files never change once its status is READY; an upload is PENDING_REGISTRATION. `run_id`
+    and `logged_model_id` say where it comes from; `promoted_from` is the version of another team
+    that it was promoted from.
     """
 
     class Approval(models.TextChoices):
@@ -57,11 +59,12 @@ class ModelVersion(TenantModel):
     model = models.ForeignKey(RegisteredModel, on_delete=models.CASCADE, related_name="+")
     version = models.PositiveIntegerField()
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    # PENDING_REGISTRATION, READY or FAILED_REGISTRATION
+    # One of MLflow's: PENDING_REGISTRATION, READY or FAILED_REGISTRATION
     status = models.CharField(max_length=30, default="READY")
     status_message = models.CharField(max_length=500, blank=True)
     stage = models.CharField(max_length=20, default="None")  # for MLflow 2
     source = models.CharField(max_length=1000, blank=True)  # the URI that the client gave
+    stored_bytes = models.BigIntegerField(default=0)  # held in the storage quota: uploads only
     run_id = models.UUIDField(null=True, db_index=True)
     logged_model_id = models.UUIDField(null=True)
     promoted_from = models.ForeignKey(
@@ -72,8 +75,12 @@ class ModelVersion(TenantModel):
     signature = models.JSONField(null=True)  # {"inputs": …, "outputs": …, "params": …}
     metrics = models.JSONField(default=dict)  # name -> number, when it was registered
     inspection = models.JSONField(null=True)  # what `registry.formats` found in the files
+    # E-mail of who accepted that its pickles run code when they are loaded
+    acknowledged_by = models.CharField(max_length=254, blank=True)
     approval = models.CharField(max_length=10, choices=Approval.choices, default=Approval.NONE)
-    approval_by = models.CharField(max_length=254, blank=True)
+    requested_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    requested_at = models.DateTimeField(null=True)
+    approval_by = models.CharField(max_length=254, blank=True)  # e-mail of who decided
     approval_at = models.DateTimeField(null=True)
     approval_note = models.TextField(blank=True)
     created_at = models.DateTimeField(default=clock.now)

@@ -59,6 +59,9 @@ class Job(TenantModel):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
+    # The state that the run of this job shows, written by `experiments.jobs`; 0: no run yet
+    run_state = models.PositiveSmallIntegerField(default=0, db_default=0)
+
     class Meta(TenantModel.Meta):
         constraints = [models.UniqueConstraint(fields=["org", "number"], name="job_number_once")]
         indexes = [
@@ -80,6 +83,11 @@ class Job(TenantModel):
                 fields=["log_delete_asked_at"],
                 name="job_log_deleting",
                 condition=models.Q(log_delete_asked_at__isnull=False, log_deleted_at=None),
+            ),
+            models.Index(
+                fields=["id"],
+                name="job_unfollowed",
+                condition=~models.Q(run_state=models.F("state")),
             ),
         ]
 

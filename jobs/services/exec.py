@@ -7,6 +7,7 @@ from typing import Any
 
 from clusters.backends import backend_of
 from jobs.models import Attempt, Job
+from jobs.representations import SECRET_NAMES
 from portal.core.errors import Conflict, InvalidInput, Unavailable
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
@@ -75,7 +76,7 @@ def _without_secrets(job: Job, argv: Sequence[str]) -> list[str]:
     Variable names are valid shell words, so they need no quoting.
     """
     names = [
-        "MUSTER_TOKEN",
+        *sorted(SECRET_NAMES),
         *(job.spec.get("secrets") or {}),
         *(f"{name}_FILE" for name in job.spec.get("secret_files") or {}),
     ]

@@ -7,6 +7,7 @@ it refers to exists.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -51,6 +52,7 @@ def environment(spec: JobSpec, task: Task) -> dict[str, str]:
     defaults = {"OMP_NUM_THREADS": str(max(1, int(spec.resources.cpus) // spec.processes_per_node))}
     return {
         **defaults,
+        **_mlflow_names(spec, task),
         **spec.envs,
         **{
             name: task.secrets.get(name, f"(secret {reference})")
@@ -176,6 +178,28 @@ def _gpu_names(spec: JobSpec, placement: Placement | None) -> dict[str, str]:
     }
 
 
+def _mlflow_names(spec: JobSpec, task: Task) -> dict[str, str]:
+    """Return MLflow's variables: its client logs to the run of the job, which has the job's id.
+
+    Nothing for jobs that name a tracking server of their own, which must not get the token. Tasks
+    of an array make runs below that of the job, because the parameters of a run are written once.
+    """
+    is_elsewhere = "MLFLOW_TRACKING_URI" in {*spec.envs, *spec.secrets}
+    if is_elsewhere or not (task.url and task.token):
+        return {}
+    run, name = task.job_id.hex, spec.experiment or spec.envs.get("MLFLOW_EXPERIMENT_NAME")
+    about = {"muster.job": str(task.number)}
+    if spec.array is not None:
+        about |= {"mlflow.parentRunId": run, "muster.task": str(task.index)}
+    return {
+        "MLFLOW_TRACKING_URI": f"{task.url.rstrip('/')}/mlflow/{task.org}/{task.team}",
+        "MLFLOW_TRACKING_TOKEN": task.token,
+        "MLFLOW_EXPERIMENT_NAME": name or "Default",
+        "MLFLOW_RUN_CONTEXT": json.dumps(about),  # tags of the runs that the client makes
+        **({} if spec.array is not None else {"MLFLOW_RUN_ID": run}),
+    }
+
+
 def _muster_names(task: Task) -> dict[str, str]:
     """Return the identity of the job and its credentials for the portal's API."""
     names = {
@@ -183,6 +207,7 @@ def _muster_names(task: Task) -> dict[str, str]:
         "MUSTER_JOB_NUMBER": str(task.number),
         "MUSTER_ATTEMPT": str(task.attempt),
         "MUSTER_ATTEMPT_ID": str(task.attempt_id),
+        "MUSTER_RUN_ID": task.job_id.hex,
         "MUSTER_ORG": task.org,
         "MUSTER_TEAM": task.team,
         "MUSTER_URL": task.url.rstrip("/"),

@@ -259,6 +259,12 @@ class JobSpec(Section):
     name: Annotated[str, text(most=400, check=names.check_job_name)] = Field(
         default="job", description="Display name of the job", examples=["llama-sft"]
     )
+    experiment: Annotated[str, text(most=500, check=names.check_printable)] = Field(
+        default="",
+        description="The experiment of the team that the run of this job belongs to; by default "
+        "`MLFLOW_EXPERIMENT_NAME` of `envs`, else Default",
+        examples=["llama-sft"],
+    )
     image: Annotated[
         str,
         text(

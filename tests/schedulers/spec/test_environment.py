@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from uuid import UUID
 
@@ -168,9 +169,7 @@ def test_environment_leaves_gpus_to_scheduler() -> None:
 
 
 def test_environment_omits_unavailable_variables() -> None:
-    assert not {
-        name for name in PLAIN if "ARRAY" in name or name.startswith(("MLFLOW_", "HF_", "OTEL_"))
-    }
+    assert not {name for name in PLAIN if "ARRAY" in name or name.startswith(("HF_", "OTEL_"))}
     assert not {
         "MUSTER_EXAMPLES",
         "MUSTER_OUTPUT_DIR",
@@ -178,11 +177,54 @@ def test_environment_omits_unavailable_variables() -> None:
         "SLURM_JOB_NODELIST",
         "SLURM_GPUS_ON_NODE",
     } & set(PLAIN)
-    assert "MUSTER_TOKEN" not in environment(parse_yaml("run: x"), replace(TASK, token="", url=""))
+    offline = environment(parse_yaml("run: x"), replace(TASK, token="", url=""))
+    assert "MUSTER_TOKEN" not in offline and not mlflow_of(offline)
+
+
+def mlflow_of(found: dict[str, str]) -> dict[str, str]:
+    """Return MLflow's variables without the prefix."""
+    return {n.removeprefix("MLFLOW_"): v for n, v in found.items() if n.startswith("MLFLOW_")}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("", {"EXPERIMENT_NAME": "Default"}),
+        ("experiment: sft", {"EXPERIMENT_NAME": "sft"}),
+        ("envs: {MLFLOW_EXPERIMENT_NAME: own}", {"EXPERIMENT_NAME": "own"}),
+        ("envs: {MLFLOW_RUN_ID: abc}", {"EXPERIMENT_NAME": "Default", "RUN_ID": "abc"}),
+    ],
+)
+def test_mlflow_client_logs_to_the_run_of_the_job(more, expected) -> None:
+    assert mlflow_of(environment(parse_yaml(f"run: x\n{more}"), TASK)) == {
+        "TRACKING_URI": "http://portal:8000/mlflow/atlas/vision",
+        "TRACKING_TOKEN": "mst_x",
+        "RUN_ID": TASK.job_id.hex,
+        "RUN_CONTEXT": '{"muster.job": "1042"}',
+        **expected,
+    }
+    assert PLAIN["MUSTER_RUN_ID"] == TASK.job_id.hex
+
+
+def test_task_of_an_array_makes_runs_of_its_own() -> None:
+    found = mlflow_of(environment(parse_yaml("run: x\narray: 3"), replace(TASK, index=2)))
+    assert "RUN_ID" not in found
+    assert json.loads(found["RUN_CONTEXT"]) == {
+        "muster.job": "1042",
+        "mlflow.parentRunId": TASK.job_id.hex,
+        "muster.task": "2",
+    }
+
+
+@pytest.mark.parametrize("where", ["envs", "secrets"])
+def test_other_tracking_server_does_not_get_the_token(where) -> None:
+    value = "http://mine:5000" if where == "envs" else "team/tracking"
+    spec = parse_yaml(f"run: x\n{where}: {{MLFLOW_TRACKING_URI: '{value}'}}")
+    assert set(mlflow_of(environment(spec, TASK))) == {"TRACKING_URI"}
 
 
 def test_users_cannot_set_reserved_variables() -> None:
-    tunable = {"OMP_NUM_THREADS"}
+    tunable = {"OMP_NUM_THREADS", *(f"MLFLOW_{name}" for name in mlflow_of(PLAIN))}
     text = "run: x\nlauncher: torchrun\narray: 2\nresources: {accelerators: 1, memory: 1}"
     full = environment(
         parse_yaml(text),
@@ -193,7 +235,7 @@ def test_users_cannot_set_reserved_variables() -> None:
         for name in full
         if name not in FORBIDDEN_NAMES and not name.startswith(tuple(FORBIDDEN_FAMILIES))
     }
-    assert unguarded == tunable
+    assert unguarded == tunable - {"MLFLOW_RUN_ID"}  # it is an array
 
 
 def test_master_port_is_outside_ephemeral_range() -> None:

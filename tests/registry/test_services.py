@@ -1,0 +1,308 @@
+"""Models, versions, aliases, stages, approval and promotion."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection, transaction
+
+from portal.blobs.files import file_store
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
+from portal.core.models import Event
+from registry import selectors, services, sources
+from registry.models import ModelFile, ModelVersion, RegisteredModel
+from registry.services.versions import About
+from registry.sources import Origin, Source, SourceFile
+from tests.registry.conftest import MLMODEL, UNSAFE, safetensors, uploaded
+from workspaces.access.actors import actor_of
+from workspaces.models import Quota, TeamMembership
+from workspaces.organizations.services import create_team
+from workspaces.quotas.limits import STORAGE
+from workspaces.tenancy.scope import org_scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+def kinds(model) -> list[str]:
+    rows = Event.objects.filter(subject_id=model.id).order_by("id")
+    return [kind.removeprefix("model.") for kind in rows.values_list("kind", flat=True)]
+
+
+def test_version_from_upload_has_facts_and_counts_storage(stage):
+    files = {"model/MLmodel": MLMODEL, "model/weights.safetensors": safetensors(source="test")}
+    version = uploaded(stage.ben, stage.model, files=files)
+    assert (version.version, version.status) == (1, "READY")
+    assert version.signature["inputs"] == [{"name": "x", "type": "double"}]
+    facts = version.inspection["files"]["model/weights.safetensors"]["facts"]
+    assert (facts["parameters"], facts["types"]) == (10, {"F32": 6, "BF16": 4})
+    size = sum(map(len, files.values()))
+    used = Quota.objects.get(resource=STORAGE, subject_id=stage.vision.id)
+    assert used.used == version.stored_bytes == size
+    services.delete_version(actor=stage.ben, version=version)
+    used.refresh_from_db()
+    assert used.used == 0
+    again = uploaded(stage.ben, stage.model)
+    assert again.version == 2, "numbers are not used again"
+    assert kinds(stage.model)[:3] == ["created", "upload_started", "version_created"]
+
+
+def test_files_of_ready_version_never_change(stage):
+    version = uploaded(stage.ben, stage.model)
+    with pytest.raises(Conflict, match="never change"):
+        services.put_file(actor=stage.ben, version=version, path="b", chunks=[b"x"])
+    with pytest.raises(Conflict):
+        services.discard_upload(actor=stage.ben, version=version)
+    assert [f.path for f in selectors.files_of(version)] == ["model.safetensors"]
+
+
+def test_upload_replaces_files_and_refuses_bad_paths(stage):
+    row = services.start_upload(actor=stage.ben, model=stage.model, about=About())
+
+    def put(path, data=b"1"):
+        return services.put_file(actor=stage.ben, version=row, path=path, chunks=[data])
+
+    with pytest.raises(InvalidInput, match="no files"):
+        services.finish_upload(actor=stage.ben, version=row)
+    put("a/b", b"first")
+    put("a/b", b"second")
+    for path in ("../b", "/b", "a", "a/b/c"):
+        with pytest.raises(PortalError):
+            put(path)
+    done = services.finish_upload(actor=stage.ben, version=row)
+    assert done.stored_bytes == len(b"second")
+    assert services.finish_upload(actor=stage.ben, version=row).version == done.version
+
+
+def test_version_from_source_copies_files_and_metrics(stage, monkeypatch):
+    stored = file_store().put(stage.story.atlas.id, [safetensors()])
+
+    class Runs:
+        def find(self, actor, uri, run_id, logged_model_id):
+            if uri != "runs:/1/model":
+                raise NotFound("There is no run.")
+            return Source([SourceFile("w.safetensors", *stored)], metrics={"accuracy": 0.9})
+
+        def origins(self, actor, org, run_id, logged_model_id):
+            return [Origin("first", f"/{org}/runs/1")]
+
+    monkeypatch.setattr(sources, "_providers", [Runs()])
+    version = services.create_version(
+        actor=stage.ben, model=stage.model, about=About(source="runs:/1/model")
+    )
+    assert (version.metrics, version.stored_bytes) == ({"accuracy": 0.9}, 0)
+    with pytest.raises(NotFound):
+        services.create_version(
+            actor=stage.ben, model=stage.model, about=About(source="runs:/2/model")
+        )
+    assert RegisteredModel.objects.get(id=stage.model.id).next_version == 2
+
+
+def test_alias_moves_only_under_its_condition(stage):
+    first, second = uploaded(stage.ben, stage.model), uploaded(stage.ben, stage.model)
+
+    def move(version, **condition):
+        return services.set_alias(
+            actor=stage.ben, version=version, alias="champion", **condition
+        ).aliases
+
+    assert move(first, if_version=0) == {"champion": 1}
+    assert move(second, if_version=1) == {"champion": 2}
+    with pytest.raises(Conflict, match="was moved"):
+        move(first, if_version=1)
+    with pytest.raises(Conflict, match="has the alias"):
+        services.delete_version(actor=stage.ben, version=second)
+    stage.model.refresh_from_db()
+    assert selectors.find_version(stage.ben, stage.model, "champion").version == 2
+    assert selectors.find_version(stage.ben, stage.model, "latest").version == 2
+    services.delete_alias(actor=stage.ben, model=stage.model, alias="champion", if_version=2)
+    services.delete_version(actor=stage.ben, version=second)
+    for bad in ("latest", "v3", "7", "a b", "", "-x"):
+        with pytest.raises(InvalidInput):
+            services.set_alias(actor=stage.ben, version=first, alias=bad)
+
+
+def test_stage_archives_others_on_request(stage):
+    first, second = uploaded(stage.ben, stage.model), uploaded(stage.ben, stage.model)
+    services.set_stage(actor=stage.ben, version=first, stage="production")
+    services.set_stage(
+        actor=stage.ben, version=second, stage="Production", archive_existing_versions=True
+    )
+    rows = ModelVersion.objects.order_by("version").values_list("version", "stage")
+    assert list(rows) == [(1, "Archived"), (2, "Production")]
+    with pytest.raises(InvalidInput):
+        services.set_stage(actor=stage.ben, version=first, stage="Live")
+
+
+def test_approval_needs_checks_and_somebody_else(stage):
+    version = uploaded(stage.ben, stage.model, files={"model.pkl": UNSAFE})
+    with pytest.raises(Conflict, match="can run code"):
+        services.request_approval(actor=stage.ben, version=version)
+    services.acknowledge_pickles(actor=stage.ben, version=version)
+    services.update_model(actor=stage.ben, model=stage.model, description=" ")
+    with pytest.raises(Conflict, match="model card"):
+        services.request_approval(actor=stage.ben, version=version)
+    services.update_model(actor=stage.ben, model=stage.model, description="# Digits")
+    with pytest.raises(Conflict, match="Nobody has requested"):
+        services.approve_version(actor=stage.ada, version=version)
+    services.request_approval(actor=stage.ada, version=version)
+    with pytest.raises(NotPermitted, match="Somebody else"):
+        services.approve_version(actor=stage.ada, version=version)
+    with pytest.raises(NotPermitted):  # Ben may not approve anything
+        services.approve_version(actor=stage.ben, version=version)
+    services.withdraw_request(actor=stage.ada, version=version)
+    services.request_approval(actor=stage.ben, version=version, note="please")
+    approved = services.approve_version(actor=stage.ada, version=version, note="fine")
+    assert (approved.approval, approved.approval_by) == ("approved", stage.ada.email)
+    with pytest.raises(NotPermitted):
+        services.update_version(actor=stage.ben, version=version, description="other")
+    services.update_version(actor=stage.ada, version=version, tags={"tier": "gold"})
+    with pytest.raises(Conflict, match="is approved"):
+        services.delete_version(actor=stage.ada, version=version)
+    with pytest.raises(NotPermitted):
+        services.delete_model(actor=stage.ben, model=stage.model)
+    services.reject_version(actor=stage.ada, version=version, note="a bug")
+    services.delete_version(actor=stage.ada, version=version)
+    assert kinds(stage.model)[-4:] == [
+        "version_approved",
+        "version_updated",
+        "version_rejected",
+        "version_deleted",
+    ]
+
+
+def test_model_that_requires_approval_guards_aliases_and_promotion(stage):
+    version = uploaded(stage.ben, stage.model)
+    with pytest.raises(NotPermitted):
+        services.update_model(actor=stage.ben, model=stage.model, requires_approval=True)
+    services.update_model(actor=stage.ada, model=stage.model, requires_approval=True)
+    speech = create_team(actor=stage.ada, org=stage.story.atlas, slug="audio", name="Audio")
+    for act in (
+        lambda: services.set_alias(actor=stage.ben, version=version, alias="champion"),
+        lambda: services.set_stage(actor=stage.ben, version=version, stage="Production"),
+        lambda: services.promote_version(actor=stage.ada, version=version, team=speech),
+    ):
+        version.refresh_from_db()
+        with pytest.raises(Conflict, match="requires approval"):
+            act()
+    services.request_approval(actor=stage.ben, version=version)
+    services.approve_version(actor=stage.ada, version=version)
+    services.set_alias(actor=stage.ben, version=version, alias="champion")
+    with pytest.raises(Conflict, match="in use"):
+        services.reject_version(actor=stage.ada, version=version)
+
+
+def test_promotion_shares_bytes_and_starts_without_approval(stage):
+    version = uploaded(stage.ben, stage.model, about=About(description="first", tags={"a": "1"}))
+    audio = create_team(actor=stage.ada, org=stage.story.atlas, slug="audio", name="Audio")
+    with pytest.raises(NotPermitted):
+        services.promote_version(actor=stage.ben, version=version, team=audio)
+    made = services.promote_version(actor=stage.ada, version=version, team=audio)
+    assert (made.model.team, made.model.name, made.version) == (audio, "digits", 1)
+    assert (made.promoted_from_id, made.approval) == (version.id, "none")
+    assert (made.description, made.tags, made.stored_bytes) == ("first", {"a": "1"}, 0)
+    assert ModelFile.objects.values("sha256").distinct().count() == 1
+    services.delete_version(actor=stage.ben, version=version)
+    made.refresh_from_db()
+    assert made.promoted_from_id is None and selectors.files_of(made)
+    assert services.promote_version(actor=stage.ada, version=made, team=audio, name="other")
+    with pytest.raises(InvalidInput):
+        services.promote_version(actor=stage.ada, version=made, team=audio)
+
+
+def test_stale_edit_is_refused(stage):
+    seen = stage.model.updated_at
+    services.update_model(actor=stage.ben, model=stage.model, tags={"a": 1}, seen_at=seen)
+    with pytest.raises(Conflict, match="Somebody has changed"):
+        services.update_model(actor=stage.ben, model=stage.model, description="x", seen_at=seen)
+    row = services.update_model(actor=stage.ben, model=stage.model, tags={"b": "2", "a": None})
+    assert row.tags == {"b": "2"}
+
+
+def test_trash_frees_name_and_restores(stage):
+    uploaded(stage.ben, stage.model)
+    with pytest.raises(Conflict, match="already has a model"):
+        services.create_model(actor=stage.ben, team=stage.vision, name="digits")
+    services.delete_model(actor=stage.ben, model=stage.model)
+    with pytest.raises(Conflict, match="trash"):
+        services.start_upload(actor=stage.ben, model=stage.model, about=About())
+    other = services.create_model(actor=stage.ben, team=stage.vision, name="digits")
+    with pytest.raises(Conflict, match="already has a model"):
+        services.restore_model(actor=stage.ben, model=stage.model)
+    with pytest.raises(Conflict, match="not in the trash"):
+        services.purge_model(actor=stage.ben, model=other)
+    services.update_model(actor=stage.ben, model=other, name="letters")
+    services.restore_model(actor=stage.ben, model=stage.model)
+    assert selectors.find_version(stage.ben, stage.model, 1).version == 1
+    services.delete_model(actor=stage.ben, model=stage.model)
+    services.purge_model(actor=stage.ben, model=stage.model)
+    assert Quota.objects.get(resource=STORAGE, subject_id=stage.vision.id).used == 0
+
+
+def test_other_tenants_and_teams_find_nothing(stage, story):
+    version = uploaded(stage.ben, stage.model)
+    create_team(actor=stage.ada, org=story.atlas, slug="audio", name="Audio")
+    with org_scope(story.borealis.id):
+        cyd = actor_of(story.cyd).enter(story.borealis)
+        with pytest.raises(NotFound):
+            selectors.find_model(cyd, "vision", "digits")
+        assert not ModelVersion.objects.filter(id=version.id).exists()
+    TeamMembership.objects.filter(user=story.ben).delete()
+    with pytest.raises(NotFound):
+        selectors.find_model(actor_of(story.ben).enter(story.atlas), "vision", "digits")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_registrations_get_different_numbers(stage):
+    org = stage.story.atlas.id
+    numbers, failures = [], []
+    barrier = threading.Barrier(6)
+
+    def register(number):
+        try:
+            with org_scope(org):
+                barrier.wait(30)
+                version = uploaded(stage.ben, stage.model)
+                services.set_alias(actor=stage.ben, version=version, alias="champion")
+                numbers.append(version.version)
+        except Exception as error:
+            failures.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=register, args=[n]) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
+    row = RegisteredModel.objects.get(id=stage.model.id)
+    assert row.aliases["champion"] in numbers and row.next_version == 7
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_moves_of_alias_let_one_win(stage):
+    versions = [uploaded(stage.ben, stage.model) for _ in range(4)]
+    won, lost = [], []
+    barrier = threading.Barrier(4)
+
+    def move(version):
+        with org_scope(stage.story.atlas.id):
+            barrier.wait(30)
+            try:
+                services.set_alias(actor=stage.ben, version=version, alias="champion", if_version=0)
+                won.append(version.version)
+            except Conflict:
+                lost.append(version.version)
+            finally:
+                connection.close()
+
+    threads = [threading.Thread(target=move, args=[version]) for version in versions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(won) == 1 and len(lost) == 3
+    with transaction.atomic():
+        assert RegisteredModel.objects.get(id=stage.model.id).aliases == {"champion": won[0]}
