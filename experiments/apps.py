@@ -12,8 +12,13 @@ class ExperimentsConfig(AppConfig):
         from django.conf import settings
 
         from experiments import artifacts  # models are loaded by now
+        from experiments.web.navigation import ENTRIES
+        from experiments.web.search import PROVIDERS
         from portal.blobs import files
         from portal.core import protocols
+        from portal.web import navigation, search
 
         files.register(artifacts.referenced)
         protocols.allow_larger_bodies("/api/v1/", ARTIFACT, settings.MUSTER_FILE_LIMIT)
+        navigation.register(*ENTRIES)
+        search.register(*PROVIDERS)

@@ -27,6 +27,7 @@ MUSTER_BACKGROUND = [
     "jobs.background.watcher",
     "monitoring.background.agent",
     "monitoring.demo.telemetry.feed",
+    "monitoring.demo.experiments.feed",
     *MUSTER_AUDIT_LOOPS,
     *(["portal.process.garbage.collect_garbage"] if MUSTER_EMBEDDED else []),
 ]
