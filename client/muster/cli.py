@@ -23,6 +23,8 @@ GROUPS = {
     "job": ("jobs", "app", "Submit, list, follow and control jobs."),
     "model": ("models", "models", "Register, upload, download and approve models."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
+    "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
+    "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),
     "org": ("organizations", "organizations", "List organizations; operators can create them."),
     "team": ("organizations", "teams", "Manage teams and their members."),
     "member": ("organizations", "members", "Manage members of the organization."),

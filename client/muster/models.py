@@ -19,7 +19,6 @@ from muster.errors import Conflict, InvalidInput, Json, NotFound
 if TYPE_CHECKING:
     from muster.client import Client
 
-SLOW = 3600.0  # seconds to wait for an upload to be stored
 Progress = Callable[[str, int, int], None]  # path, bytes done, bytes in all
 
 
@@ -170,12 +169,7 @@ class Models:
             self.create(name)
 
     def _put(self, path: str, file: Path) -> None:
-        self._client.request(
-            "PUT",
-            self._client.within(path),
-            content=lambda: open(file, "rb"),  # noqa: SIM115  the transport closes it
-            timeout=SLOW,
-        )
+        self._client.upload(self._client.within(path), file)
 
     def _fetch(
         self, path: str, target: Path, file: Mapping[str, Any], progress: Progress | None
