@@ -167,7 +167,7 @@ def run_of_job(job: Job) -> Run:
         url=row["page"],
         state=row["state"],
         config=config_of(job),
-        metrics=_metrics_of(job),
+        metrics=metric_summaries(f"job:{job.id.hex}"),
         facts={
             "number": job.number,
             "owner": row["owner"],
@@ -177,7 +177,7 @@ def run_of_job(job: Job) -> Run:
             if job.started_at and end
             else None,
             "gpus": row["resources"]["gpus"],
-            "gpu_utilization": _gpu_use(job),
+            "gpu_utilization": gpu_use(job),
         },
     )
 
@@ -221,10 +221,10 @@ def _group(key: str) -> int:
     return next((n for n, prefix in enumerate(order) if key.startswith(prefix)), len(order))
 
 
-def _metrics_of(job: Job) -> dict[str, MetricSummary]:
-    """Summarize what the job reported; the tasks of an array together."""
+def metric_summaries(owner: str) -> dict[str, MetricSummary]:
+    """Summarize the series of a job or run; the tasks of an array together."""
     found: dict[str, list[SeriesData]] = {}
-    for data in series.query(f"job:{job.id.hex}"):
+    for data in series.query(owner):
         if any(value is not None for value in data.values):
             found.setdefault(data.name, []).append(data)
     return {name: _summary(name, parts) for name, parts in found.items()}
@@ -244,7 +244,7 @@ def _summary(name: str, parts: Sequence[SeriesData]) -> MetricSummary:
     )
 
 
-def _gpu_use(job: Job) -> float | None:
+def gpu_use(job: Job) -> float | None:
     """Return the mean GPU utilization (0 to 1) of the run; None without measurements."""
     attempts: list[Attempt] = first_tasks(job)
     values = [

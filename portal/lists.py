@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Text = str | _StrPromise
 
 MAX_TEXT = 300  # characters of a filter
+MAX_EXPRESSION = 2000  # of one in another language
 CHUNK = 1000  # rows read at a time for a CSV file
 COUNTED = 1000  # a chip counts fewer rows than this
 PAGE_SIZES = (25, 50, 100, 200)
@@ -51,7 +52,7 @@ class Column:
     returns the CSV cell of a row; by default it is `row[name]`, and None leaves the column out.
     `sort` lists the fields of its order, the last of which is unique. A reader can hide an
     `is_optional` column; one that `is_extra` is optional and hidden at first. The row template
-    renders these cells only if `list.has.NAME`.
+    renders these cells only if `list.has.NAME`. The chooser shows columns of a `group` together.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Column:
     sort: tuple[str, ...] = ()
     is_optional: bool = False
     is_extra: bool = False
+    group: Text = ""
 
     @property
     def is_choosable(self) -> bool:
@@ -84,7 +86,8 @@ class Filter:
     removes it. A filter that `is_multiple` takes several values (`matching`), which chips combine;
     chips that are counted show how many rows they have. In the text language its key is `key`,
     else its name; `values(actor)` are suggested there. A filter that `is_search` tests many rows:
-    nothing is counted beside it.
+    nothing is counted beside it. An `is_expression` filter is a text of another language, which
+    fills the search box; `?format=terms` suggests for it.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Filter:
     is_search: bool = False
     key: str = ""
     values: Callable[[Any], Sequence[tuple[str, Text]]] | None = None
+    is_expression: bool = False
 
     @property
     def text_key(self) -> str:
@@ -144,12 +148,14 @@ class Asked:
     cursor: str = ""
     limit: int | None = None
     columns: str = ""
+    others: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def kept(self) -> dict[str, str]:
         """Return the parameters that the links of the page keep."""
         view = {"sort": self.sort, "columns": self.columns, "limit": str(self.limit or "")}
-        return {name: value for name, value in (self.filters | view).items() if value}
+        given = self.others | self.filters | view
+        return {name: value for name, value in given.items() if value}
 
     def url(self, **changes: str | None) -> str:
         """Return the first page's query string with some parameters changed, or removed by ""."""
@@ -165,6 +171,8 @@ class ListView:
     list of represented rows. `represent(rows, actor)` returns the items that the API, the page and
     the CSV file share. `page_size` None returns all rows at once, unless a request asks for fewer.
     `row_template` renders the `<tr>` of `row`. `permission` is what the page and the API need.
+    Each page of an `is_local` list has columns of its own, such as those of one experiment. Links
+    and forms of the page keep the parameters `others`, which are not the list's.
     """
 
     name: str
@@ -177,6 +185,8 @@ class ListView:
     order: Order | None = None
     page_size: int | None = 50
     max_page_size: int = 200
+    is_local: bool = False
+    others: tuple[str, ...] = ()
     sorts: dict[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -240,7 +250,7 @@ class ListView:
         asked, page, error = self._asked(params, cookies or {}, plain), Page[Item]([]), ""
         try:
             checked = self.read(plain)
-            asked = replace(checked, columns=asked.columns)
+            asked = replace(checked, columns=asked.columns, others=asked.others)
             page = self.page(actor, asked)
         except PortalError as caught:
             error = caught.message
@@ -332,11 +342,11 @@ class ListView:
     def read(self, params: Mapping[str, str]) -> Asked:
         """Parse and check the parameters of a request. Raises InvalidInput."""
         found = {name: params.get(name, "").strip() for name in self.names}
-        for name, text in found.items():
-            if len(text) > MAX_TEXT or not text.isprintable():
+        for one in self.filters:
+            most, text = MAX_EXPRESSION if one.is_expression else MAX_TEXT, found[one.name]
+            if len(text) > most or not text.isprintable():
                 raise InvalidInput.at(
-                    name,
-                    f"must be at most {MAX_TEXT} characters long, without control characters",
+                    one.name, f"must be at most {most} characters long, without control characters"
                 )
         sort = params.get("sort", "")
         if sort and sort.removeprefix("-") not in self.sorts:
@@ -367,6 +377,14 @@ class ListView:
         )
         return Page(self.represent(found.items, actor), found.next, found.previous)
 
+    def first_rows(self, actor: Any, asked: Asked, limit: int) -> list[Any]:
+        """Return the first rows in the order asked for, as `rows` has them. Raises InvalidInput."""
+        rows, order = self.narrowed(actor, asked.filters), self._order(asked.sort)
+        if order is None:
+            return list(rows[:limit])
+        sign = "-" if order.is_descending else ""
+        return list(rows.order_by(*(sign + name for name in order.fields))[:limit])
+
     def is_searched(self, asked: Asked) -> bool:
         """Return whether the rows are narrowed by a filter that tests many of them."""
         return any(one.is_search and asked.filters.get(one.name) for one in self.filters)
@@ -389,7 +407,9 @@ class ListView:
         )
         limit = params.get("limit", "")
         size = int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 6 else None
-        return Asked(given, params.get("sort", ""), limit=size, columns=columns)
+        others = {name: params.get(name, "").replace("\x00", "") for name in self.others}
+        sort = params.get("sort", "")
+        return Asked(given, sort, limit=size, columns=columns, others=others)
 
     def _in_file(self, chosen: set[str]) -> Iterator[Column]:
         """Yield the columns of a file; one without a label goes with the column before it."""
@@ -470,7 +490,8 @@ class Control:
 
     @property
     def is_input(self) -> bool:
-        return bool(self.filter.placeholder) and not self.is_in_text
+        is_shown = self.is_in_text or self.filter.is_expression
+        return bool(self.filter.placeholder) and not is_shown
 
     @property
     def chosen(self) -> list[Text]:
@@ -482,6 +503,7 @@ class Control:
         """Return whether it is set to a value that no control shows."""
         is_shown = (
             self.is_in_text
+            or self.filter.is_expression
             or self.is_input
             or bool(self.options)
             or any(chip.is_set for chip in self.chips)
@@ -508,6 +530,7 @@ class Choice:
     label: Text
     is_shown: bool
     is_default: bool
+    group: Text = ""
 
 
 class Shown:
@@ -544,7 +567,7 @@ class Shown:
         ]
         self.has = {column.name: True for column in columns if column.label is not None}
         self.choices = [
-            Choice(c.name, c.label, c.name in self.has, not c.is_extra)
+            Choice(c.name, c.label, c.name in self.has, not c.is_extra, c.group)
             for c in view.columns
             if c.is_choosable and c.label is not None
         ]
@@ -567,6 +590,21 @@ class Shown:
     @cached_property
     def controls(self) -> list[Control]:
         return [self._control(one) for one in self.view.filters]
+
+    @property
+    def expression(self) -> Control | None:
+        """Return the control of the filter that fills the search box."""
+        return next((c for c in self.controls if c.filter.is_expression), None)
+
+    @property
+    def has_views(self) -> bool:
+        """Return whether there is a search whose state is worth saving."""
+        return self.has_text or self.expression is not None
+
+    @property
+    def cookie_path(self) -> str:
+        """Return where the chosen columns apply; "" for all pages of the list."""
+        return "page" if self.view.is_local else ""
 
     @property
     def has_chips(self) -> bool:

@@ -52,6 +52,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("workspaces.web.urls")),
     path("", include("monitoring.web.urls")),
     path("", include("jobs.web.urls")),
+    path("", include("experiments.web.urls")),
 ]
 handler404 = "portal.web.errors.not_found"
 handler500 = "portal.web.errors.server_error"

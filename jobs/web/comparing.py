@@ -32,6 +32,7 @@ def compare(request: Any) -> HttpResponse:
     rows = [
         {
             "run": run,
+            "label": f"#{run['number']}",
             "colour": n % 8 + 1,
             "metric": run["metrics"].get(metric),
             "is_best": run["id"] == best,

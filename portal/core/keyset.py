@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Field, IntegerField, Model, Q, QuerySet
+from django.db.models import Field, IntegerField, Model, Q, QuerySet, TextField
 
 from portal.core.errors import InvalidInput
 
@@ -28,7 +28,7 @@ class Page(Generic[T]):
 
 
 class Order:
-    """An order by fields (lookups such as `user__email`) that are never null.
+    """An order by fields (lookups such as `user__email`) or annotations that are never null.
 
     The last field is unique.
     """
@@ -48,7 +48,7 @@ def page_of(
     is_backwards = cursor.startswith("p")
     is_descending = order.is_descending != is_backwards
     if cursor:
-        mark = _read_cursor(rows.model, order, cursor)
+        mark = _read_cursor(rows, order, cursor)
         rows = rows.filter(_beyond(order.fields, mark, "lt" if is_descending else "gt"))
     sign = "-" if is_descending else ""
     ordered = rows.order_by(*(sign + field for field in order.fields))
@@ -88,19 +88,22 @@ def _mark(order: Order, row: Any) -> str:
     return values[0] if len(values) == 1 else json.dumps(values, separators=(",", ":"))
 
 
-def _read_cursor(model: type[Model], order: Order, cursor: str) -> list[Any]:
+def _read_cursor(rows: QuerySet[Any], order: Order, cursor: str) -> list[Any]:
     error = InvalidInput.at("cursor", "is not a valid cursor")
     if cursor[0] not in "np" or len(cursor) > MAX_CURSOR or not cursor.isprintable():
         raise error
     try:
         texts = [cursor[1:]] if len(order.fields) == 1 else json.loads(cursor[1:])
         pairs = zip(order.fields, texts, strict=True)
-        return [_parse(_field(model, name), text) for name, text in pairs]
+        return [_parse(_field(rows, name), text) for name, text in pairs]
     except (ValueError, TypeError, ValidationError):
         raise error from None
 
 
-def _field(model: type[Model], lookup: str) -> Field[Any, Any]:
+def _field(rows: QuerySet[Any], lookup: str) -> Field[Any, Any]:
+    if lookup in rows.query.annotations:
+        return rows.query.annotations[lookup].output_field
+    model: type[Model] = rows.model
     *path, last = lookup.split("__")
     for name in path:
         model = model._meta.get_field(name).related_model  # type: ignore[assignment]
@@ -108,7 +111,7 @@ def _field(model: type[Model], lookup: str) -> Field[Any, Any]:
 
 
 def _parse(field: Field[Any, Any], text: Any) -> Any:
-    if not isinstance(text, str) or not text:
+    if not isinstance(text, str) or not (text or isinstance(field, TextField)):
         raise ValueError(text)
     if isinstance(field, IntegerField) and not (
         text.isascii() and text.isdigit() and len(text) < 19

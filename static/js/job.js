@@ -1,6 +1,7 @@
 // Job page: tabs that keep their scroll position and URL, the array's grid, and parts that change in place.
 import { live } from "./live.js";
 import { parts } from "./ansi.js";
+import { metric } from "./metric.js";
 import { morph } from "./morph.js";
 import { tick } from "./time.js";
 import { isEnglish, say } from "./words.js";
@@ -181,16 +182,4 @@ if (root) {
     const answer = await fetch(root.dataset.url, { headers: { Accept: "application/json" } });
     if (answer.ok) changed(await answer.json());
   }
-}
-
-// As the server formats it: "0.4213", "1,705", "3e-4".
-function metric(value) {
-  if (!Number.isFinite(value)) return "–";
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
-  if (value && Math.abs(value) < 1e-3)
-    return value
-      .toExponential(3)
-      .replace(/\.?0+e/, "e")
-      .replace("e+", "e");
-  return String(Number(value.toPrecision(4)));
 }

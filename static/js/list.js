@@ -38,10 +38,13 @@ export function suggested(keys, typed) {
 const quoted = (value) =>
   /[\s,]|^["!]/.test(value) ? `"${value.replace(/[\\"]/g, "\\$&")}"` : value;
 
-function suggestions(input) {
+// Suggest below an input. `load` returns what `find` searches for the text before the caret, which
+// returns {from, items: [{text, note, isKey}]}; a key is followed by its value.
+export function suggestions(input, load, find) {
   const list = document.createElement("ul");
-  let keys = null,
+  let known = null,
     items = [],
+    from = 0,
     at = -1;
   list.className = "suggestions";
   list.id = "suggestions";
@@ -57,17 +60,16 @@ function suggestions(input) {
   ])
     input.setAttribute(name, value);
 
-  async function load() {
-    if (keys) return;
-    keys = [];
-    const answer = await fetch("?format=keys");
-    if (!answer.ok) return;
-    ({ keys } = await answer.json());
+  async function begin() {
+    if (known) return;
+    known = [];
+    known = await load();
     if (document.activeElement === input) show();
   }
 
   function show() {
-    items = suggested(keys, typedAt(input.value, input.selectionStart)).slice(0, 12);
+    ({ from, items } = find(known, input.value, input.selectionStart));
+    items = items.slice(0, 12);
     at = -1;
     list.replaceChildren(...items.map(row));
     list.hidden = !items.length;
@@ -99,8 +101,8 @@ function suggestions(input) {
   }
 
   function take(item) {
-    const caret = input.selectionStart,
-      { from } = typedAt(input.value, caret);
+    const caret = input.selectionStart;
+    ({ from } = find(known, input.value, caret));
     const text = item.isKey ? item.text : `${item.text} `;
     input.value = input.value.slice(0, from) + text + input.value.slice(caret).trimStart();
     input.setSelectionRange(from + text.length, from + text.length);
@@ -112,7 +114,7 @@ function suggestions(input) {
     input.setAttribute("aria-expanded", "false");
   };
   input.addEventListener("focus", async () => {
-    await load();
+    await begin();
     show();
   });
   input.addEventListener("input", show);
@@ -139,12 +141,18 @@ function columns(form) {
     const isDefault =
       !picked.length || boxes.every((box) => box.checked === box.hasAttribute("data-default"));
     const value = isDefault ? "" : picked.join(",");
-    document.cookie = `muster_columns_${form.dataset.columns}=${value}; path=/; samesite=lax; max-age=${value ? YEAR : 0}`;
+    const path = form.dataset.path ? location.pathname : "/";
+    document.cookie = `muster_columns_${form.dataset.columns}=${value}; path=${path}; samesite=lax; max-age=${value ? YEAR : 0}`;
     const url = new URL(location.href);
     url.searchParams.delete("cursor");
     if (value) url.searchParams.set("columns", value);
     else url.searchParams.delete("columns");
     location.assign(url.href.replaceAll("%2C", ","));
+  });
+  form.querySelector("[data-finds-column]")?.addEventListener("input", (event) => {
+    const wanted = event.target.value.trim().toLowerCase();
+    for (const label of form.querySelectorAll("label.check"))
+      label.hidden = !label.textContent.toLowerCase().includes(wanted);
   });
   form.addEventListener("reset", (event) => {
     event.preventDefault();
@@ -202,7 +210,18 @@ function views(menu) {
 }
 
 if (globalThis.document) {
-  for (const input of document.querySelectorAll("[data-language]")) suggestions(input);
+  for (const input of document.querySelectorAll("[data-language]"))
+    suggestions(
+      input,
+      async () => {
+        const answer = await fetch("?format=keys");
+        return answer.ok ? (await answer.json()).keys : [];
+      },
+      (keys, text, caret) => {
+        const typed = typedAt(text, caret);
+        return { from: typed.from, items: suggested(keys, typed) };
+      },
+    );
   for (const form of document.querySelectorAll("[data-columns]")) columns(form);
   for (const menu of document.querySelectorAll("[data-views]")) views(menu);
 }

@@ -22,7 +22,8 @@ export function showSelection() {
   bar.querySelector("b").textContent = say("{n} selected", { n: picked.length });
   for (const link of bar.querySelectorAll("[data-compare]")) {
     link.hidden = picked.length < 2 || picked.length > 10;
-    link.href = `${link.dataset.compare}?jobs=${picked.map((box) => box.value).join(",")}`;
+    const name = link.dataset.name ?? "jobs";
+    link.href = `${link.dataset.compare}?${name}=${picked.map((box) => box.value).join(",")}`;
   }
 }
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.utilization.recording import record_utilization
-from monitoring.demo import history, telemetry
+from monitoring.demo import experiments, history, telemetry
 from portal.core import clock
 from portal.core.errors import Conflict
 
@@ -34,6 +34,8 @@ class Command(BaseCommand):
             raise CommandError(f"Start the portal first, e.g. with `make run`: {error}") from error
         self.stdout.write("Writing the measurements of GPUs and jobs …")
         telemetry.write_history()
+        self.stdout.write("Writing experiments …")
+        experiments.create(options["seed"])
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"

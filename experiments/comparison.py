@@ -1,0 +1,181 @@
+"""Compare runs: their configuration, what differs between two by likely effect, their files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+from experiments.lists import STATES
+from experiments.models import Artifact, Run, RunStatus
+from experiments.reproduction import SOURCE_TAGS
+from experiments.run_keys import OWN_TAGS
+from experiments.selectors import find_run
+from jobs import comparison
+from jobs.comparison import MOST, Difference, config_of, gpu_use, metric_summaries, number_of
+from jobs.models import Job
+from portal.core.errors import InvalidInput
+from portal.core.messages import Message
+from workspaces.access.actors import Actor
+
+MOST_FILES = 200  # paths that are compared
+HIGH, MEDIUM, LOW = Message("High"), Message("Medium"), Message("Low")
+# Groups of the configuration by likely effect: pattern of the key, title, effect.
+_GROUPS = (
+    (re.compile(r"code\.commit|code\.version"), Message("Code"), HIGH),
+    (re.compile(r"data\."), Message("Data"), HIGH),
+    (
+        re.compile(
+            r"parameters\.(.*[._-])?(seed|name|run|dir|path|output.*|log.*|device|workers)$"
+        ),
+        Message("Parameters"),
+        LOW,
+    ),
+    (re.compile(r"parameters\."), Message("Parameters"), HIGH),
+    (re.compile(r"image\b"), Message("Image"), MEDIUM),
+    (re.compile(r"(run|setup|launcher)\b"), Message("Command"), MEDIUM),
+    (re.compile(r"envs\."), Message("Environment"), MEDIUM),
+    (re.compile(r"(environment|code)\."), Message("Environment"), LOW),
+    (re.compile(r"(resources|num_nodes)\b"), Message("Resources"), MEDIUM),
+    (re.compile(r"hardware\."), Message("Hardware"), LOW),
+    (re.compile(r"tags\."), Message("Tags"), LOW),
+)
+_OTHER = (Message("Spec"), LOW)
+_EFFECTS = (HIGH, MEDIUM, LOW)
+
+
+@dataclass(frozen=True)
+class RankedDifference:
+    """A difference of two runs. `effect` is High, Medium or Low; `factor` of numbers, such as 3."""
+
+    key: str
+    group: Message
+    effect: Message
+    before: Any
+    after: Any
+    factor: float | None = None
+
+    @property
+    def level(self) -> int:
+        """Return 1 for the likeliest effect, to 3."""
+        return _EFFECTS.index(self.effect) + 1
+
+
+def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
+    """Return the runs that a query names: repeated, or separated by commas or spaces.
+
+    Raises NotFound for one that the actor may not see, and InvalidInput for more than ten.
+    """
+    names = list(dict.fromkeys(filter(None, re.split(r"[,\s]+", ",".join(texts)))))
+    if len(names) > MOST:
+        raise InvalidInput.at(
+            "runs", Message("choose at most {most} runs to compare", most=str(MOST))
+        )
+    runs = [find_run(actor, name) for name in names]
+    return list({run.id: run for run in runs}.values())
+
+
+def compared(run: Run) -> comparison.Run:
+    """Return a run as `jobs.comparison` compares it."""
+    ended = run.ended_ms
+    state, word = STATES[RunStatus(run.status)]
+    return comparison.Run(
+        id=run.id.hex,
+        name=run.name,
+        url=f"/{run.org.slug}/runs/{run.id.hex}",
+        state=state,
+        config=configuration(run),
+        metrics=metric_summaries(run.series_owner),
+        facts={
+            "state_word": word,
+            "owner": {"email": run.owner.email, "name": run.owner.display_name},
+            "experiment": run.experiment.name,
+            "duration_seconds": (ended - run.started_ms) / 1000 if ended else None,
+            "gpus": run.job.resources.get("gpu", 0) if run.job else None,
+            "gpu_utilization": gpu_use(run.job) if run.job else None,
+        },
+    )
+
+
+def configuration(run: Run) -> dict[str, Any]:
+    """Return the flat configuration: code, data, params, the spec of the job, hardware, tags."""
+    found: dict[str, Any] = {}
+    if run.job:
+        found |= config_of(run.job) | dict(_hardware(run.job))
+    found |= {f"parameters.{name}": value for name, value in run.params.items()}
+    for tag, key in SOURCE_TAGS.items():
+        if value := run.tags.get(tag):
+            found[f"code.{key}"] = value
+    for given in run.inputs:
+        dataset = given.get("dataset") or {}
+        found[f"data.{dataset.get('name', '')}"] = dataset.get("digest", "")
+    found |= {f"tags.{k}": v for k, v in run.tags.items() if not OWN_TAGS.match(k)}
+    return found
+
+
+def _hardware(job: Job) -> Iterable[tuple[str, Any]]:
+    kinds = [name.removeprefix("gpu.") for name in job.resources if name.startswith("gpu.")]
+    if kinds:
+        yield "hardware.gpu", ", ".join(kinds)
+    yield "hardware.cluster", job.cluster.name
+    if job.node:
+        yield "hardware.nodes", ", ".join(job.nodes or [job.node])
+
+
+def ranked(differences: Sequence[Difference]) -> list[RankedDifference]:
+    """Return the differences of two runs, those with the most likely effect first."""
+    found = []
+    for one in differences:
+        before, after = one.values[0], one.values[-1]
+        group, effect = next(
+            ((title, effect) for shape, title, effect in _GROUPS if shape.match(one.key)), _OTHER
+        )
+        found.append(
+            RankedDifference(one.key, group, effect, before, after, _factor(before, after))
+        )
+    order = [shape.pattern for shape, _title, _effect in _GROUPS]
+
+    def rank(one: RankedDifference) -> tuple[int, int, float, str]:
+        place = next(
+            (n for n, pattern in enumerate(order) if re.match(pattern, one.key)), len(order)
+        )
+        size = abs(log(one.factor)) if one.factor and one.factor > 0 else 0.0
+        return (_EFFECTS.index(one.effect), place, -size, one.key)
+
+    return sorted(found, key=rank)
+
+
+def _factor(before: Any, after: Any) -> float | None:
+    """Return by how much a number has grown; None unless both are numbers of the same sign."""
+    first, second = number_of(before), number_of(after)
+    if first is None or second is None or first * second <= 0:
+        return None
+    return second / first
+
+
+@dataclass(frozen=True)
+class ComparedFile:
+    """A path with the size of each run's file, None where it is missing."""
+
+    path: str
+    sizes: list[int | None]
+    is_same: bool
+
+
+def compared_files(runs: Sequence[Run]) -> list[ComparedFile]:
+    """Return the paths of all runs' files, those of several runs first."""
+    found: dict[str, dict[Any, Artifact]] = {}
+    for row in Artifact.objects.filter(run__in=runs).order_by("path")[:5000]:
+        found.setdefault(row.path, {})[row.run_id] = row
+    paths = sorted(found, key=lambda path: (-len(found[path]), path))[:MOST_FILES]
+    return [
+        ComparedFile(
+            path,
+            [found[path][run.id].size if run.id in found[path] else None for run in runs],
+            len(found[path]) == len(runs)
+            and len({row.sha256 for row in found[path].values()}) == 1,
+        )
+        for path in paths
+    ]

@@ -1,0 +1,310 @@
+"""The lists of this app: experiments, and the runs of one experiment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from experiments import run_order
+from experiments.models import Experiment, Run, RunStatus
+from experiments.run_keys import RunKeys, last_values
+from experiments.search import search_runs
+from experiments.selectors import visible_experiments
+from portal.core.keyset import Order
+from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations.selectors import teams_for
+
+Item = dict[str, Any]
+DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
+STATES = {  # class and word of the state of a job that looks the same
+    RunStatus.SCHEDULED: ("queued", _("Scheduled")),
+    RunStatus.RUNNING: ("running", _("Running")),
+    RunStatus.FINISHED: ("succeeded", _("Finished")),
+    RunStatus.FAILED: ("failed", _("Failed")),
+    RunStatus.KILLED: ("canceled", _("Killed")),
+}
+_IS_EXPRESSION = re.compile(r"[<>=]|\s(like|ilike|in|is)\s", re.IGNORECASE)
+
+
+def _owned_by(owners: list[str], actor: Actor) -> Q:
+    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
+    return found | Q(owner_id=actor.user_id) if "me" in owners else found
+
+
+def _teams(actor: Actor) -> list[tuple[str, Any]]:
+    teams = [(team["slug"], team["name"]) for team in teams_for(actor)]
+    return [("", _("All teams")), *teams] if len(teams) > 1 else []
+
+
+def _experiments(actor: Actor) -> QuerySet[Experiment]:
+    return visible_experiments(actor).select_related("team", "owner", "org")
+
+
+def _experiment_items(rows: Sequence[Experiment], actor: Actor) -> list[Item]:
+    counts = {
+        one["experiment_id"]: one
+        for one in Run.objects.filter(experiment__in=rows, deleted_at=None)
+        .values("experiment_id")
+        .annotate(
+            runs=Count("id"),
+            running=Count("id", filter=Q(status=RunStatus.RUNNING)),
+            last=Max("started_ms"),
+        )
+    }
+    return [_experiment_item(row, counts.get(row.id, {})) for row in rows]
+
+
+def _experiment_item(row: Experiment, counts: dict[str, Any]) -> Item:
+    return {
+        "id": str(row.id),
+        "number": row.number,
+        "name": row.name,
+        "description": row.description,
+        "team": row.team.slug,
+        "owner": {"email": row.owner.email, "name": row.owner.display_name},
+        "runs": counts.get("runs", 0),
+        "running": counts.get("running", 0),
+        "last_run_at": instant(counts.get("last")),
+        "created_at": row.created_at,
+        "page": f"/{row.org.slug}/experiments/{row.number}",
+    }
+
+
+EXPERIMENTS = ListView(
+    name="experiments",
+    rows=_experiments,
+    represent=_experiment_items,
+    row_template="experiments/_experiment_row.html",
+    permission=P.EXPERIMENTS_READ,
+    order=Order("number", is_descending=True),
+    filters=(
+        Filter(
+            "q",
+            containing("name"),
+            "Words of the name; `-word` excludes.",
+            _("Search experiments"),
+            _("A name, or team:vision user:me"),
+            is_search=True,
+        ),
+        Filter(
+            "owner",
+            matching(_owned_by),
+            "E-mail addresses or `me`, separated by commas; `!` excludes one.",
+            _("Owner"),
+            chips=(("me", _("Mine")),),
+            is_multiple=True,
+            key="user",
+        ),
+        Filter(
+            "team",
+            one_of("team__slug"),
+            "Team slugs separated by commas; `!` excludes one.",
+            _("Team"),
+            choices=_teams,
+            is_multiple=True,
+        ),
+    ),
+    columns=(
+        Column("number", _("Experiment"), sort=("number",)),
+        Column("name", None),
+        Column("runs", _("Runs"), "num"),
+        Column("last_run_at", _("Last run"), "num"),
+        Column("team", _("Team"), sort=("team__slug", "number")),
+        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"]),
+        Column("created_at", _("Created"), "num", sort=("number",)),
+    ),
+)
+
+
+def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str = "") -> ListView:
+    """Return the list of an experiment's runs; its columns are the keys that were logged.
+
+    `show` is "" for active runs, "archived" or "trash"; `sort` is the order asked for.
+    """
+    state = one_of("status", str.upper)
+    return ListView(
+        name=f"runs-{experiment.number}",
+        is_local=True,
+        others=("view", "group"),
+        rows=lambda actor: run_order.sortable(_runs(experiment, show), sort),
+        represent=_run_items,
+        row_template="experiments/_run_row.html",
+        permission=P.EXPERIMENTS_READ,
+        order=Order("started_ms", "id", is_descending=True),
+        filters=(
+            Filter(
+                "filter",
+                narrowed,
+                'MLflow\'s filter language, such as `metrics.acc > 0.9 and params.lr = "3e-4"`, '
+                "or a part of the name.",
+                _("Filter runs"),
+                _('metrics.acc > 0.9 and params.lr = "3e-4"'),
+                is_search=True,
+                is_expression=True,
+            ),
+            Filter(
+                "state",
+                state,
+                "States separated by commas; `!` excludes one.",
+                _("State"),
+                chips=(
+                    ("", _("All")),
+                    *((s.lower(), STATES[s][1]) for s in RunStatus if s != "SCHEDULED"),
+                ),
+                is_multiple=True,
+                is_counted=True,
+            ),
+            Filter(
+                "owner",
+                matching(_owned_by),
+                "E-mail addresses or `me`, separated by commas; `!` excludes one.",
+                _("Owner"),
+                chips=(("me", _("Mine")),),
+                is_multiple=True,
+            ),
+            Filter(
+                "show",
+                lambda rows, text, actor: rows,
+                "`archived` or `trash` instead of active runs.",
+                _("Show"),
+                chips=(("archived", _("Archived")), ("trash", _("Trash"))),
+            ),
+        ),
+        columns=tuple(_columns(keys)),
+    )
+
+
+def narrowed(rows: QuerySet[Run], text: str, actor: Actor) -> QuerySet[Run]:
+    """Return the runs that pass an expression, or whose name has all words of a text."""
+    if not is_expression(text):
+        return containing("name")(rows, text, actor)
+    return search_runs(rows, text)
+
+
+def is_expression(text: str) -> bool:
+    """Return whether a text compares something, and is not just words of a name."""
+    return _IS_EXPRESSION.search(text) is not None
+
+
+def _runs(experiment: Experiment, show: str) -> QuerySet[Run]:
+    rows = Run.objects.filter(experiment=experiment).select_related("org", "owner", "team", "job")
+    if show == "trash":
+        return rows.exclude(deleted_at=None)
+    return rows.filter(deleted_at=None, archived_at__isnull=show != "archived")
+
+
+def _columns(keys: RunKeys) -> list[Column]:
+    metrics, params = keys.metrics[:DEFAULT_METRICS], keys.varying[:DEFAULT_PARAMS]
+    found = [
+        Column("name", _("Run"), sort=("name", *run_order.TIE)),
+        Column("id", None),
+        Column("status", _("State"), sort=("status", *run_order.TIE)),
+    ]
+    for name in keys.metrics:
+        is_shown = name in metrics
+        found.append(
+            Column(
+                f"metrics.{name}",
+                name,
+                "num",
+                value=partial(_metric, name),
+                sort=run_order.BY_METRIC,
+                is_optional=is_shown,
+                is_extra=not is_shown,
+                group=_("Metrics"),
+            )
+        )
+    for kind, names, shown in (("params", keys.params, params), ("tags", keys.tags, ())):
+        for name in names:
+            is_shown = name in shown
+            found.append(
+                Column(
+                    f"{kind}.{name}",
+                    name,
+                    "param",
+                    value=partial(_text, kind, name),
+                    sort=run_order.BY_TEXT,
+                    is_optional=is_shown,
+                    is_extra=not is_shown,
+                    group=_("Parameters") if kind == "params" else _("Tags"),
+                )
+            )
+    return [
+        *found,
+        Column("job", _("Job"), "num", is_extra=True, group=_("Run")),
+        Column(
+            "owner",
+            _("Owner"),
+            value=lambda row: row["owner"]["email"],
+            sort=("owner__email", *run_order.TIE),
+            is_optional=True,
+            group=_("Run"),
+        ),
+        Column(
+            "duration",
+            _("Duration"),
+            "num",
+            sort=run_order.BY_DURATION,
+            is_optional=True,
+            group=_("Run"),
+        ),
+        Column(
+            "started_at", _("Started"), "num", sort=run_order.TIE, is_optional=True, group=_("Run")
+        ),
+        Column("ended_at", None),
+    ]
+
+
+def _metric(name: str, row: Item) -> object:
+    found = row["metrics"].get(name)
+    return found and found["value"]
+
+
+def _text(kind: str, name: str, row: Item) -> object:
+    return row[kind].get(name)
+
+
+def _run_items(rows: Sequence[Run], actor: Actor) -> list[Item]:
+    values = last_values(rows)
+    return [run_item(row, values[row.series_owner]) for row in rows]
+
+
+def run_item(row: Run, metrics: dict[str, dict[str, Any]]) -> Item:
+    """Return a run as the table shows it; durations are in seconds."""
+    state, word = STATES[RunStatus(row.status)]
+    started, ended = instant(row.started_ms), instant(row.ended_ms)
+    return {
+        "id": row.id.hex,
+        "name": row.name,
+        "status": row.status,
+        "state": state,
+        "state_word": word,
+        "is_live": row.status == RunStatus.RUNNING,
+        "topic": f"metrics:{row.series_owner}",
+        "owner": {"email": row.owner.email, "name": row.owner.display_name},
+        "team": row.team.slug,
+        "job": row.job.number if row.job else None,
+        "params": row.params,
+        "tags": row.tags,
+        "metrics": metrics,
+        "started_at": started,
+        "ended_at": ended,
+        "duration": (row.ended_ms - row.started_ms) / 1000 if row.ended_ms else None,
+        "is_child": row.parent_id is not None,
+        "is_archived": row.archived_at is not None,
+        "is_deleted": row.deleted_at is not None,
+        "page": f"/{row.org.slug}/runs/{row.id.hex}",
+    }
+
+
+def instant(milliseconds: int | None) -> datetime | None:
+    """Return a time of Unix milliseconds; None without."""
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

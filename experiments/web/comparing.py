@@ -1,0 +1,116 @@
+"""The page that compares runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from experiments import charts
+from experiments.comparison import chosen_runs, compared, compared_files, ranked
+from experiments.models import Run
+from experiments.run_keys import RunKeys, in_order
+from experiments.web.run_page import preview_of
+from jobs import comparison
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.messages import Message
+from workspaces.web.base import page
+
+
+@page()
+def compare(request: Any) -> HttpResponse:
+    """Compare 2 to 10 runs named by `runs`, which may repeat or have commas."""
+    error, rows = None, []
+    try:
+        rows = chosen_runs(request.actor, request.GET.getlist("runs"))
+    except InvalidInput as refused:
+        error = refused.data["errors"][0]["message"]
+    runs = [compared(row) for row in rows]
+    found = comparison.comparison(runs)
+    metrics = found["metrics"]
+    metric = request.GET.get("best", "")
+    metric = metric if metric in metrics else next(iter(metrics), "")
+    best = found["best"].get(metric)
+    differences = comparison.differences(runs)
+    file = request.GET.get("file", "")
+    shown = [
+        {
+            "run": run,
+            "label": run["name"],
+            "colour": n % 8 + 1,
+            "metric": run["metrics"].get(metric),
+            "is_best": run["id"] == best and len(runs) > 1,
+            "without": ",".join(one["id"] for one in found["runs"] if one is not run),
+        }
+        for n, run in enumerate(found["runs"])
+    ]
+    experiments = {row.experiment_id: row.experiment for row in rows}
+    experiment = next(iter(experiments.values()), None)
+    base = f"/{request.org.slug}/experiments"
+    return render(
+        request,
+        "experiments/compare.html",
+        {
+            "page_title": Message("Compare runs"),
+            "crumbs": [
+                (Message("Experiments"), base),
+                *(
+                    [(experiment.name, f"{base}/{experiment.number}")]
+                    if experiment and len(experiments) == 1
+                    else []
+                ),
+            ],
+            "error": error,
+            "rows": shown,
+            "ids": ",".join(run["id"] for run in found["runs"]),
+            "metric": metric,
+            "metrics": metrics,
+            "metric_rows": [
+                {
+                    "name": name,
+                    "cells": [
+                        {
+                            "metric": run["metrics"].get(name),
+                            "is_best": found["best"][name] == run["id"] and len(runs) > 1,
+                        }
+                        for run in found["runs"]
+                    ],
+                }
+                for name in metrics
+            ],
+            "differences": differences,
+            "ranked": ranked(differences) if len(runs) == 2 else None,
+            "chart_sources": [charts.source_of(row) for row in rows],
+            "plot": charts.points_of(rows, _keys(rows, metrics)) if len(rows) > 1 else None,
+            "plot_metric": f"metrics.{metric}" if metric else "",
+            "files": compared_files(rows),
+            "file": file,
+            "previews": _previews(request, rows, shown, file) if file else [],
+            "is_enough": len(runs) >= comparison.LEAST,
+            "is_full": len(runs) >= comparison.MOST,
+            "experiment": experiment,
+        },
+        status=400 if error else 200,
+    )
+
+
+def _keys(rows: list[Run], metrics: list[str]) -> RunKeys:
+    names = sorted({name for row in rows for name in row.params})
+    values = {name: tuple({row.params.get(name, "") for row in rows}) for name in names}
+    return RunKeys(metrics=tuple(in_order(metrics)), params=values)
+
+
+def _previews(
+    request: Any, rows: list[Run], shown: list[dict[str, Any]], path: str
+) -> list[dict[str, Any]]:
+    """Return a file of each run, None where it is missing."""
+    api = f"/api/v1/orgs/{request.org.slug}/runs"
+    found = []
+    for row, one in zip(rows, shown, strict=True):
+        try:
+            preview = preview_of(row, path)
+        except (NotFound, InvalidInput):
+            preview = None
+        found.append({"row": one, "preview": preview, "source": f"{api}/{row.id.hex}/artifacts"})
+    return found

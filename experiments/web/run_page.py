@@ -1,0 +1,262 @@
+"""Context of the page of one run: facts, params, metrics, lineage, artifacts, reproduction."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import islice
+from typing import Any
+
+from experiments import artifacts
+from experiments.charts import source_of
+from experiments.lists import STATES, run_item
+from experiments.models import LoggedModel, Run, RunStatus
+from experiments.reproduction import environment_of, reproduction_of
+from experiments.run_keys import OWN_TAGS, in_order, last_values
+from experiments.selectors import visible_runs
+from jobs.selectors import visible_jobs
+from portal.core.errors import NotFound, PortalError
+from portal.core.messages import Message
+from workspaces.access.permissions import Permission as P
+
+TABS = (
+    ("overview", Message("Overview")),
+    ("charts", Message("Charts")),
+    ("artifacts", Message("Artifacts")),
+    ("reproduce", Message("Reproduce")),
+)
+NOTE = "mlflow.note.content"
+MOST_CHILDREN, MOST_MODELS = 100, 50
+PREVIEW = 256 << 10  # bytes of a file that are read for its preview
+MOST_ROWS, MOST_COLUMNS = 200, 60  # of a table
+_IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp")
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A file as the page shows it: `kind` is text, table, image or none."""
+
+    path: str
+    size: int
+    sha256: str
+    kind: str = ""
+    text: str = ""
+    head: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    is_cut: bool = False
+
+
+def run_context(request: Any, row: Run) -> dict[str, Any]:
+    """Return the context of experiments/run.html. Raises NotFound for an unknown file."""
+    base, actor = f"/{request.org.slug}", request.actor
+    values = last_values([row])[row.series_owner]
+    item = run_item(row, values)
+    tab = request.GET.get("tab", "")
+    tab = tab if tab in dict(TABS) else "overview"
+    job = (
+        visible_jobs(actor).filter(id=row.job_id).select_related("org").first()
+        if row.job_id
+        else None
+    )
+    names = in_order(values)
+    context = {
+        "page_title": row.name,
+        "crumbs": [
+            (Message("Experiments"), f"{base}/experiments"),
+            (row.experiment.name, f"{base}/experiments/{row.experiment.number}"),
+        ],
+        "run": item,
+        "row": row,
+        "experiment": row.experiment,
+        "job": job,
+        "tab": tab,
+        "tabs": TABS,
+        "may_write": actor.may(P.EXPERIMENTS_WRITE, row.team_id),
+        "note": row.tags.get(NOTE, ""),
+        "params": sorted(row.params.items()),
+        "metrics": [{"name": name, **values[name]} for name in names],
+        "main": [{"name": name, **values[name]} for name in names[:6]],
+        "tags": sorted((k, v) for k, v in row.tags.items() if not OWN_TAGS.match(k)),
+        "own_tags": sorted((k, v) for k, v in row.tags.items() if OWN_TAGS.match(k) and k != NOTE),
+        "environment": environment_of(row),
+        "inputs": [_dataset(one) for one in row.inputs],
+        "models": _models(row),
+        "parent": _related(visible_runs(actor).filter(id=row.parent_id)) if row.parent_id else [],
+        "children": _related(visible_runs(actor).filter(parent=row)),
+        "chart_sources": [source_of(row)],
+        "snippet": snippet(request, row),
+    }
+    if tab == "artifacts":
+        context |= artifact_context(request, row)
+    if tab == "reproduce":
+        context["reproduction"] = reproduction_of(row, job)
+    return context
+
+
+def snippet(request: Any, row: Run) -> str:
+    """Return Python that reads this run with an MLflow client."""
+    url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}"
+    return (
+        "import mlflow\n\n"
+        f'mlflow.set_tracking_uri("{url}")  # MLFLOW_TRACKING_TOKEN is your access token\n'
+        f'run = mlflow.get_run("{row.id.hex}")\n'
+        "print(run.data.params, run.data.metrics)"
+    )
+
+
+def _dataset(given: dict[str, Any]) -> dict[str, Any]:
+    dataset = given.get("dataset") or {}
+    tags = given.get("tags") or {}
+    if isinstance(tags, list):
+        tags = {one.get("key"): one.get("value") for one in tags}
+    return {
+        "name": dataset.get("name", ""),
+        "digest": dataset.get("digest", ""),
+        "kind": dataset.get("source_type", ""),
+        "source": _source(dataset.get("source", "")),
+        "context": tags.get("mlflow.data.context", ""),
+    }
+
+
+def _source(text: Any) -> str:
+    """Return the address in the source of a dataset, which is often JSON."""
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        return str(text)
+    if not isinstance(found, dict):
+        return str(text)
+    return str(found.get("uri") or found.get("url") or found.get("path") or found.get("tags") or "")
+
+
+def _models(row: Run) -> list[LoggedModel]:
+    found = LoggedModel.objects.filter(run=row, deleted_at=None).order_by("-created_at")
+    return list(found[:MOST_MODELS])
+
+
+def _related(rows: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "page": f"/{org}/runs/{pk.hex}",
+            "state": STATES[RunStatus(status)][0],
+            "state_word": STATES[RunStatus(status)][1],
+        }
+        for pk, name, status, org in rows.order_by("-started_ms").values_list(
+            "id", "name", "status", "org__slug"
+        )[:MOST_CHILDREN]
+    ]
+
+
+# --- Artifacts ---
+
+
+def artifact_context(request: Any, row: Run) -> dict[str, Any]:
+    """Return the tree around the path in the URL, and a preview if it is a file."""
+    path = request.GET.get("path", "")
+    try:
+        levels, preview = _levels(row, path), preview_of(row, path)
+    except PortalError as error:
+        levels, preview = _levels(row, ""), None
+        return {"levels": levels, "preview": None, "path": path, "artifact_error": error.message}
+    return {
+        "levels": levels,
+        "preview": preview,
+        "path": path,
+        "files_api": f"/api/v1/orgs/{request.org.slug}/runs/{row.id.hex}/artifacts",
+        "total": artifacts.size_of(row),
+    }
+
+
+def _levels(row: Run, path: str) -> list[dict[str, Any]]:
+    """Return the tree as rows in order: the folders that lead to the path are open."""
+    open_folders = {""}
+    names = path.split("/")
+    open_folders |= {"/".join(names[: n + 1]) for n in range(len(names))} if path else set()
+
+    def below(folder: str, depth: int) -> list[dict[str, Any]]:
+        found = []
+        for entry in artifacts.listing(row, folder):
+            if entry.path == folder:  # a file lists itself
+                continue
+            is_open = entry.is_folder and entry.path in open_folders
+            found.append(
+                {
+                    "path": entry.path,
+                    "name": entry.path.rpartition("/")[2],
+                    "is_folder": entry.is_folder,
+                    "is_open": is_open,
+                    "is_current": entry.path == path,
+                    "size": entry.size,
+                    "files": entry.files,
+                    "depth": depth,
+                    "target": folder if is_open else entry.path,
+                }
+            )
+            if is_open:
+                found += below(entry.path, depth + 1)
+        return found
+
+    return below("", 0)
+
+
+def preview_of(row: Run, path: str) -> Preview | None:
+    """Return a file as a page shows it; None for a folder. Raises NotFound."""
+    if not path:
+        return None
+    try:
+        found = artifacts.find(row, path)
+    except NotFound:
+        if artifacts.listing(row, path):
+            return None  # a folder
+        raise
+    lower = path.lower()
+    if lower.endswith(_IMAGES):
+        return Preview(path, found.size, found.sha256, "image")
+    if found.size == 0:
+        return Preview(path, 0, found.sha256, "text")
+    data = b"".join(artifacts.opened(found, 0, min(found.size, PREVIEW)))
+    is_cut = found.size > PREVIEW
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        if b"\x00" in data or not (is_cut and error.start >= len(data) - 4):
+            return Preview(path, found.size, found.sha256)
+        text = data[: error.start].decode()
+    if "\x00" in text:
+        return Preview(path, found.size, found.sha256)
+    if lower.endswith((".csv", ".tsv")):
+        return _table(found, text, "\t" if lower.endswith(".tsv") else ",", is_cut=is_cut)
+    if lower.endswith(".json") and not is_cut:
+        text = _pretty(text)
+    return Preview(path, found.size, found.sha256, "text", text=text, is_cut=is_cut)
+
+
+def _table(found: Any, text: str, delimiter: str, *, is_cut: bool) -> Preview:
+    lines = text.rpartition("\n")[0] if is_cut else text
+    try:
+        rows = list(islice(csv.reader(StringIO(lines), delimiter=delimiter), MOST_ROWS + 2))
+    except csv.Error:
+        return Preview(found.path, found.size, found.sha256, "text", text=text, is_cut=is_cut)
+    if not rows:
+        return Preview(found.path, found.size, found.sha256, "text")
+    is_wide = any(len(row) > MOST_COLUMNS for row in rows)
+    rows = [row[:MOST_COLUMNS] for row in rows]
+    return Preview(
+        found.path,
+        found.size,
+        found.sha256,
+        "table",
+        head=rows[0],
+        rows=rows[1 : MOST_ROWS + 1],
+        is_cut=is_cut or is_wide or len(rows) > MOST_ROWS + 1,
+    )
+
+
+def _pretty(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text

@@ -1,0 +1,116 @@
+// Scatter plot and parallel coordinates of many runs. What they show is in the URL.
+import { drawParallel } from "./charts/coordinates.js";
+import { drawScatter } from "./charts/scatter.js";
+import { say } from "./words.js";
+
+const MOST_AXES = 8; // chosen at first
+
+for (const root of document.querySelectorAll("[data-plots]")) start(root);
+
+function start(root) {
+  const data = JSON.parse(document.getElementById(root.dataset.plots).textContent);
+  const query = new URLSearchParams(location.search);
+  const metrics = data.axes.filter((axis) => axis.name.startsWith("metrics."));
+  const others = data.axes.filter((axis) => axis.name.startsWith("params."));
+  const main = metrics.find((axis) => axis.name === root.dataset.metric) ?? metrics[0];
+  const known = (name) => data.axes.find((axis) => axis.name === name);
+  const view = {
+    x: known(query.get("x"))?.name ?? (others.find(isNumeric) ?? metrics[1] ?? data.axes[0])?.name,
+    y: known(query.get("y"))?.name ?? (main ?? data.axes[0])?.name,
+    color: known(query.get("color"))?.name ?? "",
+    xlog: query.get("xlog") === "1",
+    ylog: query.get("ylog") === "1",
+    axes:
+      query
+        .get("axes")
+        ?.split(",")
+        .filter((name) => known(name)) ??
+      [...others.slice(0, MOST_AXES - 1), main].filter(Boolean).map((axis) => axis.name),
+  };
+  if (!query.has("x") && isWide(known(view.x))) view.xlog = true;
+  const field = (name) => root.querySelector(`[name=${name}]`);
+  for (const name of ["x", "y", "color"]) {
+    const select = field(name);
+    if (name === "color") select.append(new Option(say("None"), ""));
+    for (const [prefix, label] of [
+      ["metrics.", say("Metrics")],
+      ["params.", say("Parameters")],
+      ["", say("Other")],
+    ]) {
+      const axes = data.axes.filter((axis) =>
+        prefix ? axis.name.startsWith(prefix) : !/^(metrics|params)\./.test(axis.name),
+      );
+      if (!axes.length) continue;
+      const group = document.createElement("optgroup");
+      group.label = label;
+      group.append(...axes.map((axis) => new Option(axis.title, axis.name)));
+      select.append(group);
+    }
+    select.value = view[name];
+    select.onchange = () => changed(name, select.value);
+  }
+  for (const name of ["xlog", "ylog"]) {
+    field(name).checked = view[name];
+    field(name).onchange = () => changed(name, field(name).checked);
+  }
+  const sheet = root.querySelector("[data-axes]");
+  for (const axis of data.axes) {
+    const label = document.createElement("label");
+    label.className = "check";
+    const box = Object.assign(document.createElement("input"), {
+      type: "checkbox",
+      checked: view.axes.includes(axis.name),
+    });
+    box.onchange = () =>
+      changed(
+        "axes",
+        box.checked ? [...view.axes, axis.name] : view.axes.filter((name) => name !== axis.name),
+      );
+    label.append(box, axis.title);
+    sheet.append(label);
+  }
+
+  function changed(name, value) {
+    view[name] = value;
+    const url = new URL(location.href);
+    const text = value === true ? "1" : value === false ? "0" : String(value);
+    url.searchParams.set(name, text);
+    history.replaceState(null, "", url);
+    draw();
+  }
+
+  function draw() {
+    drawScatter(root.querySelector("[data-scatter]"), data.runs, {
+      x: known(view.x),
+      y: known(view.y),
+      color: known(view.color),
+      xlog: view.xlog,
+      ylog: view.ylog,
+    });
+    drawParallel(
+      root.querySelector("[data-parallel-plot]"),
+      data.runs,
+      view.axes.map(known).filter(Boolean),
+      known(view.color) ?? main,
+    );
+  }
+
+  draw();
+  document.addEventListener("themechange", draw);
+  let width = root.clientWidth;
+  new ResizeObserver(() => {
+    if (Math.abs(root.clientWidth - width) < 8) return;
+    width = root.clientWidth;
+    draw();
+  }).observe(root);
+}
+
+function isNumeric(axis) {
+  return axis.values.some((value) => typeof value === "number");
+}
+
+function isWide(axis) {
+  const values = (axis?.values ?? []).filter((v) => typeof v === "number");
+  const low = Math.min(...values);
+  return values.length > 1 && low > 0 && Math.max(...values) / low >= 50;
+}
