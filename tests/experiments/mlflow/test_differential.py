@@ -118,12 +118,13 @@ class Calls:
     """Generates calls. What it refers to exists on both servers, or on neither."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+        self._random, self._seed = random.Random(seed), seed
+        self.base = f"<E{seed}x1>"  # the experiment of most runs
         self.experiments, self.runs, self.models = ["<E0>"], [], []
         self.empty: list[str] = []  # experiments without runs
 
     def __iter__(self) -> Iterator[tuple[str, str, Any]]:
-        yield "POST", "mlflow/experiments/create", {"name": "base"}
+        yield "POST", "mlflow/experiments/create", {"name": f"base-{self._seed}"}
         for n in range(3):
             yield "POST", "mlflow/runs/create", self._run(n)
         for n in range(3, CALLS):
@@ -131,7 +132,7 @@ class Calls:
 
     def _run(self, n: int) -> dict[str, Any]:
         return {
-            "experiment_id": "<E1>",
+            "experiment_id": self.base,
             "run_name": f"run-{n}",
             "start_time": 1000 + n,
             "tags": [{"key": "kind", "value": self._random.choice("abc")}],
@@ -144,8 +145,8 @@ class Calls:
             pick(["loss", "acc"]),
             pick([0, 1, 2.5, -1, "NaN", 1e300]),
         )
-        name, experiment = f"name-{self._random.randrange(6)}", pick(self.experiments)
-        empty, model = pick(self.empty or ["<E1>"]), pick(self.models or ["m-" + "0" * 32])
+        name, experiment = f"name-{self._seed}-{self._random.randrange(6)}", pick(self.experiments)
+        empty, model = pick(self.empty or [self.base]), pick(self.models or ["m-" + "0" * 32])
         lr = {"key": pick(["lr", "depth", "bad!"]), "value": pick("012")}
         point = {
             "key": key,
@@ -153,7 +154,7 @@ class Calls:
             "timestamp": 5000 + n,
             "step": self._random.randrange(9),
         }
-        file = f"mlflow-artifacts/artifacts/<E1>/{run}/artifacts/{pick(['a', 'd/b', 'd/c/e'])}.txt"
+        file = f"mlflow-artifacts/artifacts/{self.base}/{run}/artifacts/{pick(['a', 'd/b', 'd/c/e'])}.txt"
         choices: list[tuple[str, str, Any]] = [
             ("POST", "mlflow/experiments/create", {"name": name}),
             ("POST", "mlflow/experiments/create", {"name": pick(["", None])}),
@@ -166,20 +167,20 @@ class Calls:
                     "max_results": pick([1, 50]),
                     "order_by": ["name DESC"],
                     "view_type": pick(["ACTIVE_ONLY", "DELETED_ONLY", "ALL"]),
-                    "filter": pick(["", "name LIKE 'name-%'", "name = 'name-1'", "nope = 1"]),
+                    "filter": pick(["", "name LIKE 'name-%'", "name = 'name-1-1'", "nope = 1"]),
                 },
             ),
             *(
                 ("POST", f"mlflow/experiments/{verb}", {"experiment_id": empty})
-                for verb in (("delete", "restore") if empty != "<E1>" else ())
+                for verb in (("delete", "restore") if empty != self.base else ())
             ),
             ("POST", "mlflow/experiments/update", {"experiment_id": empty, "new_name": name})
-            if empty != "<E1>"
-            else ("POST", "mlflow/experiments/update", {"experiment_id": "<E1>"}),
+            if empty != self.base
+            else ("POST", "mlflow/experiments/update", {"experiment_id": self.base}),
             (
                 "POST",
                 "mlflow/experiments/set-experiment-tag",
-                {"experiment_id": "<E1>", "key": "k", "value": "v"},
+                {"experiment_id": self.base, "key": "k", "value": "v"},
             ),
             ("POST", "mlflow/runs/create", self._run(n)),
             ("GET", "mlflow/runs/get", {"run_id": pick([run, "0" * 32, "x"])}),
@@ -222,7 +223,7 @@ class Calls:
                     "POST",
                     "mlflow/runs/search",
                     {
-                        "experiment_ids": pick([["<E1>"], ["<E1>", "<E0>"], []]),
+                        "experiment_ids": pick([[self.base], [self.base, "<E0>"], []]),
                         "filter": pick(FILTERS),
                         "order_by": pick(ORDERS),
                         "max_results": pick([2, 100]),
@@ -266,7 +267,7 @@ class Calls:
                 "POST",
                 "mlflow/logged-models",
                 {
-                    "experiment_id": "<E1>",
+                    "experiment_id": self.base,
                     "name": name,
                     "source_run_id": run,
                     "params": [{"key": "a", "value": "1"}],
@@ -296,11 +297,11 @@ class Calls:
         ):
             own = [_at(answer, path) for answer in answers]
             if all(own) and own[0] not in servers[0].ids and own[1] not in servers[1].ids:
-                name = f"<{kind}{len(known)}>"
+                name = f"<{kind}{self._seed}x{len(known)}>"
                 for server, each in zip(servers, own, strict=True):
                     server.ids[each] = name
                 known.append(name)
-                if kind == "E" and name != "<E1>":
+                if kind == "E" and name != self.base:
                     self.empty.append(name)
 
 
@@ -321,7 +322,7 @@ def servers(live_portal, token) -> Iterator[tuple[Server, Server]]:
     folder.close()
 
 
-@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_random_calls_get_the_same_answers_as_from_mlflow(servers, seed):
     for server in servers:
         _, found = server.send("GET", "mlflow/experiments/get", {"experiment_id": "0"})
