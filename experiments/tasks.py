@@ -7,7 +7,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
-from experiments import jobs, services
+from experiments import jobs, services, tensorboard
 from portal.blobs import files
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
@@ -33,3 +33,9 @@ def purge() -> None:
 def follow_jobs() -> None:
     """Create the runs of jobs, and copy the states of the jobs."""
     jobs.follow_jobs()
+
+
+@shared_task(name="experiments.read_event_files")
+def read_event_files() -> None:
+    """Read TensorBoard event files of jobs into their runs."""
+    tensorboard.read_event_files()

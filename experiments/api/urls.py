@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from experiments.api import artifacts, experiments, runs
+from experiments.api import artifacts, experiments, importing, runs
 
 _EXPERIMENT = "orgs/<slug:org>/experiments/<str:number>"
 _RUN = "orgs/<slug:org>/runs/<str:run>"
@@ -24,6 +24,7 @@ urlpatterns = [
         name="api-experiment-runs",
     ),
     path("orgs/<slug:org>/runs", runs.RunsView.as_view(), name="api-runs"),
+    path("orgs/<slug:org>/runs/import", importing.ImportView.as_view(), name="api-runs-import"),
     path("orgs/<slug:org>/runs/act", runs.ActView.as_view(), name="api-runs-act"),
     path("orgs/<slug:org>/runs/compare", runs.CompareRunsView.as_view(), name="api-runs-compare"),
     path(_RUN, runs.RunView.as_view(), name="api-run"),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments import search, selectors, services
+from experiments import jobs, search, selectors, services
 from experiments.mlflow.calls import Call
 from experiments.mlflow.errors import InvalidState
-from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import experiment_json, page
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import active_experiment, experiment_of, view_type
@@ -23,6 +22,7 @@ def create(call: Call) -> Any:
     row = services.create_experiment(
         actor=call.actor, team=call.team, name=call.required("name"), tags=tags
     )
+    jobs.choose_experiment(call.actor, row)
     return {"experiment_id": str(row.number)}
 
 
@@ -39,6 +39,7 @@ def get_by_name(call: Call) -> Any:
     rows = selectors.visible_experiments(call.actor, view="all").filter(team=call.team, name=name)
     if (row := rows.first()) is None:
         raise NotFound(Message("Could not find experiment with name '{name}'", name=name))
+    jobs.choose_experiment(call.actor, row)
     return {"experiment": experiment_json(row)}
 
 
@@ -50,7 +51,7 @@ def search_experiments(call: Call) -> Any:
     if call.team_slug:
         rows = rows.filter(team=call.team)
     rows = search.search_experiments(rows, call.text("filter"), call.texts("order_by"))
-    found, token = page_of(
+    found, token = search.page_of(
         rows, limit=call.limit("max_results", 1000, _MOST), token=call.text("page_token")
     )
     return page("experiments", [experiment_json(row) for row in found], token)
