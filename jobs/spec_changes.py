@@ -82,7 +82,7 @@ def diff_lines(before: str, after: str) -> Iterator[DiffLine]:
         yield from (DiffLine("added", line) for line in new[new_start:new_end])
 
 
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
     """Return what `SequenceMatcher.get_opcodes` returns; its search is bounded."""
     length = min(len(old), len(new))
     head = next((n for n in range(length) if old[n] != new[n]), length)
