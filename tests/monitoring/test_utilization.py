@@ -184,3 +184,24 @@ def test_idle_job_is_canceled_by_those_who_may(story, attempt):
     story.client(story.ada).post("/atlas/idle", {"do": "cancel", "job": "1"})
     with platform_scope("test"):
         assert Job.objects.get().cancel_asked_by == story.ada.email
+
+
+def test_a_gpu_whose_agent_fell_silent_does_not_stop_the_overview(story, attempt, monkeypatch):
+    now = clock.now_ms() // MINUTE * MINUTE + 30_000
+    monkeypatch.setattr(clock, "now_ms", lambda: now)
+    with platform_scope("test"):
+        node = Node.objects.get(name="n0")
+        at = now - 5 * MINUTE + 10_000  # in a minute that began more than five minutes ago
+        points = [series.Point("gpu.utilization", {"gpu": gpu}, at, 0.5) for gpu in ("0", "²")]
+        store_samples(f"node:{node.id.hex}", None, at, points)
+    record_utilization()
+    assert story.api(story.ada).get("/api/v1/orgs/atlas/wall").status_code == 200
+
+
+def test_a_gpu_with_a_strange_index_does_not_stop_the_overview(story, attempt):
+    with platform_scope("test"):
+        node = Node.objects.get(name="n0")
+    measure(f"node:{node.id.hex}", None, {"0": [(1, 0.5)], "²": [(1, 0.5)]})
+    record_utilization()
+    answer = story.api(story.ada).get("/api/v1/orgs/atlas/wall").json()
+    assert [50] in answer["use"]
