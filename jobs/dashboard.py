@@ -166,4 +166,9 @@ def newcomer_steps(actor: Actor, has_cli: bool = False) -> dict[str, bool] | Non
     has_signed_in = AccessToken.objects.filter(
         user_id=actor.user_id, attempt_id=None, last_used_at__isnull=False
     ).exists()
-    return {"cli": has_cli or has_signed_in, "sign_in": has_signed_in, "job": False, "has_job": mine.exists()}
+    return {
+        "cli": has_cli or has_signed_in,
+        "sign_in": has_signed_in,
+        "job": False,
+        "has_job": mine.exists(),
+    }
