@@ -278,7 +278,7 @@ JOBS = ListView(
 )
 
 
-def _with_logs(rows: QuerySet[Job], actor: Actor) -> list[Item]:
+def _with_logs(rows: Any, actor: Actor) -> list[Item]:
     """Represent the jobs with the largest logs, each with its bytes."""
     return [
         job_row(job)
