@@ -67,6 +67,7 @@ def test_people_are_loaded_for_the_open_team_and_shown_to_quota_admins(
     assert [p.note for p in seen.people] == ["ben@atlas.example"]
 
 
+@pytest.mark.both_databases
 def test_limits_of_many_teams_are_previewed_and_set_by_one_form(story):
     cluster_with(cpus=100)
     job, ada = submit(story, resources={"cpus": 2}), story.client(story.ada)
