@@ -279,7 +279,7 @@ def _text_condition(left: Any, one: Condition) -> Any:
 
 def _id_condition(column: str, one: Condition) -> Q:
     given = one.value if isinstance(one.value, tuple) else (one.value,)
-    ids = [UUID(text) for text in given if re.fullmatch(r"[0-9a-fA-F]{32}", str(text))]
+    ids = [UUID(str(text)) for text in given if re.fullmatch(r"[0-9a-fA-F]{32}", str(text))]
     found = Q((f"{column}__in", ids))
     return found if one.comparator in ("=", "IN") else ~found
 
