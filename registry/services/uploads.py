@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -21,8 +20,6 @@ from registry.services.versions import MOST_FILES, PENDING, READY, About, checke
 from registry.sources import SourceFile
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-
-ABANDONED = timedelta(days=1)  # after the last file of an upload that nobody finished
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -25,7 +26,6 @@ from registry.models import ModelVersion, RegisteredModel
 from registry.representations import model_detail, version_rows
 from registry.services.versions import About
 from workspaces.access.permissions import Permission as P
-from workspaces.organizations.selectors import teams_for
 from workspaces.web.base import action, page, show_error
 
 MOST_VERSIONS, MOST_COMPARED = 200, 8
@@ -290,7 +290,7 @@ def trash(request: Any) -> HttpResponse:
             "page_title": Message("Trash"),
             "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
             "writable": {team.slug for team in selectors.teams_to_write(request.actor)},
-            "teams": teams_for(request.actor),
+            "days": settings.MUSTER_TRASH_DAYS,
         },
     )
 

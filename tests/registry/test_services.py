@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
 
 from portal.blobs.files import file_store
+from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
 from portal.core.models import Event
-from registry import selectors, services, sources
+from registry import selectors, services, sources, tasks
 from registry.models import ModelFile, ModelVersion, RegisteredModel
 from registry.services.versions import About
 from registry.sources import Origin, Source, SourceFile
@@ -236,6 +238,23 @@ def test_trash_frees_name_and_restores(stage):
     assert selectors.find_version(stage.ben, stage.model, 1).version == 1
     services.delete_model(actor=stage.ben, model=stage.model)
     services.purge_model(actor=stage.ben, model=stage.model)
+    assert Quota.objects.get(resource=STORAGE, subject_id=stage.vision.id).used == 0
+
+
+def test_long_deleted_models_and_abandoned_uploads_are_purged(stage):
+    uploaded(stage.ben, stage.model)
+    row = services.start_upload(actor=stage.ben, model=stage.model, about=About())
+    services.put_file(actor=stage.ben, version=row, path="a", chunks=[b"12345"])
+    tasks.purge()
+    assert ModelVersion.objects.count() == 2
+    ModelVersion.objects.update(updated_at=clock.now() - timedelta(days=2))
+    tasks.purge()
+    assert list(ModelVersion.objects.values_list("status", flat=True)) == ["READY"]
+    services.delete_model(actor=stage.ben, model=stage.model)
+    tasks.purge()
+    RegisteredModel.objects.update(deleted_at=clock.now() - timedelta(days=400))
+    tasks.purge()
+    assert not RegisteredModel.objects.exists()
     assert Quota.objects.get(resource=STORAGE, subject_id=stage.vision.id).used == 0
 
 
