@@ -183,15 +183,16 @@ def _decide(actor: Actor, row: ModelVersion, state: str, note: str, kind: str) -
 
 def _check_state(row: ModelVersion, *allowed: str) -> None:
     if row.approval not in allowed:
+        number = row.version
         texts = {
-            Approval.NONE: Message("Nobody has requested approval of version {version}."),
-            Approval.REQUESTED: Message("Approval of version {version} is already requested."),
-            Approval.APPROVED: Message("Version {version} is approved already."),
-            Approval.REJECTED: Message("Version {version} was rejected. Request approval again."),
+            Approval.NONE: Message("Nobody has requested approval of version {n}.", n=number),
+            Approval.REQUESTED: Message("Approval of version {n} is already requested.", n=number),
+            Approval.APPROVED: Message("Version {n} is approved already.", n=number),
+            Approval.REJECTED: Message(
+                "Version {n} was rejected. Request approval again.", n=number
+            ),
         }
-        raise Conflict(
-            texts[Approval(row.approval)].format(version=row.version), code="approval_state"
-        )
+        raise Conflict(texts[Approval(row.approval)], code="approval_state")
 
 
 def _check_is_somebody_else(actor: Actor, row: ModelVersion) -> None:

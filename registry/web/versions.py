@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
@@ -76,9 +76,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
 
 
 @page(None)
-def download(
-    request: Any, team: str, model: str, version: str, path: str
-) -> HttpResponse | StreamingHttpResponse:
+def download(request: Any, team: str, model: str, version: str, path: str) -> Any:
     """Download a file of a version."""
     parent = selectors.find_model(request.actor, team, model)
     row = selectors.find_version(request.actor, parent, version)
