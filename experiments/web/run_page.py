@@ -86,6 +86,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "parent": _related(visible_runs(actor).filter(id=row.parent_id)) if row.parent_id else [],
         "children": _related(visible_runs(actor).filter(parent=row)),
         "chart_sources": [source_of(row)],
+        "chart_names": ",".join(names[:4]),
         "snippet": snippet(request, row),
     }
     if tab == "artifacts":

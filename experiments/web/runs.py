@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Max, Min, QuerySet
-from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
@@ -17,6 +16,7 @@ from experiments.lists import is_expression, run_item, runs_of
 from experiments.models import Experiment, Run
 from experiments.run_keys import RunKeys, keys_of, last_values
 from experiments.run_order import metric_value
+from experiments.search.expressions import json_text
 from experiments.selectors import find_experiment, visible_runs
 from experiments.web.views import POST, tracking_command
 from portal.core.errors import InvalidInput, PortalError
@@ -108,7 +108,7 @@ def _groups(request: Any, view: Any, shown: Shown, param: str) -> list[dict[str,
     names = [name.partition(".")[2] for name in metrics]
     rows = view.narrowed(request.actor, shown.filters).order_by()
     rows = rows.annotate(
-        group=KeyTextTransform(param, "params"),
+        group=json_text("params", param),
         **{f"m{n}": metric_value(name) for n, name in enumerate(names)},
     )
     numbers = {
