@@ -32,7 +32,8 @@ serve: $(VENV)/.base.stamp $(STATIC)
 	@exec $(PY) manage.py serve --server
 
 test test-all: packages
-	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp
+	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp .venv-mlflow/.stamp
+	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp)
 	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 
 # Debian packages for the tests. Needs root or `sudo -n`; otherwise prints the command to run.
@@ -64,11 +65,11 @@ fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
-	@cd requirements && for name in base directories dev js; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
+	@cd requirements && for name in base directories dev js mlflow mlflow2 mlflow3; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:
-	@rm -rf $(VENV) .venv-js node_modules static/vendor build var
+	@rm -rf $(VENV) .venv-js .venv-mlflow* node_modules static/vendor build var
 
 # LDAP and SAML support for `make run` and `make serve`. The tests always have it.
 directories: $(VENV)/.directories.stamp
@@ -106,6 +107,18 @@ $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@$(PIP) install --require-hashes -r requirements/dev.lock
 	@$(WRAPPER)
 	@touch $@ $(VENV)/.base.stamp
+
+# Clients of the tests, whose packages would conflict with ours. Tests start them as programs.
+.venv-mlflow%/.stamp: requirements/mlflow%.lock
+	@$(CLIENT)
+.venv-mlflow/.stamp: requirements/mlflow.lock
+	@$(CLIENT)
+
+define CLIENT
+echo "Installing $(<F:.lock=) for the tests (once) …"; \
+test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); \
+$(@D)/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r $<; touch $@
+endef
 
 # npm for the browser libraries and Prettier: the system's, else from PyPI in a separate environment.
 define NPM

@@ -12,13 +12,18 @@ class ExperimentsConfig(AppConfig):
         from django.conf import settings
 
         from experiments import artifacts  # models are loaded by now
+        from experiments.model_sources import RunSources
+        from experiments.protocols import PROTOCOLS
         from experiments.web.navigation import ENTRIES
         from experiments.web.search import PROVIDERS
         from portal.blobs import files
         from portal.core import protocols
         from portal.web import navigation, search
+        from registry import sources
 
         files.register(artifacts.referenced)
+        protocols.register(*PROTOCOLS)
+        sources.register(RunSources())
         protocols.allow_larger_bodies("/api/v1/", ARTIFACT, settings.MUSTER_FILE_LIMIT)
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)

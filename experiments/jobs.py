@@ -13,12 +13,13 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import F, Max, QuerySet
+from django.db import transaction
+from django.db.models import F, QuerySet
 
 from clusters.models import Gpu
 from experiments.models import Experiment, Run, RunStatus
 from experiments.models.experiment import DEFAULT
+from experiments.services import ensure_experiment
 from jobs.bulk import write_rows
 from jobs.images import lookups
 from jobs.models import Job
@@ -194,30 +195,13 @@ def _experiment(team: Team, owner_id: UUID, name: str) -> Experiment:
 
     Runs of jobs never go to the trash unseen: an experiment that is there is replaced by Default.
     """
-    found = Experiment.objects.filter(team=team, name=name).first()
-    if found is None:
-        return _new_experiment(team, owner_id, name)
+    found = ensure_experiment(team=team, owner_id=owner_id, name=name, by="experiments")
     if found.deleted_at is None:
         return found
     if name != DEFAULT:
         return _experiment(team, owner_id, DEFAULT)
     Experiment.objects.filter(id=found.id).update(deleted_at=None)
     return found
-
-
-def _new_experiment(team: Team, owner_id: UUID, name: str) -> Experiment:
-    """Create an experiment under the next number; others may do the same at this moment."""
-    for _ in range(20):
-        last = Experiment.objects.filter(org_id=team.org_id).aggregate(n=Max("number"))["n"] or 0
-        try:
-            with transaction.atomic():
-                return Experiment.objects.create(
-                    org_id=team.org_id, team=team, owner_id=owner_id, name=name, number=last + 1
-                )
-        except IntegrityError:
-            if found := Experiment.objects.filter(team=team, name=name).first():
-                return found
-    raise RuntimeError(f"no number for experiment {name!r}")
 
 
 def _ms(at: Any) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from django.conf import settings
+
 from experiments.mlflow.errors import body
 from portal.core.protocols import Authentication, Protocol
-
-# The largest file of a run. nginx has the same limit (deploy/nginx-server.conf).
-MAX_ARTIFACT = 64 << 30
 
 PROTOCOLS = (
     Protocol(
@@ -18,7 +17,10 @@ PROTOCOLS = (
         error_body=body,
         error_type="application/json",
         larger_bodies=(
-            (re.compile(r"/mlflow/.*/mlflow-artifacts/artifacts/.*", re.DOTALL), MAX_ARTIFACT),
+            (
+                re.compile(r"/mlflow/.*/mlflow-artifacts/artifacts/.*", re.DOTALL),
+                settings.MUSTER_FILE_LIMIT,
+            ),
             (re.compile(r"/mlflow/.*/(v1/traces|mlflow/traces)", re.DOTALL), 32 << 20),
         ),
     ),

@@ -9,11 +9,13 @@ from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
 
+from experiments import jobs
 from experiments.models import Experiment, LoggedModel, Run
 from portal import series
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.series.models import Series
+from portal.series.points import NO_STEP
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
@@ -65,13 +67,20 @@ def find_experiment(actor: Actor, number: int | str, *, with_trash: bool = False
 
 
 def find_run(actor: Actor, run_id: str | UUID, *, with_trash: bool = False) -> Run:
-    """Return a run by its id. Raises NotFound, also for a run that the actor may not see."""
+    """Return a run by its id. Raises NotFound, also for a run that the actor may not see.
+
+    The run of a job is created if the job is so new that it has none.
+    """
     text = str(run_id)
     found = None
     if ID.fullmatch(text):
         rows = visible_runs(actor, "all" if with_trash else "active")
-        rows = rows.select_related("experiment", "owner", "team", "org", "job")
-        found = rows.filter(id=UUID(text)).first()
+        rows = rows.select_related("experiment", "owner", "team", "org", "job").filter(
+            id=UUID(text)
+        )
+        found = rows.first()
+        if found is None and jobs.follow_job(UUID(text)):
+            found = rows.first()
     if found is None:
         raise NotFound(Message("There is no run {x} that you can see.", x=text[:40]))
     return found
@@ -100,14 +109,17 @@ def last_metrics(runs: Iterable[Run]) -> dict[UUID, dict[str, LastPoint]]:
     for owner, name, value, special, step, at in rows.values_list(
         "owner", "name", "last_value", "last_special", "last_step", "last_at"
     ):
-        found[owners[owner]][name] = LastPoint(float(special or value), step, at)
+        found[owners[owner]][name] = LastPoint(
+            float(special or ("nan" if value is None else value)), step, at
+        )
     return found
 
 
 def metric_history(run: Run, name: str) -> list[LastPoint]:
     """Return all points of a metric, by step and time."""
     return [
-        LastPoint(value, step, at) for step, at, value in series.history(run.series_owner, name)
+        LastPoint(value, None if step == NO_STEP else step, at)
+        for step, at, value in series.history(run.series_owner, name)
     ]
 
 

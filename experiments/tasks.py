@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from experiments import jobs
+from experiments import jobs, tensorboard
 from portal.blobs import files
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
@@ -23,3 +23,9 @@ def sweep_artifacts() -> None:
 def follow_jobs() -> None:
     """Create the runs of jobs, and copy the states of the jobs."""
     jobs.follow_jobs()
+
+
+@shared_task(name="experiments.read_event_files")
+def read_event_files() -> None:
+    """Read TensorBoard event files of jobs into their runs."""
+    tensorboard.read_event_files()

@@ -44,6 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         ),
         name="docs",
     ),
+    path("mlflow/", include("experiments.mlflow.urls")),
     path("api/v1/", include("workspaces.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
     path("api/v1/", include("experiments.api.urls")),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from muster.records import Attempt, Job
-    from muster.training import log
+    from muster.training import Run, init, log, log_artifact, log_param, log_params, set_tags
 
 __all__ = [
     "Attempt",
@@ -32,14 +32,23 @@ __all__ = [
     "NotPermitted",
     "QuotaExceeded",
     "RateLimited",
+    "Run",
     "Unavailable",
+    "init",
     "log",
+    "log_artifact",
+    "log_param",
+    "log_params",
+    "set_tags",
 ]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Client": "muster.client",
-    "log": "muster.training",
+    **dict.fromkeys(
+        ("Run", "init", "log", "log_artifact", "log_param", "log_params", "set_tags"),
+        "muster.training",
+    ),
     "Job": "muster.records",
     "Attempt": "muster.records",
 }

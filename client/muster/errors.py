@@ -103,6 +103,8 @@ _BY_STATUS: dict[int, type[MusterError]] = {
 def error_of(status: int, body: object, text: str, url: str) -> MusterError:
     """Return the error for an HTTP answer. `body` is its JSON, or None."""
     kind = _BY_STATUS.get(status, MusterError)
+    if isinstance(body, dict) and isinstance(body.get("error_code"), str):  # of the MLflow API
+        return kind(str(body.get("message")), code=body["error_code"].lower(), status=status)
     if not isinstance(body, dict) or not isinstance(body.get("code"), str):
         what = " ".join(text.split())[:120] or "nothing"
         return kind(

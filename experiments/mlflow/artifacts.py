@@ -1,41 +1,48 @@
 """Files of runs and of logged models, at the paths of `mlflow-artifacts:/` URIs.
 
-    <experiment>/<run>/artifacts/<path>
-    <experiment>/models/m-<logged model>/artifacts/<path>
+<experiment>/<run>/artifacts/<path>
+<experiment>/models/m-<logged model>/artifacts/<path>
 """
 
 from __future__ import annotations
 
-import mimetypes
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from experiments import artifacts
+from experiments.api.artifacts import download_of
+from experiments.mlflow import traces
 from experiments.mlflow.calls import Call
 from experiments.mlflow.errors import NotImplementedHere
+from experiments.mlflow.registered_models import version_files
 from experiments.mlflow.represent import file_json, model_root, page, run_root, without_empty
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import model_of, run_of
 from experiments.models import LoggedModel, Run
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.blobs.files import file_store
+from portal.core.errors import InvalidInput, NotFound, NotPermitted, TooLarge
 from portal.core.messages import Message
+from portal.web.transfers import Download, announced_size, body_chunks, send_file
+from registry import selectors as registry
+from registry.models import ModelVersion
 
-_PIECE = 1 << 20
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)\Z")
-_RUN_FILES = re.compile(r"(?P<experiment>\d+)/(?P<run>[^/]+)/artifacts(?:/(?P<path>.*))?", re.DOTALL)
+_MOST_SPANS = 64 << 20  # bytes of the spans of a trace
+_RUN_FILES = re.compile(
+    r"(?P<experiment>\d+)/(?P<run>[^/]+)/artifacts(?:/(?P<path>.*))?", re.DOTALL
+)
+_VERSION_FILES = re.compile(r"registered-models/(?P<version>[^/]+)(?:/(?P<path>.*))?", re.DOTALL)
 _MODEL_FILES = re.compile(
     r"(?P<experiment>\d+)/models/(?P<model>m-[^/]+)/artifacts(?:/(?P<path>.*))?", re.DOTALL
 )
 
 
 class Place(NamedTuple):
-    """A run or a logged model, and a path in its files; "" is the top."""
+    """A path in the files of a run, a logged model or a version; "" is the top."""
 
-    owner: Run | LoggedModel
+    owner: Run | LoggedModel | ModelVersion
     path: str
 
 
@@ -59,48 +66,51 @@ def list_below(call: Call) -> Any:
     place = _place(call, call.text("path"))
     start = f"{place.path}/" if place.path else ""
     files = _files(place.owner, place.path)
-    return page(
-        "files", [{**each, "path": each["path"].removeprefix(start)} for each in files], ""
-    )
+    return page("files", [{**each, "path": each["path"].removeprefix(start)} for each in files], "")
 
 
 @route("GET", "mlflow-artifacts/artifacts/{path...}")
 def download(call: Call, path: str) -> HttpResponseBase:
+    if trace := traces.trace_at(call, path):
+        return HttpResponse(traces.span_file(trace), content_type="application/json")
     place = _place(call, path)
-    return _file(call.request, place.owner, place.path)
+    return _file(call.request, place)
 
 
 @route("PUT", "mlflow-artifacts/artifacts/{path...}", is_streaming=True)
 def upload(call: Call, path: str) -> Any:
+    if trace := traces.trace_at(call, path):
+        traces.save_span_file(call, trace, _small_body(call))
+        return
     place = _place(call, path)
-    length = call.request.META.get("CONTENT_LENGTH", "")
     artifacts.put(
         call.actor,
-        place.owner,
+        _writable(place.owner),
         place.path,
-        _body(call.request),
-        size=int(length) if length.isdigit() else None,
+        body_chunks(call.request),
+        size=announced_size(call.request),
     )
 
 
 @route("DELETE", "mlflow-artifacts/artifacts/{path...}")
 def delete(call: Call, path: str) -> Any:
     place = _place(call, path)
-    artifacts.check_may_write(call.actor, place.owner)
-    for name in [place.path] if place.path else [e.path for e in artifacts.listing(place.owner)]:
-        artifacts.delete_path(call.actor, place.owner, name)
+    owner = _writable(place.owner)
+    artifacts.check_may_write(call.actor, owner)
+    for name in [place.path] if place.path else [e.path for e in artifacts.listing(owner)]:
+        artifacts.delete_path(call.actor, owner, name)
 
 
 @route("GET", "get-artifact")
 def download_of_run(call: Call) -> HttpResponseBase:
     row = run_of(call, call.run_id())
-    return _file(call.request, row, _folder(call.text("path")))
+    return _file(call.request, Place(row, _folder(call.text("path"))))
 
 
 @route("GET", "logged-models/{model_id}/artifacts/files")
 def download_of_model(call: Call, model_id: str) -> HttpResponseBase:
     row = model_of(call, model_id)
-    return _file(call.request, row, _folder(call.required("artifact_file_path")))
+    return _file(call.request, Place(row, _folder(call.required("artifact_file_path"))))
 
 
 @route("POST", "mlflow-artifacts/mpu/{action}/{path...}")
@@ -119,9 +129,18 @@ def presigned(call: Call, path: str) -> Any:
     )
 
 
+def _small_body(call: Call) -> bytes:
+    raw = call.request.read(_MOST_SPANS + 1)
+    if len(raw) > _MOST_SPANS:
+        raise TooLarge(Message("The spans of a trace are too large."))
+    return raw
+
+
 def _place(call: Call, path: str) -> Place:
     """Return what a path names. Raises NotFound, and InvalidInput for a path that is not clean."""
     path = _folder(path.rstrip("/"))
+    if found := _VERSION_FILES.fullmatch(path):
+        return Place(version_files(call, found["version"]), found["path"] or "")
     if found := _MODEL_FILES.fullmatch(path):
         owner: Run | LoggedModel = model_of(call, found["model"])
     elif found := _RUN_FILES.fullmatch(path):
@@ -131,6 +150,13 @@ def _place(call: Call, path: str) -> Place:
     if str(owner.experiment.number) != found["experiment"]:
         raise _no_artifact(path)
     return Place(owner, found["path"] or "")
+
+
+def _writable(owner: Run | LoggedModel | ModelVersion) -> Run | LoggedModel:
+    """Return a run or a logged model. Raises NotPermitted: the files of a version never change."""
+    if isinstance(owner, ModelVersion):
+        raise NotPermitted(Message("The files of a registered version never change."))
+    return owner
 
 
 def _folder(path: str) -> str:
@@ -143,8 +169,10 @@ def _folder(path: str) -> str:
         raise InvalidInput(Message("Invalid path")) from error
 
 
-def _files(owner: Run | LoggedModel, folder: str) -> list[dict[str, Any]]:
+def _files(owner: Run | LoggedModel | ModelVersion, folder: str) -> list[dict[str, Any]]:
     """List a folder. A file has no listing, as in MLflow's server."""
+    if isinstance(owner, ModelVersion):
+        return _version_listing(owner, folder)
     return [
         file_json(entry.path, None if entry.is_folder else entry.size)
         for entry in artifacts.listing(owner, folder)
@@ -152,63 +180,35 @@ def _files(owner: Run | LoggedModel, folder: str) -> list[dict[str, Any]]:
     ]
 
 
-def _body(request: HttpRequest) -> Iterator[bytes]:
-    while piece := request.read(_PIECE):
-        yield piece
+def _version_listing(version: ModelVersion, folder: str) -> list[dict[str, Any]]:
+    start, found = f"{folder}/" if folder else "", {}
+    for file in registry.files_of(version):
+        if file.path.startswith(start):
+            name, slash, _ = file.path[len(start) :].partition("/")
+            found[start + name] = file_json(start + name, None if slash else file.size)
+    return list(found.values())
 
 
-def _file(request: HttpRequest, owner: Run | LoggedModel, path: str) -> HttpResponseBase:
-    """Return a file, or the range of it that is asked for."""
-    if not path:
-        raise _no_artifact(path)
+def _file(request: HttpRequest, place: Place) -> HttpResponseBase:
+    """Return a file, or the range of it that is asked for. Raises NotFound."""
+    owner, path = place
     try:
-        found = artifacts.find(owner, path)
+        if isinstance(owner, ModelVersion):
+            return send_file(request, _version_file(owner, path))
+        return send_file(request, download_of(artifacts.find(owner, path)))
     except NotFound as error:
         raise _no_artifact(path) from error
-    start, end = 0, found.size
-    etag = f'"{found.sha256}"'
-    is_part = False
-    if wanted := _RANGE.match(request.headers.get("Range", "")):
-        if request.headers.get("If-Range", etag) == etag:
-            start, end, is_part = *_bounds(wanted, found.size), True
-    response: HttpResponseBase
-    if request.method == "HEAD":
-        response = HttpResponse()
-    else:
-        response = StreamingHttpResponse(artifacts.opened(found, start, end))
-    response.status_code = 206 if is_part else 200
-    response.headers.update(
-        {
-            "Content-Type": mimetypes.guess_type(path)[0] or "application/octet-stream",
-            "Content-Length": str(end - start),
-            "Content-Disposition": "attachment",
-            "Accept-Ranges": "bytes",
-            "ETag": etag,
-            "X-Content-Type-Options": "nosniff",
-        }
+
+
+def _version_file(version: ModelVersion, path: str) -> Download:
+    file = registry.find_file(version, path)
+    return Download(
+        name=file.path,
+        size=file.size,
+        sha256=file.sha256,
+        pieces=lambda start, end: file_store().read(file.org_id, file.sha256, start, end),
+        accelerated=file_store().name(file.org_id, file.sha256),
     )
-    if is_part:
-        response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{found.size}"
-    return response
-
-
-def _bounds(wanted: re.Match[str], size: int) -> tuple[int, int]:
-    """Return start and end of a range. Raises if it is outside of the file."""
-    first, last = wanted.groups()
-    start, end = 0, size
-    if first:
-        start, end = int(first), min(int(last) + 1, size) if last else size
-    elif last:
-        start = max(size - int(last), 0)
-    if start >= end:
-        raise OutOfRange(Message("The file has only {size} bytes.", size=size))
-    return start, end
-
-
-class OutOfRange(PortalError):
-    """The range begins after the end of the file."""
-
-    code, http = "INVALID_PARAMETER_VALUE", 416
 
 
 def _no_artifact(path: str) -> NotFound:

@@ -121,8 +121,7 @@ def data_of(request: HttpRequest) -> Mapping[str, Any]:
     """Return the parameters of a request. Raises InvalidInput for malformed JSON."""
     if request.method == "GET" and request.GET:
         return {
-            name: values[0] if len(values) == 1 else values
-            for name, values in request.GET.lists()
+            name: values[0] if len(values) == 1 else values for name, values in request.GET.lists()
         }
     raw = request.body
     if not raw.strip():

@@ -7,7 +7,6 @@ from typing import Any
 from experiments import search, selectors, services
 from experiments.mlflow.calls import Call
 from experiments.mlflow.errors import InvalidState
-from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import experiment_json, page
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import active_experiment, experiment_of, view_type
@@ -50,7 +49,7 @@ def search_experiments(call: Call) -> Any:
     if call.team_slug:
         rows = rows.filter(team=call.team)
     rows = search.search_experiments(rows, call.text("filter"), call.texts("order_by"))
-    found, token = page_of(
+    found, token = search.page_of(
         rows, limit=call.limit("max_results", 1000, _MOST), token=call.text("page_token")
     )
     return page("experiments", [experiment_json(row) for row in found], token)

@@ -7,7 +7,6 @@ from typing import Any
 
 from experiments import search, selectors, services
 from experiments.mlflow.calls import Call, integer, invalid, number
-from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import logged_model_json, page
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import experiment_of, experiments_of, model_of, run_of
@@ -103,7 +102,7 @@ def search_models(call: Call) -> Any:
         for each in call.objects("order_by")
     ]
     rows = search.search_logged_models(rows, call.text("filter"), order)
-    found, token = page_of(
+    found, token = search.page_of(
         rows.select_related("experiment"),
         limit=call.limit("max_results", 100, _MOST),
         token=call.text("page_token"),

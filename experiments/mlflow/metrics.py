@@ -48,9 +48,7 @@ def history_bulk_interval(call: Call) -> Any:
     start, end = call.integer("start_step"), call.integer("end_step")
     if (start is None) != (end is None):
         raise InvalidInput(
-            Message(
-                "If either start step or end step are specified, both must be specified."
-            )
+            Message("If either start step or end step are specified, both must be specified.")
         )
     if start is not None and end is not None and start > end:
         raise InvalidInput(
@@ -65,9 +63,7 @@ def history_bulk_interval(call: Call) -> Any:
     for run_id in run_ids:
         points = selectors.metric_history(run_of(call, run_id), name)
         by_run[run_id] = [
-            p
-            for p in points
-            if start is None or end is None or start <= (p.step or 0) <= end
+            p for p in points if start is None or end is None or start <= (p.step or 0) <= end
         ]
     wanted = _sampled(by_run, limit)
     return page(

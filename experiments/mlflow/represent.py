@@ -130,8 +130,10 @@ def metric_json(name: str, value: float | None, at_ms: int, step: int | None) ->
     return {"key": name, "value": number(value), "timestamp": at_ms, "step": step or 0}
 
 
-def number(value: float | None) -> float | str:
+def number(value: float | str | None) -> float | str:
     """Return a number; NaN and infinities as text, because JSON has none."""
+    if isinstance(value, str):
+        return value
     if value is None or value != value:
         return "NaN"
     value = float(value)

@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
 from experiments.mlflow.calls import Call, data_of
-from experiments.mlflow.errors import AlreadyExists, NoRoute
+from experiments.mlflow.errors import AlreadyExists, InvalidState, NoRoute
 from portal.core.errors import Conflict, NotAuthenticated, PortalError
 from portal.core.messages import Message
 from portal.web.errors import answer
@@ -30,6 +30,7 @@ _ADDRESS = re.compile(
     r"(?:(?:ajax-)?api/[234]\.0/(?P<api>mlflow(?:-artifacts)?/.*)|(?P<rest>v1/[^/]+|model-versions/get-artifact|[^/]*))",
     re.DOTALL,
 )
+_NAME_IS_TAKEN = frozenset({"already_exists", "name_taken"})
 _plain: dict[tuple[str, str], Handler] = {}
 _patterns: list[tuple[str, re.Pattern[str], Handler]] = []
 # Handlers that read the request body themselves
@@ -126,8 +127,11 @@ def _unknown(request: HttpRequest, path: str) -> NoRoute:
 
 
 def _translated(error: PortalError) -> PortalError:
-    """Return a conflict as MLflow's clients know it: a name that is taken."""
-    return AlreadyExists(error.message) if isinstance(error, Conflict) else error
+    """Return a conflict as MLflow's clients know it: a name that is taken, or a state."""
+    if isinstance(error, Conflict):
+        is_name = error.kind in _NAME_IS_TAKEN
+        return AlreadyExists(error.message) if is_name else InvalidState(error.message)
+    return error
 
 
 def _group(found: re.Match[str]) -> str:

@@ -9,7 +9,6 @@ import orjson
 from experiments import search, selectors, services
 from experiments.mlflow.calls import Call, integer, missing, number, pairs
 from experiments.mlflow.logged_models import log_model_metrics
-from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import info_json, page, run_json
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import (
@@ -172,7 +171,9 @@ def log_batch(call: Call) -> Any:
 
 def _check_repeated(params: Any) -> None:
     seen: dict[str, str] = {}
-    repeated = sorted({p["key"] for p in params if seen.setdefault(p["key"], p["value"]) != p["value"]})
+    repeated = sorted(
+        {p["key"] for p in params if seen.setdefault(p["key"], p["value"]) != p["value"]}
+    )
     if repeated:
         raise InvalidInput(
             Message(
@@ -251,7 +252,7 @@ def search_runs(call: Call) -> Any:
     experiments = experiments_of(call, call.texts("experiment_ids"))
     rows = selectors.visible_runs(call.actor, view=view).filter(experiment__in=experiments)
     rows = search.search_runs(rows, call.text("filter"), call.texts("order_by"))
-    found, token = page_of(
+    found, token = search.page_of(
         rows.select_related("experiment", "owner"), limit=limit, token=call.text("page_token")
     )
     metrics = selectors.last_metrics(found)

@@ -1,10 +1,33 @@
 """URLs below `/mlflow/`."""
 
-from django.urls import re_path
+from django.urls import path
 
-from experiments.mlflow import artifacts, experiments, logged_models, metrics, runs, server
+from experiments.mlflow import (
+    artifacts,
+    experiments,
+    logged_models,
+    metrics,
+    otlp,
+    registered_models,
+    runs,
+    server,
+    traces,
+)
 from experiments.mlflow.routes import serve
 
 # Importing these registers their routes.
-HANDLERS = (artifacts, experiments, logged_models, metrics, runs, server)
-urlpatterns = [re_path(r"(?s)^(?P<org>[^/]+)/(?P<rest>.*)\Z", serve, name="mlflow")]
+HANDLERS = (
+    artifacts,
+    experiments,
+    logged_models,
+    metrics,
+    otlp,
+    registered_models,
+    runs,
+    server,
+    traces,
+)
+urlpatterns = [
+    path("<str:org>/", serve, {"rest": ""}),
+    path("<str:org>/<path:rest>", serve, name="mlflow"),
+]

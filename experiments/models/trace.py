@@ -22,6 +22,7 @@ class Trace(TenantModel):
     state = models.CharField(max_length=20, default="STATE_UNSPECIFIED")
     started_ms = models.BigIntegerField()
     duration_ms = models.BigIntegerField(null=True)
+    client_request_id = models.CharField(max_length=250, blank=True)
     request_preview = models.TextField(blank=True)
     response_preview = models.TextField(blank=True)
     tags = models.JSONField(default=dict)

@@ -43,18 +43,24 @@ def create_experiment(
     limits.check_text("description", description, limits.DESCRIPTION)
     assert actor.user_id is not None
     row = Experiment(
-        org_id=team.org_id,
-        team=team,
-        owner_id=actor.user_id,
-        number=_next_number(team.org_id),
-        name=name,
-        description=description,
-        tags=given,
+        team=team, owner_id=actor.user_id, name=name, description=description, tags=given
     )
-    _save(row, is_new=True)
-    after = {"name": row.name, "description": row.description, "tags": row.tags}
-    _record(actor, row, "experiment.created", {"team": team.slug, "after": after})
-    return row
+    return _insert(row, actor.email)
+
+
+@transaction.atomic
+def ensure_experiment(*, team: Team, owner_id: UUID, name: str, by: str) -> Experiment:
+    """Return the team's experiment of this name, also from the trash; create it if it is missing.
+
+    For components, whose name is `by`. Raises InvalidInput.
+    """
+    rows = Experiment.objects.filter(team=team, name=limits.clean_name(name))
+    if found := rows.first():
+        return found  # type: ignore[no-any-return]
+    try:
+        return _insert(Experiment(team=team, owner_id=owner_id, name=name.strip()), by)
+    except Conflict:  # another process was faster
+        return rows.get()  # type: ignore[no-any-return]
 
 
 def default_experiment(*, actor: Actor, team: Team) -> Experiment:
@@ -98,7 +104,7 @@ def update_experiment(
     changed = changes(before, {"name": row.name, "description": row.description})
     if changed["after"]:
         _save(row)
-        _record(actor, row, "experiment.updated", changed)
+        _record(actor.email, row, "experiment.updated", changed)
     return row
 
 
@@ -142,7 +148,7 @@ def delete_experiment(*, actor: Actor, experiment: Experiment) -> Experiment:
     if row.deleted_at is None:
         row.deleted_at = clock.now()
         _save(row)
-        _record(actor, row, "experiment.deleted", {"before": {"state": "active"}})
+        _record(actor.email, row, "experiment.deleted", {"before": {"state": "active"}})
     return row
 
 
@@ -153,7 +159,7 @@ def restore_experiment(*, actor: Actor, experiment: Experiment) -> Experiment:
     if row.deleted_at is not None:
         row.deleted_at = None
         _save(row)
-        _record(actor, row, "experiment.restored", {"after": {"state": "active"}})
+        _record(actor.email, row, "experiment.restored", {"after": {"state": "active"}})
     return row
 
 
@@ -176,6 +182,15 @@ def lock(actor: Actor, experiment: Experiment, *, is_in_trash: bool | None = Fal
     return row  # type: ignore[no-any-return]
 
 
+def _insert(row: Experiment, by: str) -> Experiment:
+    row.org_id = row.team.org_id
+    row.number = _next_number(row.org_id)
+    _save(row, is_new=True)
+    after = {"name": row.name, "description": row.description, "tags": row.tags}
+    _record(by, row, "experiment.created", {"team": row.team.slug, "after": after})
+    return row
+
+
 def _next_number(org_id: UUID) -> int:
     """Return the next number. Locks the organization, so that each is given once."""
     rows = Organization.objects.filter(id=org_id)
@@ -187,7 +202,7 @@ def _save_tags(actor: Actor, row: Experiment, before: Mapping[str, Any]) -> Expe
     changed = changes(before, {"description": row.description, "tags": row.tags})
     if changed["after"]:
         _save(row)
-        _record(actor, row, "experiment.updated", changed)
+        _record(actor.email, row, "experiment.updated", changed)
     return row
 
 
@@ -216,6 +231,6 @@ def _save(row: Experiment, *, is_new: bool = False) -> None:
         ) from None
 
 
-def _record(actor: Actor, row: Experiment, kind: str, data: Mapping[str, Any]) -> None:
+def _record(by: str, row: Experiment, kind: str, data: Mapping[str, Any]) -> None:
     about = {"number": row.number, "name": row.name, **data}
-    record(EventRecord(kind, row.org_id, "experiment", row.id, actor.email, about))
+    record(EventRecord(kind, row.org_id, "experiment", row.id, by, about))

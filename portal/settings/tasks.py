@@ -34,6 +34,7 @@ CELERY_BEAT_SCHEDULE = {
     "count-logs": {"task": "jobs.count_logs", "schedule": 15.0},
     "delete-logs": {"task": "jobs.delete_logs", "schedule": 60.0},
     "follow-jobs": {"task": "experiments.follow_jobs", "schedule": 3.0},
+    "read-event-files": {"task": "experiments.read_event_files", "schedule": 5.0},
     "sweep-artifacts": {"task": "experiments.sweep_artifacts", "schedule": 3600.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},
     "sync-directories": {

@@ -48,6 +48,7 @@ class ReceivedRequest:
     query: dict[str, str]
     headers: dict[str, str]
     body: Json
+    raw: bytes = b""
 
 
 class PortalDouble:
@@ -73,6 +74,9 @@ class PortalDouble:
             "nodes": [],
         }
         self.points: list[Json] = []
+        self.batches: list[Json] = []  # of log-batch
+        self.run_updates: list[Json] = []
+        self.files: dict[str, bytes] = {}  # of runs, by path
         self.faults: deque[Fault] = deque()
         self.asked: list[ReceivedRequest] = []
         self.spec_faults: list[Json] = []
@@ -176,6 +180,8 @@ class PortalDouble:
                 {"email": "ada@atlas.example", "name": "Ada", "orgs": self.orgs, "token": None},
                 {},
             )
+        if request.path.startswith("/mlflow/atlas/"):
+            return self._mlflow(request, request.path.rpartition("/mlflow/")[2])
         if parts[:2] != ["orgs", "atlas"]:
             return problem(404, "not_found", "There is no such thing here.")
         match request.method, parts[2:]:
@@ -194,6 +200,9 @@ class PortalDouble:
                     },
                     {},
                 )
+            case "PUT", ["runs", run, "artifacts", *path]:
+                self.files["/".join([run, *path])] = request.raw
+                return 201, {}, {}
             case method, ["jobs", name, *rest]:
                 job = self.jobs.get(int(name)) if name.isdigit() else None
                 return (
@@ -212,6 +221,26 @@ class PortalDouble:
                     else problem(404, "not_found", "There is no such token.")
                 )
         return problem(405, "method_not_allowed", "Not here.")
+
+    def _mlflow(self, request: ReceivedRequest, name: str) -> tuple[int, Any, dict[str, str]]:
+        match name:
+            case "experiments/get-by-name" if request.query["experiment_name"] == "known":
+                return 200, {"experiment": {"experiment_id": "7"}}, {}
+            case "experiments/get-by-name":
+                return 404, {"error_code": "RESOURCE_DOES_NOT_EXIST", "message": "No."}, {}
+            case "experiments/create":
+                return 200, {"experiment_id": "8"}, {}
+            case "runs/create":
+                self.run_updates.append(request.body)
+                return 200, {"run": {"info": {"run_id": "r1"}}}, {}
+            case "runs/update":
+                self.run_updates.append(request.body)
+                return 200, {}, {}
+        params = request.body.get("params", [])
+        if len({p["key"] for p in params} & {"taken"}):
+            return 400, {"error_code": "INVALID_PARAMETER_VALUE", "message": "Changed."}, {}
+        self.batches.append(request.body)
+        return 200, {}, {}
 
     def _page(self, request: ReceivedRequest) -> tuple[int, Json, dict[str, str]]:
         rows = sorted(self.jobs.values(), key=lambda job: -job["number"])
@@ -347,7 +376,8 @@ def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
                 unquote(url.path),
                 dict(parse_qsl(url.query)),
                 headers,
-                json.loads(body or b"{}"),
+                json.loads(body or b"{}") if self.command != "PUT" else {},
+                body,
             )
             portal.asked.append(request)
             self.fail_or_answer(request, self.next_fault(request))

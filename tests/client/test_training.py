@@ -120,6 +120,94 @@ def test_log_outside_a_job_does_nothing(portal: PortalDouble):
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
+def facts(portal: PortalDouble, kind: str = "params") -> list[tuple[str, str]]:
+    return [(row["key"], row["value"]) for body in portal.batches for row in body.get(kind, [])]
+
+
+def test_params_and_tags_go_to_the_run_of_the_job(portal: PortalDouble, inside: dict, wait_for):
+    portal.faults.append(Fault(503, "log-batch"))
+    muster.log_param("lr", 3e-4)
+    muster.log_params({f"p{n}": n for n in range(150)})
+    muster.set_tags({"stage": "sft"})
+    wait_for(lambda: facts(portal, "tags"))
+    assert facts(portal) == [("lr", "0.0003"), *((f"p{n}", str(n)) for n in range(150))]
+    assert facts(portal, "tags") == [("stage", "sft")]
+    assert {body["run_id"] for body in portal.batches} == {"1"}
+    assert max(len(body.get("params", [])) for body in portal.batches) <= 100
+
+
+def test_refused_param_stops_neither_the_others_nor_the_training(
+    portal: PortalDouble, inside: dict, wait_for, capsys
+):
+    muster.log_params({"a": 1, "taken": 2, "b": 3})
+    wait_for(lambda: len(facts(portal)) == 2)
+    assert facts(portal) == [("a", "1"), ("b", "3")]
+    wait_for(lambda: not training._current.rows)
+    err = capsys.readouterr().err
+    assert err.count("muster:") == 1 and "params taken were rejected" in err
+
+
+def test_task_of_an_array_has_params_of_its_own(portal, inside, wait_for, monkeypatch):
+    monkeypatch.setenv("MUSTER_ARRAY_INDEX", "3")
+    muster.log_param("lr", 1)
+    wait_for(lambda: facts(portal))
+    assert facts(portal) == [("task/3/lr", "1")]
+
+
+def test_files_and_folders_are_stored_with_the_run(portal, inside, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(training.time, "sleep", lambda _: None)
+    (tmp_path / "model/sub").mkdir(parents=True)
+    for name in ("model/a.bin", "model/sub/b c.txt"):
+        (tmp_path / name).write_bytes(name.encode())
+    portal.faults.append(Fault(503, "artifacts"))
+    assert muster.log_artifact(tmp_path / "model", to="best")
+    assert muster.log_artifact(str(tmp_path / "model/a.bin"))
+    assert portal.files == {
+        "1/best/model/a.bin": b"model/a.bin",
+        "1/best/model/sub/b c.txt": b"model/sub/b c.txt",
+        "1/a.bin": b"model/a.bin",
+    }
+    portal.faults.append(Fault(409, "artifacts"))
+    assert not muster.log_artifact(tmp_path / "model/a.bin")
+    assert not muster.log_artifact(tmp_path / "nothing")
+    assert capsys.readouterr().err.count("was not stored") == 2
+
+
+OUTSIDE = """
+import muster
+with muster.init("{experiment}", name="try", params={{"lr": 1}}) as run:
+    muster.log({{"loss": 0.5}}, step=3)
+    print(run.id)
+"""
+
+
+@pytest.mark.parametrize(("experiment", "number"), [("known", "7"), ("new", "8")])
+def test_init_outside_of_jobs_creates_a_run(portal: PortalDouble, experiment, number):
+    env = {"MUSTER_URL": portal.url, "MUSTER_TOKEN": TOKEN, "MUSTER_ORG": "atlas"}
+    done = script(OUTSIDE.format(experiment=experiment), env)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "r1\n", "")
+    created, ended = portal.run_updates
+    assert (created["experiment_id"], created["run_name"]) == (number, "try")
+    assert ended["run_id"] == "r1" and ended["status"] == "FINISHED"
+    metrics = [row for body in portal.batches for row in body.get("metrics", [])]
+    assert [(m["key"], m["value"], m["step"]) for m in metrics] == [("loss", 0.5, 3)]
+    assert facts(portal) == [("lr", "1")]
+
+
+def test_run_of_a_program_that_fails_is_marked(portal: PortalDouble):
+    env = {"MUSTER_URL": portal.url, "MUSTER_TOKEN": TOKEN, "MUSTER_ORG": "atlas"}
+    done = script("import muster\nmuster.init()\nmuster.log(loss=1)\n1 / 0", env)
+    assert done.returncode == 1 and "ZeroDivisionError" in done.stderr
+    assert portal.run_updates[-1]["status"] == "FAILED" and portal.batches
+
+
+def test_init_says_what_is_missing(portal: PortalDouble):
+    done = script("import muster\nmuster.init()", {"MUSTER_URL": "", "MUSTER_CONFIG": "/none"})
+    assert "muster login" in done.stderr
+    env = {"MUSTER_URL": portal.url, "MUSTER_TOKEN": "mst_wrong", "MUSTER_ORG": "atlas"}
+    assert "NotAuthenticated: Sign in" in script("import muster\nmuster.init()", env).stderr
+
+
 def test_log_in_a_forked_worker_sends_only_its_points(portal: PortalDouble, inside: dict):
     text = (
         "import muster, os, sys\nmuster.log(step=1, parent=1)\nif os.fork() == 0:\n    "

@@ -161,7 +161,7 @@ def test_many_jobs_are_followed_in_few_statements(story, django_assert_max_num_q
     cluster_with()
     for n in range(30):
         submit(story, experiment=f"e{n % 2}")
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(28):
         tasks.follow_jobs()
     assert Run.objects.count() == 30
 

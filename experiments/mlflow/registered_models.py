@@ -1,0 +1,307 @@
+"""Registered models and their versions. A model's name is unique in its team."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F
+
+from experiments.mlflow.calls import Call, invalid
+from experiments.mlflow.filters import Language, search
+from experiments.mlflow.paging import page_of
+from experiments.mlflow.represent import ROOT, ms, page, pairs, without_empty
+from experiments.mlflow.routes import route
+from experiments.mlflow.rows import uuid_of
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.messages import Message
+from registry import selectors, services
+from registry.models import ModelVersion, RegisteredModel
+from registry.services.versions import About
+
+_MOST_MODELS, _MOST_VERSIONS = 1000, 200_000
+_STAGES = ("None", "Staging", "Production", "Archived")
+_MODELS = Language(
+    numbers={"creation_timestamp": F("created_at"), "last_updated_timestamp": F("updated_at")},
+    texts={"name": F("name")},
+    order=("name", "id"),
+)
+_VERSIONS = Language(
+    numbers={
+        "version_number": F("version"),
+        "creation_timestamp": F("created_at"),
+        "last_updated_timestamp": F("updated_at"),
+    },
+    texts={
+        "name": F("model__name"),
+        "source_path": F("source"),
+        "source": F("source"),
+        "run_id": F("run_id"),
+        "current_stage": F("stage"),
+        "status": F("status"),
+    },
+    order=("-updated_at", "model__name", "-version"),
+)
+
+
+@route("POST", "registered-models/create")
+def create_model(call: Call) -> Any:
+    row = services.create_model(
+        actor=call.actor,
+        team=call.team,
+        name=call.required("name"),
+        description=call.text("description"),
+        tags=call.pairs("tags"),
+    )
+    return {"registered_model": model_json(row, [])}
+
+
+@route("GET", "registered-models/get")
+def get_model(call: Call) -> Any:
+    row = model_of(call)
+    return {"registered_model": model_json(row, latest_versions(row))}
+
+
+@route("POST", "registered-models/rename")
+def rename_model(call: Call) -> Any:
+    row = services.update_model(
+        actor=call.actor, model=model_of(call), name=call.required("new_name")
+    )
+    return {"registered_model": model_json(row, latest_versions(row))}
+
+
+@route("PATCH", "registered-models/update")
+def update_model(call: Call) -> Any:
+    row = services.update_model(
+        actor=call.actor, model=model_of(call), description=call.text("description")
+    )
+    return {"registered_model": model_json(row, latest_versions(row))}
+
+
+@route("DELETE", "registered-models/delete")
+def delete_model(call: Call) -> Any:
+    services.delete_model(actor=call.actor, model=model_of(call))
+
+
+@route("GET", "registered-models/search")
+@route("GET", "registered-models/list")
+def search_models(call: Call) -> Any:
+    rows = selectors.visible_models(call.actor)
+    if call.team_slug:
+        rows = rows.filter(team=call.team)
+    order = [
+        clause.replace("last_updated_time ", "last_updated_timestamp ")
+        for clause in (f"{each} " for each in call.texts("order_by"))
+    ]
+    rows = search(rows, _MODELS, call.text("filter"), order)
+    found, token = page_of(
+        rows, limit=call.limit("max_results", 100, _MOST_MODELS), token=call.text("page_token")
+    )
+    return page(
+        "registered_models", [model_json(row, latest_versions(row)) for row in found], token
+    )
+
+
+@route("GET", "registered-models/get-latest-versions")
+@route("POST", "registered-models/get-latest-versions")
+def get_latest_versions(call: Call) -> Any:
+    stages = {stage.lower() for stage in call.texts("stages")}
+    if unknown := stages - {stage.lower() for stage in _STAGES}:
+        raise invalid("stages", sorted(unknown))
+    rows = latest_versions(model_of(call))
+    found = [row for row in rows if not stages or row.stage.lower() in stages]
+    return page("model_versions", [version_json(row) for row in found], "")
+
+
+@route("POST", "registered-models/set-tag")
+def set_model_tag(call: Call) -> Any:
+    tags = {call.required("key"): call.text("value")}
+    services.update_model(actor=call.actor, model=model_of(call), tags=tags)
+
+
+@route("DELETE", "registered-models/delete-tag")
+def delete_model_tag(call: Call) -> Any:
+    services.update_model(actor=call.actor, model=model_of(call), tags={call.required("key"): None})
+
+
+@route("POST", "registered-models/alias")
+def set_alias(call: Call) -> Any:
+    services.set_alias(actor=call.actor, version=version_of(call), alias=call.required("alias"))
+
+
+@route("DELETE", "registered-models/alias")
+def delete_alias(call: Call) -> Any:
+    row, alias = model_of(call), call.required("alias")
+    if alias in row.aliases:  # MLflow's server ignores others
+        services.delete_alias(actor=call.actor, model=row, alias=alias)
+
+
+@route("GET", "registered-models/alias")
+def get_by_alias(call: Call) -> Any:
+    model, alias = model_of(call), call.required("alias")
+    if alias not in model.aliases and alias != "latest":
+        raise InvalidInput(Message("Registered model alias {alias} not found.", alias=alias[:100]))
+    return {"model_version": version_json(selectors.find_version(call.actor, model, alias))}
+
+
+@route("POST", "model-versions/create")
+def create_version(call: Call) -> Any:
+    model, source = model_of(call), call.required("source")
+    run_id, logged = call.text("run_id"), call.text("model_id")
+    row = services.create_version(
+        actor=call.actor,
+        model=model,
+        about=About(
+            source=source,
+            run_id=uuid_of(run_id) if run_id else None,
+            logged_model_id=uuid_of(logged.removeprefix("m-")) if logged else None,
+            description=call.text("description"),
+            tags=call.pairs("tags"),
+        ),
+    )
+    return {"model_version": version_json(row)}
+
+
+@route("GET", "model-versions/get")
+def get_version(call: Call) -> Any:
+    return {"model_version": version_json(version_of(call))}
+
+
+@route("PATCH", "model-versions/update")
+def update_version(call: Call) -> Any:
+    row = services.update_version(
+        actor=call.actor, version=version_of(call), description=call.text("description")
+    )
+    return {"model_version": version_json(row)}
+
+
+@route("DELETE", "model-versions/delete")
+def delete_version(call: Call) -> Any:
+    services.delete_version(actor=call.actor, version=version_of(call))
+
+
+@route("POST", "model-versions/transition-stage")
+def transition_stage(call: Call) -> Any:
+    row = services.set_stage(
+        actor=call.actor,
+        version=version_of(call),
+        stage=call.required("stage"),
+        archive_existing_versions=call.flag("archive_existing_versions"),
+    )
+    return {"model_version": version_json(row)}
+
+
+@route("GET", "model-versions/search")
+def search_versions(call: Call) -> Any:
+    rows = selectors.visible_versions(call.actor)
+    if call.team_slug:
+        rows = rows.filter(model__team=call.team)
+    rows = search(rows, _VERSIONS, call.text("filter"), call.texts("order_by"))
+    found, token = page_of(
+        rows,
+        limit=call.limit("max_results", 10_000, _MOST_VERSIONS),
+        token=call.text("page_token"),
+    )
+    return page("model_versions", [version_json(row) for row in found], token)
+
+
+@route("GET", "model-versions/get-download-uri")
+def get_download_uri(call: Call) -> Any:
+    return {"artifact_uri": f"{ROOT}registered-models/{version_of(call).id.hex}"}
+
+
+@route("POST", "model-versions/set-tag")
+def set_version_tag(call: Call) -> Any:
+    tags = {call.required("key"): call.text("value")}
+    services.update_version(actor=call.actor, version=version_of(call), tags=tags)
+
+
+@route("DELETE", "model-versions/delete-tag")
+def delete_version_tag(call: Call) -> Any:
+    services.update_version(
+        actor=call.actor, version=version_of(call), tags={call.required("key"): None}
+    )
+
+
+def model_of(call: Call) -> RegisteredModel:
+    """Return the model that a request names. Raises NotFound."""
+    name = call.required("name")
+    try:
+        return selectors.find_model(call.actor, call.team, name)
+    except NotFound as error:
+        raise NotFound(
+            Message("Registered Model with name={name} not found", name=name[:250])
+        ) from error
+
+
+def version_of(call: Call) -> ModelVersion:
+    """Return the version that a request names. Raises NotFound, InvalidInput."""
+    model, number = model_of(call), call.required("version")
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise InvalidInput(Message("Model version must be an integer, got '{n}'", n=number[:40]))
+    try:
+        return selectors.find_version(call.actor, model, int(number))
+    except NotFound as error:
+        raise NotFound(
+            Message(
+                "Model Version (name={name}, version={number}) not found",
+                name=model.name,
+                number=number,
+            )
+        ) from error
+
+
+def latest_versions(model: RegisteredModel) -> list[ModelVersion]:
+    """Return the last version of each stage."""
+    found: dict[str, ModelVersion] = {}
+    for row in selectors.versions_of(model):
+        row.model = model
+        found.setdefault(row.stage, row)
+    return [found[stage] for stage in _STAGES if stage in found]
+
+
+def model_json(row: RegisteredModel, latest: list[ModelVersion]) -> dict[str, Any]:
+    """Return a registered model."""
+    return without_empty(
+        {
+            "name": row.name,
+            "creation_timestamp": ms(row.created_at),
+            "last_updated_timestamp": ms(row.updated_at),
+            "description": row.description,
+            "latest_versions": [version_json(each) for each in latest],
+            "tags": pairs(row.tags),
+            "aliases": [
+                {"alias": alias, "version": str(number)}
+                for alias, number in sorted(row.aliases.items())
+            ],
+        }
+    )
+
+
+def version_json(row: ModelVersion) -> dict[str, Any]:
+    """Return a version. Reads `row.model`."""
+    return without_empty(
+        {
+            "name": row.model.name,
+            "version": str(row.version),
+            "creation_timestamp": ms(row.created_at),
+            "last_updated_timestamp": ms(row.updated_at),
+            "current_stage": row.stage,
+            "description": row.description,
+            "source": row.source,
+            "run_id": row.run_id.hex if row.run_id else "",
+            "status": row.status,
+            "status_message": row.status_message,
+            "tags": pairs(row.tags),
+            "aliases": selectors.aliases_of(row),
+            "model_id": f"m-{row.logged_model_id.hex}" if row.logged_model_id else "",
+        }
+    )
+
+
+def version_files(call: Call, version_id: str) -> ModelVersion:
+    """Return the version whose files a download URI names. Raises NotFound."""
+    row = selectors.visible_versions(call.actor).filter(id=uuid_of(version_id)).first()
+    if row is None:
+        raise NotFound(Message("There is no version {text}.", text=repr(version_id[:100])))
+    selectors.check_may_read(call.actor, row.model)
+    return row

@@ -1,0 +1,475 @@
+"""Traces, for the clients of MLflow 2 and 3."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from django.db.models import F, QuerySet, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.http import HttpResponse
+
+from experiments import selectors, services
+from experiments.mlflow.calls import Call, integer, invalid, pairs
+from experiments.mlflow.filters import Language, search
+from experiments.mlflow.otlp import trace_id_of
+from experiments.mlflow.paging import page_of
+from experiments.mlflow.represent import ROOT, page, without_empty
+from experiments.mlflow.represent import pairs as as_pairs
+from experiments.mlflow.routes import route
+from experiments.mlflow.rows import experiment_of, experiments_of, run_of
+from experiments.models import Trace
+from experiments.services.traces import IN_TRACE, SPANS_LOCATION, TraceFacts
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.messages import Message
+
+_MOST, _MOST_LINKS = 500, 100
+_DURATION = re.compile(r"(-?\d+)(?:\.(\d{1,9}))?s\Z")
+_NUMBERS: dict[str, Any] = {
+    "timestamp_ms": F("started_ms"),
+    "execution_time_ms": F("duration_ms"),
+    "end_time_ms": F("started_ms") + F("duration_ms"),
+}
+_LANGUAGE = Language(
+    numbers=_NUMBERS | {name.removesuffix("_ms"): row for name, row in _NUMBERS.items()},
+    texts={
+        "request_id": F("trace_id"),
+        "trace_id": F("trace_id"),
+        "status": F("state"),
+        "state": F("state"),
+        "client_request_id": F("client_request_id"),
+        "name": KeyTextTransform("mlflow.traceName", "tags"),
+        "run_id": KeyTextTransform("mlflow.sourceRun", "metadata"),
+        "text": Cast("spans", TextField()),
+    },
+    documents={
+        "tag": "tags",
+        "tags": "tags",
+        "metadata": "metadata",
+        "request_metadata": "metadata",
+        "trace_metadata": "metadata",
+    },
+    entities=frozenset({"", "attribute", "attributes", "attr", "trace"}),
+    order=("-started_ms", "trace_id"),
+)
+_FILE = re.compile(r"(?P<experiment>\d+)/traces/(?P<trace>[^/]+)/artifacts/traces\.json")
+
+
+@route("POST", "traces")
+def start(call: Call) -> Any:
+    """Create a trace: with `trace` in MLflow 3, with `experiment_id` in MLflow 2."""
+    if "trace" not in call.data:
+        return _start_v2(call)
+    info = _object(call, "trace").get("trace_info")
+    if not isinstance(info, Mapping):
+        raise invalid("trace", info)
+    place = info.get("trace_location") or {}
+    number = str((place.get("mlflow_experiment") or {}).get("experiment_id") or "0")
+    row = services.save_trace(
+        actor=call.actor,
+        experiment=experiment_of(call, number),
+        trace_id=str(info.get("trace_id") or ""),
+        facts=TraceFacts(
+            started_ms=_ms_of(str(info.get("request_time") or "")),
+            state=str(info.get("state") or "STATE_UNSPECIFIED"),
+            duration_ms=_duration_of(info.get("execution_duration")),
+            request_preview=_preview(info, "request_preview"),
+            response_preview=_preview(info, "response_preview"),
+            client_request_id=_preview(info, "client_request_id"),
+            tags=pairs("tags", info.get("tags")),
+            metadata=pairs("trace_metadata", info.get("trace_metadata")),
+            assessments=_assessments(info.get("assessments")),
+        ),
+    )
+    return {"trace": {"trace_info": info_v3(row)}}
+
+
+def _start_v2(call: Call) -> Any:
+    row = services.save_trace(
+        actor=call.actor,
+        experiment=experiment_of(call, call.required("experiment_id")),
+        trace_id=f"tr-{uuid4().hex}",
+        facts=TraceFacts(
+            started_ms=call.integer("timestamp_ms") or 0,
+            state="IN_PROGRESS",
+            tags=call.pairs("tags"),
+            metadata=call.pairs("request_metadata"),
+        ),
+    )
+    return {"trace_info": info_v2(row)}
+
+
+@route("PATCH", "traces/{trace_id}")
+def end_v2(call: Call, trace_id: str) -> Any:
+    row = trace_of(call, trace_id)
+    status = call.text("status", "OK")
+    ended = call.integer("timestamp_ms")
+    row = services.save_trace(
+        actor=call.actor,
+        experiment=row.experiment,
+        trace_id=trace_id,
+        facts=TraceFacts(
+            started_ms=row.started_ms,
+            state={"TRACE_STATUS_UNSPECIFIED": "STATE_UNSPECIFIED"}.get(status, status),
+            duration_ms=None if ended is None else ended - row.started_ms,
+            tags=call.pairs("tags"),
+            metadata=call.pairs("request_metadata"),
+        ),
+    )
+    return {"trace_info": info_v2(row)}
+
+
+@route("GET", "traces/{trace_id}/info")
+def get_info_v2(call: Call, trace_id: str) -> Any:
+    return {"trace_info": info_v2(trace_of(call, trace_id))}
+
+
+@route("GET", "traces")
+def search_v2(call: Call) -> Any:
+    rows, token = _searched(call, call.texts("experiment_ids"))
+    return page("traces", [info_v2(row) for row in rows], token)
+
+
+@route("POST", "traces/search")
+def search_v3(call: Call) -> Any:
+    numbers = [
+        str((each.get("mlflow_experiment") or {}).get("experiment_id") or "")
+        for each in call.objects("locations")
+    ]
+    rows, token = _searched(call, [number for number in numbers if number])
+    return page("traces", [info_v3(row) for row in rows], token)
+
+
+def _searched(call: Call, numbers: list[str]) -> tuple[list[Trace], str]:
+    experiments = experiments_of(call, numbers)
+    rows = _visible(call).filter(experiment__in=experiments)
+    rows = search(rows, _LANGUAGE, call.text("filter"), call.texts("order_by"))
+    return page_of(
+        rows.select_related("experiment").defer("spans"),
+        limit=call.limit("max_results", 100, _MOST),
+        token=call.text("page_token"),
+    )
+
+
+@route("GET", "traces/get")
+def get(call: Call) -> Any:
+    return {"trace": _whole(trace_of(call, call.required("trace_id")))}
+
+
+@route("GET", "traces/batchGet")
+def batch_get(call: Call) -> Any:
+    return without_empty({"traces": [_whole(row) for row in _many(call, "trace_ids")]})
+
+
+@route("POST", "traces/batchGetInfos")
+def batch_get_infos(call: Call) -> Any:
+    return without_empty({"trace_infos": [info_v3(row) for row in _many(call, "trace_ids")]})
+
+
+@route("PATCH", "traces/{trace_id}/tags")
+def set_tag(call: Call, trace_id: str) -> Any:
+    tags = {call.required("key"): call.text("value")}
+    services.set_trace_tags(actor=call.actor, trace=trace_of(call, trace_id), tags=tags)
+
+
+@route("DELETE", "traces/{trace_id}/tags")
+def delete_tag(call: Call, trace_id: str) -> Any:
+    key = call.text("key") or call.request.GET.get("key", "")
+    services.delete_trace_tag(actor=call.actor, trace=trace_of(call, trace_id), key=key)
+
+
+@route("POST", "traces/delete-traces")
+def delete(call: Call) -> Any:
+    ids, until = call.texts("request_ids"), call.integer("max_timestamp_millis")
+    if bool(ids) == (until is not None):
+        raise InvalidInput(
+            Message("Either `max_timestamp_millis` or `trace_ids` must be specified.")
+        )
+    number = services.delete_traces(
+        actor=call.actor,
+        experiment=experiment_of(call, call.required("experiment_id")),
+        trace_ids=ids or None,
+        until_ms=until,
+        most=call.integer("max_traces"),
+    )
+    return {"traces_deleted": number}
+
+
+@route("POST", "traces/link-to-run")
+def link_to_run(call: Call) -> Any:
+    rows = _many(call, "trace_ids")
+    services.link_traces(actor=call.actor, traces=rows, run=run_of(call, call.run_id()))
+
+
+@route("POST", "traces/link-prompts")
+def link_prompts(call: Call) -> Any:
+    row = trace_of(call, call.required("trace_id"))
+    linked = orjson.loads(row.tags.get("mlflow.linkedPrompts") or "[]")
+    for each in call.objects("prompt_versions"):
+        prompt = {"name": str(each.get("name")), "version": str(each.get("version"))}
+        if prompt not in linked:
+            linked.append(prompt)
+    tags = {"mlflow.linkedPrompts": orjson.dumps(linked).decode()}
+    services.set_trace_tags(actor=call.actor, trace=row, tags=tags)
+
+
+@route("POST", "traces/{trace_id}/assessments")
+def create_assessment(call: Call, trace_id: str) -> Any:
+    made = services.create_assessment(
+        actor=call.actor, trace=trace_of(call, trace_id), assessment=_object(call, "assessment")
+    )
+    return {"assessment": made}
+
+
+@route("GET", "traces/{trace_id}/assessments/{assessment_id}")
+def get_assessment(call: Call, trace_id: str, assessment_id: str) -> Any:
+    return {"assessment": services.assessment_of(trace_of(call, trace_id), assessment_id)}
+
+
+@route("PATCH", "traces/{trace_id}/assessments/{assessment_id}")
+def update_assessment(call: Call, trace_id: str, assessment_id: str) -> Any:
+    given = _object(call, "assessment")
+    names = {re.sub("[A-Z]", lambda c: f"_{c[0].lower()}", n) for n in _mask(call)}
+    allowed = {"assessment_name", "expectation", "feedback", "rationale", "metadata", "valid"}
+    made = services.update_assessment(
+        actor=call.actor,
+        trace=trace_of(call, trace_id),
+        assessment_id=assessment_id,
+        fields={name: given[name] for name in names & allowed if name in given},
+    )
+    return {"assessment": made}
+
+
+@route("DELETE", "traces/{trace_id}/assessments/{assessment_id}")
+def delete_assessment(call: Call, trace_id: str, assessment_id: str) -> Any:
+    services.delete_assessment(
+        actor=call.actor, trace=trace_of(call, trace_id), assessment_id=assessment_id
+    )
+
+
+@route("GET", "get-trace-artifact")
+def download_spans(call: Call) -> HttpResponse:
+    row = trace_of(call, call.text("request_id") or call.required("trace_id"))
+    return HttpResponse(span_file(row), content_type="application/json")
+
+
+@route("GET", "traces/{trace_id}")
+def get_info(call: Call, trace_id: str) -> Any:
+    return {"trace": {"trace_info": info_v3(trace_of(call, trace_id))}}
+
+
+def trace_of(call: Call, trace_id: str) -> Trace:
+    """Return a trace that the actor may see. Raises NotFound."""
+    row = _visible(call).select_related("experiment").filter(trace_id=trace_id).first()
+    if row is None:
+        raise NotFound(Message("Trace with ID '{trace_id}' not found.", trace_id=trace_id[:100]))
+    return row
+
+
+def trace_at(call: Call, path: str) -> Trace | None:
+    """Return the trace whose span file has this path, or None if it is another path."""
+    found = _FILE.fullmatch(path)
+    return trace_of(call, found["trace"]) if found else None
+
+
+def save_span_file(call: Call, row: Trace, body: bytes) -> None:
+    """Store the spans that a client of MLflow 2 uploads. Raises InvalidInput."""
+    try:
+        spans = orjson.loads(body)["spans"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise InvalidInput(Message("traces.json must be an object with spans.")) from error
+    if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
+        raise InvalidInput(Message("traces.json must be an object with spans."))
+    services.save_span_file(actor=call.actor, trace=row, spans=spans)
+
+
+def span_file(row: Trace) -> bytes:
+    """Return the spans as the clients of MLflow 2 read them."""
+    spans = [span if "context" in span else _span_v2(row, span) for span in row.spans]
+    return orjson.dumps({"spans": spans})
+
+
+def info_v3(row: Trace) -> dict[str, Any]:
+    """Return a trace without its spans. Reads `row.experiment`."""
+    number = str(row.experiment.number)
+    info = {
+        "trace_id": row.trace_id,
+        "client_request_id": row.client_request_id,
+        "trace_location": {
+            "type": "MLFLOW_EXPERIMENT",
+            "mlflow_experiment": {"experiment_id": number},
+        },
+        "request_preview": row.request_preview,
+        "response_preview": row.response_preview,
+        "request_time": _time_text(row.started_ms),
+        "state": row.state,
+        "trace_metadata": row.metadata,
+        "tags": _tags(row),
+        "assessments": row.assessments,
+    }
+    if row.duration_ms is not None:
+        seconds, rest = divmod(row.duration_ms, 1000)
+        info["execution_duration"] = f"{seconds}.{rest:03d}s"
+    return without_empty(info)
+
+
+def info_v2(row: Trace) -> dict[str, Any]:
+    """Return a trace without its spans for MLflow 2. Reads `row.experiment`."""
+    return without_empty(
+        {
+            "request_id": row.trace_id,
+            "experiment_id": str(row.experiment.number),
+            "timestamp_ms": row.started_ms,
+            "execution_time_ms": row.duration_ms,
+            "status": {"STATE_UNSPECIFIED": "TRACE_STATUS_UNSPECIFIED"}.get(row.state, row.state),
+            "request_metadata": as_pairs(
+                {
+                    **({"mlflow.traceInputs": row.request_preview} if row.request_preview else {}),
+                    **(
+                        {"mlflow.traceOutputs": row.response_preview}
+                        if row.response_preview
+                        else {}
+                    ),
+                    **row.metadata,
+                }
+            ),
+            "tags": as_pairs(_tags(row)),
+        }
+    )
+
+
+def _tags(row: Trace) -> dict[str, str]:
+    place = f"{ROOT}{row.experiment.number}/traces/{row.trace_id}/artifacts"
+    return {**row.tags, "mlflow.artifactLocation": place}
+
+
+def _whole(row: Trace) -> dict[str, Any]:
+    spans = row.spans if row.tags.get(SPANS_LOCATION) == IN_TRACE else []
+    return without_empty({"trace_info": info_v3(row), "spans": spans})
+
+
+def _span_v2(row: Trace, span: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an OpenTelemetry span as MLflow 2 writes it, with attributes as JSON texts."""
+    return {
+        "name": span.get("name", ""),
+        "context": {
+            "span_id": _hex(span["span_id"]),
+            "trace_id": trace_id_of(span).removeprefix("tr-"),
+        },
+        "parent_id": _hex(span["parent_span_id"]) if span.get("parent_span_id") else None,
+        "start_time": int(span.get("start_time_unix_nano") or 0),
+        "end_time": int(span.get("end_time_unix_nano") or 0),
+        "status_code": str(span.get("status", {}).get("code", "STATUS_CODE_UNSET")).removeprefix(
+            "STATUS_CODE_"
+        ),
+        "status_message": span.get("status", {}).get("message", ""),
+        "attributes": {
+            "mlflow.traceRequestId": orjson.dumps(row.trace_id).decode(),
+            **{
+                each["key"]: orjson.dumps(_value(each.get("value", {}))).decode()
+                for each in span.get("attributes", [])
+                if each["key"] != "mlflow.traceRequestId"
+            },
+        },
+        "events": [
+            {
+                "name": each.get("name", ""),
+                "timestamp": int(each.get("time_unix_nano") or 0) // 1000,
+                "attributes": {
+                    a["key"]: _value(a.get("value", {})) for a in each.get("attributes", [])
+                },
+            }
+            for each in span.get("events", [])
+        ],
+    }
+
+
+def _value(value: Mapping[str, Any]) -> Any:
+    """Return the value of an OpenTelemetry attribute."""
+    for kind, found in value.items():
+        if kind == "int_value":
+            return int(found)
+        if kind == "array_value":
+            return [_value(each) for each in found.get("values", [])]
+        if kind == "kvlist_value":
+            return {each["key"]: _value(each.get("value", {})) for each in found.get("values", [])}
+        return found
+    return None
+
+
+def _hex(text: str) -> str:
+    return b64decode(text).hex()
+
+
+def _visible(call: Call) -> QuerySet[Trace]:
+    return Trace.objects.filter(experiment__in=selectors.visible_experiments(call.actor))
+
+
+def _many(call: Call, name: str) -> list[Trace]:
+    ids = call.texts(name)
+    if len(ids) > _MOST_LINKS:
+        raise InvalidInput(
+            Message(
+                "Cannot handle more than {most} traces in a single request. Provided {count} "
+                "traces.",
+                most=_MOST_LINKS,
+                count=len(ids),
+            )
+        )
+    rows = {
+        row.trace_id: row
+        for row in _visible(call).select_related("experiment").filter(trace_id__in=ids)
+    }
+    return [rows[each] for each in dict.fromkeys(ids) if each in rows]
+
+
+def _object(call: Call, name: str) -> Mapping[str, Any]:
+    found = call.data.get(name)
+    if not isinstance(found, Mapping):
+        raise invalid(name, found)
+    return found
+
+
+def _mask(call: Call) -> list[str]:
+    """Return the names of a field mask, which protobuf writes as one text."""
+    found = call.data.get("update_mask") or ""
+    return found.split(",") if isinstance(found, str) else list(found.get("paths", []))
+
+
+def _assessments(found: Any) -> list[Mapping[str, Any]]:
+    return [each for each in found or [] if isinstance(each, Mapping)]
+
+
+def _preview(info: Mapping[str, Any], name: str) -> str | None:
+    value = info.get(name)
+    return None if value is None else str(value)
+
+
+def _ms_of(text: str) -> int:
+    """Return a time of protobuf's JSON in Unix milliseconds. Raises InvalidInput."""
+    try:
+        at = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text))
+    except ValueError as error:
+        raise invalid("request_time", text) from error
+    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _time_text(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms // 1000, UTC):%Y-%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
+
+
+def _duration_of(found: Any) -> int | None:
+    """Return a duration of protobuf's JSON in milliseconds. Raises InvalidInput."""
+    if found is None:
+        return None
+    if isinstance(found, int):
+        return integer("execution_duration", found)
+    if match := _DURATION.match(str(found)):
+        return int(match[1]) * 1000 + int((match[2] or "0").ljust(9, "0")) // 1_000_000
+    raise invalid("execution_duration", found)

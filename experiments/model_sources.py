@@ -1,0 +1,84 @@
+"""Find what a model is registered from: the files and facts of runs and logged models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import isfinite
+from uuid import UUID
+
+from experiments import artifacts, selectors
+from experiments.models import Artifact, LoggedModel, Run
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.messages import Message
+from registry.sources import Origin, Source, SourceFile
+from workspaces.access.actors import Actor
+
+_RUN = re.compile(
+    r"(?:runs:/|mlflow-artifacts:/+\d+/)(?P<run>[0-9a-f]{32})(?:/artifacts(?=/|\Z))?(?:/(?P<path>.*))?"
+)
+_MODEL = re.compile(
+    r"(?:models:/|mlflow-artifacts:/+\d+/models/)m-(?P<model>[0-9a-f]{32})"
+    r"(?:/artifacts(?=/|\Z))?(?:/(?P<path>.*))?"
+)
+
+
+class RunSources:
+    """The runs and logged models of MLflow's URIs."""
+
+    def find(
+        self, actor: Actor, uri: str, run_id: UUID | None, logged_model_id: UUID | None
+    ) -> Source:
+        """Return the files below a source URI. Raises NotFound, InvalidInput."""
+        if found := _MODEL.fullmatch(uri):
+            model = selectors.find_logged_model(actor, found["model"])
+            return self._of_model(model, found["path"] or "")
+        if found := _RUN.fullmatch(uri):
+            run = selectors.find_run(actor, found["run"])
+            return self._of_run(actor, run, found["path"] or "")
+        raise InvalidInput.at(
+            "source",
+            Message(
+                "must name files in this portal, such as runs:/<run id>/model or models:/m-<id>"
+            ),
+        )
+
+    def origins(
+        self, actor: Actor, org: str, run_id: UUID | None, logged_model_id: UUID | None
+    ) -> Sequence[Origin]:
+        """Return the pages of a version's run and logged model that the actor may see."""
+        try:
+            run = selectors.find_run(actor, run_id.hex) if run_id else None
+            if run is None and logged_model_id:
+                run = selectors.find_logged_model(actor, logged_model_id.hex).run
+        except NotFound:
+            return ()
+        return () if run is None else (Origin(run.name, f"/{org}/runs/{run.id.hex}"),)
+
+    def _of_run(self, actor: Actor, run: Run, path: str) -> Source:
+        files = _files(Artifact.objects.filter(run=run), path)
+        if not files:  # MLflow 3 keeps the files of the models that a run logs apart from it
+            for model in selectors.visible_logged_models(actor).filter(run=run, name=path):
+                return self._of_model(model, "")
+        last = selectors.last_metrics([run])[run.id]
+        metrics = {name: p.value for name, p in last.items() if isfinite(p.value)}
+        return Source(files, run.id, None, metrics)
+
+    def _of_model(self, model: LoggedModel, path: str) -> Source:
+        metrics = {
+            each["key"]: float(each["value"])
+            for each in model.metrics
+            if isfinite(float(each["value"]))
+        }
+        files = _files(Artifact.objects.filter(logged_model=model), path)
+        return Source(files, model.run_id, model.id, metrics)
+
+
+def _files(rows: Sequence[Artifact], path: str) -> list[SourceFile]:
+    """Return the files below a folder, with their paths in it."""
+    start = f"{artifacts.clean_path(path.strip('/'))}/" if path.strip("/") else ""
+    return [
+        SourceFile(row.path.removeprefix(start), row.sha256, row.size)
+        for row in rows
+        if row.path.startswith(start)
+    ]

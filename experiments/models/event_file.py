@@ -1,0 +1,22 @@
+"""TensorBoard event files of runs."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from experiments.models.run import Run
+from workspaces.tenancy.models import TenantModel
+
+
+class EventFile(TenantModel):
+    """How far an event file of a run's job has been read, written by `experiments.tensorboard`."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    path = models.CharField(max_length=1000)  # attempt, and path below its output folder
+    offset = models.BigIntegerField(default=0)  # bytes; -1: it is damaged
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["run", "path"], name="event_file_once")]
+
+    def __str__(self) -> str:
+        return self.path

@@ -1,0 +1,92 @@
+"""Real MLflow clients and MLflow's own server, in environments of their own (see the Makefile)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.rig.environment import ROOT
+from tests.rig.processes import Folder, RigFailure, free_port, wait_until
+
+PROGRAMS = ROOT / "tests" / "experiments" / "mlflow" / "programs"
+
+
+def python_of(name: str) -> Path:
+    """Return the interpreter of an environment, such as `mlflow3`. Raises RigFailure."""
+    found = ROOT / f".venv-{name}" / "bin" / "python"
+    if not found.exists():
+        raise RigFailure(f"{found} is missing: make .venv-{name}/.stamp")
+    return found
+
+
+@dataclass(frozen=True)
+class MlflowClient:
+    """An MLflow client whose programs run against one tracking server."""
+
+    environment: str
+    uri: str
+    folder: Path
+    token: str = ""
+
+    def run(self, program: str, *arguments: str, seconds: float = 240) -> Any:
+        """Run a program of `programs/` and return what it prints last, as JSON.
+
+        Raises RigFailure with its output.
+        """
+        done = subprocess.run(
+            [python_of(self.environment), PROGRAMS / program, *arguments],
+            cwd=self.folder,
+            env=self.variables(),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+        if done.returncode:
+            raise RigFailure(f"{program} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment variables of a program."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("MLFLOW_", "MUSTER_"))}
+        return kept | {
+            "MLFLOW_TRACKING_URI": self.uri,
+            "MLFLOW_TRACKING_TOKEN": self.token,
+            "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # a fault fails at once
+            "MLFLOW_DISABLE_TELEMETRY": "true",
+            "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",
+            "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+            "GIT_PYTHON_REFRESH": "quiet",
+            "HOME": str(self.folder),
+        }
+
+
+def start_mlflow_server(folder: Folder) -> str:
+    """Start MLflow's own server on SQLite and return its address."""
+    port, home = free_port(), folder.path / "mlflow"
+    home.mkdir(exist_ok=True)
+    folder.start(
+        "mlflow-server",
+        [
+            *(str(python_of("mlflow3")), "-m", "mlflow", "server", "--workers", "1"),
+            *("--backend-store-uri", f"sqlite:///{home}/mlflow.db"),
+            *("--artifacts-destination", str(home / "artifacts"), "--port", str(port)),
+        ],
+        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+    )
+    url = f"http://127.0.0.1:{port}"
+
+    def answers() -> bool:
+        try:
+            return httpx.get(f"{url}/health", timeout=2).status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    wait_until(answers, f"MLflow's server answers (its log: {folder.tail('mlflow-server')})", 180)
+    return url
