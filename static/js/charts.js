@@ -292,7 +292,8 @@ class ChartSet {
     const rest = specs.filter((spec) => !this.kept.pins.includes(spec.key));
     const sections = sectionsOf(rest).map((s) => ({ ...s, title: sectionTitle(s) }));
     if (pinned.length) sections.unshift({ key: "pinned", title: say("Pinned"), charts: pinned });
-    this.#place(sections);
+    // Without a toolbar there are no headings either
+    this.#place(this.bar ? sections : [{ key: "all", title: "", charts: specs }]);
     for (const [key, chart] of this.charts) chart.setPinned(this.kept.pins.includes(key));
     for (const empty of this.root.querySelectorAll("[data-empty]"))
       empty.hidden = specs.some((s) => s.isSystem === (empty.dataset.empty === "system"));

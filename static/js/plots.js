@@ -1,4 +1,5 @@
 // Scatter plot and parallel coordinates of many runs. What they show is in the URL.
+import { colourOf } from "./charts/colours.js";
 import { drawParallel } from "./charts/coordinates.js";
 import { drawScatter } from "./charts/scatter.js";
 import { say } from "./words.js";
@@ -79,11 +80,15 @@ function start(root) {
     draw();
   }
 
+  const byRun = root.dataset.colours === "runs" ? (n) => `var(${colourOf(n)})` : null;
+
   function draw() {
+    const color = known(view.color);
     drawScatter(root.querySelector("[data-scatter]"), data.runs, {
       x: known(view.x),
       y: known(view.y),
-      color: known(view.color),
+      color,
+      byRun,
       xlog: view.xlog,
       ylog: view.ylog,
     });
@@ -91,7 +96,8 @@ function start(root) {
       root.querySelector("[data-parallel-plot]"),
       data.runs,
       view.axes.map(known).filter(Boolean),
-      known(view.color) ?? main,
+      color ?? (byRun ? null : main),
+      byRun,
     );
   }
 
