@@ -19,14 +19,18 @@ from django.db.models import F, QuerySet
 from clusters.models import Gpu
 from experiments.models import Experiment, Run, RunStatus
 from experiments.models.experiment import DEFAULT
-from experiments.services import ensure_experiment
+from experiments.services.experiments import ensure_experiment
 from jobs.bulk import write_rows
 from jobs.images import lookups
-from jobs.models import Job
+from jobs.models import Attempt, Job
 from portal.core import clock
+from portal.core.errors import InvalidInput
 from portal.core.wakeups import wake_worker
+from portal.series.models import Series
 from schedulers.images.config import Image
 from schedulers.states import Reason, State
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
 from workspaces.models import Team
 from workspaces.tenancy.scope import platform_scope
 
@@ -56,6 +60,26 @@ def follow_job(job_id: UUID) -> bool:
     if job.run_state != job.state:
         _follow([job])
     return True
+
+
+@transaction.atomic
+def choose_experiment(actor: Actor, experiment: Experiment) -> None:
+    """Move the run of the actor's job to the experiment that its program has set.
+
+    Programs set it by name before they log, and MLflow's client refuses a run of another one.
+    Nothing happens without the token of a job, and once something is logged.
+    """
+    attempt_id = actor.token.attempt_id if actor.token else None
+    job_id = Attempt.objects.filter(id=attempt_id, job__array_size=None).values_list("job_id")
+    if attempt_id is None or (found := job_id.first()) is None or not follow_job(found[0]):
+        return
+    run = Run.objects.select_for_update(of=("self",), no_key=True).get(id=found[0])
+    is_possible = run.team_id == experiment.team_id and experiment.deleted_at is None
+    is_empty = not run.params and not Series.objects.filter(owner=run.series_owner).exists()
+    if is_possible and is_empty and run.experiment_id != experiment.id:
+        authorize(actor, Permission.EXPERIMENTS_WRITE, run.team_id)
+        run.experiment = experiment
+        run.save(update_fields=["experiment"])
 
 
 def experiment_of(job: Job) -> str:
@@ -195,12 +219,12 @@ def _experiment(team: Team, owner_id: UUID, name: str) -> Experiment:
 
     Runs of jobs never go to the trash unseen: an experiment that is there is replaced by Default.
     """
-    found = ensure_experiment(team=team, owner_id=owner_id, name=name, by="experiments")
-    if found.deleted_at is None:
-        return found
-    if name != DEFAULT:
+    try:
+        found = ensure_experiment(team=team, owner_id=owner_id, name=name, by="muster")
+    except InvalidInput:  # what `envs` has may be no name
         return _experiment(team, owner_id, DEFAULT)
-    Experiment.objects.filter(id=found.id).update(deleted_at=None)
+    if found.deleted_at is not None and name != DEFAULT:
+        return _experiment(team, owner_id, DEFAULT)
     return found
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from datetime import timedelta
 
-from experiments import jobs, tensorboard
+from celery import shared_task
+from django.conf import settings
+
+from experiments import jobs, services, tensorboard
 from portal.blobs import files
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
@@ -17,6 +20,13 @@ def sweep_artifacts() -> None:
     with platform_scope("house-keeping"):
         for org_id in store.organizations():
             store.sweep(org_id, files.references(org_id), clock.now() - files.GRACE)
+
+
+@shared_task(name="experiments.purge")
+def purge() -> None:
+    """Delete permanently what has been in the trash for long enough."""
+    with platform_scope("house-keeping"):
+        services.purge(clock.now() - timedelta(days=settings.MUSTER_TRASH_DAYS))
 
 
 @shared_task(name="experiments.follow_jobs")

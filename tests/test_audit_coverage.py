@@ -14,8 +14,10 @@ import pytest
 from django.db import connection, transaction
 
 from clusters.models import Cluster, PoolGrant
+from experiments.models import Experiment
 from jobs import services as jobs
 from jobs.models import Attempt, Job
+from portal.core import clock
 from portal.core.models import Event
 from schedulers import backends
 from schedulers.contract import Capability
@@ -33,6 +35,8 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 SILENT = {  # changes nothing that people or programs decide
     ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
+    ("api-run-artifact", "PUT"): "a file of a run: data",
+    ("api-run-log", "POST"): "points, params and tags of a run: data",
     ("api-agent-samples", "POST"): "samples of nodes: data",
     ("api-access-changes", "POST"): "says what would change, and changes nothing",
     ("api-quotas-preview", "POST"): "says whom it would stop, and changes nothing",
@@ -93,11 +97,17 @@ def _scim(stage: Stage) -> None:
     Provider.objects.filter(slug="corp").update(kind="scim")
 
 
+def _in_trash(stage: Stage) -> None:
+    with platform_scope("test"):
+        Experiment.objects.update(deleted_at=clock.now())
+
+
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-job-release", "POST"): _released,
     ("api-job-exec", "POST"): _running,
     ("api-job-logs", "DELETE"): _ended,
     ("api-cluster", "DELETE"): _unused,
+    ("api-experiment-restore", "POST"): _in_trash,
     ("api-pool-team", "PUT"): _ungranted,
     ("api-provider-scim-token", "POST"): _scim,
     ("api-org", "PATCH"): _required,

@@ -191,6 +191,8 @@ def test_rest_refuses_anonymous_strangers_and_missing_scopes(stage, tokens):
 
 _HARMLESS = {
     ("GET", "api-jobs"),
+    ("GET", "api-experiments"),
+    ("GET", "api-runs"),
     ("GET", "api-gpu-time"),
     ("GET", "api-idle-gpus"),
     ("GET", "api-storage"),

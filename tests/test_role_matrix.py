@@ -15,6 +15,9 @@ from django.db import transaction
 from django.test import Client
 
 from clusters.models import Pool, PoolGrant
+from experiments import artifacts
+from experiments import services as experiment_services
+from experiments.models import Run
 from jobs import services as job_services
 from portal.core import clock
 from portal.core.audit.canonical import NO_ORG
@@ -239,6 +242,32 @@ TABLE: dict[tuple[str, str], Row] = {
         WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}
     ),
     ("api-job-exec", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC, {"argv": ["true"]}),
+    ("api-experiments", "GET"): Row(EVERYBODY, None),  # a list of what is visible
+    ("api-experiments", "POST"): Row(
+        WORKERS, P.EXPERIMENTS_WRITE, {"team": "vision", "name": "fresh"}
+    ),
+    ("api-experiment", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
+    ("api-experiment", "PATCH"): Row(WORKERS, P.EXPERIMENTS_WRITE, {"description": "new"}),
+    ("api-experiment", "DELETE"): Row(WORKERS, P.EXPERIMENTS_WRITE),
+    ("api-experiment-restore", "POST"): Row(WORKERS, P.EXPERIMENTS_WRITE),
+    ("api-experiment-runs", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
+    ("api-runs", "GET"): Row(EVERYBODY, None),  # likewise
+    ("api-runs", "POST"): Row(WORKERS, P.EXPERIMENTS_WRITE, {"experiment": 1}),
+    ("api-runs-act", "POST"): Row(
+        WORKERS, P.EXPERIMENTS_WRITE, {"do": "archive", "runs": [VALUES["run"]]}
+    ),
+    ("api-runs-compare", "GET"): Row(EVERYBODY, None),  # compares what is visible
+    ("api-run", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
+    ("api-run", "PATCH"): Row(WORKERS, P.EXPERIMENTS_WRITE, {"name": "renamed"}),
+    ("api-run", "DELETE"): Row(WORKERS, P.EXPERIMENTS_WRITE),
+    ("api-run-metrics", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
+    ("api-run-log", "POST"): Row(
+        WORKERS, P.EXPERIMENTS_WRITE, {"metrics": [{"name": "loss", "value": 1}]}
+    ),
+    ("api-run-artifacts", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
+    ("api-run-artifact", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
+    ("api-run-artifact", "PUT"): Row(WORKERS, P.EXPERIMENTS_WRITE),
+    ("api-run-artifact", "DELETE"): Row(WORKERS, P.EXPERIMENTS_WRITE),
     ("api-gpu-time", "GET"): Row(EVERYBODY, None),
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -374,6 +403,20 @@ def built(shared_story) -> Stage:
             )
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
+        experiment = experiment_services.create_experiment(
+            actor=ben, team=story.vision, name="first"
+        )
+        run = Run.objects.create(
+            id=VALUES["run"],
+            org=story.atlas,
+            team=story.vision,
+            owner=story.ben,
+            experiment=experiment,
+            name="first",
+            started_ms=1,
+            series_owner="run:first",
+        )
+        artifacts.put(ben, run, "x", [b"bytes"])
         for value in ("first", "second"):
             secrets.set_secret(
                 actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value
@@ -484,8 +527,9 @@ def test_token_needs_exactly_the_listed_scope(stage):
 
 
 def test_list_for_token_without_scope_is_empty(stage):
-    answer = stage.api("ada", "teams:read").get("/api/v1/orgs/atlas/jobs")
-    assert answer.json()["items"] == []
+    for name in ("jobs", "experiments", "runs"):
+        answer = stage.api("ada", "teams:read").get(f"/api/v1/orgs/atlas/{name}")
+        assert answer.json()["items"] == []
 
 
 def test_page_forms_change_data_only_for_permitted_roles(stage):

@@ -22,6 +22,8 @@ GROUPS = {
     "run": ("run", "app", "Run a command as a job, stream its log and return its exit code."),
     "job": ("jobs", "app", "Submit, list, follow and control jobs."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
+    "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
+    "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),
     "org": ("organizations", "organizations", "List organizations; operators can create them."),
     "team": ("organizations", "teams", "Manage teams and their members."),
     "member": ("organizations", "members", "Manage members of the organization."),

@@ -13,6 +13,7 @@ from muster.audit import Audit
 from muster.clusters import Clusters, Pools
 from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
+from muster.experiments import Experiments, Runs
 from muster.jobs import Jobs
 from muster.organization import (
     Access,
@@ -32,6 +33,8 @@ from muster.organization import (
 from muster.transport import TRIES, Transport
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import httpx
 
 
@@ -73,6 +76,7 @@ class Client:
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)
         self.applications, self.organizations = Applications(self), Organizations(self)
+        self.experiments, self.runs = Experiments(self), Runs(self)
 
     def __enter__(self) -> Client:
         return self
@@ -151,6 +155,14 @@ class Client:
                 f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN."
             )
         return self._transport.stream(path, query)
+
+    def upload(self, path: str, file: Path) -> httpx.Response:
+        """PUT a file below /api/v1/, with retries."""
+        if not self.settings.token:
+            raise NotAuthenticated(
+                f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN."
+            )
+        return self._transport.upload(path, file)
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Send one request below /api/v1/, with retries."""

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 import uuid
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from muster.errors import MusterError, NotAuthenticated, NotFound, Unavailable, error_of
+from muster.errors import (
+    InvalidInput,
+    MusterError,
+    NotAuthenticated,
+    NotFound,
+    Unavailable,
+    error_of,
+)
 
 if TYPE_CHECKING:
     import httpx
 
 TRIES = 6
+UPLOAD_TIMEOUT = 600  # seconds without progress
 LONGEST_WAIT = 60.0  # seconds; a longer Retry-After is reported as an error
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
@@ -81,6 +91,32 @@ class Transport:
                 or wait > LONGEST_WAIT
             ):
                 return self._refused(answer, is_gone=method == "DELETE" and is_lost)
+            time.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def upload(self, path: str, file: Path) -> httpx.Response:
+        """PUT a file and return a successful answer. Repeats from its start. Raises MusterError."""
+        headers = {"Content-Type": "application/octet-stream"}
+        for attempt in range(self.tries):
+            is_last = attempt == self.tries - 1
+            try:
+                with open(file, "rb") as body:
+                    length = {"Content-Length": str(os.fstat(body.fileno()).st_size)}
+                    answer = self._http.put(
+                        path, content=body, headers=headers | length, timeout=UPLOAD_TIMEOUT
+                    )
+            except OSError as error:
+                raise InvalidInput(f"Cannot read {file}: {error}") from error
+            except Exception as error:
+                if is_last or not _is_transient(error, is_repeatable=True):
+                    raise self._no_answer(error) from error
+                time.sleep(pause(attempt))
+                continue
+            wait = pause(attempt, answer.headers.get("Retry-After"))
+            if answer.is_success:
+                return answer
+            if answer.status_code not in _AGAIN or is_last or wait > LONGEST_WAIT:
+                return self._refused(answer, is_gone=False)
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 

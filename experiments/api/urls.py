@@ -2,10 +2,34 @@ from __future__ import annotations
 
 from django.urls import path
 
-from experiments.api import artifacts
+from experiments.api import artifacts, experiments, importing, runs
 
+_EXPERIMENT = "orgs/<slug:org>/experiments/<str:number>"
 _RUN = "orgs/<slug:org>/runs/<str:run>"
 urlpatterns = [
+    path(
+        "orgs/<slug:org>/experiments",
+        experiments.ExperimentsView.as_view(),
+        name="api-experiments",
+    ),
+    path(_EXPERIMENT, experiments.ExperimentView.as_view(), name="api-experiment"),
+    path(
+        f"{_EXPERIMENT}/restore",
+        experiments.RestoreExperimentView.as_view(),
+        name="api-experiment-restore",
+    ),
+    path(
+        f"{_EXPERIMENT}/runs",
+        experiments.ExperimentRunsView.as_view(),
+        name="api-experiment-runs",
+    ),
+    path("orgs/<slug:org>/runs", runs.RunsView.as_view(), name="api-runs"),
+    path("orgs/<slug:org>/runs/import", importing.ImportView.as_view(), name="api-runs-import"),
+    path("orgs/<slug:org>/runs/act", runs.ActView.as_view(), name="api-runs-act"),
+    path("orgs/<slug:org>/runs/compare", runs.CompareRunsView.as_view(), name="api-runs-compare"),
+    path(_RUN, runs.RunView.as_view(), name="api-run"),
+    path(f"{_RUN}/metrics", runs.RunMetricsView.as_view(), name="api-run-metrics"),
+    path(f"{_RUN}/log", runs.RunLogView.as_view(), name="api-run-log"),
     path(f"{_RUN}/artifacts", artifacts.ArtifactsView.as_view(), name="api-run-artifacts"),
     path(
         f"{_RUN}/artifacts/<path:path>", artifacts.ArtifactView.as_view(), name="api-run-artifact"

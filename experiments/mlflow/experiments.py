@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments import search, selectors, services
+from experiments import jobs, search, selectors, services
 from experiments.mlflow.calls import Call
 from experiments.mlflow.errors import InvalidState
 from experiments.mlflow.represent import experiment_json, page
@@ -22,6 +22,7 @@ def create(call: Call) -> Any:
     row = services.create_experiment(
         actor=call.actor, team=call.team, name=call.required("name"), tags=tags
     )
+    jobs.choose_experiment(call.actor, row)
     return {"experiment_id": str(row.number)}
 
 
@@ -38,6 +39,7 @@ def get_by_name(call: Call) -> Any:
     rows = selectors.visible_experiments(call.actor, view="all").filter(team=call.team, name=name)
     if (row := rows.first()) is None:
         raise NotFound(Message("Could not find experiment with name '{name}'", name=name))
+    jobs.choose_experiment(call.actor, row)
     return {"experiment": experiment_json(row)}
 
 

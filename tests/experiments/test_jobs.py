@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
 from experiments import selectors, tasks
 from experiments.models import Experiment, Run, RunStatus
+from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Job
 from jobs.services.measure import record_points
@@ -14,7 +16,7 @@ from portal.core import clock
 from portal.core.errors import NotFound
 from schedulers.states import Reason, State
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
-from workspaces.tenancy.scope import org_scope, platform_scope
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -144,10 +146,30 @@ def test_experiment_is_that_of_the_spec_else_of_mlflow_else_default(story):
     assert [(e.name, e.number, e.team) for e in found] == [
         (name, n + 1, story.vision) for n, name in enumerate(("sft", "own", "Default"))
     ]
-    Experiment.objects.update(deleted_at=clock.now())
+    Experiment.objects.filter(name="sft").update(deleted_at=clock.now())
     again = [run_of(submit(story, experiment=name)).experiment for name in ("sft", "", "new")]
     assert [e.name for e in again] == ["Default", "Default", "new"]
-    assert Experiment.objects.get(name="Default").deleted_at is None
+
+
+def test_experiment_that_the_program_sets_gets_the_run_until_something_is_logged(story):
+    cluster_with()
+    job = submit(story)
+    start(job)
+    secret = build_launches([only_attempt(job)], set(), job.cluster)[0].env["MLFLOW_TRACKING_TOKEN"]
+    inside = Client(headers={"Authorization": f"Bearer {secret}"})
+    at = "/mlflow/atlas/vision/api/2.0/mlflow/experiments"
+    with no_scope():
+        for name in ("first", "second"):
+            json = {"name": name}
+            made = inside.post(f"{at}/create", json, content_type="application/json")
+            assert made.status_code == 200, made.content
+        assert inside.get(f"{at}/get-by-name", {"experiment_name": "first"}).status_code == 200
+    assert run_of(job).experiment.name == "first"
+    log(story, job, 1.0, 1)
+    with no_scope():
+        inside.get(f"{at}/get-by-name", {"experiment_name": "second"})
+        story.api(story.ada).get(f"{at}/get-by-name", {"experiment_name": "second"})
+    assert run_of(job).experiment.name == "first"
 
 
 def test_unchanged_jobs_are_not_written_again(story, django_assert_num_queries):
