@@ -1,4 +1,12 @@
 globalThis.words = {
+ "None": "なし",
+ "Metrics": "メトリクス",
+ "Parameters": "パラメーター",
+ "Other": "その他",
+ "{y} by {x}": "{x} 別の {y}",
+ "No run has both values.": "両方の値を持つ実行はありません。",
+ "Choose two axes or more.": "軸を 2 つ以上選択してください。",
+ "{n} of {all} runs": "{all} 件中 {n} 件の実行",
  "(a very long line; download the log to see all of it)": "(非常に長い行です。全体を見るにはログをダウンロードしてください)",
  "(the first {n} are in the download)": "(最初の {n} 行はダウンロードにあります)",
  "Actions": "操作",

@@ -1,4 +1,12 @@
 globalThis.words = {
+ "None": "없음",
+ "Metrics": "메트릭",
+ "Parameters": "매개변수",
+ "Other": "기타",
+ "{y} by {x}": "{x}별 {y}",
+ "No run has both values.": "두 값을 모두 가진 실행이 없습니다.",
+ "Choose two axes or more.": "축을 두 개 이상 선택하세요.",
+ "{n} of {all} runs": "실행 {all}개 중 {n}개",
  "(a very long line; download the log to see all of it)": "(매우 긴 줄입니다. 전체를 보려면 로그를 다운로드하십시오)",
  "(the first {n} are in the download)": "(처음 {n}줄은 다운로드에 있습니다)",
  "Actions": "동작",
