@@ -1,4 +1,6 @@
 globalThis.words = {
+ "Pin": "固定",
+ "Unpin": "固定を解除",
  "None": "なし",
  "Metrics": "メトリクス",
  "Parameters": "パラメーター",

@@ -1,4 +1,6 @@
 globalThis.words = {
+ "Pin": "고정",
+ "Unpin": "고정 해제",
  "None": "없음",
  "Metrics": "메트릭",
  "Parameters": "매개변수",
