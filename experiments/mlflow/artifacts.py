@@ -81,7 +81,7 @@ def download(call: Call, path: str) -> HttpResponseBase:
 def upload(call: Call, path: str) -> Any:
     if trace := traces.trace_at(call, path):
         traces.save_span_file(call, trace, _small_body(call))
-        return
+        return HttpResponse()
     place = _place(call, path)
     artifacts.put(
         call.actor,
@@ -90,6 +90,7 @@ def upload(call: Call, path: str) -> Any:
         body_chunks(call.request),
         size=announced_size(call.request),
     )
+    return HttpResponse()
 
 
 @route("DELETE", "mlflow-artifacts/artifacts/{path...}")

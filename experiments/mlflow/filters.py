@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -26,6 +27,7 @@ _CONDITION = re.compile(
 )
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _NUMBER = re.compile(r"['\"]?(-?\d{1,18}(?:\.\d+)?)['\"]?")
+_IS_PROMPT = "mlflow.prompt.is_prompt"
 _LONGEST, _MOST = 10_000, 20
 _COMPARISONS = {"=": "exact", ">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
@@ -46,7 +48,7 @@ class Language:
     def column(self, entity: str, key: str) -> Any:
         """Return the expression of an attribute or of a key of a document. Raises InvalidInput."""
         if entity in self.documents:
-            return KeyTextTransform(key, self.documents[entity])
+            return text_of(key, self.documents[entity])
         if entity in self.entities:
             column = self.numbers.get(key) or self.texts.get(key)
             if column is not None:
@@ -62,6 +64,11 @@ class Language:
         )
 
 
+def text_of(key: str, document: str) -> Any:
+    """Return the text at a key of a JSON field. Without the cast, it is compared as JSON."""
+    return Cast(KeyTextTransform(key, document), TextField())
+
+
 def search(
     rows: QuerySet[M], language: Language, text: str, order_by: Sequence[str]
 ) -> QuerySet[M]:
@@ -71,6 +78,8 @@ def search(
         rows = rows.alias(**{name: language.column(entity, key)})
         is_number = entity in language.entities and key in language.numbers
         condition = (_number_condition if is_number else _text_condition)(name, op, value)
+        if key == _IS_PROMPT and op == "!=":  # clients add this to find models that are no prompts
+            condition |= Q(**{f"{name}__isnull": True})
         rows = rows.filter(condition)
     order = []
     for clause in order_by:

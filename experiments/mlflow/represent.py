@@ -72,7 +72,7 @@ def info_json(row: Run) -> dict[str, Any]:
         "status": row.status,
         "start_time": row.started_ms,
         "artifact_uri": run_root(row),
-        "lifecycle_stage": stage(row.deleted_at),
+        "lifecycle_stage": stage(row.deleted_at or row.experiment.deleted_at),
         "run_id": run_id,
     }
     return info if row.ended_ms is None else info | {"end_time": row.ended_ms}
@@ -107,7 +107,8 @@ def logged_model_json(row: LoggedModel) -> dict[str, Any]:
         for each in row.metrics
     ]
     return {
-        "info": without_empty(
+        "info": {"model_type": row.model_type}
+        | without_empty(
             {
                 "model_id": model_id(row),
                 "experiment_id": str(row.experiment.number),
@@ -116,7 +117,6 @@ def logged_model_json(row: LoggedModel) -> dict[str, Any]:
                 "last_updated_timestamp_ms": ms(row.updated_at),
                 "artifact_uri": model_root(row),
                 "status": row.status,
-                "model_type": row.model_type,
                 "source_run_id": row.run_id.hex if row.run_id else "",
                 "tags": pairs(row.tags),
             }

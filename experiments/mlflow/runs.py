@@ -63,7 +63,9 @@ def create(call: Call) -> Any:
         tags=tags,
         parent=_parent(call, tags),
     )
-    return {"run": run_json(row, {})}
+    run = run_json(row, {})
+    del run["outputs"]  # as MLflow's server does
+    return {"run": run}
 
 
 def _parent(call: Call, tags: dict[str, str]) -> Run | None:

@@ -11,13 +11,12 @@ from uuid import uuid4
 
 import orjson
 from django.db.models import F, QuerySet, TextField
-from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.http import HttpResponse
 
 from experiments import selectors, services
 from experiments.mlflow.calls import Call, integer, invalid, pairs
-from experiments.mlflow.filters import Language, search
+from experiments.mlflow.filters import Language, search, text_of
 from experiments.mlflow.otlp import trace_id_of
 from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import ROOT, page, without_empty
@@ -44,8 +43,8 @@ _LANGUAGE = Language(
         "status": F("state"),
         "state": F("state"),
         "client_request_id": F("client_request_id"),
-        "name": KeyTextTransform("mlflow.traceName", "tags"),
-        "run_id": KeyTextTransform("mlflow.sourceRun", "metadata"),
+        "name": text_of("mlflow.traceName", "tags"),
+        "run_id": text_of("mlflow.sourceRun", "metadata"),
         "text": Cast("spans", TextField()),
     },
     documents={

@@ -260,7 +260,8 @@ def _locked(actor: Actor, experiment: Experiment, trace_id: str, started_ms: int
     )
     if row.experiment.team_id != experiment.team_id:
         raise Conflict(
-            Message("There is already a trace {trace_id}.", trace_id=trace_id), code="already_exists"
+            Message("There is already a trace {trace_id}.", trace_id=trace_id),
+            code="already_exists",
         )
     return row  # type: ignore[no-any-return]
 

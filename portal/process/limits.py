@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import resource
 from contextlib import suppress
 from functools import cache
@@ -12,7 +11,7 @@ from typing import IO
 
 from portal.core.disk import full_disk
 from portal.core.errors import PortalError, RequestTimeout, TooLarge
-from portal.core.protocols import problem, protocol_at
+from portal.core.protocols import Protocol, protocol_at
 from portal.process.asgi_types import ASGIApp, Message, Receive, Send
 from portal.settings import env
 
@@ -62,7 +61,7 @@ class BufferedBodies:
             except _Disconnected:
                 return
             except (PortalError, OSError) as error:
-                await _refuse(receive, send, _refusal(error))
+                await _refuse(receive, send, _refusal(error), protocol_at(scope["path"]))
                 return
             body.seek(0)
             scope["headers"] = [
@@ -136,11 +135,11 @@ def _refusal(error: Exception) -> PortalError:
     raise error
 
 
-async def _refuse(receive: Receive, send: Send, error: PortalError) -> None:
-    """Send the error as problem+json, and read on briefly, so that the client receives it."""
-    body = json.dumps(problem(error)).encode()
+async def _refuse(receive: Receive, send: Send, error: PortalError, protocol: Protocol) -> None:
+    """Send the error as programs expect it, and read on briefly, so that they receive it."""
+    body = protocol.render_error(error)
     headers = [
-        (b"content-type", b"application/problem+json"),
+        (b"content-type", protocol.error_type.encode()),
         (b"content-length", b"%d" % len(body)),
         (b"connection", b"close"),
         (b"cache-control", b"no-store"),

@@ -140,18 +140,26 @@ with mlflow.start_span(name="question") as span:
     with mlflow.start_span(name="search") as child:
         child.set_attribute("hits", 3)
     span.set_outputs({"a": "because"})
-trace = client.get_trace(span.trace_id)
+is_new = hasattr(span, "trace_id")  # MLflow 2 calls it request
+trace_id = span.trace_id if is_new else span.request_id
+trace = client.get_trace(trace_id)
 assert [s.name for s in trace.data.spans] == ["question", "search"]
 assert trace.data.spans[0].inputs == {"q": "why"} and trace.data.spans[1].attributes["hits"] == 3
-assert trace.info.status.value == "OK"
-client.set_trace_tag(span.trace_id, "judged", "good")
-traces = client.search_traces(
-    experiment_ids=[experiment.experiment_id], filter_string="tags.judged = 'good'"
+assert trace.info.status.value if is_new else trace.info.status == "OK"
+client.set_trace_tag(trace_id, "judged", "good")
+
+
+def judged() -> list[str]:
+    """Return the traces with the tag."""
+    named = {"locations" if is_new else "experiment_ids": [experiment.experiment_id]}
+    rows = client.search_traces(**named, filter_string="tags.judged = 'good'")
+    return [t.info.trace_id if is_new else t.info.request_id for t in rows]
+
+
+assert judged() == [trace_id]
+client.delete_traces(
+    experiment.experiment_id, **{"trace_ids" if is_new else "request_ids": [trace_id]}
 )
-assert [t.info.trace_id if hasattr(t.info, "trace_id") else t.info.request_id for t in traces] == [
-    span.trace_id
-]
-client.delete_traces(experiment.experiment_id, trace_ids=[span.trace_id])
-assert not client.search_traces(experiment_ids=[experiment.experiment_id])
+assert judged() == []
 
 print(json.dumps({"run": outer.info.run_id, "experiment": experiment.experiment_id}))

@@ -1,0 +1,163 @@
+"""What every route of the MLflow API does: who may call it, and how it refuses."""
+
+from __future__ import annotations
+
+import base64
+import logging
+
+import pytest
+from django.test import Client
+
+from experiments import services
+from experiments.mlflow.errors import _OF_CLIENTS
+from experiments.mlflow.routes import routes
+from experiments.mlflow.urls import HANDLERS
+from experiments.models import Run
+from workspaces.tenancy.scope import org_scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
+BASE = "/mlflow/atlas/vision/api/2.0"
+TRAVERSALS = (
+    "../x",
+    "%2e%2e/x",
+    "%252e%252e/x",
+    "d/..%2f..%2fx",
+    "..%5cx",
+    "%5c..%5cx",
+    "%2fetc/passwd",
+    "d/%00x",
+    "C:/x",
+    "d//x",
+)
+
+
+@pytest.fixture
+def run(story) -> Run:
+    """Return Ada's run in Vision."""
+    ada = story.actor(story.ada)
+    with org_scope(story.atlas.id):
+        experiment = services.create_experiment(actor=ada, team=story.vision, name="first")
+        return services.create_run(actor=ada, experiment=experiment, name="first")
+
+
+def test_every_route_refuses_the_anonymous_strangers_and_narrow_tokens(story, run):
+    assert HANDLERS
+    open_routes = {"health", "version", "server-info"}
+    cyd, narrow = story.api(story.cyd), story.api(story.ada, scopes=("agent:write",))
+    session, wrong = story.client(story.ada), []
+    body = f'{{"run_id": "{run.id.hex}", "experiment_id": "{run.experiment.number}"}}'
+    for method, path in routes():
+        path = path if path.startswith("mlflow-artifacts") else f"mlflow/{path}"
+        named = {"(?P<model_id>[^/]+)": "m-1", "(?P<path>.+)": f"1/{run.id.hex}/artifacts/x"}
+        for pattern, value in named.items():
+            path = path.replace(pattern, value)
+        for client, expected in ((Client(), {401}), (session, {401}), (cyd, {404})):
+            answer = client.generic(method, f"{BASE}/{path}", body, "application/json")
+            code = answer.json().get("error_code")
+            if answer.status_code not in expected or code not in _OF_CLIENTS:
+                wrong.append(f"{method} {path}: {answer.status_code} {code}")
+        answer = narrow.generic(method, f"{BASE}/{path}", body, "application/json")
+        is_empty = answer.content == b"{}"
+        if answer.status_code < 400 and not is_empty and path.split("/")[-1] not in open_routes:
+            wrong.append(f"{method} {path} with a narrow token: {answer.content[:80]!r}")
+        if answer.status_code >= 500 and answer.status_code != 501:
+            wrong.append(f"{method} {path} with a narrow token: {answer.status_code}")
+    assert wrong == []
+
+
+def test_token_is_taken_as_bearer_and_as_password(story, run):
+    token = story.token(story.ben)
+    basic = base64.b64encode(f"anybody:{token}".encode()).decode()
+    for header in (f"Bearer {token}", f"Basic {basic}"):
+        answer = Client(headers={"Authorization": header}).get(
+            f"{BASE}/mlflow/runs/get", {"run_uuid": run.id.hex}
+        )
+        assert answer.json()["run"]["info"]["run_id"] == run.id.hex
+    answer = Client(headers={"Authorization": "Bearer mst_no"}).get(f"{BASE}/mlflow/runs/get")
+    assert (answer.status_code, answer.json()["error_code"]) == (401, "UNAUTHENTICATED")
+
+
+def test_team_comes_from_the_path_the_workspace_header_or_the_membership(story, run):
+    ada, ben = story.api(story.ada), story.api(story.ben)
+    path, named = "api/2.0/mlflow/experiments/get-by-name", {"experiment_name": "first"}
+    workspace = {"X-MLFLOW-WORKSPACE": "vision"}
+    assert ada.get(f"/mlflow/atlas/vision/{path}", named).status_code == 200
+    assert ada.get(f"/mlflow/atlas/{path}", named, headers=workspace).status_code == 200
+    assert ben.get(f"/mlflow/atlas/{path}", named).status_code == 200  # in one team only
+    assert ada.get(f"/mlflow/atlas/speech/{path}", named).status_code == 404
+    for team, code in (("", "INVALID_PARAMETER_VALUE"), ("nowhere/", "RESOURCE_DOES_NOT_EXIST")):
+        answer = ada.get(f"/mlflow/atlas/{team}{path}", named)
+        assert answer.json()["error_code"] == code
+
+
+def test_ids_of_other_tenants_do_not_exist(story, run):
+    cyd = story.api(story.cyd)
+    for path, data in (
+        ("runs/get", {"run_id": run.id.hex}),
+        ("experiments/get", {"experiment_id": "1"}),
+        ("artifacts/list", {"run_id": run.id.hex}),
+        ("metrics/get-history", {"run_id": run.id.hex, "metric_key": "loss"}),
+    ):
+        answer = cyd.get(f"/mlflow/borealis/north/api/2.0/mlflow/{path}", data)
+        assert (answer.status_code, answer.json()["error_code"]) == (404, "RESOURCE_DOES_NOT_EXIST")
+
+
+def test_unknown_route_is_logged_with_the_client_and_not_found(story, caplog):
+    ada = story.api(story.ada)
+    with caplog.at_level(logging.WARNING, "experiments.mlflow.routes"):
+        for path in ("/mlflow/atlas/vision/graphql", f"{BASE}/mlflow/scorers/list"):
+            answer = ada.post(path, headers={"User-Agent": "mlflow-python-client/9"})
+            assert (answer.status_code, answer.json()["error_code"]) == (404, "ENDPOINT_NOT_FOUND")
+    assert caplog.text.count("mlflow-python-client/9") == 2
+
+
+def test_artifact_paths_that_leave_the_run_are_refused_in_every_spelling(story, run):
+    ada = story.api(story.ada)
+    root = f"{BASE}/mlflow-artifacts/artifacts/{run.experiment.number}/{run.id.hex}/artifacts"
+    for path in TRAVERSALS:
+        for method in ("GET", "PUT", "DELETE"):
+            answer = ada.generic(method, f"{root}/{path}", b"x")
+            assert answer.status_code in {400, 404}, f"{method} {path}"
+            assert "error_code" in answer.json()
+    listed = ada.get(f"{BASE}/mlflow/artifacts/list", {"run_id": run.id.hex}).json()
+    assert "files" not in listed
+
+
+def test_file_is_sent_in_ranges_and_another_experiment_does_not_have_it(story, run):
+    ada = story.api(story.ada)
+    root = f"{BASE}/mlflow-artifacts/artifacts"
+    path = f"{run.experiment.number}/{run.id.hex}/artifacts/d/a.bin"
+    assert ada.put(f"{root}/{path}", b"0123456789", "application/octet-stream").status_code == 200
+    part = ada.get(f"{root}/{path}", headers={"Range": "bytes=2-4"})
+    assert (part.status_code, part.getvalue()) == (206, b"234")
+    assert ada.get(f"{root}/99/{run.id.hex}/artifacts/d/a.bin").status_code == 404
+    listed = ada.get(root, {"path": f"{run.experiment.number}/{run.id.hex}/artifacts/d"}).json()
+    assert listed["files"] == [{"path": "a.bin", "is_dir": False, "file_size": 10}]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("runs/log-metric", '{"run_id": 7, "key": ["x"], "value": {}, "timestamp": true}'),
+        ("runs/log-batch", '{"run_id": "x", "metrics": {"a": 1}}'),
+        ("runs/log-batch", '{"run_id": "x", "metrics": [1]}'),
+        ("runs/log-batch", '{"run_id": "x", "params": [{"key": 1, "value": 2}]}'),
+        ("runs/search", '{"experiment_ids": "1", "max_results": 1e400}'),
+        ("runs/search", '{"experiment_ids": ["1"], "max_results": 50001}'),
+        ("runs/search", '{"experiment_ids": ["1"], "page_token": "%%"}'),
+        ("runs/create", '{"start_time": 99999999999999999999}'),
+        ("experiments/search", '{"max_results": 0}'),
+        ("experiments/create", "[1]"),
+        ("experiments/create", "{"),
+        ("logged-models/search", '{"order_by": [{"field_name": 5}], "experiment_ids": ["1"]}'),
+        ("traces", '{"trace": {"trace_info": {"request_time": "never"}}}'),
+        ("traces", '{"trace": 5}'),
+        ("traces/search", '{"locations": [], "filter": "nonsense >"}'),
+    ],
+)
+def test_malformed_requests_are_invalid_parameters(story, run, path, body):
+    answer = story.api(story.ada).generic(
+        "POST", f"{BASE}/mlflow/{path}", body, content_type="application/json"
+    )
+    assert answer.status_code in {400, 404}, answer.content
+    assert answer.json()["error_code"] in {"INVALID_PARAMETER_VALUE", "RESOURCE_DOES_NOT_EXIST"}
