@@ -15,7 +15,7 @@ function start(root) {
   const others = data.axes.filter((axis) => axis.name.startsWith("params."));
   const main = metrics.find((axis) => axis.name === root.dataset.metric) ?? metrics[0];
   const known = (name) => data.axes.find((axis) => axis.name === name);
-  const view = {
+  let view = {
     x: known(query.get("x"))?.name ?? (others.find(isNumeric) ?? metrics[1] ?? data.axes[0])?.name,
     y: known(query.get("y"))?.name ?? (main ?? data.axes[0])?.name,
     color: known(query.get("color"))?.name ?? "",
@@ -28,7 +28,7 @@ function start(root) {
         .filter((name) => known(name)) ??
       [...others.slice(0, MOST_AXES - 1), main].filter(Boolean).map((axis) => axis.name),
   };
-  if (!query.has("x") && isWide(known(view.x))) view.xlog = true;
+  if (!query.has("x") && isWide(known(view.x))) view = { ...view, xlog: true };
   const field = (name) => root.querySelector(`[name=${name}]`);
   for (const name of ["x", "y", "color"]) {
     const select = field(name);
@@ -72,7 +72,7 @@ function start(root) {
   }
 
   function changed(name, value) {
-    view[name] = value;
+    view = { ...view, [name]: value };
     const url = new URL(location.href);
     const text = value === true ? "1" : value === false ? "0" : String(value);
     url.searchParams.set(name, text);
