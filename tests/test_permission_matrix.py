@@ -65,8 +65,9 @@ OPERATORS = {
     Permission.PLATFORM_ADMIN,
     Permission.PLATFORM_IMPERSONATE,
 }
-# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}.
+# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}, tests/experiments/mlflow.
 PROTOCOLS = (
+    "/mlflow/",
     "/accounts/",
     "/identity/",
     "/.well-known/",

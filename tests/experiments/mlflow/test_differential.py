@@ -189,7 +189,7 @@ class Calls:
                 "mlflow/runs/update",
                 {
                     "run_id": run,
-                    "status": pick(["FINISHED", "KILLED", "RUNNING"]),
+                    "status": pick(["FINISHED", "KILLED", "FAILED"]),
                     "end_time": 9000 + n,
                     "run_name": pick([f"run-{n}", None]),
                 },
