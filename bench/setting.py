@@ -25,6 +25,7 @@ def begin(folder: Folder) -> Any:
         MUSTER_ADMIN_EMAIL=EMAIL,
         MUSTER_ADMIN_PASSWORD=PASSWORD,
         DJANGO_SETTINGS_MODULE="portal.settings",
+        MUSTER_LOCAL_CLUSTER="true",
     )
     import django
 

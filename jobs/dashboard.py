@@ -153,8 +153,11 @@ def _mine_first(rows: QuerySet[Job], actor: Actor) -> QuerySet[Job]:
     return rows.order_by(is_mine, "-number")
 
 
-def newcomer_steps(actor: Actor) -> dict[str, bool] | None:
-    """Return which of the three first steps are done; None once the actor has finished a job."""
+def newcomer_steps(actor: Actor, has_cli: bool = False) -> dict[str, bool] | None:
+    """Return which of the three first steps are done; None once the actor has finished a job.
+
+    The portal cannot see an installed CLI before it signs in: `has_cli` is what the actor says.
+    """
     if actor.user_id is None or actor.teams_where(Permission.JOBS_SUBMIT) == frozenset():
         return None
     mine = Job.objects.filter(owner_id=actor.user_id)
@@ -163,4 +166,9 @@ def newcomer_steps(actor: Actor) -> dict[str, bool] | None:
     has_signed_in = AccessToken.objects.filter(
         user_id=actor.user_id, attempt_id=None, last_used_at__isnull=False
     ).exists()
-    return {"cli": has_signed_in, "sign_in": has_signed_in, "job": False, "has_job": mine.exists()}
+    return {
+        "cli": has_cli or has_signed_in,
+        "sign_in": has_signed_in,
+        "job": False,
+        "has_job": mine.exists(),
+    }

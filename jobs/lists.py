@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from django.db import connection
@@ -14,8 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from clusters.models import Cluster, Gpu
 from clusters.services.pools import pools_visible_to
 from jobs.models import Job
-from jobs.representations import job_rows, listed
+from jobs.representations import job_row, job_rows, listed
 from jobs.selectors import visible_jobs
+from jobs.storage import largest
 from portal import list_language
 from portal.core.audit.reading import instant
 from portal.core.errors import InvalidInput
@@ -30,6 +32,7 @@ from workspaces.organizations.selectors import people, teams_for
 Item = dict[str, Any]
 GPU_TYPES = 50  # suggested at most
 PEOPLE = 200
+LARGEST_LOGS = 100  # jobs on the page of storage
 
 
 def _state(word: str) -> State:
@@ -271,5 +274,41 @@ JOBS = ListView(
         Column("finished_at", _("Finished"), "num", is_extra=True),
         Column("created", _("Submitted"), "num", value=None, sort=("number",), is_optional=True),
         Column("created_at", None),
+    ),
+)
+
+
+def _with_logs(rows: Any, actor: Actor) -> list[Item]:
+    """Represent the jobs with the largest logs, each with its bytes."""
+    return [
+        job_row(job)
+        | {
+            "bytes": size,
+            "is_deleting": job.log_delete_asked_at is not None,
+            "may_delete": job.log_delete_asked_at is None
+            and State(job.state).is_final
+            and actor.may(
+                P.JOBS_CANCEL if job.owner_id == actor.user_id else P.JOBS_ADMIN, job.team_id
+            ),
+        }
+        for size, job in largest(rows, LARGEST_LOGS)
+    ]
+
+
+STORAGE = ListView(
+    name="storage",
+    rows=JOBS.rows,
+    represent=_with_logs,
+    row_template="jobs/_storage_row.html",
+    filters=tuple(
+        replace(one, is_counted=False) for one in JOBS.filters if one.name in ("owner", "team")
+    ),
+    columns=(
+        Column("number", _("Job")),
+        Column("name", None),
+        Column("bytes", _("Size"), "num"),
+        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"]),
+        Column("team", None),
+        Column("finished_at", _("Finished"), "num"),
     ),
 )

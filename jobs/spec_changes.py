@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -17,6 +18,7 @@ from workspaces.access.permissions import Permission
 
 CONTEXT = 3  # unchanged lines that are shown around a change
 LONG = 80  # characters; longer values are shown in the line diff only
+MOST_STEPS = 5_000_000  # of the search for equal lines, which takes up to a quarter of a second
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,34 @@ def compare(parent: Job, spec: JobSpec) -> SpecDiff:
 
 
 def diff_lines(before: str, after: str) -> Iterator[DiffLine]:
-    """Yield the lines of both texts, with long unchanged parts folded into a gap."""
+    """Yield the lines of both texts, with long unchanged parts folded into a gap.
+
+    Texts with very many equal lines are compared at both ends only, as the search would take long.
+    """
     old, new = before.splitlines(), after.splitlines()
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+    for tag, start, end, new_start, new_end in _opcodes(old, new):
         if tag == "equal":
             yield from _folded(old[start:end], is_first=start == 0, is_last=end == len(old))
             continue
         yield from (DiffLine("removed", line) for line in old[start:end])
         yield from (DiffLine("added", line) for line in new[new_start:new_end])
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """Return what `SequenceMatcher.get_opcodes` returns; its search is bounded."""
+    length = min(len(old), len(new))
+    head = next((n for n in range(length) if old[n] != new[n]), length)
+    tail = next((n for n in range(length - head) if old[-1 - n] != new[-1 - n]), length - head)
+    ends, new_ends = len(old) - tail, len(new) - tail
+    counts, new_counts = Counter(old[head:ends]), Counter(new[head:new_ends])
+    pairs = sum(count * new_counts[line] for line, count in counts.items())
+    if pairs * min(ends - head, new_ends - head) <= MOST_STEPS:
+        return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [
+        ("equal", 0, head, 0, head),
+        ("replace", head, ends, head, new_ends),
+        ("equal", ends, len(old), new_ends, len(new)),
+    ]
 
 
 def _folded(lines: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[DiffLine]:

@@ -30,7 +30,7 @@ def _text(stock: InventorySnapshot) -> bytes:
         row = found[stock.ids[node]] if node in stock.ids else []
         for label, value in by_gpu.items():
             # The label of a MIG instance is not an index.
-            if label.isdigit() and (gpu := int(label)) < MOST:
+            if label.isascii() and label.isdigit() and (gpu := int(label)) < MOST:
                 row.extend([-1] * (gpu + 1 - len(row)))
                 row[gpu] = round(value * 100)
     return orjson.dumps(found)

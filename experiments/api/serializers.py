@@ -128,9 +128,18 @@ class RunRowPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
     previous = serializers.CharField(allow_null=True)
 
 
+class ValueField(serializers.FloatField):
+    """A number, or what JSON has no number for."""
+
+    def to_internal_value(self, data: object) -> float:
+        if isinstance(data, str) and data in {"NaN", "Infinity", "-Infinity"}:
+            return float(data)
+        return super().to_internal_value(data)
+
+
 class MetricSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(max_length=limits.KEY, trim_whitespace=False)
-    value = serializers.FloatField(help_text="Or the text NaN, Infinity or -Infinity.")
+    value = ValueField(help_text="Or the text NaN, Infinity or -Infinity.")
     step = serializers.IntegerField(default=0, min_value=-(2**53), max_value=2**53)
     at = serializers.IntegerField(
         required=False,

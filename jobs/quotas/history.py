@@ -29,10 +29,11 @@ def history(actor: Actor, org: Organization, whose: str | None = None) -> list[d
 
 
 def _lines(data: dict[str, Any], whose: str | None) -> dict[str, Any]:
+    """Return the changed limits in the order of their names, which databases do not keep."""
     before, after = data.get("before", {}), data.get("after", {})
     lines = [
         {**_about(name), "before": _terms(name, before.get(name)), "after": _terms(name, now)}
-        for name, now in after.items()
+        for name, now in sorted(after.items())
         if isinstance(now, dict) and (whose is None or name.partition(" of ")[2] == whose)
     ]
     return {"lines": lines[:LINES], "more": max(len(lines) - LINES, 0)}

@@ -315,12 +315,14 @@ def _record_nodes() -> None:
         )
 
 
-def _by_index(by_gpu: ByGpu, now: int) -> dict[str, float | None]:
+def _by_index(by_gpu: ByGpu, now: int) -> dict[str, float]:
     found = {}
     for labels, sums in by_gpu.items():
         named = json.loads(labels)
-        if "gpu" in named and "mig" not in named:
-            found[named["gpu"]] = _rounded(_recent_mean({labels: sums}, now))
+        # The sums begin with a whole minute, part of which is too old: then nothing is known.
+        mean = _recent_mean({labels: sums}, now)
+        if "gpu" in named and "mig" not in named and mean is not None:
+            found[named["gpu"]] = round(mean, 3)
     return found
 
 

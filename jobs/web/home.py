@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from jobs import dashboard, selectors, services
 from jobs.first_steps import guide_for
@@ -21,11 +21,18 @@ from workspaces.organizations import selectors as people
 from workspaces.web.base import action, page
 
 IDLE_SHOWN = 5
+HAS_CLI = "has_cli"  # session key: the reader says that the CLI is installed
 
 
-@page()
+@page(None, ("GET", "HEAD", "POST"))
 def home(request: Any) -> HttpResponse:
-    """Show GPU use, what needs attention, what runs, idle GPUs, quotas and recent runs."""
+    """Show GPU use, what needs attention, what runs, idle GPUs, quotas and recent runs.
+
+    POST notes that the reader has installed the CLI.
+    """
+    if request.method == "POST":
+        request.session[HAS_CLI] = True
+        return redirect("home", request.org.slug)
     actor = request.actor
     running_count, running = dashboard.running_jobs(actor)
     idle, recent = idle_jobs(actor), dashboard.recent_jobs(actor)
@@ -37,7 +44,7 @@ def home(request: Any) -> HttpResponse:
         {
             "page_title": request.org.name,
             "guide": guide_for(actor, request.org),
-            "newcomer": dashboard.newcomer_steps(actor),
+            "newcomer": dashboard.newcomer_steps(actor, HAS_CLI in request.session),
             "example": examples()[0],
             "first_team": _first_team(request),
             "may_submit": may_submit(request),

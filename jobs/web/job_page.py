@@ -259,7 +259,7 @@ def gpu_sparkline(attempt: Attempt) -> Sparkline | None:
 
 
 def _usage(attempt: Attempt) -> dict[str, float]:
-    """Return the last measured usage by short name; nothing for an attempt that does not run."""
+    """Return the last measured usage by short name, with one decimal; none unless it runs."""
     if not State.DISPATCHING < attempt.state < State.SUCCEEDED:
         return {}
     names = {"cpu.used": "cpu", "memory.used": "memory", "gpu.memory.used": "gpu_memory"}
@@ -267,7 +267,7 @@ def _usage(attempt: Attempt) -> dict[str, float]:
     for point in series.latest(f"attempt:{attempt.id.hex}").values():
         if name := names.get(point["name"]):
             found[name] = found.get(name, 0) + point["value"]
-    return found
+    return {name: round(value, 1) for name, value in found.items()}
 
 
 def _tasks(row: Job) -> list[dict[str, Any]]:

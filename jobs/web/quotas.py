@@ -21,6 +21,7 @@ from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.undo import Undo, offer_undo
 from schedulers.spec.grammar import parse_size
+from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Quota, QuotaRequest, Team
 from workspaces.quotas import requests, set_limits
@@ -41,6 +42,7 @@ def quotas(request: Any) -> HttpResponse:
         return _show(request)
     back = local_path(request.POST.get("back", ""), request.get_full_path())
     try:
+        authorize(request.actor, P.QUOTAS_WRITE)  # before any answer depends on limits
         changes = _new(request.org, changes_in(request.POST))
         if not changes:
             messages.success(request, _("Nothing has changed."))
@@ -210,6 +212,7 @@ def _tell(
         "who": f"{change.scope}:{change.subject}",
         "resource": change.resource,
         "limit": _typed(change.resource, before[0]),
+        "was": _typed(change.resource, row.limit),
         "back": local_path(request.POST.get("back", ""), request.get_full_path()),
     }
     offer_undo(request, text, Undo(f"/{request.org.slug}/quotas", fields))
@@ -233,7 +236,7 @@ def _number(text: str) -> int | None:
 def changes_in(form: Any) -> list[LimitChange]:
     """Return each chosen class for each chosen subject; empty fields mean no change.
 
-    Raises InvalidInput.
+    `was` is the limit that the form showed where it changes one. Raises InvalidInput.
     """
     person = form.get("person", "").strip()
     subjects = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
@@ -249,8 +252,9 @@ def changes_in(form: Any) -> list[LimitChange]:
         raise InvalidInput.at("who", _("choose at least one team or person"))
     if not terms:
         raise InvalidInput.at("limit", _("enter a limit or a guarantee; none removes it"))
+    was = form.get("was", "") if len(subjects) == len(terms) == 1 else ""
     return [
-        LimitChange(scope, subject, *term)
+        LimitChange(scope, subject, *term, was=_amount(term[0], was))
         for scope, _colon, subject in (who.partition(":") for who in subjects)
         for term in terms
     ]

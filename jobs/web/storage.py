@@ -3,55 +3,31 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.utils.translation import gettext as _
 
-from jobs import storage
-from jobs.lists import JOBS
-from jobs.web.job_page import may_change
-from portal.core.errors import PortalError
+from jobs.lists import STORAGE as KEPT_LOGS
 from portal.core.messages import Message
-from schedulers.states import State
 from workspaces.organizations import selectors as people
 from workspaces.quotas.limits import STORAGE
 from workspaces.web.base import page
 
-SHOWN = 100
-
 
 @page()
 def kept_logs(request: Any) -> HttpResponse:
-    """List visible jobs by size of logs, of a team (`?team=`) or the viewer (`?owner=me`)."""
-    query = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
-    error, found = "", []
-    try:
-        found = storage.largest(JOBS.narrowed(request.actor, query), SHOWN)
-    except PortalError as caught:
-        error = caught.message
-    rows = [
-        (
-            job,
-            size,
-            State(job.state).is_final and not job.log_delete_asked_at and may_change(request, job),
-        )
-        for size, job in found
-    ]
-    teams = people.teams_for(request.actor)
-    visible_teams = {query["team"], *(team["slug"] for team in teams if team["role"])}
-    return render(
+    """List visible jobs by size of logs, with the storage quotas of what is listed."""
+    asked = KEPT_LOGS.shown(request.actor, request.GET)
+    visible_teams = {
+        *asked.filters["team"].split(","),
+        *(team["slug"] for team in people.teams_for(request.actor) if team["role"]),
+    }
+    return KEPT_LOGS.render(
         request,
         "jobs/storage.html",
         {
-            "page_title": _("Storage"),
+            "page_title": Message("Storage"),
             "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
-            "rows": rows,
-            "asked": query,
-            "error": error,
-            "teams": teams,
-            "query": urlencode({name: value for name, value in query.items() if value}),
+            "list": asked,
             "quotas": [
                 q
                 for q in people.quotas_for(request.actor)

@@ -67,6 +67,12 @@ export class Lines {
     return `${this.#decode(start, start + LONG)} … ${say("(a very long line; download the log to see all of it)")}`;
   }
 
+  firstByte(line) {
+    const start = this.starts[line],
+      chunk = this.chunks[this.#chunkAt(start)];
+    return chunk?.data[start - chunk.start];
+  }
+
   timeOf(line) {
     const offset = this.starts[line];
     let low = 0,

@@ -3,6 +3,7 @@ import { live } from "./live.js";
 import { Lines } from "./lines.js";
 import { parts, plain } from "./ansi.js";
 import { rankOf, rootError } from "./log-errors.js";
+import { FIRST_BYTES, Groups } from "./log-groups.js";
 import { count as number, isEnglish, locale, say } from "./words.js";
 
 const HEIGHT = 18,
@@ -16,6 +17,7 @@ class LogView {
   constructor(root) {
     this.root = root;
     this.lines = new Lines();
+    this.groups = new Groups();
     this.view = root.querySelector(".log-view");
     this.pad = root.querySelector(".pad");
     this.foot = root.querySelector("[data-certificate]");
@@ -86,7 +88,7 @@ class LogView {
       this.due = false;
       this.draw();
       if (this.query) this.#searchNew();
-      if (this.hasRanks) this.#scan();
+      this.#scan();
       this.root.dispatchEvent(new CustomEvent("loglines"));
     });
   }
@@ -95,22 +97,29 @@ class LogView {
     return "ranks" in this.root.dataset;
   }
 
-  // Read each complete line once, in slices: to offer its rank, and to find why the job failed.
+  // Read each complete line once, in slices: to fold its group, to offer its rank, and to find why the
+  // job failed.
   #scan() {
     if (this.scanning) return;
     const until = performance.now() + 10,
-      { lines, ranks } = this;
+      { lines, ranks, groups } = this;
+    const isRead = this.hasRanks || this.why,
+      top = this.#nth(Math.floor(this.top / HEIGHT)),
+      hidden = groups.hidden;
     const count = lines.count - (this.isEnded || !lines.isLastOpen ? 0 : 1);
     while (this.scanned < count && performance.now() < until) {
-      const text = plain(lines.text(this.scanned)),
+      const mayMark = FIRST_BYTES.includes(lines.firstByte(this.scanned)),
+        text = isRead || mayMark ? plain(lines.text(this.scanned)) : "",
         rank = this.hasRanks ? rankOf(text) : null;
       this.why?.see(this.scanned, text);
+      groups.see(this.scanned, text, this.follow || this.root.dataset.live !== "true");
       if (rank !== null) {
         if (!ranks.has(rank)) ranks.set(rank, []);
         ranks.get(rank).push(this.scanned);
       }
       this.scanned++;
     }
+    if (groups.hidden !== hidden) this.#keep(top);
     if (this.scanned < count) {
       this.scanning = true;
       setTimeout(() => {
@@ -119,6 +128,15 @@ class LogView {
       });
     } else if (this.isEnded && this.why) this.#foundError();
     if (ranks.size > 1) this.#offerRanks();
+  }
+
+  // Keep a line at the top while lines above it fold or unfold.
+  #keep(line) {
+    if (!this.only && !this.isWrapped && !this.follow) {
+      this.#measure(this.#shownCount() * HEIGHT);
+      this.#scrollTo(this.#placeOf(line) * HEIGHT + (this.top % HEIGHT));
+    }
+    this.draw();
   }
 
   #offerRanks() {
@@ -162,7 +180,8 @@ class LogView {
     const { lines, view } = this;
     const count = lines.count;
     if (this.only?.[0] < lines.first) this.only = this.only.filter((line) => line >= lines.first);
-    const shown = this.only ? this.only.length : count - lines.first;
+    this.groups.forget(lines.first);
+    const shown = this.#shownCount();
     this.root.querySelector("[data-empty]").hidden = shown > 0;
     this.root.querySelector("[data-count]").textContent = [
       say("{n} lines, {size}", { n: number(count), size: size(lines.end) }),
@@ -190,13 +209,18 @@ class LogView {
     this.pad.replaceChildren(...nodes);
   }
 
+  // Lines of one rank are shown without groups.
+  #shownCount() {
+    return this.only?.length ?? this.lines.count - this.lines.first - this.groups.hidden;
+  }
+
   // The number of the line that is shown at a place, and the reverse.
   #nth(place) {
-    return this.only ? this.only[place] : this.lines.first + place;
+    return this.only ? this.only[place] : this.groups.lineAt(place, this.lines.first);
   }
 
   #placeOf(line) {
-    if (!this.only) return line - this.lines.first;
+    if (!this.only) return this.groups.placeOf(line, this.lines.first);
     const place = this.only.findIndex((one) => one >= line);
     return place < 0 ? this.only.length - 1 : place;
   }
@@ -278,7 +302,9 @@ class LogView {
     }
     const body = document.createElement("span");
     body.className = "t";
-    if (this.query && plain(raw).toLowerCase().includes(this.query))
+    const group = this.only ? undefined : this.groups.headAt(number);
+    if (group) body.append(folder(group));
+    else if (this.query && plain(raw).toLowerCase().includes(this.query))
       this.#marked(body, plain(raw), number);
     else
       for (const part of parts(raw)) {
@@ -351,13 +377,14 @@ class LogView {
 
   goTo(number) {
     this.wanted = null;
+    this.groups.open(number);
     const at = this.#placeOf(number);
     if (this.isWrapped) {
       this.anchor = Math.max(at - 20, 0);
       this.draw();
       this.pad.querySelector(`a[href="#L${number + 1}"]`)?.scrollIntoView({ block: "center" });
     } else {
-      this.#measure((this.only?.length ?? this.lines.count - this.lines.first) * HEIGHT);
+      this.#measure(this.#shownCount() * HEIGHT);
       this.#scrollTo(at * HEIGHT - this.view.clientHeight / 2);
       this.draw();
     }
@@ -406,7 +433,15 @@ class LogView {
       this.#show();
       this.draw();
     } else if (what === "wrap" || what === "times") this.#toggle(what);
-    else if (what === "error") {
+    else if (what === "fold") {
+      this.follow = false;
+      this.groups.toggle(Number(button.dataset.line));
+      this.draw();
+      this.pad
+        .querySelector(`[data-line="${button.dataset.line}"]`)
+        ?.focus({ preventScroll: true });
+      this.#show();
+    } else if (what === "error") {
       this.follow = false;
       if (this.only && !this.only.includes(this.errorLine)) this.#showAllRanks();
       this.#show();
@@ -476,6 +511,22 @@ const sealed = (c) =>
         end: c.closed_by,
       })
     : say("Log incomplete: {what}", { what: c.text });
+
+// The first line of a group, which folds it.
+function folder(group) {
+  const button = more("fold", group.title || say("Group"));
+  button.className = "log-group";
+  button.dataset.line = group.start;
+  button.disabled = group.end === null;
+  button.setAttribute("aria-expanded", String(!group.isFolded));
+  if (group.isFolded) {
+    const lines = document.createElement("span");
+    lines.className = "faint";
+    lines.textContent = say("{n} lines", { n: number(group.end - group.start) });
+    button.append(" ", lines);
+  }
+  return button;
+}
 
 function more(what, text) {
   const button = document.createElement("button");

@@ -2,6 +2,13 @@
 // A row without a name is not written yet.
 import { say } from "./words.js";
 
+// Keep the first row of each name, in the order of the rows: a name being typed may be another's for a moment.
+export function uniquePairs(pairs) {
+  const found = new Map();
+  for (const [name, value] of pairs) if (name && !found.has(name)) found.set(name, value);
+  return [...found];
+}
+
 export function createPairs(element, onChange) {
   const body = element.querySelector("[data-rows]"),
     template = element.querySelector("template");
@@ -10,15 +17,7 @@ export function createPairs(element, onChange) {
   const rows = () => [...body.children];
   const read = (row) =>
     ["name", "value"].map((part) => row.querySelector(`[data-part=${part}]`).value.trim());
-  const entries = () =>
-    [
-      ...new Map(
-        rows()
-          .map(read)
-          .filter(([name]) => name)
-          .reverse(),
-      ),
-    ].reverse();
+  const entries = () => uniquePairs(rows().map(read));
 
   function add(name = "", value = "") {
     const row = template.content.firstElementChild.cloneNode(true);

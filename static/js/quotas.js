@@ -36,6 +36,7 @@ function edit(link) {
     csrfmiddlewaretoken: document.querySelector("[name=csrfmiddlewaretoken]").value,
     do: "set",
     back: location.pathname + location.search,
+    was: limit,
     who,
     resource,
   };

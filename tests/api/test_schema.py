@@ -30,6 +30,19 @@ def test_openapi_schema_includes_every_route(schema):
     } <= paths
 
 
+def test_operations_are_tagged_by_resource_in_declared_order(schema):
+    found = {
+        (method, path): operation["tags"]
+        for path, operations in schema.raw_schema["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert found["post", "/api/v1/orgs/{org}/jobs"] == ["Jobs"]
+    assert found["get", "/api/v1/orgs/{org}/teams/{team}/members"] == ["Teams"]
+    assert found["get", "/api/v1/orgs/{org}"] == found["get", "/api/v1/orgs"] == ["Organizations"]
+    names = [tag["name"] for tag in schema.raw_schema["tags"]]
+    assert names[0] == "Jobs" and set(names) == {tag for tags in found.values() for tag in tags}
+
+
 def test_api_docs_page_loads_only_local_files(db):
     page = Client().get("/api/docs/")
     assert page.status_code == 200

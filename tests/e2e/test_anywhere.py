@@ -19,6 +19,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_first_job import sign_in
+from tests.look.conftest import write_yaml
 from tests.rig.environment import ROOT
 from tests.rig.kube import is_real, options_of, portal_address
 from tests.rig.portal import Portal
@@ -81,7 +82,7 @@ def api_of(portal: Portal) -> httpx.Client:
 def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
     sign_in(page, portal)
     page.goto(f"{portal.url}/home/jobs/new")
-    page.get_by_label("YAML").fill(spec)
+    write_yaml(page, spec)
     page.get_by_label("Pool", exact=True).select_option(where)
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile(r"/home/jobs/\d+$"))

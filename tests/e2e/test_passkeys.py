@@ -64,11 +64,11 @@ def test_passkey_works_as_second_factor_and_alone(portal: Portal, page: Page, br
     with_password(page, portal)
     page.wait_for_url(at(portal, "/home/"))
     page.goto(at(portal, "/accounts/2fa/"))
-    page.get_by_role("link", name="Add one").first.click()
+    page.get_by_role("link", name="Add passkey").first.click()
     page.fill("[name=password]", PASSWORD)  # re-authentication before sign-in methods change
     page.get_by_role("button", name="Confirm").click()
     page.get_by_label("Passwordless").check()
-    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("button", name="Add", exact=True).click()
     page.wait_for_url(re.compile(r"/recovery-codes/"))
     assert len(re.findall(r"\b\d{8}\b", page.content())) == 10
     [credential] = session.send("WebAuthn.getCredentials", {"authenticatorId": key})["credentials"]
@@ -134,7 +134,7 @@ def test_passkey_refused_by_the_browser_can_be_tried_again(portal: Portal, brows
     page.goto(at(portal, "/accounts/login/"))
     press = page.get_by_role("button", name="Sign in with a passkey")
     press.click()
-    expect(page.get_by_role("alert")).to_contain_text("No passkey was given", timeout=90_000)
+    expect(page.get_by_role("alert")).to_contain_text("No passkey was used", timeout=90_000)
     assert page.url == at(portal, "/accounts/login/")
     with page.expect_response("**/webauthn/login/"):
         press.click()

@@ -125,11 +125,9 @@ PAGES = [
     "secrets",
     "tokens",
     "service-accounts",
-    "members",
+    "people",
     "teams/default",
     "nodes",
-    "queue",
-    "clusters",
 ]
 
 
@@ -160,11 +158,11 @@ def test_secret_is_on_no_page(portal: Portal, found: Found):
             data={"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": token[1]},
             headers={"Origin": portal.url},
         )
-        for path in PAGES:
-            answer = browser.get(f"/home/{path}")
+        for path in (*(f"/home/{page}" for page in PAGES), "/platform/queue", "/platform/clusters"):
+            answer = browser.get(path)
             assert answer.status_code == 200 and "/accounts/login" not in str(answer.url), path
             got.look(path, answer.content)
-    assert got.holds == [] and got.searched == len(PAGES)
+    assert got.holds == [] and got.searched == len(PAGES) + 2
 
 
 def test_secret_is_stored_only_in_the_launch_of_its_job(portal: Portal, found: Found):

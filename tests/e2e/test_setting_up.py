@@ -314,7 +314,7 @@ def test_new_installation_is_set_up_entirely_in_the_browser(
 ):
     accept_dialogs(page)
     sign_in(page, portal, EMAIL, PASSWORD, "/home/guide")
-    expect(page.get_by_role("heading", name="First steps")).to_be_visible()
+    expect(page.get_by_role("heading", name="Setup guide")).to_be_visible()
     for slug in ("atlas", "borealis"):
         found_organization(page, portal, slug)
     ada = somebody()

@@ -61,7 +61,10 @@ def test_home_of_admin_covers_teams_and_of_other_team_nothing(story, jobs):
 
 
 def test_newcomer_sees_three_steps_that_complete_themselves(story):
+    ben = story.client(story.ben)
     assert "Run your first job" in home(story, story.ben)
+    assert '<li class="is-done">' not in ben.get("/atlas/").content.decode()
+    assert ben.post("/atlas/", follow=True).content.decode().count('<li class="is-done">') == 1
     with platform_scope("test"):
         story.token(story.ben)
         AccessToken.objects.filter(user=story.ben).update(last_used_at=clock.now())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from jobs import services
@@ -39,3 +41,13 @@ def test_long_unchanged_parts_become_one_gap():
     assert [line.kind for line in found] == [
         "gap", *["same"] * 3, "removed", "added", *["same"] * 3, "gap",
     ]  # fmt: skip
+
+
+def test_a_script_of_equal_lines_does_not_stop_the_page():
+    before = ["first", *["a", "b"] * 2000, "last"]
+    after = ["first", *["a", "c"] * 2000, "last"]
+    begun = time.process_time()
+    found = list(diff_lines("\n".join(before), "\n".join(after)))
+    assert time.process_time() - begun < 2
+    assert [line.text for line in found if line.kind != "added"] == before
+    assert [line.text for line in found if line.kind != "removed"] == after

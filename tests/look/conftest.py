@@ -134,7 +134,10 @@ def write_yaml(page: Page, text: str) -> None:
 def watch(page: Page, complaints: list[str]) -> None:
     """Collect browser errors: exceptions, refused scripts, missing files."""
     page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
-    page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+    page.on(
+        "console",
+        lambda said: said.type == "error" and complaints.append(f"{said.text} {said.location}"),
+    )
     page.on(
         "response", lambda got: got.status >= 500 and complaints.append(f"{got.status} {got.url}")
     )

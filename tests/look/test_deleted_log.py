@@ -22,7 +22,7 @@ def test_log_deleted_from_its_page_is_shown_as_deleted(site, signed_in):
         "it had 8,893 bytes, closed by exit 0"
     )
     assert request == [
-        f"Delete all that #{number} wrote, of every task and try? 8.7 KiB go for good."
+        f"Delete all logs of #{number} permanently, of every task and attempt? They use 8.7 KiB."
     ]
     expect(page.locator(".log-line")).to_have_count(0)
     expect(page.locator("[data-count]")).to_have_text(

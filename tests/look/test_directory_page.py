@@ -56,7 +56,7 @@ def ways_to_sign_in(site, page) -> None:
     """Change the rules after re-authentication."""
     page.goto(f"{site.url}/accounts/linked/")
     looked(page, "linked-asks")
-    page.click("text=Confirm that it is you")
+    page.click("text=Confirm it's you")
     page.fill("[name=password]", PASSWORD)
     page.click("button[type=submit]")
     page.click("summary >> text=Link Corp")

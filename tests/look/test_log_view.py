@@ -77,6 +77,24 @@ def test_log_shows_every_line_once_in_order(page: Page, site: Site) -> None:
     assert sorted(seen) == list(range(1, 3001))
 
 
+def test_log_groups_fold_and_search_opens_them(page: Page, site: Site) -> None:
+    number = site.submit(
+        "echo ::group::Install; seq -f 'package %.0f' 50; echo ::endgroup::; echo ok"
+    )
+    site.ended(number)
+    open_log(page, site, number)
+    group = page.locator(".log-group")
+    expect(group).to_have_attribute("aria-expanded", "false")
+    assert list(shown(page)) == [1, 53]
+    group.click()
+    expect(page.locator(".log-line")).to_have_count(53)
+    expect(group).to_be_focused()
+    group.press("Enter")
+    expect(page.locator(".log-line")).to_have_count(2)
+    page.fill("[data-search]", "package 33")
+    expect(page.locator(".log-line mark.is-now")).to_have_text("package 33")
+
+
 def test_log_search_counts_and_steps_through_matches(page: Page, site: Site) -> None:
     number = site.submit("seq -f 'line %.0f' 5000")
     site.ended(number)

@@ -79,6 +79,23 @@ def test_newcomer_submits_a_template_and_reruns_it_with_another_rate(
     assert (child["parent"], child["spec"]["envs"]) == (int(number), {"LR": "3e-4"})
 
 
+def test_form_rows_keep_order_in_the_spec(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/jobs/new?example=blank")
+    show_yaml(page)
+    write_yaml(page, "name: one\nrun: echo hi\nenvs:\n  Z: '1'\n  A: '2'\n")
+    show_form(page)
+    page.get_by_text("Environment variables").click()
+    rows = page.locator("[data-pairs=envs]")
+    rows.get_by_role("button", name="Add variable").click()
+    rows.get_by_label("Variable").nth(2).press_sequentially("ZERO")
+    rows.get_by_label("Value").nth(2).fill("3")
+    rows.get_by_label("Value").nth(0).fill("9")
+    rows.get_by_role("button", name="Remove").nth(1).click()
+    names = rows.get_by_label("Variable").evaluate_all("(all) => all.map((one) => one.value)")
+    assert names == ["Z", "ZERO"]
+    assert re.findall(r"(?m)^  (\w+):", yaml_of(page)) == names
+
+
 def test_comments_survive_form_edits_and_invalid_yaml_locks_the_form(
     page: Page, site: Site
 ) -> None:

@@ -35,7 +35,7 @@ def state(browser: Browser, demo: Portal) -> dict:
     page.fill("[name=login]", EMAIL)
     page.fill("[name=password]", PASSWORD)
     page.click("button[type=submit]")
-    page.wait_for_url(f"{demo.url}/home/")
+    page.wait_for_url(lambda url: "/login/" not in url)
     kept = page.context.storage_state()
     page.context.close()
     return dict(kept)

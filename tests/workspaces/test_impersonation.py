@@ -273,7 +273,7 @@ def test_impersonation_denied_add_member_gives_reason(story):
         )
         assert (
             answer.status_code == 403
-            and "You are impersonating ada@atlas.example" in answer.content.decode()
+            and "impersonating ada@atlas.example" in answer.content.decode()
         ), path
 
 

@@ -212,7 +212,7 @@ class Actor:
         if self.acted_by is not None:
             raise NotPermitted(
                 Message(
-                    "You are impersonating {email}; only they can do that. Stop impersonating "
+                    "You're impersonating {email}; only they can do that. Stop impersonating "
                     "first.",
                     email=self.email,
                 ),

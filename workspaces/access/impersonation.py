@@ -60,7 +60,7 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = MAX_MINUTES)
 def stop_acting(*, actor: Actor) -> None:
     """Stop the current impersonation. Raises NotFound if there is none."""
     if actor.acted_by is None:
-        raise NotFound(_("You are not impersonating anybody."))
+        raise NotFound(_("You're not impersonating anybody."))
     row = Impersonation.objects.select_related("person").get(id=actor.acted_by.id)
     if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=clock.now()):
         _record_event(

@@ -98,16 +98,23 @@ def change_role(
     slug: str,
     name: str | None = None,
     permissions: Sequence[str] | None = None,
+    was: Sequence[str] | None = None,
 ) -> Role:
     """Change name or permissions of a role, for everybody who has it.
 
-    Raises InvalidInput, NotFound, NotPermitted.
+    Raises InvalidInput, NotFound, NotPermitted, and Conflict if its permissions are no longer `was`.
     """
     authorize(actor, Permission.ROLES_WRITE)
     lock_organization(org.id)
     row = _role(slug)
     before = _state(row)
     _check_held(actor, custom_role(row.slug, row.kind, row.name, row.permissions).permissions)
+    if was is not None and set(was) != set(row.permissions):
+        raise Conflict(
+            Message(
+                "The permissions were changed since. Look at them, then save your change again."
+            )
+        )
     if name is not None:
         row.name = clean_name(name)
     if permissions is not None:

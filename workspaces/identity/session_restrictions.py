@@ -59,7 +59,7 @@ class AccountPagesMiddleware:
                 request,
                 NotPermitted(
                     Message(
-                        "You can't open account pages while you impersonate another user. Stop "
+                        "You can't open account pages while you're impersonating another user. Stop "
                         "impersonating first."
                     ),
                     code="impersonating",

@@ -256,16 +256,20 @@ def add_member(
 
 
 @transaction.atomic
-def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> Membership:
+def change_member(
+    *, actor: Actor, org: Organization, email: str, role: str, was: str = ""
+) -> Membership:
     """Change a member's role in the organization.
 
-    The last owner stays one, and nobody grants or revokes more than they have.
+    The last owner stays one, and nobody grants or revokes more than they have. Raises Conflict if
+    the role is no longer `was`.
     """
     authorize(actor, Permission.MEMBERS_WRITE)
     lock_organization(org.id)
     role = check_org_role(actor, org, role)
     membership = _membership(email, user__is_service=False)
     _check_may_change(actor, membership, keeps=role == OrgRole.OWNER)
+    _check_role_seen(membership.role, was)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
     _record(
@@ -396,11 +400,14 @@ def add_team_member(
 
 
 @transaction.atomic
-def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> TeamMembership:
-    """Change a member's role in the team."""
+def change_team_member(
+    *, actor: Actor, team: Team, email: str, role: str, was: str = ""
+) -> TeamMembership:
+    """Change a member's role in the team. Raises Conflict if it is no longer `was`."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
     lock_organization(team.org_id)
     row = _team_membership(team, email)
+    _check_role_seen(row.role, was)
     before, row.role = row.role, check_team_role(actor, team, role, row.user_id)
     row.save(update_fields=["role"])
     _record(
@@ -435,6 +442,13 @@ def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
         email=email,
         before={"role": row.role},
     )
+
+
+def _check_role_seen(role: str, was: str) -> None:
+    if was and role != was:
+        raise Conflict(
+            Message("The role was changed since: it is {role} now. Nothing was done.", role=role)
+        )
 
 
 def checked_email(email: str) -> str:

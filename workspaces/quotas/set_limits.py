@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, Sum
 
-from portal.core.errors import InvalidInput, NotFound
+from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.formatting import scale_of
 from portal.core.messages import Message
@@ -37,7 +37,8 @@ KEEP: Final = Keep()
 class LimitChange:
     """One change, in display units.
 
-    `limit` None: no limit; `guaranteed` None: no guarantee; KEEP leaves a value unchanged.
+    `limit` None: no limit; `guaranteed` None: no guarantee; KEEP leaves a value unchanged. `was` is
+    the limit that the person saw; KEEP: whatever it was.
     """
 
     scope: str
@@ -45,6 +46,7 @@ class LimitChange:
     resource: str
     limit: float | Keep | None = KEEP
     guaranteed: float | Keep | None = KEEP
+    was: float | Keep | None = KEEP
 
 
 def set_quota(
@@ -67,13 +69,15 @@ def set_quota(
 def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) -> list[Quota]:
     """Set all of these or none. Running jobs are never stopped.
 
-    Raises InvalidInput naming the faulty change, NotFound, NotPermitted.
+    Raises InvalidInput naming the faulty change, NotFound, NotPermitted, and Conflict if a limit is
+    no longer what the person saw.
     """
     authorize(actor, Permission.QUOTAS_WRITE)
     found = meters_of(org, changes)
     rows = lock({*found, *(Meter(org.id, ORG, org.id, meter.resource) for meter in found)})
     before = {meter: quota_usage_of(row) for meter, row in rows.items()}
     for meter, change in found.items():
+        _check_seen(rows[meter], change)
         _apply(rows[meter], change)
     _check_guarantees(rows)
     _update_promised(org, rows, before)
@@ -100,6 +104,20 @@ def meters_of(org: Organization, changes: Sequence[LimitChange]) -> dict[Meter, 
             raise InvalidInput.at("changes", f"contains {_name(change)} twice")
         found[meter] = change
     return found
+
+
+def _check_seen(row: Quota, change: LimitChange) -> None:
+    if isinstance(change.was, Keep) or amount_of(row.resource, change.was, "was") == row.limit:
+        return
+    now = "none" if row.limit is None else f"{shown(row.resource, row.limit):g}"
+    raise Conflict(
+        Message(
+            "Somebody else has changed the limit: {what} is {now} by now. Set it again if it is "
+            "still wrong.",
+            what=_name(change),
+            now=now,
+        )
+    )
 
 
 def _apply(row: Quota, change: LimitChange) -> None:

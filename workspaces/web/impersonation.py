@@ -56,5 +56,5 @@ def stop(request: Any) -> HttpResponse:
         show_error(request, error)
         return redirect("start")
     end_impersonation(request)
-    messages.success(request, _("You are yourself again."))
+    messages.success(request, _("You stopped impersonating."))
     return redirect("start")

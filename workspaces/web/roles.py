@@ -88,6 +88,7 @@ def role(request: Any, role: str) -> HttpResponse:
             Message("Role {name} deleted.", name=row.name),
             lambda: access_services.delete_role(actor=request.actor, org=request.org, slug=role),
         )
+    was = request.POST.get("was", " ".join(row.permissions))
     if do == "save":
         return action(
             request,
@@ -99,10 +100,16 @@ def role(request: Any, role: str) -> HttpResponse:
                 slug=role,
                 name=request.POST.get("name", ""),
                 permissions=wanted,
+                was=was.split(),
             ),
             Undo(
                 request.path,
-                {"do": "save", "name": row.name, "permissions": list(row.permissions)},
+                {
+                    "do": "save",
+                    "name": row.name,
+                    "permissions": list(row.permissions),
+                    "was": " ".join(wanted),
+                },
             ),
         )
     looked = request.method == "POST"
@@ -118,6 +125,7 @@ def role(request: Any, role: str) -> HttpResponse:
             "choices": _choices(request.actor, wanted if looked else row.permissions),
             "may_write": request.actor.may(P.ROLES_WRITE),
             "looked": looked,
+            "was": was,
             "differences": [difference_row(one) for one in preview_role(request.org, role, wanted)]
             if looked
             else [],

@@ -90,7 +90,11 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
         back,
         _role_text("team", request.org, email, before, role),
         lambda: organization_services.change_team_member(
-            actor=request.actor, team=row, email=email, role=role
+            actor=request.actor,
+            team=row,
+            email=email,
+            role=role,
+            was=request.POST.get("was", ""),
         ),
         _undo_role(request, email, before, back),
     )
@@ -164,7 +168,9 @@ def change_member(request: Any, email: str) -> HttpResponse:
         request,
         back,
         _role_text("org", request.org, email, before, role),
-        lambda: organization_services.change_member(**who, role=role),
+        lambda: organization_services.change_member(
+            **who, role=role, was=request.POST.get("was", "")
+        ),
         _undo_role(request, email, before, back),
     )
 
@@ -184,7 +190,8 @@ def _undo_role(request: Any, email: str, before: str, back: str) -> Undo | None:
     """Offer the former role; not to those who changed their own, and may no longer change it."""
     if not before or email.lower() == request.actor.email.lower():
         return None
-    return Undo(request.path, {"role": before, "back": back})
+    role = request.POST.get("role", "")
+    return Undo(request.path, {"role": before, "was": role, "back": back})
 
 
 @page()

@@ -67,6 +67,7 @@ def test_people_are_loaded_for_the_open_team_and_shown_to_quota_admins(
     assert [p.note for p in seen.people] == ["ben@atlas.example"]
 
 
+@pytest.mark.both_databases
 def test_limits_of_many_teams_are_previewed_and_set_by_one_form(story):
     cluster_with(cpus=100)
     job, ada = submit(story, resources={"cpus": 2}), story.client(story.ada)
@@ -246,3 +247,27 @@ def test_two_hundred_teams_and_two_thousand_people_take_no_more_statements(story
         shown.content.count(b"u7@atlas.example") >= 1 and b"u8@atlas.example" not in shown.content
     )
     assert len(queries) < 30
+
+
+def test_a_stale_page_does_not_overwrite_a_limit_of_somebody_else(story):
+    ada = story.client(story.ada)
+    _set(story, ("team", "vision", "gpu", 2))
+    form = {"who": "team:vision", "resource": "gpu", "limit": "8", "was": "2", "do": "set"}
+    undo = undo_of(next(iter(ada.post("/atlas/quotas", form, follow=True).context["messages"])))
+    _set(story, ("team", "vision", "gpu", 4))
+    for stale in (undo.fields, form | {"limit": "16"}, form | {"limit": "16", "was": "none"}):
+        shown = ada.post("/atlas/quotas", stale, follow=True).context["messages"]
+        assert "is 4 by now" in str(next(iter(shown)))
+        assert _limit(story, "gpu") == 4
+
+
+@pytest.mark.parametrize("who", ["user:ada@atlas.example", "user:nosuch@atlas.example"])
+def test_a_member_learns_nothing_about_limits_of_others(story, who):
+    _set(story, ("user", "ada@atlas.example", "gpu", 2))
+    answers = set()
+    for limit in ("2", "3"):
+        form = {"who": who, "resource": "gpu", "limit": limit, "do": "set"}
+        shown = story.client(story.ben).post("/atlas/quotas", form, follow=True)
+        answers |= {str(message) for message in shown.context["messages"]}
+    assert len(answers) == 1
+    assert "quotas:write" in answers.pop()

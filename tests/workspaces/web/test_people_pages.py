@@ -7,7 +7,7 @@ import pytest
 from portal.core.errors import Conflict
 from portal.core.models import Event
 from portal.web.undo import undo_of
-from workspaces.models import Membership, Provider, TeamMembership
+from workspaces.models import Membership, Provider, Role, TeamMembership
 from workspaces.organizations.services import restore_member, suspend_member
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -36,6 +36,38 @@ def test_role_change_is_undone_by_its_message(story, path):
     with org_scope(story.atlas.id):
         assert model.objects.get(user=story.ben).role == before
     assert _kinds(kind) == [kind, kind]
+
+
+@pytest.mark.parametrize("path", [f"/atlas/people/{BEN}", f"/atlas/teams/vision/members/{BEN}"])
+def test_undo_does_not_restore_a_role_that_somebody_changed_since(story, path):
+    ada = story.client(story.ada)
+    first, other = ("viewer", "user-admin") if "people" in path else ("viewer", "lead")
+    model = Membership if "people" in path else TeamMembership
+    undo = undo_of(next(iter(ada.post(path, {"role": first}, follow=True).context["messages"])))
+    with org_scope(story.atlas.id):
+        model.objects.filter(user=story.ben).update(role=other)
+    shown = ada.post(undo.url, undo.fields, follow=True).context["messages"]
+    assert "changed since" in str(next(iter(shown)))
+    with org_scope(story.atlas.id):
+        assert model.objects.get(user=story.ben).role == other
+
+
+def test_undo_and_a_stale_page_do_not_overwrite_a_role_of_the_organization(story):
+    ada = story.client(story.ada)
+    made = {"slug": "helper", "name": "Helper", "kind": "org", "permissions": ["teams:read"]}
+    assert ada.post("/atlas/roles", made).status_code == 302
+    page = "/atlas/roles/helper"
+    form = {"do": "save", "name": "Helper", "permissions": ["teams:read", "members:read"]}
+    stale = form | {"was": "teams:read"}
+    messages = list(ada.post(page, stale, follow=True).context["messages"])
+    undo = undo_of(messages[-1])
+    with org_scope(story.atlas.id):
+        Role.objects.filter(slug="helper").update(permissions=["members:read"])
+    for one in (undo.fields, stale):
+        shown = ada.post(page, one, follow=True).context["messages"]
+        assert "changed since" in str(next(iter(shown)))
+        with org_scope(story.atlas.id):
+            assert Role.objects.get(slug="helper").permissions == ["members:read"]
 
 
 def test_suspended_member_is_out_until_restored(story):
