@@ -92,6 +92,11 @@ def test_team_comes_from_the_path_the_workspace_header_or_the_membership(story, 
         assert answer.json()["error_code"] == code
 
 
+def test_link_that_clients_print_leads_a_browser_to_the_pages(story):
+    answer = story.client(story.ada).get("/mlflow/atlas/vision/")
+    assert (answer.status_code, answer["Location"]) == (302, "/atlas/experiments")
+
+
 def test_ids_of_other_tenants_do_not_exist(story, run):
     cyd = story.api(story.cyd)
     for path, data in (
