@@ -564,6 +564,7 @@ def test_token_needs_exactly_the_listed_scope(stage):
         enough = {str(row.scope)} | (
             {"jobs:read"} if name.startswith("api-job-") or name == "api-job" else set()
         )
+        enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()
         enough |= {"models:read"} if name.startswith("api-model") else set()
         enough = (
             {"all"} if name == "api-token-rotate" else enough
