@@ -46,11 +46,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("mlflow/", include("experiments.mlflow.urls")),
     path("api/v1/", include("workspaces.api.urls")),
+    path("api/v1/", include("registry.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
     path("api/v1/", include("experiments.api.urls")),
     path("api/v1/", include("monitoring.api.urls")),
     path("", include("workspaces.web.urls")),
     path("", include("monitoring.web.urls")),
+    path("", include("registry.web.urls")),
     path("", include("jobs.web.urls")),
     path("", include("experiments.web.urls")),
 ]

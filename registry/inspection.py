@@ -13,7 +13,9 @@ from registry.formats import inspect, mlmodel
 from registry.formats.reading import Damaged
 from registry.sources import SourceFile
 
-MOST_INSPECTED = 1000  # files; those beyond are listed as not inspected
+# Beyond these limits a version is not completely inspected
+MOST_INSPECTED = 1000  # files
+LONGEST = 30.0  # seconds
 
 
 def inspect_files(org_id: UUID, files: Sequence[SourceFile]) -> dict[str, Any]:
@@ -24,7 +26,11 @@ def inspect_files(org_id: UUID, files: Sequence[SourceFile]) -> dict[str, Any]:
     found and none is damaged. `mlmodel` has the facts of the MLmodel file.
     """
     store, facts, unsafe, is_complete = file_store(), {}, [], True
+    end = clock.monotonic() + LONGEST
     for file in files[:MOST_INSPECTED]:
+        if clock.monotonic() > end:
+            is_complete = False
+            break
         try:
             with store.open(org_id, file.sha256) as opened:
                 found = inspect(file.path, opened, file.size)

@@ -19,6 +19,7 @@ from jobs import services as jobs
 from jobs.models import Attempt, Job
 from portal.core import clock
 from portal.core.models import Event
+from registry.models import ModelVersion
 from schedulers import backends
 from schedulers.contract import Capability
 from schedulers.states import State
@@ -34,6 +35,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 SILENT = {  # changes nothing that people or programs decide
     ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
+    ("api-model-file", "PUT"): "bytes of an upload, which is recorded when it is finished",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
     ("api-run-artifact", "PUT"): "a file of a run: data",
     ("api-run-log", "POST"): "points, params and tags of a run: data",
@@ -102,12 +104,18 @@ def _in_trash(stage: Stage) -> None:
         Experiment.objects.update(deleted_at=clock.now())
 
 
+def _uploading(stage: Stage) -> None:
+    with platform_scope("test"):
+        ModelVersion.objects.filter(version=1).update(status="PENDING_REGISTRATION")
+
+
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-job-release", "POST"): _released,
     ("api-job-exec", "POST"): _running,
     ("api-job-logs", "DELETE"): _ended,
     ("api-cluster", "DELETE"): _unused,
     ("api-experiment-restore", "POST"): _in_trash,
+    ("api-model-finish", "POST"): _uploading,
     ("api-pool-team", "PUT"): _ungranted,
     ("api-provider-scim-token", "POST"): _scim,
     ("api-org", "PATCH"): _required,

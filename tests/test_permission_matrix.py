@@ -53,6 +53,10 @@ VALUES = {
     "ask": "00000000-0000-7000-8000-000000000021",
     "run": "00000000-0000-7000-8000-000000000022",
     "test": "00000000-0000-7000-8000-000000000023",
+    "model": "digits",
+    "version": "1",
+    "alias": "champion",
+    "trashed": "00000000-0000-7000-8000-000000000031",
     "invitation": "00000000-0000-7000-8000-000000000001",
     "session": "00000000-0000-7000-8000-000000000002",
 }
@@ -66,8 +70,9 @@ OPERATORS = {
     Permission.PLATFORM_ADMIN,
     Permission.PLATFORM_IMPERSONATE,
 }
-# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}.
+# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}, tests/experiments/mlflow.
 PROTOCOLS = (
+    "/mlflow/",
     "/accounts/",
     "/identity/",
     "/.well-known/",
@@ -192,6 +197,8 @@ def test_rest_refuses_anonymous_strangers_and_missing_scopes(stage, tokens):
 
 _HARMLESS = {
     ("GET", "api-jobs"),
+    ("GET", "api-models"),
+    ("GET", "api-models-trash"),
     ("GET", "api-experiments"),
     ("GET", "api-runs"),
     ("GET", "api-gpu-time"),

@@ -22,6 +22,9 @@ from jobs import services as job_services
 from portal.core import clock
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
+from registry import services as model_services
+from registry.models import RegisteredModel
+from registry.services.versions import About
 from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with
 from tests.story import Story
@@ -268,6 +271,28 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-run-artifact", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
     ("api-run-artifact", "PUT"): Row(WORKERS, P.EXPERIMENTS_WRITE),
     ("api-run-artifact", "DELETE"): Row(WORKERS, P.EXPERIMENTS_WRITE),
+    ("api-models", "GET"): Row(EVERYBODY, None),  # a list of what is visible
+    ("api-models", "POST"): Row(WORKERS, P.MODELS_WRITE, {"team": "vision", "name": "fresh"}),
+    ("api-models-trash", "GET"): Row(EVERYBODY, None),  # likewise
+    ("api-models-trash-entry", "POST"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-models-trash-entry", "DELETE"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-model", "GET"): Row(VIEWERS, P.MODELS_READ),
+    ("api-model", "PATCH"): Row(WORKERS, P.MODELS_WRITE, {"description": "new"}),
+    ("api-model", "DELETE"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-model-alias", "PUT"): Row(WORKERS, P.MODELS_WRITE, {"version": 1}),
+    ("api-model-alias", "DELETE"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-model-versions", "GET"): Row(VIEWERS, P.MODELS_READ),
+    ("api-model-versions", "POST"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-model-version", "GET"): Row(VIEWERS, P.MODELS_READ),
+    ("api-model-version", "PATCH"): Row(WORKERS, P.MODELS_WRITE, {"description": "new"}),
+    ("api-model-version", "DELETE"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-model-finish", "POST"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-model-files", "GET"): Row(VIEWERS, P.MODELS_READ),
+    ("api-model-file", "GET"): Row(VIEWERS, P.MODELS_READ),
+    ("api-model-file", "PUT"): Row(WORKERS, P.MODELS_WRITE),
+    ("api-model-approval", "POST"): Row(WORKERS, P.MODELS_WRITE, {"do": "request"}),
+    ("api-model-stage", "PUT"): Row(WORKERS, P.MODELS_WRITE, {"stage": "Staging"}),
+    ("api-model-promote", "POST"): Row(ADMINS, P.MODELS_WRITE, {"team": "speech"}),
     ("api-gpu-time", "GET"): Row(EVERYBODY, None),
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -333,6 +358,10 @@ WRITING_PAGES = {
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
+    "model-new": (WORKERS, {"team": "vision", "name": "fresh"}),
+    "models-trash": (WORKERS, {"do": "restore", "model": VALUES["trashed"]}),
+    "model": (WORKERS, {"do": "alias-delete", "alias": "champion"}),
+    "model-version": (WORKERS, {"do": "request"}),
     "applications": (
         OPERATORS,
         {"client_id": "harbor", "addresses": "https://harbor.example/c/oidc/callback"},
@@ -417,6 +446,7 @@ def built(shared_story) -> Stage:
             series_owner="run:first",
         )
         artifacts.put(ben, run, "x", [b"bytes"])
+        _add_models(story)
         for value in ("first", "second"):
             secrets.set_secret(
                 actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value
@@ -459,6 +489,24 @@ def built(shared_story) -> Stage:
         )
     tokens = {name: story.token(person, story.atlas) for name, person in people.items()}
     return Stage(story, people, str(made.row.id), str(invited.row.id), tokens)
+
+
+def _add_models(story: Story) -> None:
+    """Create a model with two versions, and one in the trash."""
+    ben = story.actor(story.ben)
+    for name in ("digits", "trashed"):
+        row = model_services.create_model(
+            actor=ben, team=story.vision, name=name, description="A card."
+        )
+        if name == "trashed":
+            model_services.delete_model(actor=ben, model=row)
+            RegisteredModel.objects.filter(id=row.id).update(id=VALUES["trashed"])
+            continue
+        for _ in range(2):
+            version = model_services.start_upload(actor=ben, model=row, about=About())
+            model_services.put_file(actor=ben, version=version, path="x", chunks=[b"bytes"])
+            version = model_services.finish_upload(actor=ben, version=version)
+        model_services.set_alias(actor=ben, version=version, alias="champion")
 
 
 @pytest.fixture
@@ -516,6 +564,8 @@ def test_token_needs_exactly_the_listed_scope(stage):
         enough = {str(row.scope)} | (
             {"jobs:read"} if name.startswith("api-job-") or name == "api-job" else set()
         )
+        enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()
+        enough |= {"models:read"} if name.startswith("api-model") else set()
         enough = (
             {"all"} if name == "api-token-rotate" else enough
         )  # rotating a token returns all of its permissions
@@ -527,7 +577,7 @@ def test_token_needs_exactly_the_listed_scope(stage):
 
 
 def test_list_for_token_without_scope_is_empty(stage):
-    for name in ("jobs", "experiments", "runs"):
+    for name in ("jobs", "experiments", "runs", "models", "models-trash"):
         answer = stage.api("ada", "teams:read").get(f"/api/v1/orgs/atlas/{name}")
         assert answer.json()["items"] == []
 

@@ -21,6 +21,7 @@ from muster.output import print_error
 GROUPS = {
     "run": ("run", "app", "Run a command as a job, stream its log and return its exit code."),
     "job": ("jobs", "app", "Submit, list, follow and control jobs."),
+    "model": ("models", "models", "Register, upload, download and approve models."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
     "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
     "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),

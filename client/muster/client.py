@@ -15,6 +15,7 @@ from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.experiments import Experiments, Runs
 from muster.jobs import Jobs
+from muster.models import Models
 from muster.organization import (
     Access,
     Invitations,
@@ -76,6 +77,7 @@ class Client:
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)
         self.applications, self.organizations = Applications(self), Organizations(self)
+        self.models = Models(self)
         self.experiments, self.runs = Experiments(self), Runs(self)
 
     def __enter__(self) -> Client:

@@ -23,6 +23,7 @@ class ArtifactsView(OrgView):
     permissions = {"GET": None}
 
     @extend_schema(
+        operation_id="runs_artifacts_list",
         parameters=[OpenApiParameter("path", str, description="A folder; default: the top.")],
         responses=OpenApiTypes.OBJECT,
     )

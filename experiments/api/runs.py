@@ -88,11 +88,11 @@ class RunsView(OrgView):
         )
         return Response({"items": represented(found), "next": token or None})
 
-    @extend_schema(request=s.NewRunSerializer, responses={201: s.RunSerializer})
+    @extend_schema(request=s.StartRunSerializer, responses={201: s.RunSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
         """Start a run."""
-        body = read(s.NewRunSerializer, request)
+        body = read(s.StartRunSerializer, request)
         number, team = body.pop("experiment", None), body.pop("team", None)
         if number is None:
             experiment = services.default_experiment(actor=self.actor, team=self.team(team))

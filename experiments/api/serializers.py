@@ -15,6 +15,15 @@ def _texts(most: int, **options: object) -> serializers.DictField:
     return serializers.DictField(child=child, required=False, **options)  # type: ignore[arg-type]
 
 
+class MetricValueField(serializers.FloatField):
+    """A number, or the text NaN, Infinity or -Infinity."""
+
+    def to_internal_value(self, data: object) -> float:
+        if isinstance(data, str) and data in ("NaN", "Infinity", "-Infinity"):
+            return float(data)
+        return super().to_internal_value(data)
+
+
 class PersonSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField()
     name = serializers.CharField()
@@ -60,7 +69,7 @@ class ExperimentPageSerializer(serializers.Serializer):  # type: ignore[type-arg
     previous = serializers.CharField(allow_null=True)
 
 
-class NewRunSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class StartRunSerializer(serializers.Serializer):  # type: ignore[type-arg]
     experiment = serializers.IntegerField(
         required=False, help_text="Its number; default: the team's experiment `Default`."
     )
@@ -85,7 +94,7 @@ class ChangeRunSerializer(serializers.Serializer):  # type: ignore[type-arg]
 
 
 class LastPointSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    value = serializers.FloatField(help_text="Or the text NaN, Infinity or -Infinity.")
+    value = MetricValueField(help_text="Or the text NaN, Infinity or -Infinity.")
     step = serializers.IntegerField(allow_null=True)
     at = serializers.IntegerField(help_text="Unix milliseconds.")
 
@@ -128,9 +137,18 @@ class RunRowPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
     previous = serializers.CharField(allow_null=True)
 
 
+class ValueField(serializers.FloatField):
+    """A number, or what JSON has no number for."""
+
+    def to_internal_value(self, data: object) -> float:
+        if isinstance(data, str) and data in {"NaN", "Infinity", "-Infinity"}:
+            return float(data)
+        return super().to_internal_value(data)
+
+
 class MetricSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(max_length=limits.KEY, trim_whitespace=False)
-    value = serializers.FloatField(help_text="Or the text NaN, Infinity or -Infinity.")
+    value = ValueField(help_text="Or the text NaN, Infinity or -Infinity.")
     step = serializers.IntegerField(default=0, min_value=-(2**53), max_value=2**53)
     at = serializers.IntegerField(
         required=False,

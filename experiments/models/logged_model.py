@@ -23,7 +23,7 @@ class LoggedModel(TenantModel):
     status = models.CharField(max_length=30, default="LOGGED_MODEL_PENDING")
     params = models.JSONField(default=dict)
     tags = models.JSONField(default=dict)
-    # [{"key", "value", "timestamp", "step", "run_id", "dataset_name", "dataset_digest"}]
+    # A list of points with key, value, timestamp, step, run_id, dataset_name and dataset_digest
     metrics = models.JSONField(default=list)
     created_at = models.DateTimeField(default=clock.now)
     updated_at = models.DateTimeField(default=clock.now)

@@ -41,9 +41,10 @@ class Run(TenantModel):
     series_owner = models.CharField(max_length=60, unique=True)
     params = models.JSONField(default=dict)  # str -> str; each is written once
     tags = models.JSONField(default=dict)  # str -> str
-    # [{"dataset": {name, digest, source_type, source, schema, profile}, "tags": {...}}]
+    # A list of datasets, with `dataset` (name, digest, source_type, source, schema, profile) and
+    # `tags`, and of models, with `model_id`
     inputs = models.JSONField(default=list)
-    # [{"model_id": "m-…", "step": 0}]
+    # A list of models, with `model_id` and `step`
     outputs = models.JSONField(default=list)
     created_at = models.DateTimeField(default=clock.now)
     updated_at = models.DateTimeField(default=clock.now)

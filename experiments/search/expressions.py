@@ -24,12 +24,8 @@ def compare(left: Any, comparator: str, right: Any) -> Func:
     """Return a comparison; null if the left side is. LIKE knows % and _, and no escape."""
     if comparator in ("IN", "NOT IN"):
         equal = [compare(left, "=", one) for one in right]
-        found = Func(*equal, template="(%(expressions)s)", arg_joiner=" OR ", output_field=_IS)
-        return (
-            found
-            if comparator == "IN"
-            else Func(found, template="(NOT %(expressions)s)", output_field=_IS)
-        )
+        template = "(%(expressions)s)" if comparator == "IN" else "(NOT (%(expressions)s))"
+        return Func(*equal, template=template, arg_joiner=" OR ", output_field=_IS)
     if comparator == "LIKE":
         return _like(left, right)
     if comparator == "ILIKE":

@@ -223,7 +223,8 @@ class _Parser:
             if key:
                 self.next = self._read()
         if not key:
-            self._fail(Message("a key is expected; put it in double quotes if it has spaces"))
+            at = _Token("bad", "", self.place)
+            self._fail(Message("a key is expected; put it in double quotes if it has spaces"), at)
         return key
 
     def _attribute(self, name: str, start: _Token) -> str:

@@ -47,16 +47,16 @@ def _order(rows: QuerySet[Any]) -> list[tuple[str, bool]]:
     for key in rows.query.order_by:
         assert isinstance(key, OrderBy)
         assert isinstance(key.expression, F)
-        found.append((key.expression.name, key.descending))
+        found.append((str(key.expression.name), key.descending))  # type: ignore[attr-defined]
     return found
 
 
 def _after(order: Sequence[tuple[str, bool]], marks: Sequence[Any]) -> Q:
     """Compare rows with a mark: (a, b) > (x, y) is a > x or (a = x and b > y)."""
     (name, is_descending), mark = order[0], marks[0]
-    rest = _after(order[1:], marks[1:]) if len(order) > 1 else None
+    rest = _after(order[1:], marks[1:]) if len(order) > 1 else Q(pk__in=[])
     if mark is None:  # only null can follow
-        return Q((f"{name}__isnull", True)) & (rest if rest is not None else Q(pk__in=[]))
+        return Q((f"{name}__isnull", True)) & rest
     beyond = Q((f"{name}__{'lt' if is_descending else 'gt'}", mark))
     if len(order) > 1:
         beyond |= Q((f"{name}__isnull", True))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
+from zlib import crc32
 
 from django.db.models import (
     BooleanField,
@@ -99,8 +100,10 @@ def _ordered(
 ) -> QuerySet[Any]:
     keys: list[Any] = []
     for n, one in enumerate(order):
-        rows = rows.annotate(**{f"order_{n}": value(one)})
-        key = F(f"order_{n}")
+        # The name is part of page tokens, which are of one order
+        name = f"order_{n}_{crc32(f'{one.kind}.{one.key}'.encode()):08x}"
+        rows = rows.annotate(**{name: value(one)})
+        key = F(name)
         keys.append(key.desc(nulls_last=True) if one.is_descending else key.asc(nulls_last=True))
     if not any((one.kind, one.key) == (ATTRIBUTE, newest_name) for one in order):
         keys.append(F(newest).desc())
@@ -276,7 +279,7 @@ def _text_condition(left: Any, one: Condition) -> Any:
 
 def _id_condition(column: str, one: Condition) -> Q:
     given = one.value if isinstance(one.value, tuple) else (one.value,)
-    ids = [UUID(text) for text in given if re.fullmatch(r"[0-9a-fA-F]{32}", str(text))]
+    ids = [UUID(str(text)) for text in given if re.fullmatch(r"[0-9a-fA-F]{32}", str(text))]
     found = Q((f"{column}__in", ids))
     return found if one.comparator in ("=", "IN") else ~found
 

@@ -42,12 +42,15 @@ def log_batch(
     limits.check_texts("tags", tags, limits.TAG_VALUE)
     _check_points(metrics)
     check_not_in_trash(run)
-    with transaction.atomic():
-        if params or tags:
+    if params or tags:
+        with transaction.atomic():
             _write_texts(lock(actor, run), params, tags)
-        if metrics:
-            series.append(run.series_owner, metrics, org_id=run.org_id)
-            transaction.on_commit(lambda: _publish(run, metrics))
+            if metrics:
+                series.append(run.series_owner, metrics, org_id=run.org_id)
+    elif metrics:
+        series.append(run.series_owner, metrics, org_id=run.org_id)
+    if metrics:
+        transaction.on_commit(lambda: _publish(run, metrics))
 
 
 @transaction.atomic
@@ -165,14 +168,15 @@ def _save(row: Run, *fields: str) -> None:
 
 def _publish(run: Run, metrics: Sequence[Point]) -> None:
     """Tell live viewers: one message for each step, at most as many as they can draw."""
-    frames: dict[tuple[int, int | None], dict[str, float]] = {}
+    found = list(dict.fromkeys((point.at_ms, point.step) for point in metrics))
+    every = -(-len(found) // _MOST_FRAMES)
+    frames: dict[tuple[int, int | None], dict[str, float]] = {at: {} for at in found[::-every]}
     for point in metrics:
-        frames.setdefault((point.at_ms, point.step), {})[point.key] = point.value
-    chosen = list(frames.items())
-    if len(chosen) > _MOST_FRAMES:
-        every = -(-len(chosen) // _MOST_FRAMES)
-        chosen = chosen[::-every][::-1]
+        values = frames.get((point.at_ms, point.step))
+        if values is not None:
+            values[point.key if point.labels else point.name] = point.value
     topics = [f"metrics:{run.series_owner}"]
     streams.publish_all(
-        (topics, {"t": at, "step": step, "values": values}) for (at, step), values in chosen
+        (topics, {"t": at, "step": step, "values": values})
+        for (at, step), values in reversed(frames.items())
     )

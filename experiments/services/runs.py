@@ -61,6 +61,8 @@ def create_run(
     given.pop(NAME_TAG, None)
     if parent is not None:
         given[PARENT_TAG] = parent.id.hex
+    owner_id = job.owner_id if job else actor.user_id
+    assert owner_id is not None
     # Keep the experiment out of the trash until the run is there
     here = Experiment.objects.select_for_update(of=("self",), no_key=True).get(id=experiment.id)
     if here.deleted_at is not None:
@@ -71,7 +73,7 @@ def create_run(
         org_id=here.org_id,
         experiment=here,
         team_id=here.team_id,
-        owner_id=job.owner_id if job else actor.user_id,
+        owner_id=owner_id,
         job=job,
         parent=parent,
         name=limits.clean_name(name, limits.RUN_NAME),

@@ -102,7 +102,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
 
 def snippet(request: Any, row: Run) -> str:
     """Return Python that reads this run with an MLflow client."""
-    url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}"
+    url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}/{row.team.slug}"
     return (
         "import mlflow\n\n"
         f'mlflow.set_tracking_uri("{url}")  # MLFLOW_TRACKING_TOKEN is your access token\n'

@@ -55,7 +55,7 @@ def experiment(request: Any, number: str) -> HttpResponse:
         "list": shown,
         "tab": tab,
         "may_write": request.actor.may(P.EXPERIMENTS_WRITE, row.team_id),
-        "command": tracking_command(request, row.name),
+        "command": tracking_command(request, row.team.slug, row.name),
         "group": group,
         "columns": [c for c in view.columns if c.name in shown.has and "." in c.name],
         "table_url": shown.asked.url(view=""),

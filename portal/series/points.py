@@ -7,15 +7,17 @@ as 64-bit floats (including NaN and infinities), and steps as 64-bit deltas if t
 from __future__ import annotations
 
 import sys
+import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate, groupby, pairwise
 from math import isnan, nan
-from typing import Any
+from typing import Any, TypeVar
 
 import zstandard
 
+T = TypeVar("T")
 NO_STEP = -(2**62)
 
 
@@ -73,14 +75,26 @@ def pack(rows: Sequence[Row]) -> bytes:
         array("d", [r[2] for r in rows]),
         array("q", _differences([r[0] for r in rows])),
     )
-    return zstandard.ZstdCompressor(level=3).compress(
+    return _codec(zstandard.ZstdCompressor).compress(
         b"".join(_little(c).tobytes() for c in columns)
     )
 
 
+def _codec(kind: type[T]) -> T:
+    """Return this thread's compressor or decompressor: making one takes as long as a small chunk."""
+    found = getattr(_local, kind.__name__, None)
+    if found is None:
+        found = kind()
+        setattr(_local, kind.__name__, found)
+    return found  # type: ignore[no-any-return]
+
+
+_local = threading.local()
+
+
 def unpack(data: bytes) -> list[Row]:
     """Return the rows of a chunk."""
-    raw = zstandard.ZstdDecompressor().decompress(data)
+    raw = _codec(zstandard.ZstdDecompressor).decompress(data)
     count = len(raw) // 24
     times, values, steps = array("q"), array("d"), array("q")
     times.frombytes(raw[: count * 8])
@@ -169,14 +183,16 @@ def split(rows: Sequence[Row]) -> list[list[Row]]:
 def gap_of(rows: Sequence[Row]) -> int | None:
     """Return the pause in ms above which there is a gap, or None if there are too few rows.
 
-    That is three times the median spacing, and at least 30 s.
+    That is three times the median spacing, and at least 30 s. Series with steps have no gaps.
     """
+    if rows and rows[0][0] != NO_STEP:
+        return None
     spacing = sorted(b[1] - a[1] for a, b in pairwise(rows))
     return max(spacing[len(spacing) // 2] * 3, 30_000) if len(spacing) > 3 else None
 
 
 def split_at_gaps(rows: Sequence[Row], gap_ms: int | None) -> list[list[Row]]:
-    """Split rows at gaps. Series with steps have no gaps."""
+    """Split rows at gaps. Series with steps have none."""
     if not rows or gap_ms is None or rows[0][0] != NO_STEP:
         return [list(rows)] if rows else []
     parts = [[rows[0]]]

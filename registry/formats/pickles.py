@@ -216,6 +216,8 @@ _DANGEROUS_MODULES = frozenset(
         "numpy.f2py",
     }
 )
+# Names in pickles of protocols 0 to 2
+_PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _OPCODES: dict[bytes, Any] = {op.code.encode("latin1"): op for op in pickletools.opcodes}
 _TEXTS = {
     "UNICODE",
@@ -274,7 +276,7 @@ def is_dangerous(name: str) -> bool:
     if name in _SAFE_NAMES:
         return False
     module, _, last = name.rpartition(".")
-    if module in {"builtins", "__builtin__", "__builtins__"} or _UNKNOWN in name:
+    if module == "builtins" or _UNKNOWN in name:
         return True
     if last.startswith("__") or module.startswith("__"):
         return True
@@ -380,6 +382,7 @@ class _Machine:
 
     def _import(self, module: Value, name: Value) -> None:
         parts = [p if isinstance(p, str) and p else _UNKNOWN for p in (module, name)]
+        parts[0] = _PYTHON_2.get(parts[0], parts[0])
         if len(self.imports) >= MOST_IMPORTS:
             raise Damaged("it has too many imports.")
         self.imports.add(".".join(parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, BinaryIO
 
-MAX_STEPS = 4_000_000  # values read from one header
+MAX_STEPS = 2_000_000  # values read from one header
 LARGEST_READ = 16 << 20  # bytes in memory at once
 _SKIP_PIECE = 1 << 20
 
@@ -26,11 +26,10 @@ class Window:
         size: int,
         *,
         budget: int | None = None,
-        steps: int = MAX_STEPS,
         is_seekable: bool = True,
     ):
         self._file, self.size, self.position = file, size, 0
-        self._budget, self._steps, self._is_seekable = budget, steps, is_seekable
+        self._budget, self._steps, self._is_seekable = budget, MAX_STEPS, is_seekable
 
     @property
     def left(self) -> int:

@@ -108,9 +108,10 @@ def restore_model(*, actor: Actor, model: RegisteredModel) -> RegisteredModel:
     authorize(actor, Permission.MODELS_WRITE, model.team_id)
     row = _locked_anywhere(model)
     if row.deleted_at is not None:
+        before = {"deleted_at": row.deleted_at.isoformat()}
         row.deleted_at, row.updated_at = None, clock.now()
         _save_new_name(row)
-        record_model("restored", actor, row)
+        record_model("restored", actor, row, before=before)
     return row
 
 

@@ -169,3 +169,36 @@ def test_teams_quotas_and_nodes_are_listed(sdk: Client):
     assert sdk.nodes.get(node["name"])["name"] == node["name"]
     with pytest.raises(NotFound):
         sdk.nodes.get("no-such-node")
+
+
+def test_model_goes_from_upload_to_download(begin: Callable, sdk: Client, tmp_path: Path):
+    def muster(*words: str, code: int = 0) -> str:
+        process = begin(*words)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == code, err
+        return out.decode()
+
+    source = tmp_path / "source"
+    (source / "code").mkdir(parents=True)
+    (source / ".git").mkdir()
+    (source / ".git" / "config").write_text("left out")
+    (source / "weights #1.bin").write_bytes(os.urandom(3 << 20))
+    (source / "code" / "empty.py").write_bytes(b"")
+    assert "version 1" in muster("model", "upload", "digits", "source", "--alias", "champion")
+    assert muster("model", "list", "-q").splitlines()[0].endswith("/digits")
+    assert "@champion" in muster("model", "show", "digits")
+    muster("model", "download", "digits@champion", "--to", "copy")
+    for path in ("weights #1.bin", "code/empty.py"):
+        assert (tmp_path / "copy" / path).read_bytes() == (source / path).read_bytes()
+    assert not (tmp_path / "copy" / ".git").exists()
+    (tmp_path / "copy" / "weights #1.bin").write_bytes(b"changed")
+    sdk.models.download("digits", "1", tmp_path / "copy")
+    assert (tmp_path / "copy" / "weights #1.bin").stat().st_size == 3 << 20
+    assert sdk.models.change("digits", description="# Card")["summary"] == ""
+    assert "requested" in muster("model", "approve", "digits/1", "--request")
+    muster("model", "approve", "digits/1", code=4)  # the requester
+    muster("model", "delete", "digits/1", "--yes", code=5)  # has an alias
+    muster("model", "alias", "digits", "champion", "--remove")
+    muster("model", "delete", "digits/1", "--yes")
+    muster("model", "download", "digits/1", code=3)
+    assert "trash" in muster("model", "delete", "digits")

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from experiments import artifacts, selectors, services, tasks
 from experiments.models import Artifact, Experiment, Run, Trace
+from experiments.services.traces import TraceFacts
 from portal import series
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, QuotaExceeded
@@ -301,7 +302,9 @@ def test_purge_deletes_what_is_old_with_its_data(story, ada, experiment, run):
     trashed = services.create_experiment(actor=ada, team=story.vision, name="old")
     inside = services.create_run(actor=ada, experiment=trashed)
     model = services.create_logged_model(actor=ada, experiment=trashed, run=inside)
-    services.save_trace(actor=ada, experiment=trashed, trace_id="tr-1", started_ms=1)
+    services.save_trace(
+        actor=ada, experiment=trashed, trace_id="tr-1", facts=TraceFacts(started_ms=1)
+    )
     for row in (run, kept, inside):
         services.log_batch(actor=ada, run=row, metrics=[point("loss", 1)])
         artifacts.put(ada, row, "a.txt", [b"text"])

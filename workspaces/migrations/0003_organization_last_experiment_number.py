@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0002_consent'),
+        ("workspaces", "0002_consent"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='organization',
-            name='last_experiment_number',
+            model_name="organization",
+            name="last_experiment_number",
             field=models.PositiveBigIntegerField(db_default=0, default=0),
         ),
     ]

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, span_text
 from portal.core.messages import Message
+from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
@@ -56,6 +57,12 @@ def query(**params: Any) -> str:
     """Return the query string of the set parameters: "?team=vision&state=running", or ""."""
     kept = {name: value for name, value in params.items() if value not in ("", None)}
     return "?" + urlencode(kept, safe=",") if kept else ""
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Render Markdown, without HTML and images."""
+    return SafeString(markdown_html(text))
 
 
 @register.filter

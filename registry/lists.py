@@ -1,0 +1,128 @@
+"""The lists of this app: one declaration for page, CSV file and REST API each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.errors import InvalidInput
+from portal.core.keyset import Order
+from portal.core.messages import Message
+from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from registry.models import ModelVersion, RegisteredModel
+from registry.representations import model_rows
+from registry.selectors import visible_models
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations.selectors import people, teams_for
+
+Item = dict[str, Any]
+PEOPLE = 200
+
+
+def _teams(actor: Actor) -> list[tuple[str, Any]]:
+    teams = [(team["slug"], team["name"]) for team in teams_for(actor)]
+    return [("", _("All teams")), *teams] if len(teams) > 1 else []
+
+
+def _owned_by(owners: list[str], actor: Actor) -> Q:
+    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
+    return found | Q(owner_id=actor.user_id) if "me" in owners else found
+
+
+def _owners(actor: Actor) -> list[tuple[str, Any]]:
+    if not actor.may(P.MEMBERS_READ):
+        return [("me", _("You"))]
+    rows = people().order_by("user__email").values_list("user__email", "user__name")[:PEOPLE]
+    return [("me", _("You")), *rows]
+
+
+def _in_approval(
+    rows: QuerySet[RegisteredModel], text: str, actor: Actor
+) -> QuerySet[RegisteredModel]:
+    """Narrow to the models with a version in that state."""
+    if text not in {"requested", "approved", "rejected"}:
+        raise InvalidInput.at("approval", Message("must be requested, approved or rejected"))
+    return rows.filter(Exists(ModelVersion.objects.filter(model_id=OuterRef("id"), approval=text)))
+
+
+def _with_alias(
+    rows: QuerySet[RegisteredModel], text: str, actor: Actor
+) -> QuerySet[RegisteredModel]:
+    return rows.filter(aliases__has_key=text)
+
+
+_FILTERS = (
+    Filter(
+        "q",
+        containing("name", "description"),
+        help="Words in the name or the model card.",
+        label=_("Search"),
+        placeholder=_("Search models, or team:vision approval:requested"),
+        is_search=True,
+    ),
+    Filter(
+        "team",
+        one_of("team__slug"),
+        help="Slug of a team.",
+        label=_("Team"),
+        choices=_teams,
+        is_multiple=True,
+    ),
+    Filter(
+        "owner",
+        matching(_owned_by),
+        help="E-mail address, or `me`.",
+        label=_("Owner"),
+        chips=(("me", _("Mine")),),
+        values=_owners,
+        is_multiple=True,
+        key="user",
+    ),
+    Filter(
+        "approval",
+        _in_approval,
+        help="Has a version that is requested, approved or rejected.",
+        label=_("Approval"),
+        chips=(("requested", _("Approval requested")), ("approved", _("Approved"))),
+        is_counted=True,
+    ),
+    Filter("alias", _with_alias, help="Has this alias.", label=_("Alias")),
+)
+
+MODELS = ListView(
+    name="models",
+    rows=visible_models,
+    represent=lambda rows, actor: model_rows(rows),
+    row_template="registry/_model_row.html",
+    order=Order("name", "id"),
+    filters=_FILTERS,
+    columns=(
+        Column("name", _("Model"), sort=("name", "id")),
+        Column("team", _("Team"), sort=("team__slug", "id")),
+        Column("latest", _("Latest"), "num"),
+        Column("aliases", _("Aliases"), value=lambda row: list(row["aliases"])),
+        Column("versions", _("Versions"), "num", is_optional=True),
+        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
+        Column("tags", _("Tags"), value=lambda row: list(row["tags"]), is_extra=True),
+        Column("created_at", _("Created"), "num", sort=("created_at", "id"), is_extra=True),
+        Column("updated_at", _("Updated"), "num", sort=("updated_at", "id")),
+    ),
+)
+
+TRASH = ListView(
+    name="models-trash",
+    rows=lambda actor: visible_models(actor, is_deleted=True),
+    represent=lambda rows, actor: model_rows(rows),
+    row_template="registry/_trash_row.html",
+    order=Order("deleted_at", "id", is_descending=True),
+    columns=(
+        Column("name", _("Model")),
+        Column("team", _("Team")),
+        Column("versions", _("Versions"), "num"),
+        Column("deleted_at", _("Deleted"), "num"),
+        Column("actions", "", value=None),
+    ),
+)

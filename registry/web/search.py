@@ -1,0 +1,20 @@
+"""Models in the command palette."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from portal.web.search import Hit, Provider, Query
+from registry.selectors import visible_models
+
+
+def _models(query: Query) -> Iterator[Hit]:
+    for model in query.narrow(visible_models(query.actor), "name"):
+        kwargs = {"org": query.org, "team": model.team.slug, "model": model.name}
+        yield Hit(model.name, reverse("model", kwargs=kwargs), model.team.slug)
+
+
+PROVIDERS = (Provider("models", _("Models"), 30, _models),)

@@ -1,0 +1,326 @@
+"""Pages: models, a model, a new model, an upload, and the trash."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from portal.core.errors import InvalidInput, PortalError
+from portal.core.messages import Message
+from portal.web.denials import record_denied_request
+from portal.web.options import faults_of
+from portal.web.undo import Undo, offer_undo
+from registry import selectors, services
+from registry.api.views import find_trashed
+from registry.lists import MODELS, TRASH
+from registry.models import ModelVersion, RegisteredModel
+from registry.representations import model_detail, version_rows
+from registry.services.versions import About
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations.selectors import teams_for
+from workspaces.web.base import action, page, show_error
+
+MOST_VERSIONS, MOST_COMPARED = 200, 8
+MOST_UNDO = 20_000  # characters of a card that the session keeps for an undo
+CRUMB = Message("Models")
+
+
+@page(MODELS.permission)
+def models(request: Any) -> HttpResponse:
+    """List the models."""
+    return MODELS.render(
+        request,
+        "registry/models.html",
+        {
+            "page_title": CRUMB,
+            "may_write": bool(selectors.teams_to_write(request.actor)),
+            "has_trash": selectors.visible_models(request.actor, is_deleted=True).exists(),
+        },
+    )
+
+
+@page(None, ("GET", "HEAD", "POST"))
+def new_model(request: Any) -> HttpResponse:
+    """Create a model, and register a version from `source`, or go on to its upload."""
+    teams = selectors.teams_to_write(request.actor)
+    given = request.POST if request.method == "POST" else request.GET
+    faults: dict[str, str] = {}
+    if request.method == "POST":
+        try:
+            return redirect(_register(request))
+        except PortalError as error:
+            record_denied_request(request, error)
+            message, faults = faults_of(error)
+            if message:
+                messages.error(request, message)
+    known = selectors.visible_models(request.actor).filter(team__in=teams).order_by("name")
+    return render(
+        request,
+        "registry/new.html",
+        {
+            "page_title": Message("Register a model"),
+            "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
+            "teams": teams,
+            "typed": given,
+            "faults": faults,
+            "known": known.values_list("name", flat=True).distinct()[:200],
+        },
+    )
+
+
+def _register(request: Any) -> str:
+    """Create what the form says and return the page to go to."""
+    given, actor = request.POST, request.actor
+    slug, name, source = (given.get(n, "").strip() for n in ("team", "name", "source"))
+    team = next((t for t in selectors.teams_to_write(actor) if t.slug == slug), None)
+    if team is None:
+        raise InvalidInput.at("team", Message("choose one"))
+    row = selectors.visible_models(actor).filter(team=team, name=name).first()
+    if row is None:
+        row = services.create_model(
+            actor=actor, team=team, name=name, description=given.get("description", "")
+        )
+    elif not source and not given.get("is_known"):
+        raise InvalidInput.at(
+            "name", Message("is a model of {team} already. Upload a version there.", team=slug)
+        )
+    if not source:
+        return url_of(request, row, "model-upload")
+    version = services.create_version(actor=actor, model=row, about=About(source=source))
+    messages.success(
+        request, Message("Version {n} of {name} was registered.", n=version.version, name=row.name)
+    )
+    return url_of(request, row, "model-version", version=version.version)
+
+
+@page(None, ("GET", "HEAD", "POST"))
+def model(request: Any, team: str, model: str) -> HttpResponse:
+    """Show a model with its versions; change its card, its settings and its aliases."""
+    row = selectors.find_model(request.actor, team, model)
+    if request.method == "POST":
+        return _change(request, row)
+    versions = list(selectors.versions_of(row)[:MOST_VERSIONS])
+    for version in versions:
+        version.model = row
+    shown = version_rows(versions)
+    return render(
+        request,
+        "registry/model.html",
+        {
+            "page_title": row.name,
+            "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
+            "model": model_detail(row),
+            "versions": shown,
+            "compared": _compared(shown),
+            "tags_text": "\n".join(f"{key}={value}" for key, value in row.tags.items()),
+            "may_write": request.actor.may(P.MODELS_WRITE, row.team_id),
+            "may_approve": request.actor.may(P.MODELS_APPROVE, row.team_id),
+            "is_guarded": any(v.approval == ModelVersion.Approval.APPROVED for v in versions),
+            "usage": usage_of(request, row, best_alias(row.aliases) or "/latest"),
+        },
+    )
+
+
+def _compared(versions: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the metrics of the last versions that have some, as rows of a table."""
+    some = [version for version in versions if version["metrics"]][:MOST_COMPARED]
+    names = sorted({name for version in some for name in version["metrics"]})
+    return {
+        "versions": some,
+        "rows": [(name, [version["metrics"].get(name) for version in some]) for name in names],
+    }
+
+
+def _change(request: Any, row: RegisteredModel) -> HttpResponse:
+    given, actor, here = request.POST, request.actor, url_of(request, row)
+    match given.get("do"):
+        case "card":
+            before = row.description
+            return action(
+                request,
+                here,
+                Message("The model card was saved."),
+                lambda: services.update_model(
+                    actor=actor,
+                    model=row,
+                    description=given.get("description", "").replace("\r\n", "\n"),
+                ),
+                Undo(here, {"do": "card", "description": before})
+                if len(before) < MOST_UNDO
+                else None,
+            )
+        case "settings":
+            return _change_settings(request, row)
+        case "alias-delete":
+            return delete_alias(request, row, here)
+        case "alias-set":
+            version = selectors.find_version(actor, row, given.get("version", ""))
+            return set_alias(request, version, here)
+        case "delete":
+            return _delete(request, row, here)
+    raise InvalidInput(Message("The form names nothing that can be done here."))
+
+
+def _change_settings(request: Any, row: RegisteredModel) -> HttpResponse:
+    given = request.POST
+    try:
+        tags = {**dict.fromkeys(row.tags), **_tags_in(given.get("tags", ""))}
+        changes = {"name": given.get("name", ""), "tags": tags}
+        if request.actor.may(P.MODELS_APPROVE, row.team_id):
+            changes["requires_approval"] = "requires_approval" in given
+        row = services.update_model(actor=request.actor, model=row, **changes)
+    except PortalError as error:
+        record_denied_request(request, error)
+        show_error(request, error)
+    else:
+        messages.success(request, Message("{name} was updated.", name=row.name))
+    return redirect(url_of(request, row))
+
+
+def _tags_in(text: str) -> dict[str, str]:
+    """Parse one tag a line, `key=value`. Raises InvalidInput."""
+    tags = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        key, equals, value = line.partition("=")
+        if not equals:
+            raise InvalidInput.at("tags", Message("{line} must be key=value", line=line[:60]))
+        tags[key.strip()] = value.strip()
+    return tags
+
+
+def set_alias(request: Any, version: ModelVersion, back: str) -> HttpResponse:
+    """Point the alias of the form at a version, with an undo."""
+    alias = request.POST.get("alias", "").strip()
+    before = version.model.aliases.get(alias)
+    fields = {"do": "alias-delete", "alias": alias}
+    if before is not None:
+        fields = {"do": "alias-set", "alias": alias, "version": str(before)}
+    return action(
+        request,
+        back,
+        Message("{alias} points to version {n}.", alias=alias, n=version.version),
+        lambda: services.set_alias(actor=request.actor, version=version, alias=alias),
+        Undo(url_of(request, version.model), fields),
+    )
+
+
+def delete_alias(request: Any, row: RegisteredModel, back: str) -> HttpResponse:
+    """Delete the alias of the form, with an undo."""
+    alias = request.POST.get("alias", "")
+    number = str(row.aliases.get(alias, ""))
+    return action(
+        request,
+        back,
+        Message("The alias {alias} was removed.", alias=alias),
+        lambda: services.delete_alias(actor=request.actor, model=row, alias=alias),
+        Undo(url_of(request, row), {"do": "alias-set", "alias": alias, "version": number}),
+    )
+
+
+def _delete(request: Any, row: RegisteredModel, here: str) -> HttpResponse:
+    try:
+        services.delete_model(actor=request.actor, model=row)
+    except PortalError as error:
+        record_denied_request(request, error)
+        show_error(request, error)
+        return redirect(here)
+    offer_undo(
+        request,
+        Message("{name} was moved to the trash.", name=row.name),
+        Undo(
+            reverse("models-trash", args=[request.org.slug]),
+            {"do": "restore", "model": str(row.id)},
+        ),
+    )
+    return redirect("models", org=request.org.slug)
+
+
+@page(None)
+def upload(request: Any, team: str, model: str) -> HttpResponse:
+    """Upload a version; `model-upload.js` sends the files to the API."""
+    row = selectors.find_model(request.actor, team, model)
+    kwargs = {"org": request.org.slug, "team": team, "model": row.name}
+    return render(
+        request,
+        "registry/upload.html",
+        {
+            "page_title": Message("Upload a version"),
+            "crumbs": [
+                (CRUMB, reverse("models", args=[request.org.slug])),
+                (row.name, url_of(request, row)),
+            ],
+            "model": model_detail(row),
+            "api": reverse("api-model-versions", kwargs=kwargs),
+            "may_write": request.actor.may(P.MODELS_WRITE, row.team_id),
+        },
+    )
+
+
+@page(None, ("GET", "HEAD", "POST"))
+def trash(request: Any) -> HttpResponse:
+    """List deleted models; restore one, or delete it permanently."""
+    here = request.path
+    if request.method == "POST":
+        row = find_trashed(request.actor, _uuid(request.POST.get("model", "")))
+        if request.POST.get("do") == "purge":
+            return action(
+                request,
+                here,
+                Message("{name} was deleted permanently.", name=row.name),
+                lambda: services.purge_model(actor=request.actor, model=row),
+            )
+        return action(
+            request,
+            url_of(request, row) if request.POST.get("do") == "restore" else here,
+            Message("{name} was restored.", name=row.name),
+            lambda: services.restore_model(actor=request.actor, model=row),
+        )
+    return TRASH.render(
+        request,
+        "registry/trash.html",
+        {
+            "page_title": Message("Trash"),
+            "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
+            "writable": {team.slug for team in selectors.teams_to_write(request.actor)},
+            "teams": teams_for(request.actor),
+        },
+    )
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise InvalidInput.at("model", Message("choose one")) from None
+
+
+def url_of(request: Any, row: RegisteredModel, name: str = "model", **more: object) -> str:
+    """Return the path of a page of a model."""
+    kwargs = {"org": request.org.slug, "team": row.team.slug, "model": row.name, **more}
+    return reverse(name, kwargs=kwargs)
+
+
+def usage_of(request: Any, row: RegisteredModel, which: str) -> dict[str, str]:
+    """Return how to load a model: `which` is @alias or /version."""
+    where = request.build_absolute_uri(f"/mlflow/{request.org.slug}/{row.team.slug}")
+    target = f"{row.team.slug}/{row.name}{which}"
+    lines = (
+        "import mlflow",
+        f"mlflow.set_tracking_uri({json.dumps(where)})",
+        f"model = mlflow.pyfunc.load_model({json.dumps(f'models:/{row.name}{which}')})",
+    )
+    return {"python": "\n".join(lines), "command": f"muster model download {shlex.quote(target)}"}
+
+
+def best_alias(aliases: Iterable[str]) -> str:
+    """Return @alias for the alias that is shown first, or ""."""
+    names = sorted(aliases, key=lambda alias: (alias != "champion", alias))
+    return f"@{names[0]}" if names else ""
