@@ -115,7 +115,7 @@ def test_run_of_a_real_job_has_what_the_program_logged(
     assert again["number"] == job["number"] + 1
     wait_for(lambda: muster("runs", "show", f"#{again['number']}")["status"] == "FINISHED", 60, 1)
     compared = muster("runs", "compare", run_id, f"#{again['number']}")
-    assert [r["id"] for r in compared["runs"]][0] == run_id
+    assert compared["runs"][0]["id"] == run_id
 
     muster("runs", "log", run_id, "accuracy=0.97", "--step", "50", "--tag", "best=yes")
     muster("runs", "upload", run_id, str(script), "--to", "code")
