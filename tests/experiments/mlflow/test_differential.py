@@ -341,4 +341,4 @@ def test_random_calls_get_the_same_answers_as_from_mlflow(servers, seed):
         if theirs != ours:
             different.append(f"{method} {path} {data}\n  theirs {theirs}\n  ours   {ours}")
     assert not different, f"{len(different)} of {CALLS}:\n" + "\n".join(different[:20])
-    assert len(calls.runs) > 5
+    assert len(calls.runs) > 3
