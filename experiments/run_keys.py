@@ -83,7 +83,7 @@ def last_values(runs: Sequence[Any]) -> dict[str, dict[str, dict[str, Any]]]:
     for owner, name, value, special, step, at in rows.values_list(
         "owner", "name", "last_value", "last_special", "last_step", "last_at"
     ):
-        if special or value is not None:
-            point = {"value": float(special or value), "step": step, "at": at}
-            found[owner].setdefault(name, point)
+        number = float(special) if special else value
+        if number is not None:
+            found[owner].setdefault(name, {"value": number, "step": step, "at": at})
     return found

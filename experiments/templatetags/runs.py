@@ -17,7 +17,7 @@ LONGEST = 60  # characters of a param in a cell
 @register.filter
 def cell(row: dict[str, Any], column: Column) -> dict[str, Any]:
     """Return a cell of a metric, param or tag: its text, title and kind."""
-    value = column.cell(row)
+    value: Any = column.cell(row)
     if column.name.startswith("metrics."):
         found = row["metrics"].get(column.label) or {}
         step = found.get("step")
