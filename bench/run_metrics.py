@@ -26,10 +26,10 @@ def main() -> int:
         from workspaces.tenancy.scope import org_scope
 
         with org_scope(actor.org_id):
-            rows = [*_writing(actor), *_reading(actor), *_searching(actor)]
+            for part in (_searching, _reading, _writing):
+                report(part(actor))
     finally:
         folder.close()
-    report(rows)
     return 0
 
 

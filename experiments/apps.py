@@ -14,8 +14,10 @@ class ExperimentsConfig(AppConfig):
         from experiments import artifacts  # models are loaded by now
         from experiments.model_sources import RunSources
         from experiments.protocols import PROTOCOLS
+        from experiments.web.job_links import run_links
         from experiments.web.navigation import ENTRIES
         from experiments.web.search import PROVIDERS
+        from jobs.web import links
         from portal.blobs import files
         from portal.core import protocols
         from portal.web import navigation, search
@@ -27,3 +29,4 @@ class ExperimentsConfig(AppConfig):
         protocols.allow_larger_bodies("/api/v1/", ARTIFACT, settings.MUSTER_FILE_LIMIT)
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)
+        links.register(run_links)

@@ -42,7 +42,7 @@ def source_of(run: Run) -> dict[str, Any]:
 
 def curves_of(run: Run) -> dict[str, list[dict[str, Any]]]:
     """Return the curves of a run: what it logged, and what the machines of its job measured."""
-    if run.job and run.series_owner == f"job:{run.job_id.hex}":
+    if run.job and run.series_owner == f"job:{run.job.id.hex}":
         attempts = first_tasks(run.job)
         training = training_series(run.job, attempts)
     else:
@@ -101,11 +101,11 @@ def points_of(runs: Sequence[Run], keys: RunKeys) -> dict[str, Any]:
 
 
 def _finite(point: dict[str, Any] | None) -> float | None:
-    value = point and point["value"]
+    value: float | None = point["value"] if point else None
     return value if value is not None and isfinite(value) else None
 
 
-def _numbers(runs: Sequence[Run], name: str) -> list[float | str | None]:
+def _numbers(runs: Sequence[Run], name: str) -> Sequence[float | str | None]:
     """Return a param of each run: numbers if all are, else texts."""
     texts = [run.params.get(name) for run in runs]
     numbers = [number_of(text) for text in texts]

@@ -135,14 +135,14 @@ def ranked(differences: Sequence[Difference]) -> list[RankedDifference]:
         found.append(
             RankedDifference(one.key, group, effect, before, after, _factor(before, after))
         )
-    order = [shape.pattern for shape, _title, _effect in _GROUPS]
+
+    def place_of(key: str) -> int:
+        found = (n for n, (shape, *_rest) in enumerate(_GROUPS) if shape.match(key))
+        return next(found, len(_GROUPS))
 
     def rank(one: RankedDifference) -> tuple[int, int, float, str]:
-        place = next(
-            (n for n, pattern in enumerate(order) if re.match(pattern, one.key)), len(order)
-        )
         size = abs(log(one.factor)) if one.factor and one.factor > 0 else 0.0
-        return (_EFFECTS.index(one.effect), place, -size, one.key)
+        return (_EFFECTS.index(one.effect), place_of(one.key), -size, one.key)
 
     return sorted(found, key=rank)
 

@@ -229,7 +229,7 @@ def _columns(keys: RunKeys) -> list[Column]:
                 Column(
                     f"{kind}.{name}",
                     name,
-                    "param",
+                    "param num" if kind == "params" and keys.is_numeric(name) else "param",
                     value=partial(_text, kind, name),
                     sort=run_order.BY_TEXT,
                     is_optional=is_shown,

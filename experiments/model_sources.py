@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from uuid import UUID
 
@@ -74,7 +74,7 @@ class RunSources:
         return Source(files, model.run_id, model.id, metrics)
 
 
-def _files(rows: Sequence[Artifact], path: str) -> list[SourceFile]:
+def _files(rows: Iterable[Artifact], path: str) -> list[SourceFile]:
     """Return the files below a folder, with their paths in it."""
     start = f"{artifacts.clean_path(path.strip('/'))}/" if path.strip("/") else ""
     return [

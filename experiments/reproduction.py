@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,56 +69,73 @@ def reproduction_of(run: Run, job: Job | None) -> Reproduction:
     """Return what a new job with the spec of the run's job would repeat."""
     if job is None:
         return Reproduction(None)
+    found = Reproduction(job.number)
     spec: dict[str, Any] = job.spec
-    pinned = [Part(Message("Command"), str(spec.get("run", "")))]
-    unpinned = []
-    if spec.get("envs"):
-        names = ", ".join(sorted(spec["envs"]))
-        pinned.append(Part(Message("Environment variables"), names))
-    gpus = [
-        f"{n} × {k.removeprefix('gpu.').upper()}"
-        for k, n in job.resources.items()
-        if k.startswith("gpu.")
+    found.pinned.append(Part(Message("Command"), str(spec.get("run", ""))))
+    if envs := spec.get("envs"):
+        found.pinned.append(Part(Message("Environment variables"), ", ".join(sorted(envs))))
+    _add_hardware(found, job)
+    _add_image(found, str(spec.get("image", "")))
+    _add_code(found, run.tags.get(COMMIT, ""), f"{spec.get('setup', '')} {spec.get('run', '')}")
+    _add_data(found, run)
+    _add_params(found, run, spec)
+    return found
+
+
+def _add_hardware(found: Reproduction, job: Job) -> None:
+    kinds = [
+        f"{n} × {kind.removeprefix('gpu.').upper()}"
+        for kind, n in job.resources.items()
+        if kind.startswith("gpu.")
     ]
-    if gpus:
-        pinned.append(Part(Message("GPUs"), ", ".join(gpus)))
-    image = str(spec.get("image", ""))
-    if "@sha256:" in image:
-        pinned.append(Part(Message("Image"), image))
-    elif image:
-        note = Message("The tag may point to another image now. Use its digest to pin it.")
-        unpinned.append(Part(Message("Image"), image, note))
-    else:
-        note = Message("The job uses the programs of the node, which may have changed.")
-        unpinned.append(Part(Message("Programs"), "", note))
-    commit = run.tags.get(COMMIT, "")
-    if commit and commit[:7] in f"{spec.get('run', '')} {spec.get('setup', '')}":
-        pinned.append(Part(Message("Commit"), commit))
-    elif commit:
-        note = Message("The command doesn't check it out. Check out this commit in `setup`.")
-        unpinned.append(Part(Message("Commit"), commit, note))
-    else:
-        note = Message("The run has recorded no commit. Run it from a git repository with MLflow.")
-        unpinned.append(Part(Message("Code"), "", note))
-    for given in run.inputs:
-        dataset = given.get("dataset") or {}
-        note = Message("The digest is recorded; the program decides which version it reads.")
-        value = f"{dataset.get('name', '')} {dataset.get('digest', '')}".strip()
-        unpinned.append(Part(Message("Data"), value, note))
-    command = f"{spec.get('run', '')}"
-    loose = [
-        name
-        for name, value in run.params.items()
-        if str(value) not in command and str(value) not in map(str, spec.get("envs", {}).values())
-    ]
-    if run.params and not loose:
-        pinned.append(Part(Message("Parameters"), ", ".join(sorted(run.params))))
-    elif loose:
-        note = Message(
-            "Neither the command nor a variable sets them; the program's defaults apply."
-        )
-        unpinned.append(Part(Message("Parameters"), ", ".join(sorted(loose)), note))
+    if kinds:
+        found.pinned.append(Part(Message("GPUs"), ", ".join(kinds)))
     if job.node:
         note = Message("The scheduler may choose another node.")
-        unpinned.append(Part(Message("Node"), ", ".join((job.nodes or [job.node])[:4]), note))
-    return Reproduction(job.number, pinned, unpinned)
+        nodes = ", ".join((job.nodes or [job.node])[:4])
+        found.unpinned.append(Part(Message("Node"), nodes, note))
+
+
+def _add_image(found: Reproduction, image: str) -> None:
+    if "@sha256:" in image:
+        found.pinned.append(Part(Message("Image"), image))
+    elif image:
+        note = Message("The tag may point to another image now. Use its digest to pin it.")
+        found.unpinned.append(Part(Message("Image"), image, note))
+    else:
+        note = Message("The job uses the programs of the node, which may have changed.")
+        found.unpinned.append(Part(Message("Programs"), "", note))
+
+
+def _add_code(found: Reproduction, commit: str, commands: str) -> None:
+    if commit and commit[:7] in commands:
+        found.pinned.append(Part(Message("Commit"), commit))
+    elif commit:
+        note = Message("The command doesn't check it out. Check out this commit in `setup`.")
+        found.unpinned.append(Part(Message("Commit"), commit, note))
+    else:
+        note = Message("The run has recorded no commit. Run it from a git repository with MLflow.")
+        found.unpinned.append(Part(Message("Code"), "", note))
+
+
+def _add_data(found: Reproduction, run: Run) -> None:
+    note = Message("The digest is recorded; the program decides which version it reads.")
+    for given in run.inputs:
+        dataset = given.get("dataset") or {}
+        value = f"{dataset.get('name', '')} {dataset.get('digest', '')}".strip()
+        found.unpinned.append(Part(Message("Data"), value, note))
+
+
+def _add_params(found: Reproduction, run: Run, spec: dict[str, Any]) -> None:
+    """Parameters are pinned if the command or a variable has their value."""
+    words = {
+        *re.split(r"[\s=\"']+", str(spec.get("run", ""))),
+        *map(str, (spec.get("envs") or {}).values()),
+    }
+    pinned = sorted(name for name, value in run.params.items() if str(value) in words)
+    loose = sorted(set(run.params) - set(pinned))
+    if pinned:
+        found.pinned.append(Part(Message("Parameters"), ", ".join(pinned)))
+    if loose:
+        note = Message("Neither the command nor a variable sets them, so the program decides.")
+        found.unpinned.append(Part(Message("Parameters"), ", ".join(loose), note))

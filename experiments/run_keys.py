@@ -18,6 +18,8 @@ RECENT = 300  # runs that are read
 MOST_VALUES = 12  # suggested of one param
 OWN_TAGS = re.compile(r"(mlflow|muster)\.")  # tags that programs write for themselves
 _MAIN = re.compile(r"loss|reward|acc|auc|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE)
+_FIRST = re.compile(r"(^|_)(lr|learning_rate)($|_)", re.IGNORECASE)
+_SIDE = re.compile(r"seed|path|dir$|_id$|name$", re.IGNORECASE)
 _HELD_OUT = re.compile(r"(val|valid|validation|eval|test)[/_.]")
 
 
@@ -31,9 +33,15 @@ class RunKeys:
 
     @property
     def varying(self) -> list[str]:
-        """Return the params with several values, those with numbers first."""
+        """Return the params with several values: learning rates first, seeds and paths last."""
         several = [name for name, values in self.params.items() if len(values) > 1]
-        return sorted(several, key=lambda name: number_of(self.params[name][0]) is None)
+        return sorted(
+            several,
+            key=lambda name: (bool(_SIDE.search(name)), not _FIRST.search(name), name),
+        )
+
+    def is_numeric(self, param: str) -> bool:
+        return all(number_of(value) is not None for value in self.params[param])
 
 
 def keys_of(rows: QuerySet[Run]) -> RunKeys:
@@ -72,8 +80,10 @@ def last_values(runs: Sequence[Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Return {series owner: {metric: {"value", "step", "at"}}} of the last points."""
     found: dict[str, dict[str, dict[str, Any]]] = {run.series_owner: {} for run in runs}
     rows = Series.objects.filter(owner__in=found).order_by("name", "labels")
-    for owner, name, value, step, at in rows.values_list(
-        "owner", "name", "last_value", "last_step", "last_at"
+    for owner, name, value, special, step, at in rows.values_list(
+        "owner", "name", "last_value", "last_special", "last_step", "last_at"
     ):
-        found[owner].setdefault(name, {"value": value, "step": step, "at": at})
+        number = float(special) if special else value
+        if number is not None:
+            found[owner].setdefault(name, {"value": number, "step": step, "at": at})
     return found

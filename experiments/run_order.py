@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import connection
 from django.db.models import (
     BigIntegerField,
     Case,
@@ -19,10 +18,10 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Left
 
 from experiments.models import Run
+from experiments.search.expressions import json_text
 from portal.core import clock
 from portal.series.models import Series
 
@@ -38,7 +37,7 @@ _LONGEST = 200  # characters that are compared
 def sortable(rows: QuerySet[Run], sort: str) -> QuerySet[Run]:
     """Return the rows with what `sort` (such as `-metrics.loss`) orders by.
 
-    Runs without a value, or with NaN, come last in both directions. Params are compared as numbers
+    Runs without a finite value come last in both directions. Params are compared as numbers
     where they are numbers, which come before other texts.
     """
     kind, _dot, name = sort.removeprefix("-").partition(".")
@@ -46,24 +45,22 @@ def sortable(rows: QuerySet[Run], sort: str) -> QuerySet[Run]:
     if kind == "metrics" and name:
         return _by_metric(rows, name, is_descending)
     if kind in ("params", "tags") and name:
-        return _by_text(rows, KeyTextTransform(name, kind), is_descending)
+        return _by_text(rows, json_text(kind, name), is_descending)
     if kind == "duration":
         now = Value(clock.now_ms(), output_field=BigIntegerField())
         return rows.annotate(sort_duration=Coalesce(F("ended_ms"), now) - F("started_ms"))
     return rows
 
 
-def metric_value(name: str) -> Subquery:
+def _metric_value(name: str) -> Subquery:
     """Return the last value of a metric of a run; null without one."""
     found = Series.objects.filter(owner=OuterRef("series_owner"), name=name).order_by("labels")
     return Subquery(found.values("last_value")[:1], output_field=FloatField())
 
 
 def _by_metric(rows: QuerySet[Run], name: str, is_descending: bool) -> QuerySet[Run]:
-    rows = rows.annotate(sort_raw=metric_value(name))
+    rows = rows.annotate(sort_raw=_metric_value(name))
     missing = Q(sort_raw=None)
-    if connection.vendor == "postgresql":
-        missing |= Q(sort_raw=float("nan"))
     return rows.annotate(
         sort_place=_place([(missing, 2)], 0, is_descending),
         sort_number=Case(When(missing, then=Value(0.0)), default=F("sort_raw")),

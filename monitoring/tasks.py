@@ -8,10 +8,11 @@ from portal import series
 from portal.core import clock
 
 KEPT_MS = 90 * 86_400_000
+TRAINING = ("job:", "run:")  # metrics of runs stay as long as the run; their times can be old
 
 
 @shared_task(name="monitoring.compact")
 def compact() -> None:
-    """Merge small chunks, and delete data older than ninety days."""
+    """Merge small chunks, and delete telemetry older than ninety days."""
     series.compact()
-    series.prune(clock.now_ms() - KEPT_MS)
+    series.prune(clock.now_ms() - KEPT_MS, kept=TRAINING)

@@ -18,6 +18,7 @@ from django.urls import URLPattern, get_resolver
 
 from clusters.backends import ensure_first_cluster
 from clusters.models import Node
+from experiments.jobs import follow_job
 from jobs import services
 from jobs.models import Attempt
 from monitoring.live.topics import KINDS, grant
@@ -69,8 +70,9 @@ OPERATORS = {
     Permission.PLATFORM_ADMIN,
     Permission.PLATFORM_IMPERSONATE,
 }
-# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}.
+# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}, tests/experiments/mlflow.
 PROTOCOLS = (
+    "/mlflow/",
     "/accounts/",
     "/identity/",
     "/.well-known/",
@@ -316,6 +318,7 @@ def test_live_job_list_covers_only_visible_teams(stage):
 def _topics(stage: Any) -> dict[str, str]:
     with platform_scope("test"):
         attempt = Attempt.objects.get()
+        follow_job(attempt.job_id)
     node = Node.objects.create(cluster_id=attempt.cluster_id, name="n1", cpus=1000, memory=1)
     owner = {
         "log": attempt.id,
@@ -325,5 +328,6 @@ def _topics(stage: Any) -> dict[str, str]:
         "jobs": stage.atlas.id,
         "nodes": stage.atlas.id,
         "metrics:node": node.id,
+        "metrics:run": attempt.job_id,
     }
     return {kind: f"{kind}:{owner[kind].hex}" for kind in KINDS}

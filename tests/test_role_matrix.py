@@ -259,6 +259,17 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-runs-act", "POST"): Row(
         WORKERS, P.EXPERIMENTS_WRITE, {"do": "archive", "runs": [VALUES["run"]]}
     ),
+    ("api-runs-import", "POST"): Row(
+        WORKERS,
+        P.EXPERIMENTS_WRITE,
+        {
+            "experiment": 1,
+            "server": "https://mlflow.example",
+            "run_id": "0123456789abcdef0123456789abcdef",
+            "status": "FINISHED",
+            "started_ms": 1,
+        },
+    ),
     ("api-runs-compare", "GET"): Row(EVERYBODY, None),  # compares what is visible
     ("api-run", "GET"): Row(VIEWERS, P.EXPERIMENTS_READ),
     ("api-run", "PATCH"): Row(WORKERS, P.EXPERIMENTS_WRITE, {"name": "renamed"}),

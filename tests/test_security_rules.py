@@ -64,6 +64,7 @@ CONNECTS = {
 CHANCE = {
     "portal/core/audit/forwarding.py",  # jitter
     "monitoring/demo/backend.py",  # simulated programs and sensors
+    "monitoring/demo/experiments.py",
     "monitoring/demo/history.py",
     "monitoring/demo/simulation.py",
     "monitoring/demo/telemetry.py",
@@ -485,7 +486,8 @@ def test_scripts_store_only_display_settings_in_browser():
                 text,
             )
         )
-        == {"document.cookie = `muster_columns_"}  # the columns of a list: the server draws them
+        # The columns of a list, and the pinned runs of an experiment: the server draws them.
+        == {"document.cookie = `muster_columns_", "document.cookie = `${PINS}=${kept."}
     )
 
 

@@ -377,7 +377,8 @@ class Import:
         except Unavailable:
             raise  # one of the two servers is away: repeat the import later
         except MusterError as error:
-            self.done.failures.append(f"{name}: {error.message}")
+            faults = [f"{one.get('field')}: {one.get('message')}" for one in error.errors]
+            self.done.failures.append("; ".join([f"{name}: {error.message}", *faults]))
 
 
 def _texts(rows: Sequence[Json] | None) -> dict[str, str]:

@@ -94,7 +94,8 @@ def search(
 
 
 def _conditions(text: str) -> list[tuple[str, str, str, str]]:
-    found, at = [], 0
+    found: list[tuple[str, str, str, str]] = []
+    at = 0
     if len(text) > _LONGEST:
         raise _invalid(text)
     while text[at:].strip():

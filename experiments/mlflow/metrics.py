@@ -35,8 +35,10 @@ def history_bulk(call: Call) -> Any:
     found: list[dict[str, Any]] = []
     for run_id in sorted(run_ids):
         points = selectors.metric_history(run_of(call, run_id), name)
-        for p in sorted(points, key=lambda p: (p.at_ms, p.step or 0)):
-            found.append({**metric_json(name, p.value, p.at_ms, p.step), "run_id": run_id})
+        found += [
+            {**metric_json(name, p.value, p.at_ms, p.step), "run_id": run_id}
+            for p in sorted(points, key=lambda p: (p.at_ms, p.step or 0))
+        ]
     return {"metrics": found[:limit]}
 
 

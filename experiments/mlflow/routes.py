@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.views.decorators.csrf import csrf_exempt
 
 from experiments.mlflow.calls import Call, data_of
@@ -73,7 +74,10 @@ def serve(request: HttpRequest, rest: str) -> HttpResponseBase:
 
 
 def _answer(request: HttpRequest, rest: str) -> HttpResponseBase:
+    team, path = _split(rest)
     if request.entry is None:  # type: ignore[attr-defined]  # a browser's session
+        if not path and request.method == "GET":  # clients print links that begin here
+            return redirect(f"/{request.org.slug}/experiments")  # type: ignore[attr-defined]
         raise NotAuthenticated(
             Message(
                 "Send an access token: set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and "
@@ -83,7 +87,6 @@ def _answer(request: HttpRequest, rest: str) -> HttpResponseBase:
     limit = count_request(request.actor)  # type: ignore[attr-defined]
     if limit["remaining"] < 0:
         raise RateLimitedFor(limit["reset"])
-    team, path = _split(rest)
     handler, parts = _handler(request.method or "", path)
     if handler is None:
         raise _unknown(request, path)

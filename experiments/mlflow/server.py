@@ -27,7 +27,7 @@ def version(call: Call) -> HttpResponse:
 def server_info(call: Call) -> Any:
     return {
         "store_type": "Muster",
-        "workspaces_enabled": False,
+        "workspaces_enabled": True,  # a workspace is a team
         "trace_archival_enabled": False,
         "multipart_uploads_enabled": False,
         "multipart_downloads_enabled": False,

@@ -50,6 +50,7 @@ def import_run(*, actor: Actor, experiment: Experiment, run: ForeignRun) -> tupl
     """
     authorize(actor, Permission.EXPERIMENTS_WRITE, experiment.team_id)
     limits.check_texts("params", run.params, limits.PARAM_VALUE)
+    limits.check_texts("tags", run.tags, limits.TAG_VALUE)
     if experiment.deleted_at is not None:
         raise Conflict(
             Message("{name} is in the trash. Restore it first.", name=experiment.name),
@@ -109,7 +110,8 @@ def _created(actor: Actor, experiment: Experiment, run: ForeignRun) -> Run:
                 row.save(force_insert=True)
         except IntegrityError:
             continue
-        about = {"name": row.name, "experiment": experiment.number, "from": run.source}
+        after = {"name": row.name, "status": row.status, "source": run.source}
+        about = {"name": row.name, "experiment": experiment.number, "after": after}
         record(EventRecord("run.imported", row.org_id, "run", row.id, actor.email, about))
         return row
     raise Conflict(Message("The run {x} exists here already.", x=run.run_id))

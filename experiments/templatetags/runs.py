@@ -7,7 +7,6 @@ from typing import Any
 
 from django import template
 
-from jobs.comparison import number_of
 from portal.lists import Column
 from workspaces.templatetags.muster import metric
 
@@ -18,7 +17,7 @@ LONGEST = 60  # characters of a param in a cell
 @register.filter
 def cell(row: dict[str, Any], column: Column) -> dict[str, Any]:
     """Return a cell of a metric, param or tag: its text, title and kind."""
-    value = column.cell(row)
+    value: Any = column.cell(row)
     if column.name.startswith("metrics."):
         found = row["metrics"].get(column.label) or {}
         step = found.get("step")
@@ -33,7 +32,7 @@ def cell(row: dict[str, Any], column: Column) -> dict[str, Any]:
     return {
         "is_metric": False,
         "is_empty": not text,
-        "is_number": number_of(value) is not None,
+        "is_number": column.css.endswith("num"),
         "text": text if len(text) <= LONGEST else f"{text[:LONGEST]}…",
         "title": text[:1000],
     }

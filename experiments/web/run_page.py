@@ -9,6 +9,8 @@ from io import StringIO
 from itertools import islice
 from typing import Any
 
+from django.db.models import F
+
 from experiments import artifacts
 from experiments.charts import source_of
 from experiments.lists import STATES, run_item
@@ -19,6 +21,7 @@ from experiments.selectors import visible_runs
 from jobs.selectors import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
+from registry.models import ModelVersion
 from workspaces.access.permissions import Permission as P
 
 TABS = (
@@ -83,9 +86,11 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "environment": environment_of(row),
         "inputs": [_dataset(one) for one in row.inputs],
         "models": _models(row),
+        "versions": _versions(actor, row),
         "parent": _related(visible_runs(actor).filter(id=row.parent_id)) if row.parent_id else [],
         "children": _related(visible_runs(actor).filter(parent=row)),
         "chart_sources": [source_of(row)],
+        "chart_names": ",".join(names[:4]),
         "snippet": snippet(request, row),
     }
     if tab == "artifacts":
@@ -97,7 +102,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
 
 def snippet(request: Any, row: Run) -> str:
     """Return Python that reads this run with an MLflow client."""
-    url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}"
+    url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}/{row.team.slug}"
     return (
         "import mlflow\n\n"
         f'mlflow.set_tracking_uri("{url}")  # MLFLOW_TRACKING_TOKEN is your access token\n'
@@ -134,6 +139,18 @@ def _source(text: Any) -> str:
 def _models(row: Run) -> list[LoggedModel]:
     found = LoggedModel.objects.filter(run=row, deleted_at=None).order_by("-created_at")
     return list(found[:MOST_MODELS])
+
+
+def _versions(actor: Any, row: Run) -> list[dict[str, Any]]:
+    """Return the registered versions that were made from this run, which the viewer may see."""
+    teams = actor.teams_where(P.MODELS_READ)
+    found = ModelVersion.objects.filter(run_id=row.id, model__deleted_at=None)
+    found = found if teams is None else found.filter(model__team_id__in=teams)
+    return list(
+        found.order_by("model__name", "-version").values(
+            "version", name=F("model__name"), team=F("model__team__slug")
+        )[:MOST_MODELS]
+    )
 
 
 def _related(rows: Any) -> list[dict[str, Any]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
+from statistics import fmean
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Avg, Count, Max, Min, QuerySet
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models import QuerySet
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
@@ -16,12 +17,13 @@ from experiments import charts, services
 from experiments.lists import is_expression, run_item, runs_of
 from experiments.models import Experiment, Run
 from experiments.run_keys import RunKeys, keys_of, last_values
-from experiments.run_order import metric_value
+from experiments.search.expressions import json_text
 from experiments.selectors import find_experiment, visible_runs
 from experiments.web.views import POST, tracking_command
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.lists import Shown
+from portal.series.models import Series
 from portal.web.denials import record_denied_request
 from portal.web.undo import Undo, offer_undo
 from workspaces.access.permissions import Permission as P
@@ -53,7 +55,7 @@ def experiment(request: Any, number: str) -> HttpResponse:
         "list": shown,
         "tab": tab,
         "may_write": request.actor.may(P.EXPERIMENTS_WRITE, row.team_id),
-        "command": tracking_command(request, row.name),
+        "command": tracking_command(request, row.team.slug, row.name),
         "group": group,
         "columns": [c for c in view.columns if c.name in shown.has and "." in c.name],
         "table_url": shown.asked.url(view=""),
@@ -107,33 +109,36 @@ def _groups(request: Any, view: Any, shown: Shown, param: str) -> list[dict[str,
     metrics = [name for name in shown.has if name.startswith("metrics.")][:MOST_METRICS]
     names = [name.partition(".")[2] for name in metrics]
     rows = view.narrowed(request.actor, shown.filters).order_by()
-    rows = rows.annotate(
-        group=KeyTextTransform(param, "params"),
-        **{f"m{n}": metric_value(name) for n, name in enumerate(names)},
-    )
-    numbers = {
-        f"{made.__name__.lower()}{n}": made(f"m{n}")
-        for n in range(len(names))
-        for made in (Avg, Min, Max)
+    groups: dict[str | None, list[str]] = defaultdict(list)
+    for owner, value in rows.annotate(group=json_text("params", param)).values_list(
+        "series_owner", "group"
+    ):
+        groups[value].append(owner)
+    points = Series.objects.filter(owner__in=rows.values("series_owner"), name__in=names)
+    last = {
+        (owner, name): value
+        for owner, name, value in points.values_list("owner", "name", "last_value")
+        if value is not None
     }
-    found = rows.values("group").annotate(runs=Count("id"), **numbers).order_by("-runs", "group")
+    largest = sorted(groups.items(), key=lambda one: (-len(one[1]), one[0] or ""))
     return [
         {
-            "value": one["group"],
-            "runs": one["runs"],
-            "url": _narrowed_url(shown, param, one["group"]),
+            "value": value,
+            "runs": len(owners),
+            "url": _narrowed_url(shown, param, value),
             "metrics": [
-                {
-                    "name": name,
-                    "mean": one[f"avg{n}"],
-                    "low": one[f"min{n}"],
-                    "high": one[f"max{n}"],
-                }
-                for n, name in enumerate(names)
+                _summary(name, [last[o, name] for o in owners if (o, name) in last])
+                for name in names
             ],
         }
-        for one in found[:MOST_GROUPS]
+        for value, owners in largest[:MOST_GROUPS]
     ]
+
+
+def _summary(name: str, values: list[float]) -> dict[str, Any]:
+    if not values:
+        return {"name": name, "mean": None, "low": None, "high": None}
+    return {"name": name, "mean": fmean(values), "low": min(values), "high": max(values)}
 
 
 def _narrowed_url(shown: Shown, param: str, value: str | None) -> str:

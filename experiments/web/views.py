@@ -40,14 +40,14 @@ def experiments(request: Any) -> HttpResponse:
             "page_title": Message("Experiments"),
             "teams": teams,
             "team": request.GET.get("team", ""),
-            "command": tracking_command(request),
+            "command": tracking_command(request, teams[0]["slug"] if teams else "TEAM"),
         },
     )
 
 
-def tracking_command(request: Any, experiment: str = "") -> str:
-    """Return the command that points an MLflow client to this organization."""
-    url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}"
+def tracking_command(request: Any, team: str = "TEAM", experiment: str = "") -> str:
+    """Return the command that points an MLflow client to a team."""
+    url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}/{team}"
     name = f' MLFLOW_EXPERIMENT_NAME="{experiment}"' if experiment else ""
     return f"MLFLOW_TRACKING_URI={url} MLFLOW_TRACKING_TOKEN=$MUSTER_TOKEN{name} python train.py"
 

@@ -258,7 +258,7 @@ def title(resource: str) -> str:
         "memory": "Memory",
         "jobs": "Running jobs",
         GPU_HOURS: "GPU-hours a month",
-        STORAGE: "Log storage",
+        STORAGE: "Storage",
     }.get(kind, unit_of(resource))
 
 

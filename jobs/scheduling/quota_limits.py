@@ -69,14 +69,14 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
         amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept")
     )
     result = Message(
-        "{facts} is using {used} of {limit} of log storage.",
+        "{facts} is using {used} of {limit} of storage.",
         facts=whose(facts),
         used=used,
         limit=limit,
     )
     if facts.get("kept", 0) > 0:
         result = Message(
-            "{facts} is using {used} of {limit} of log storage, of which {kept} are reserved for "
+            "{facts} is using {used} of {limit} of storage, of which {kept} are reserved for "
             "the guaranteed quotas of others.",
             facts=whose(facts),
             used=used,
@@ -84,7 +84,8 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
             kept=kept,
         )
     return Message.joined(
-        " ", (result, Message("Delete logs or request more storage to let it start."))
+        " ",
+        (result, Message("Delete logs or artifacts, or request more storage, to let it start.")),
     )
 
 
@@ -92,7 +93,7 @@ def no_storage(scope: str) -> str:
     """Return the error for a storage limit of zero."""
     who = _LIMITS_OF[scope]
     return Message(
-        "{who} limit is 0 B of logs, so no job can ever start: ask an administrator for more.",
+        "{who} limit is 0 B of storage, so no job can ever start: ask an administrator for more.",
         who=who,
     )
 

@@ -19,6 +19,7 @@ from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
 from jobs.services.change import authorize_change
 from jobs.spec_changes import spec_diff
+from jobs.web.links import links_of
 from jobs.web.reading import facts_of_log, last_lines
 from portal import series
 from portal.core import clock
@@ -118,6 +119,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "gpu": gpu_sparkline(attempt) if row.resources.get("gpu") else None,
         "usage": _usage(attempt),
         "lineage": _lineage(request, row),
+        "links": links_of(request.actor, row),
         "diff": spec_diff(request.actor, row),
         "env": sorted(representations.environment_of(attempt).items()),
         **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),

@@ -162,7 +162,7 @@ def feed(_stop: threading.Event) -> None:
         rows = Run.objects.filter(status=RunStatus.RUNNING, job=None)
         for run in rows.select_related("owner", "experiment", "team", "org")[:10]:
             sweep = next((s for s in SWEEPS if s.name == run.experiment.name), None)
-            if sweep is None:
+            if sweep is None or not run.params:
                 continue
             step = int(run.tags.get("demo.step", "0")) + STEPS // 10
             services.log_batch(
@@ -209,6 +209,7 @@ def _run(sweep: Sweep, experiment: Experiment, actor: Actor, n: int, rng: random
     run = services.create_run(
         actor=actor, experiment=experiment, name=name, started_ms=started_ms, tags=tags
     )
+    services.log_batch(actor=actor, run=run, params=params)
     first = 1 if left <= WITH_CURVES else last
     every_ms = round(hours * 3600_000 / POINTS)
     points = [
@@ -218,7 +219,6 @@ def _run(sweep: Sweep, experiment: Experiment, actor: Actor, n: int, rng: random
     ]
     for chunk in range(0, len(points), 1000):
         services.log_batch(actor=actor, run=run, metrics=points[chunk : chunk + 1000])
-    services.log_batch(actor=actor, run=run, params=params)
     name, digest = sweep.data
     dataset = {
         "name": name,

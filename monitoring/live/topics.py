@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from clusters.models import Node
+from experiments.models import Run
 from jobs.models import Attempt, Job
 from portal.core.errors import NotFound
 from portal.core.messages import Message
@@ -17,7 +18,7 @@ from workspaces.models import Organization, Team
 from workspaces.tenancy.scope import platform_scope
 
 _TOPIC = re.compile(
-    r"(log|job|jobs|nodes|metrics:attempt|metrics:job|metrics:node):([0-9a-f]{32})\Z"
+    r"(log|job|jobs|nodes|metrics:attempt|metrics:job|metrics:node|metrics:run):([0-9a-f]{32})\Z"
 )
 
 
@@ -56,6 +57,13 @@ def _of_job(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
     return SubscriptionGrant(
         (topic,), org_id=_see(actor, Job.objects.select_related("org").filter(id=pk).first())
     )
+
+
+def _of_run(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
+    run = Run.objects.select_related("org").filter(id=pk).first()
+    if run is None or not actor.enter(run.org).may(Permission.EXPERIMENTS_READ, run.team_id):
+        raise _nothing()
+    return SubscriptionGrant((topic,), org_id=run.org_id)
 
 
 def _job_list(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
@@ -115,4 +123,5 @@ KINDS: Mapping[str, Callable[[Actor, UUID, str], SubscriptionGrant]] = {
     "metrics:attempt": _of_attempt,
     "metrics:job": _of_job,
     "metrics:node": _of_node,
+    "metrics:run": _of_run,
 }

@@ -23,6 +23,14 @@ set_real_ip_from 0.0.0.0/0;
         set $muster_scheme $http_x_forwarded_proto;"""
 
 
+# nginx passes on few headers of the web process, so it sets these again.
+_HEADERS = """\
+add_header X-Content-Type-Options nosniff always;
+            add_header X-Frame-Options DENY always;
+            add_header Referrer-Policy same-origin always;
+            add_header Content-Security-Policy "default-src 'none'; style-src 'unsafe-inline'; sandbox" always;"""
+
+
 def find_nginx() -> str:
     """Return the path of the program. Raises Refusal if nginx is not installed."""
     # On Debian it is in a directory that only root has in PATH.
@@ -41,6 +49,7 @@ def write_configuration(folder: Path, sockets: Path, host: str, port: int) -> Pa
     `sockets` contains the Unix sockets of the web and live processes.
     """
     from portal.settings import env
+    from portal.web.transfers import ACCELERATED
 
     (folder / "nginx").mkdir(mode=0o700, parents=True, exist_ok=True)
     listen = f"[{host}]:{port} ipv6only=off" if ":" in host else f"{host}:{port}"
@@ -71,6 +80,14 @@ http {{
         listen {listen} backlog=2048;
         {client}
         include "{RULES}";
+        # Stored files, which the web process allows by X-Accel-Redirect (portal/web/transfers.py).
+        location {ACCELERATED} {{
+            internal;
+            alias "{folder.parent}/blobs/files/";
+            sendfile on;
+            sendfile_max_chunk 2m;
+            {_HEADERS}
+        }}
     }}
 }}
 """

@@ -100,6 +100,10 @@ def _loaded_wsgi(*, is_behind_proxy: bool) -> WSGIApp:
     from portal.wsgi import application
 
     collect_seldom()
+    if is_behind_proxy:  # our own nginx, which sees MUSTER_HOME
+        from django.conf import settings
+
+        settings.MUSTER_ACCEL = True
     if is_behind_proxy or env.flag("MUSTER_BEHIND_PROXY"):
         return _with_forwarded_address(application)
     return application

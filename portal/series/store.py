@@ -83,14 +83,20 @@ def canonical(labels: Mapping[str, str]) -> str:
     return text
 
 
-def prune(before_ms: int) -> int:
-    """Delete chunks that end before, and empty series; return the number of chunks."""
-    dropped = _drop(Chunk.objects.filter(end_ms__lt=before_ms))
-    _drop(
-        Series.objects.filter(
-            ~Exists(Chunk.objects.filter(series=OuterRef("pk"))), last_at__lt=before_ms
-        )
+def prune(before_ms: int, *, kept: Sequence[str] = ()) -> int:
+    """Delete chunks that end before, and empty series; return the number of chunks.
+
+    Series of owners that begin with one of `kept` stay.
+    """
+    chunks = Chunk.objects.filter(end_ms__lt=before_ms)
+    rows = Series.objects.filter(
+        ~Exists(Chunk.objects.filter(series=OuterRef("pk"))), last_at__lt=before_ms
     )
+    for start in kept:
+        chunks = chunks.exclude(series__owner__startswith=start)
+        rows = rows.exclude(owner__startswith=start)
+    dropped = _drop(chunks)
+    _drop(rows)
     return dropped
 
 

@@ -39,7 +39,7 @@ HEADS = (
     _("Memory"),
     _("Running jobs"),
     _("GPU-hours a month"),
-    _("Log storage"),
+    _("Storage"),
 )  # of the quotas' columns
 ERRORS = (
     _("Invalid input"),

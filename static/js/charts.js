@@ -29,7 +29,7 @@ class ChartSet {
     this.names = root.dataset.names ? new Set(root.dataset.names.split(",")) : null;
     this.bar = root.querySelector("[data-bar]");
     this.box = root.querySelector("[data-sections]");
-    this.view = this.bar ? viewOf(location.search) : viewOf("");
+    this.view = viewOf(this.bar ? location.search : "", root.dataset.axis);
     if (this.view.hide) this.view.hide.split(",").forEach((id) => this.hidden.add(id));
     this.task = this.bar?.querySelector("[name=task]")?.value ?? "";
     this.memory = `muster.charts:${root.dataset.key || location.pathname}`;
@@ -95,7 +95,7 @@ class ChartSet {
   #remember() {
     if (!this.bar) return;
     this.view.hide = [...this.hidden].join(",");
-    history.replaceState(null, "", urlOf(location.href, this.view));
+    history.replaceState(null, "", urlOf(location.href, this.view, this.root.dataset.axis));
   }
 
   // Redraw with the next frame: a slider sends many events.
@@ -108,6 +108,19 @@ class ChartSet {
         chart.changed();
       }),
     );
+  }
+
+  // The times of all curves where charts share one axis (data-aligned); null for an axis of its own.
+  extent(axis) {
+    if (!("aligned" in this.root.dataset) || axis === "step") return null;
+    const ends = [...this.curves.values()]
+      .filter((curve) => curve.times.length)
+      .map(({ source, times }) => {
+        const start = axis === "relative" ? (source.start ?? times[0]) : 0;
+        return [times[0] - start, times.at(-1) - start];
+      });
+    const [low, high] = [Math.min(...ends.map(([a]) => a)), Math.max(...ends.map(([, b]) => b))];
+    return low < high ? [low, high] : null;
   }
 
   isHidden(source) {
@@ -292,7 +305,8 @@ class ChartSet {
     const rest = specs.filter((spec) => !this.kept.pins.includes(spec.key));
     const sections = sectionsOf(rest).map((s) => ({ ...s, title: sectionTitle(s) }));
     if (pinned.length) sections.unshift({ key: "pinned", title: say("Pinned"), charts: pinned });
-    this.#place(sections);
+    // Without a toolbar there are no headings either
+    this.#place(this.bar ? sections : [{ key: "all", title: "", charts: specs }]);
     for (const [key, chart] of this.charts) chart.setPinned(this.kept.pins.includes(key));
     for (const empty of this.root.querySelectorAll("[data-empty]"))
       empty.hidden = specs.some((s) => s.isSystem === (empty.dataset.empty === "system"));

@@ -15,7 +15,7 @@ export class Live {
     this.watchers = new Set();
   }
 
-  // on: {bytes(offset, atMs, Uint8Array), event(data), resync(), end(certificate), gap(start, end, why), error(message)}
+  // on: {start(), bytes(offset, atMs, Uint8Array), event(data), resync(), end(certificate), gap(start, end, why), error(message)}
   subscribe(topic, on, after = null) {
     const sub = { topic, on, after, id: this.next++ };
     this.subs.set(sub.id, sub);
@@ -104,7 +104,10 @@ export class Live {
       this.subs.delete(message.id);
       sub.on.error?.(message.message);
     }
-    if (message.op === "subscribed") sub.asked = true;
+    if (message.op === "subscribed") {
+      sub.asked = true;
+      sub.on.start?.();
+    }
   }
 
   #bytes(buffer) {

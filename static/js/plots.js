@@ -1,4 +1,5 @@
 // Scatter plot and parallel coordinates of many runs. What they show is in the URL.
+import { colourOf } from "./charts/colours.js";
 import { drawParallel } from "./charts/coordinates.js";
 import { drawScatter } from "./charts/scatter.js";
 import { say } from "./words.js";
@@ -14,7 +15,7 @@ function start(root) {
   const others = data.axes.filter((axis) => axis.name.startsWith("params."));
   const main = metrics.find((axis) => axis.name === root.dataset.metric) ?? metrics[0];
   const known = (name) => data.axes.find((axis) => axis.name === name);
-  const view = {
+  let view = {
     x: known(query.get("x"))?.name ?? (others.find(isNumeric) ?? metrics[1] ?? data.axes[0])?.name,
     y: known(query.get("y"))?.name ?? (main ?? data.axes[0])?.name,
     color: known(query.get("color"))?.name ?? "",
@@ -27,7 +28,7 @@ function start(root) {
         .filter((name) => known(name)) ??
       [...others.slice(0, MOST_AXES - 1), main].filter(Boolean).map((axis) => axis.name),
   };
-  if (!query.has("x") && isWide(known(view.x))) view.xlog = true;
+  if (!query.has("x") && isWide(known(view.x))) view = { ...view, xlog: true };
   const field = (name) => root.querySelector(`[name=${name}]`);
   for (const name of ["x", "y", "color"]) {
     const select = field(name);
@@ -71,7 +72,7 @@ function start(root) {
   }
 
   function changed(name, value) {
-    view[name] = value;
+    view = { ...view, [name]: value };
     const url = new URL(location.href);
     const text = value === true ? "1" : value === false ? "0" : String(value);
     url.searchParams.set(name, text);
@@ -79,11 +80,15 @@ function start(root) {
     draw();
   }
 
+  const byRun = root.dataset.colours === "runs" ? (n) => `var(${colourOf(n)})` : null;
+
   function draw() {
+    const color = known(view.color);
     drawScatter(root.querySelector("[data-scatter]"), data.runs, {
       x: known(view.x),
       y: known(view.y),
-      color: known(view.color),
+      color,
+      byRun,
       xlog: view.xlog,
       ylog: view.ylog,
     });
@@ -91,7 +96,8 @@ function start(root) {
       root.querySelector("[data-parallel-plot]"),
       data.runs,
       view.axes.map(known).filter(Boolean),
-      known(view.color) ?? main,
+      color ?? (byRun ? null : main),
+      byRun,
     );
   }
 

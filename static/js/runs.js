@@ -86,6 +86,7 @@ function start(root) {
     unsubscribe.forEach((stop) => stop());
     unsubscribe = [...root.querySelectorAll("tr[data-topic]")].slice(0, MOST).map((row) =>
       live().subscribe(row.dataset.topic, {
+        start: () => (root.dataset.following = "true"),
         event: ({ values }) => {
           for (const [name, value] of Object.entries(values)) {
             const cell = row.querySelector(`[data-metric="${CSS.escape(name)}"]`);

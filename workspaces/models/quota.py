@@ -15,8 +15,9 @@ class Quota(TenantModel):
     organization's limit; `promised` (on meters of the organization) is the unused part of that.
 
     Units: cpu in thousandths of a core, memory in bytes, gpu.* and jobs as counts. For storage,
-    bytes of closed logs are counted (`jobs.storage`). For gpu-hours only the limit is stored here,
-    in GPU-milliseconds; monthly usage is in `GpuMonth`.
+    bytes of closed logs (`jobs.storage`) and of artifacts (`experiments.artifacts`) are counted.
+    For gpu-hours only the limit is stored here, in GPU-milliseconds; monthly usage is in
+    `GpuMonth`.
     """
 
     class Scope(models.TextChoices):

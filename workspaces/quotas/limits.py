@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 GPU_HOURS = "gpu-hours"  # of a calendar month: consumed by running, not held
-STORAGE = "storage"  # bytes of closed logs, held until they are deleted
+STORAGE = "storage"  # bytes of closed logs and of artifacts, until they are deleted
 RESOURCE_UNITS = {
     "cpu": "cores",
     "memory": "bytes",

@@ -296,7 +296,9 @@ export class Chart {
           x: {
             time: axis === "time",
             range: (u, low, high) =>
-              this.set.zooms[axis] ?? around(low, high, axis === "step", u.data?.[0]?.length),
+              this.set.zooms[axis] ??
+              this.set.extent(axis) ??
+              around(low, high, axis === "step", u.data?.[0]?.length),
           },
           y: isLog ? { distr: 3 } : { range: (_, low, high) => rangeOf(this.spec.unit, low, high) },
         },

@@ -19,8 +19,8 @@ const isWide = ({ values }) => {
 };
 const cut = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text);
 
-// axes: of points_of(); `by` is the axis whose values colour the lines.
-export function drawParallel(box, runs, axes, by) {
+// axes: of points_of(); `by` is the axis whose values colour the lines, else `byRun(n)` does.
+export function drawParallel(box, runs, axes, by, byRun) {
   if (axes.length < 2) {
     const none = document.createElement("p");
     none.className = "muted small";
@@ -50,7 +50,7 @@ export function drawParallel(box, runs, axes, by) {
         .filter(Boolean);
       if (points.length < 2) return null;
       const line = make("polyline", { points: points.join(" "), class: "run" });
-      line.style.stroke = ramp(by?.values[n]);
+      line.style.stroke = by || !byRun ? ramp(by?.values[n]) : byRun(n);
       svg.append(line);
       return { run, n, places, line };
     })

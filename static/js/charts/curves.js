@@ -13,8 +13,9 @@ export function splitOf(name) {
   return { split, metric: found[3], section: found[2] === "_" ? "" : split };
 }
 
+// "images/s" is a rate, not a metric of the section "images".
 function prefixOf(name) {
-  const at = name.lastIndexOf("/");
+  const at = name.replace(/\/s(ec(ond)?)?$/, "").lastIndexOf("/");
   return at > 0 ? name.slice(0, at) : "";
 }
 

@@ -18,7 +18,7 @@ export function make(tag, attributes = {}, text) {
 const shown = (axis, value) =>
   value == null ? "–" : typeof value === "string" ? value : formatOf(axis.unit ?? "")(value);
 
-// by: {x, y, color: axes of points_of(), xlog, ylog}
+// by: {x, y, color: axes of points_of(), xlog, ylog, byRun: colour of the nth run without `color`}
 export function drawScatter(box, runs, by) {
   const { x, y } = by;
   if (!x || !y) {
@@ -73,7 +73,9 @@ export function drawScatter(box, runs, by) {
   tip.hidden = true;
   for (const point of points) {
     point.dot = make("circle", { cx: xOf(point.x), cy: yOf(point.y), r: 4, class: "dot" });
-    point.dot.style.fill = ramp ? ramp(by.color.values[point.n]) : "var(--c1)";
+    point.dot.style.fill = ramp
+      ? ramp(by.color.values[point.n])
+      : (by.byRun?.(point.n) ?? "var(--c1)");
     svg.append(point.dot);
   }
   let current = -1;

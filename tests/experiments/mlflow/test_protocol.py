@@ -13,6 +13,8 @@ from experiments.mlflow.errors import _OF_CLIENTS
 from experiments.mlflow.routes import routes
 from experiments.mlflow.urls import HANDLERS
 from experiments.models import Run
+from monitoring.tasks import compact
+from workspaces.credentials.tokens import create_token
 from workspaces.tenancy.scope import org_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
@@ -90,6 +92,11 @@ def test_team_comes_from_the_path_the_workspace_header_or_the_membership(story, 
         assert answer.json()["error_code"] == code
 
 
+def test_link_that_clients_print_leads_a_browser_to_the_pages(story):
+    answer = story.client(story.ada).get("/mlflow/atlas/vision/")
+    assert (answer.status_code, answer["Location"]) == (302, "/atlas/experiments")
+
+
 def test_ids_of_other_tenants_do_not_exist(story, run):
     cyd = story.api(story.cyd)
     for path, data in (
@@ -133,6 +140,36 @@ def test_file_is_sent_in_ranges_and_another_experiment_does_not_have_it(story, r
     assert ada.get(f"{root}/99/{run.id.hex}/artifacts/d/a.bin").status_code == 404
     listed = ada.get(root, {"path": f"{run.experiment.number}/{run.id.hex}/artifacts/d"}).json()
     assert listed["files"] == [{"path": "a.bin", "is_dir": False, "file_size": 10}]
+
+
+def test_metrics_of_a_run_outlast_old_telemetry(story, run):
+    ada, named = story.api(story.ada), {"run_id": run.id.hex, "metric_key": "loss"}
+    point = {"run_id": run.id.hex, "key": "loss", "value": "NaN", "timestamp": "5000", "step": "1"}
+    ada.post(f"{BASE}/mlflow/runs/log-metric", point, content_type="application/json")
+    compact()
+    answer = ada.get(f"{BASE}/mlflow/metrics/get-history", named).json()
+    assert answer == {"metrics": [{"key": "loss", "value": "NaN", "timestamp": 5000, "step": 1}]}
+
+
+def test_token_of_a_team_finds_that_team_and_no_other(story, run):
+    with org_scope(story.atlas.id):
+        made = create_token(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            name="job",
+            scopes=["all"],
+            team=story.vision,
+        )
+    api = Client(headers={"Authorization": f"Bearer {made.secret}"})
+    named = {"experiment_name": "first"}
+    found = api.get("/mlflow/atlas/api/2.0/mlflow/experiments/get-by-name", named)
+    assert found.json()["experiment"]["name"] == "first"
+    answer = api.post(
+        "/mlflow/atlas/speech/api/2.0/mlflow/experiments/create",
+        {"name": "x"},
+        content_type="application/json",
+    )
+    assert (answer.status_code, answer.json()["error_code"]) == (403, "PERMISSION_DENIED")
 
 
 @pytest.mark.parametrize(

@@ -142,8 +142,8 @@ def test_pending_job_names_the_storage_limit_usage_and_advice(story):
     with org_scope(story.atlas.id):
         explanation = pending_explanation.explanation_of(job, story.actor(story.ada))
     assert explanation.text == (
-        "Team Vision is using 700 B of 500 B of log storage. Delete logs or request more storage "
-        "to let it start."
+        "Team Vision is using 700 B of 500 B of storage. Delete logs or artifacts, or request more "
+        "storage, to let it start."
     )
     assert explanation.advice == "Would start now if the limit of team Vision were 1 GiB."
     assert explanation.change is None and explanation.holders == []
@@ -160,7 +160,7 @@ def test_organization_limit_names_what_is_guaranteed_to_others(story):
     with org_scope(story.atlas.id):
         text = pending_explanation.explanation_of(job, story.actor(story.ada)).text
     assert text.startswith(
-        "Atlas is using 700 B of 1.5 KiB of log storage, of which 1000 B are reserved for the "
+        "Atlas is using 700 B of 1.5 KiB of storage, of which 1000 B are reserved for the "
         "guaranteed quotas of others."
     )
 
@@ -171,7 +171,7 @@ def test_submission_is_refused_only_if_the_storage_limit_is_zero(story):
     submit(story)
     limit(story, 0)
     with pytest.raises(
-        QuotaExceeded, match="The team's limit is 0 B of logs, so no job can ever start"
+        QuotaExceeded, match="The team's limit is 0 B of storage, so no job can ever start"
     ):
         submit(story)
 
@@ -183,7 +183,7 @@ def test_dry_run_reports_that_the_job_would_wait(story):
         result = dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
-    assert "The team is using 700 B of 100 B of log storage." in next(
+    assert "The team is using 700 B of 100 B of storage." in next(
         c.text for c in result.checks if c.name == "start"
     )
 

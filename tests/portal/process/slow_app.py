@@ -42,6 +42,11 @@ def app(environ: dict[str, Any], start_response: Any) -> Any:
         start_response("200 OK", [])
         names = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO")
         return [" ".join(environ.get(name, "") for name in names).encode()]
+    if environ["PATH_INFO"] == "/stored":
+        path = f"/_files/{environ['QUERY_STRING']}"
+        headers = {"X-Accel-Redirect": path, "Content-Type": "application/octet-stream"}
+        start_response("200 OK", [*headers.items(), ("Content-Disposition", "attachment")])
+        return [b""]
     body = str(len(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -49,7 +50,10 @@ def behind_nginx() -> Iterator[int]:
     folder, port = Folder(), free_port()
     granian = ["-m", "granian", "--interface", "wsgi", "--uds", str(folder.path / "web.sock")]
     options = ["--no-ws", "--no-log", "--blocking-threads", "8"]
-    configuration = write_configuration(folder.path, folder.path, "127.0.0.1", port)
+    run = folder.path / "run"  # of the MUSTER_HOME folder.path
+    configuration = write_configuration(run, folder.path, "127.0.0.1", port)
+    (folder.path / "blobs/files/ab").mkdir(parents=True)
+    (folder.path / "blobs/files/ab/stored").write_bytes(b"0123456789")
     try:
         folder.start(
             "granian",
@@ -99,6 +103,36 @@ def test_chunked_body_over_the_limit_is_413(port):
     pieces = (b"x" * 100_000 for _ in range(90))
     answer = httpx.post(f"http://127.0.0.1:{port}/accounts/login/", content=pieces)
     assert answer.status_code == 413
+
+
+def test_nginx_sends_stored_files_only_when_the_portal_says_so():
+    with (
+        behind_nginx() as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10) as client,
+    ):
+        found = client.get("/stored?ab/stored")
+        assert found.content == b"0123456789"
+        assert found.headers["Content-Type"] == "application/octet-stream"
+        assert found.headers["Content-Disposition"] == "attachment"
+        assert found.headers["X-Content-Type-Options"] == "nosniff"
+        assert "sandbox" in found.headers["Content-Security-Policy"]
+        part = client.get("/stored?ab/stored", headers={"Range": "bytes=2-4"})
+        assert (part.status_code, part.content) == (206, b"234")
+        assert client.get("/_files/ab/stored").status_code == 404
+        assert client.get("/stored?../../run/nginx.conf").status_code != 200
+
+
+def test_upload_may_take_long_while_it_keeps_coming():
+    def slowly():
+        for _ in range(5):
+            time.sleep(0.15)
+            yield b"x" * 100
+
+    path = "/api/v1/orgs/atlas/runs/1/artifacts/a"
+    with serving(BufferedBodies(threaded_http(app), seconds=0.4)) as port:
+        url = f"http://127.0.0.1:{port}"
+        assert httpx.put(f"{url}{path}", content=slowly()).text == "500"
+        assert httpx.put(f"{url}/api/v1/x", content=slowly()).status_code == 408
 
 
 def test_body_that_comes_too_slowly_is_408():
@@ -151,7 +185,10 @@ def test_nginx_passes_the_client_that_it_knows(monkeypatch, is_behind_proxy, exp
 
 def test_missing_web_process_is_502_with_retry_after():
     folder, port = Folder(), free_port()
-    configuration = write_configuration(folder.path, folder.path, "127.0.0.1", port)
+    run = folder.path / "run"  # of the MUSTER_HOME folder.path
+    configuration = write_configuration(run, folder.path, "127.0.0.1", port)
+    (folder.path / "blobs/files/ab").mkdir(parents=True)
+    (folder.path / "blobs/files/ab/stored").write_bytes(b"0123456789")
     try:
         folder.start("nginx", [find_nginx(), "-e", "stderr", "-c", str(configuration)])
         wait_until(lambda: is_listening(port), "nginx listens")

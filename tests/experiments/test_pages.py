@@ -1,0 +1,233 @@
+"""Pages of experiments: the table of runs, one run, comparison, and what changes them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from experiments import artifacts, selectors, services
+from experiments.comparison import compared, ranked
+from experiments.models import Run, RunStatus
+from experiments.reproduction import reproduction_of
+from jobs import comparison
+from portal.series import Point
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import org_scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
+TABLE = "/atlas/experiments/1"
+
+
+@pytest.fixture
+def ada(story):
+    with org_scope(story.atlas.id):
+        yield story.actor(story.ada)
+
+
+@pytest.fixture
+def runs(story, ada) -> list[Run]:
+    """Return five runs of Vision; the last has no metrics and goes on."""
+    experiment = services.create_experiment(actor=ada, team=story.vision, name="resnet")
+    made = []
+    for n, (lr, acc) in enumerate((("1e-2", 0.7), ("3e-4", 0.9), ("1e-3", 0.8), ("1e-3", 0.6))):
+        run = services.create_run(
+            actor=ada, experiment=experiment, name=f"run-{n}", started_ms=1000 + n
+        )
+        services.log_batch(
+            actor=ada,
+            run=run,
+            metrics=[Point("val/acc", {}, 2000 + n, acc, step) for step in (1, 2)],
+            params={"lr": lr, "seed": "1"},
+        )
+        services.update_run(actor=ada, run=run, status=RunStatus.FINISHED, ended_ms=61_000 + n)
+        made.append(run)
+    made.append(
+        services.create_run(actor=ada, experiment=experiment, name="run-4", started_ms=1004)
+    )
+    return made
+
+
+def names(answer: Any) -> list[str]:
+    assert answer.status_code == 200
+    return re.findall(r'<a class="title" href="/atlas/runs/\w+">([^<]*)<', answer.content.decode())
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", "43210"),
+        ("sort=metrics.val/acc", "30214"),
+        ("sort=-metrics.val/acc", "12034"),
+        ("sort=params.lr", "12304"),
+        ("sort=-params.lr", "03214"),
+        ("sort=-duration", "43210"),
+        ("sort=name", "01234"),
+        ("filter=metrics.`val/acc` >= 0.8", "21"),
+        ('filter=params.lr = "1e-3" and metrics.`val/acc` > 0.7', "2"),
+        ("filter=run-3", "3"),
+        ("state=running", "4"),
+        ("show=archived", ""),
+    ],
+)
+def test_runs_are_filtered_and_sorted_by_what_they_logged(story, runs, query, shown):
+    client = story.client(story.ben)
+    assert names(client.get(f"{TABLE}?{query}&columns=metrics.val/acc")) == [
+        f"run-{n}" for n in shown
+    ]
+    found = []  # the same in pages of two
+    path = f"{TABLE}?{query}&limit=2"
+    while path:
+        answer = client.get(path)
+        found += names(answer)
+        path = (url := answer.context["list"].next_url) and TABLE + url
+    assert found == [f"run-{n}" for n in shown]
+
+
+def test_wrong_filter_is_explained_above_the_table(story, runs):
+    page = story.client(story.ben).get(f"{TABLE}?filter=metrics.acc >").content.decode()
+    assert 'class="note bad' in page and 'class="title"' not in page
+
+
+def test_csv_has_the_chosen_columns_of_all_runs(story, runs):
+    answer = story.client(story.ben).get(f"{TABLE}?format=csv&columns=metrics.val/acc,params.lr")
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+    assert lines[0].split(",")[:5] == ["name", "id", "status", "metrics.val/acc", "params.lr"]
+    assert [line.split(",")[3:5] for line in lines[2:4]] == [["0.6", "1e-3"], ["0.8", "1e-3"]]
+
+
+def test_groups_show_number_and_mean_of_runs(story, runs):
+    groups = story.client(story.ben).get(f"{TABLE}?group=lr").context["groups"]
+    seen = [(one["value"], one["runs"], one["metrics"][0]["mean"]) for one in groups]
+    assert seen[0] == ("1e-3", 2, pytest.approx(0.7)) and len(seen) == 4
+    narrowed = story.client(story.ben).get(TABLE + groups[0]["url"])
+    assert names(narrowed) == ["run-3", "run-2"]
+
+
+def test_pinned_runs_are_first_and_charts_have_points_of_all(story, runs):
+    client = story.client(story.ben)
+    client.cookies["muster_pins"] = f"{runs[0].id.hex}.no-run"
+    assert names(client.get(TABLE)) == ["run-0", "run-4", "run-3", "run-2", "run-1"]
+    context = client.get(f"{TABLE}?view=charts&sort=-metrics.val/acc").context
+    assert [axis["name"] for axis in context["plot"]["axes"]] == [
+        "metrics.val/acc",
+        "params.lr",
+        "duration",
+    ]
+    assert context["plot"]["axes"][0]["values"] == [0.9, 0.8, 0.7, 0.6, None]
+    assert context["chart_sources"][0]["id"] == runs[1].id.hex
+
+
+@pytest.mark.parametrize("verb", ["archive", "delete"])
+def test_bulk_action_hides_runs_and_can_be_undone(story, runs, verb):
+    client = story.client(story.ben)
+    picked = {"verb": verb, "run": [run.id.hex for run in runs[:2]]}
+    page = client.post(f"{TABLE}/act", picked, follow=True)
+    assert names(page) == ["run-4", "run-3", "run-2"]
+    assert names(client.get(f"{TABLE}?show={'trash' if verb == 'delete' else 'archived'}")) == (
+        [] if verb == "delete" else ["run-1", "run-0"]
+    )
+    undo = dict.fromkeys(re.findall(r'name="verb" value="(\w+)"', page.content.decode()))
+    opposite = "restore" if verb == "delete" else "unarchive"
+    assert opposite in undo
+    assert len(names(client.post(f"{TABLE}/act", picked | {"verb": opposite}, follow=True))) == 5
+
+
+def test_tags_notes_and_names_are_changed_by_members_only(story, ada, runs):
+    run, act = runs[0], f"/atlas/runs/{runs[0].id.hex}/act"
+    client = story.client(story.ben)
+    client.post(f"{TABLE}/act", {"verb": "tag", "key": "use", "value": "base", "run": run.id.hex})
+    client.post(act, {"verb": "note", "note": "Worked."})
+    client.post(act, {"verb": "rename", "name": "baseline"})
+    page = client.get(f"/atlas/runs/{run.id.hex}").content.decode()
+    assert all(text in page for text in ("use: base", "Worked.", "<h1>baseline</h1>"))
+    client.post(act, {"verb": "untag", "key": "use"})
+    assert selectors.find_run(ada, run.id).tags == {"mlflow.note.content": "Worked."}
+    assert story.client(story.cyd).post(act, {"verb": "note", "note": "x"}).status_code == 404
+
+
+def test_experiment_is_created_edited_and_restored_from_the_trash(story, ada):
+    client = story.client(story.ben)
+    made = {"team": "vision", "name": "asr"}
+    assert client.post("/atlas/experiments", made)["Location"] == TABLE
+    client.post(f"{TABLE}/edit", {"verb": "edit", "name": "asr-2", "description": "Why?"})
+    assert "asr-2" in client.get("/atlas/experiments?q=asr").content.decode()
+    page = client.post(f"{TABLE}/edit", {"verb": "delete"}, follow=True).content.decode()
+    assert "No experiments yet" in page and 'value="restore"' in page
+    client.post(f"{TABLE}/edit", {"verb": "restore"})
+    assert client.get(TABLE).status_code == 200
+    assert (
+        client.post("/atlas/experiments", made | {"team": "speech"}, follow=True).status_code == 200
+    )
+    assert selectors.visible_experiments(ada).count() == 1  # Ben is not in Speech
+
+
+FILES = {
+    "data/table.csv": b"id,label\n1,<b>cat</b>\n",
+    "config.json": b'{"lr": 1}',
+    "weights.bin": b"\x00\x01\x02\xff",
+    "plot.png": b"\x89PNG\r\n\x1a\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "text"),
+    [
+        ("data/table.csv", "table", "&lt;b&gt;cat&lt;/b&gt;"),
+        ("config.json", "text", "&quot;lr&quot;: 1"),
+        ("weights.bin", "", "Download it to open it."),
+        ("plot.png", "image", "plot.png?preview=1"),
+        ("data", None, "table.csv"),
+        ("../secret", None, "must be a relative path"),
+        ("missing", None, "There is no file missing here."),
+    ],
+)
+def test_artifacts_are_previewed_by_kind_without_markup(story, ada, runs, path, kind, text):
+    for name, content in FILES.items():
+        artifacts.put(ada, runs[0], name, [content])
+    answer = story.client(story.ben).get(
+        f"/atlas/runs/{runs[0].id.hex}", {"tab": "artifacts", "path": path}
+    )
+    preview = answer.context["preview"]
+    assert (preview and preview.kind) == kind and text in answer.content.decode()
+
+
+def test_comparison_ranks_differences_and_shows_files_side_by_side(story, ada, runs):
+    services.log_batch(
+        actor=ada, run=runs[1], tags={"mlflow.source.git.commit": "abc", "who": "me"}
+    )
+    artifacts.put(ada, runs[0], "config.json", [b"{}"])
+    ids = f"{runs[0].id.hex},{runs[1].id.hex}"
+    answer = story.client(story.ben).get(f"/atlas/compare?runs={ids}&file=config.json")
+    assert [(one.key, one.factor) for one in answer.context["ranked"]] == [
+        ("code.commit", None),
+        ("parameters.lr", pytest.approx(0.03)),
+        ("tags.who", None),
+    ]
+    assert [bool(one["preview"]) for one in answer.context["previews"]] == [True, False]
+    assert answer.context["files"][0].sizes == [2, None]
+    many = ",".join(run.id.hex for run in runs) + "," + ids.upper()
+    assert len(story.client(story.ben).get(f"/atlas/compare?runs={many}").context["rows"]) == 5
+    assert story.client(story.cyd).get(f"/atlas/compare?runs={ids}").status_code == 404
+    same = comparison.differences([compared(runs[0]), compared(runs[0])])
+    assert ranked(same) == []
+
+
+def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
+    cluster_with()
+    job = submit(story, name="train", run="python train.py --lr 3e-4", envs={"EPOCHS": "7"})
+    with org_scope(story.atlas.id):
+        actor = story.actor(story.ada)
+        run = selectors.find_run(actor, job.id)
+        services.log_batch(
+            actor=actor, run=run, params={"lr": "3e-4", "epochs": "7", "depth": "50"}
+        )
+        found = reproduction_of(selectors.find_run(actor, job.id), job)
+        assert [p.value for p in found.pinned if p.label == "Parameters"] == ["epochs, lr"]
+        assert {(p.label, p.value) for p in found.unpinned} >= {("Parameters", "depth")}
+    client, page = story.client(story.ada), f"/atlas/runs/{job.id.hex}"
+    assert page in client.get(f"/atlas/jobs/{job.number}").content.decode()
+    reproduce = client.get(f"{page}?tab=reproduce").content.decode()
+    assert f"/atlas/jobs/new?from={job.number}" in reproduce
+    assert set(client.get(f"{page}/curves").json()) == {"training", "system"}
