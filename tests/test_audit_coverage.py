@@ -46,7 +46,8 @@ SILENT = {  # changes nothing that people or programs decide
     ("api-sessions", "DELETE"): "the same",
 }
 SILENT_FORMS = {
-    "announcement-dismiss": "puts a line away for one session, and is nobody else's business"
+    "home": "marks a first step as done, for this session only",
+    "announcement-dismiss": "puts a line away for one session, and is nobody else's business",
 }
 WITHOUT_STATE = {
     "job.submitted",

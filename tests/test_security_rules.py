@@ -72,6 +72,7 @@ CHANCE = {
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
 # SAML responses come from the provider's page; SCIM uses only tokens.
 EXEMPT = {
+    "experiments/mlflow/routes.py",  # tokens only
     "workspaces/identity/saml/views.py",
     "workspaces/identity/scim/views.py",
 }
@@ -102,6 +103,7 @@ LOOSE = {
 
 # Patterns passed as arguments: each is from a table of ours, or escaped.
 PATTERNS = {
+    "experiments/mlflow/routes.py",
     "schedulers/spec/field_types.py",
     "schedulers/spec/sbatch.py",
     "schedulers/slurm/errors.py",
@@ -141,6 +143,7 @@ HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest",
 # A registry names the hash of a layer: it is compared, but nothing depends on it alone.
 NAMED_ELSEWHERE = {"schedulers/images/registry.py"}
 DOWNLOADS = {
+    "portal/web/transfers.py",
     "jobs/api/output.py",
     "workspaces/api/audit.py",
     "portal/lists.py",

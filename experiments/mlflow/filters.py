@@ -10,17 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from django.db.models import Model, Q, QuerySet, TextField
+from django.db.models import F, Model, Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from experiments.search.expressions import compare
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 
 M = TypeVar("M", bound=Model)
 _CONDITION = re.compile(
     r"""\s*(?:(?P<entity>\w+)\.)?(?P<key>[\w.\-/]+|`[^`]+`|"[^"]+")\s*
-    (?P<op>!=|>=|<=|=|>|<|(?:NOT\s+)?IN\b|LIKE\b|ILIKE\b|RLIKE\b|IS\s+NOT\s+NULL\b|IS\s+NULL\b)\s*
+    (?P<op>!=|>=|<=|=|>|<|(?:NOT\s+)?IN\b|LIKE\b|ILIKE\b|IS\s+NOT\s+NULL\b|IS\s+NULL\b)\s*
     (?P<value>'[^']*'|"[^"]*"|-?\d+(?:\.\d+)?|\((?:[^)'"]|'[^']*'|"[^"]*")*\)|)\s*
     (?:\bAND\b|\Z)""",
     re.VERBOSE | re.IGNORECASE,
@@ -130,24 +131,11 @@ def _text_condition(name: str, op: str, value: str) -> Q:
     return build(name, quoted[1] if quoted[1] is not None else quoted[2])
 
 
-def _like(text: str) -> str:
-    return "^" + re.escape(text).replace("%", ".*").replace("_", ".") + "$"
-
-
-def _regular(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise _invalid(text) from error
-    return text
-
-
 _TEXT_OPERATORS: dict[str, Callable[[str, str], Q]] = {
     "=": lambda name, text: Q(**{name: text}),
     "!=": lambda name, text: ~Q(**{name: text}) & Q(**{f"{name}__isnull": False}),
-    "LIKE": lambda name, text: Q(**{f"{name}__regex": _like(text)}),
-    "ILIKE": lambda name, text: Q(**{f"{name}__iregex": _like(text)}),
-    "RLIKE": lambda name, text: Q(**{f"{name}__regex": _regular(text)}),
+    "LIKE": lambda name, text: Q(compare(F(name), "LIKE", text)),
+    "ILIKE": lambda name, text: Q(compare(F(name), "ILIKE", text)),
 }
 
 

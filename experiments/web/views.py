@@ -116,9 +116,8 @@ def _in_trash(request: Any, number: str) -> Experiment:
     teams = request.actor.teams_where(P.EXPERIMENTS_READ)
     rows = Experiment.objects.exclude(deleted_at=None)
     rows = rows if teams is None else rows.filter(team_id__in=teams)
-    found = (
-        rows.filter(number=int(number)).first() if number.isdigit() and len(number) < 19 else None
-    )
+    is_number = number.isascii() and number.isdigit() and len(number) < 19
+    found = rows.filter(number=int(number)).first() if is_number else None
     if found is None:
         raise NotFound(Message("There is no experiment {x} in the trash.", x=number[:40]))
     return found

@@ -7,6 +7,9 @@ from typing import Any
 # The segments of paths, after the organization if there is one, that each tag covers.
 TAGS = {
     "Jobs": ("jobs",),
+    "Experiments": ("experiments",),
+    "Runs": ("runs",),
+    "Models": ("models", "models-trash"),
     "Usage": ("gpu-time", "idle-gpus", "storage"),
     "Nodes": ("nodes", "wall", "agent"),
     "Pools": ("pools",),

@@ -29,7 +29,11 @@ PAGE = 100
 class VersionsView(ModelViewBase):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(parameters=[OpenApiParameter("cursor", str)], responses=s.VersionPageSerializer)
+    @extend_schema(
+        operation_id="orgs_models_versions_list",
+        parameters=[OpenApiParameter("cursor", str)],
+        responses=s.VersionPageSerializer,
+    )
     def get(self, request: Request, team: str, model: str) -> Response:
         """List the versions of a model, the last one first."""
         row = self.model(team, model)

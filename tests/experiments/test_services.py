@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from math import inf, isnan, nan
-from threading import Thread
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
 
 from experiments import artifacts, selectors, services, tasks
 from experiments.models import Artifact, Experiment, Run, Trace
@@ -324,52 +322,3 @@ def test_purge_deletes_what_is_old_with_its_data(story, ada, experiment, run):
     assert kinds()[-3:] == ["run.purged", "run.purged", "experiment.purged"]
     again = services.create_experiment(actor=ada, team=story.vision, name="old")
     assert again.number == 3  # a number is never given twice
-
-
-# At the same time
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_writes_lose_nothing(story):
-    """Threads change the same run and create experiments; every change is there at the end."""
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite has one writer at a time")
-    with org_scope(story.atlas.id):
-        actor = story.actor(story.ada)
-        run = services.create_run(
-            actor=actor, experiment=services.default_experiment(actor=actor, team=story.vision)
-        )
-    failed: list[BaseException] = []
-
-    def work(n: int) -> None:
-        try:
-            with org_scope(story.atlas.id):
-                services.create_experiment(actor=actor, team=story.vision, name=f"e{n}")
-                services.default_experiment(actor=actor, team=story.speech)
-                for key in range(5):
-                    services.log_batch(
-                        actor=actor,
-                        run=run,
-                        params={f"p{n}.{key}": "1", "same": "1"},
-                        tags={f"t{n}.{key}": "1"},
-                        metrics=[point("loss", n, n * 5 + key)],
-                    )
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            connection.close()
-
-    threads = [Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    with org_scope(story.atlas.id):
-        row = Run.objects.get(id=run.id)
-        assert (len(row.params), len(row.tags)) == (21, 20)
-        assert len(selectors.metric_history(run, "loss")) == 20
-        numbers = Experiment.objects.order_by("number").values_list("number", flat=True)
-        assert list(numbers) == [1, 2, 3, 4, 5, 6]
-        with transaction.atomic(), pytest.raises(InvalidInput):
-            services.log_batch(actor=actor, run=run, params={"same": "2"})
