@@ -21,6 +21,7 @@ from tests.rig.processes import Folder
 
 JOBS, NODES, GPUS, CALLS, MOST = 100_000, 2_000, 8, 30, 100
 RUNNING, QUEUED = 1_500, 300
+PEOPLE, TEAMS = 100, 10
 PAGES = (
     "/home/",
     "/home/jobs",
@@ -117,7 +118,7 @@ def fill(folder: Folder) -> str:
     from jobs import services
     from schedulers.spec import parse_mapping
     from schedulers.states import State
-    from workspaces.models import Team
+    from workspaces.models import Membership, Team, User
     from workspaces.tenancy.scope import org_scope, platform_scope
 
     # A Slurm cluster that does not answer: nobody changes its nodes and jobs
@@ -170,6 +171,16 @@ def fill(folder: Folder) -> str:
     started = f"CASE WHEN n > {queued} THEN NULL ELSE {start} END"
     ended = f"CASE WHEN n > {running} THEN NULL ELSE {start} + interval '30 minutes' END"
     ids = "md5('job' || n)::uuid"
+    owners = User.objects.bulk_create(
+        User(email=f"person{n}@atlas.example", name=f"Person {n}") for n in range(PEOPLE)
+    )
+    with org_scope(actor.org_id):
+        teams = Team.objects.bulk_create(
+            Team(org_id=actor.org_id, slug=f"team-{n}", name=f"Team {n}") for n in range(TEAMS)
+        )
+        Membership.objects.bulk_create(
+            Membership(org_id=actor.org_id, user=owner, role="member") for owner in owners
+        )
     with platform_scope("fill the tables"), connection.cursor() as cursor:
         _copy(
             cursor,
@@ -186,6 +197,9 @@ def fill(folder: Folder) -> str:
                 "resources": """'{"cpu": 1000, "memory": 1073741824, "gpu": 1}'::jsonb""",
                 "node": "'n' || lpad((n % 2000)::text, 4, '0')",
                 "cluster_id": f"'{big.id}'::uuid",
+                "owner_id": _one_of([User.objects.get(email=actor.email), *owners]),
+                "team_id": _one_of([Team.objects.get(slug="default"), *teams]),
+                "run_state": state,
             },
         )
         _copy(
@@ -218,6 +232,12 @@ def fill(folder: Folder) -> str:
     return str(actor.email)
 
 
+def _one_of(rows: list[Any]) -> str:
+    """Return an expression of `n` that gives each of the rows its turn."""
+    ids = ", ".join(f"'{row.id}'" for row in rows)
+    return f"(ARRAY[{ids}]::uuid[])[1 + n % {len(rows)}]"
+
+
 def _copy(cursor: Any, table: str, values: dict[str, str]) -> None:
     """Copy the only row of a table once per job, with these expressions of `n`, from 1."""
     cursor.execute(
@@ -242,7 +262,7 @@ def _record_gpu_time() -> None:
     now = clock.now().replace(minute=0, second=0, microsecond=0)
     org = Organization.objects.get()
     with org_scope(org.id):
-        team = Team.objects.get()
+        team = Team.objects.get(slug="default")
         GpuTime.objects.bulk_create(
             (
                 GpuTime(

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -37,6 +38,7 @@ from workspaces.web.role_texts import role_questions, role_summary
 from workspaces.web.views import READ_WRITE, change_member, team_named
 
 JOBS, EVENTS = 8, 8
+USE_FOR = 60  # seconds that the GPU-hours of a person or team are kept
 
 
 @page(None, READ_WRITE)
@@ -76,7 +78,9 @@ def person(request: Any, email: str) -> HttpResponse:
             "may_see_factor": may_write or is_you,
             "numbers": _numbers(jobs),
             "jobs": _rows(jobs),
-            "days": _use(owner_id=user.id) if is_you or actor.may(P.BILLING_READ) else None,
+            "days": _use(request, owner_id=user.id)
+            if is_you or actor.may(P.BILLING_READ)
+            else None,
             "quotas": selectors.limited_quotas("user", user.id, user.email)
             if is_you or actor.may(P.QUOTAS_WRITE)
             else None,
@@ -117,7 +121,9 @@ def team(request: Any, team: str) -> HttpResponse:
             "may_see_jobs": may_see_jobs,
             "numbers": _numbers(jobs),
             "jobs": _rows(jobs.filter(state__lt=State.SUCCEEDED), "-state"),
-            "days": _use(team_id=row.id) if may_see_jobs or actor.may(P.BILLING_READ) else None,
+            "days": _use(request, team_id=row.id)
+            if may_see_jobs or actor.may(P.BILLING_READ)
+            else None,
             "quotas": selectors.limited_quotas("team", row.id, row.slug)
             if actor.may(P.QUOTAS_READ)
             else [],
@@ -181,8 +187,11 @@ def _numbers(jobs: QuerySet[Job]) -> dict[str, Any]:
     return counts | {"gpus": gpus, "success": share}
 
 
-def _use(**whose: UUID) -> dict[str, Any]:
-    days = gpu_days(**whose)
+def _use(request: Any, **whose: UUID) -> dict[str, Any]:
+    """Return the GPU-hours of 30 days, at most a minute old."""
+    key = f"gpu-days:{request.org.id}:{next(iter(whose.values()))}"
+    days = cache.get_or_set(key, lambda: gpu_days(**whose), USE_FOR)
+    assert days is not None
     return {"days": days, "hours": sum(day.hours for day in days)}
 
 
