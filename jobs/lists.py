@@ -17,6 +17,7 @@ from clusters.services.pools import pools_visible_to
 from jobs.models import Job
 from jobs.representations import job_row, job_rows, listed
 from jobs.selectors import visible_jobs
+from jobs.services.change import may_change
 from jobs.storage import largest
 from portal import list_language
 from portal.core.audit.reading import instant
@@ -287,9 +288,7 @@ def _with_logs(rows: Any, actor: Actor) -> list[Item]:
             "is_deleting": job.log_delete_asked_at is not None,
             "may_delete": job.log_delete_asked_at is None
             and State(job.state).is_final
-            and actor.may(
-                P.JOBS_CANCEL if job.owner_id == actor.user_id else P.JOBS_ADMIN, job.team_id
-            ),
+            and may_change(actor, job),
         }
         for size, job in largest(rows, LARGEST_LOGS)
     ]

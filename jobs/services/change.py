@@ -172,9 +172,16 @@ def authorize_change(actor: Actor, job: Job, permission: Permission) -> None:
 
     Raises NotPermitted.
     """
-    authorize(
-        actor, permission if job.owner_id == actor.user_id else Permission.JOBS_ADMIN, job.team_id
-    )
+    authorize(actor, _needed(actor, job, permission), job.team_id)
+
+
+def may_change(actor: Actor, job: Job) -> bool:
+    """Return whether the actor may cancel the job and delete its logs."""
+    return actor.may(_needed(actor, job, Permission.JOBS_CANCEL), job.team_id)
+
+
+def _needed(actor: Actor, job: Job, permission: Permission) -> Permission:
+    return permission if job.owner_id == actor.user_id else Permission.JOBS_ADMIN
 
 
 def _set_priority(actor: Actor, job: Job, priority: str) -> None:

@@ -17,13 +17,12 @@ from jobs.models import Attempt, Dependency, Job
 from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
-from jobs.services.change import authorize_change
+from jobs.services.change import may_change
 from jobs.spec_changes import spec_diff
 from jobs.web.links import links_of
 from jobs.web.reading import facts_of_log, last_lines
 from portal import series
 from portal.core import clock
-from portal.core.errors import PortalError
 from portal.core.messages import Message
 from portal.core.models import Event
 from schedulers.states import State, Wait
@@ -93,7 +92,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     detail = representations.job_detail(row)
     explanation = pending_explanation.explanation_of(row, request.actor)
     more = quota_limits.more(explanation.numbers, row) if explanation else ""
-    may_change_it = may_change(request, row)
+    may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     return {
         "page_title": f"#{row.number} {row.name}",
@@ -133,15 +132,6 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
         "is_final": State(row.state).is_final,
     }
-
-
-def may_change(request: HttpRequest, row: Job) -> bool:
-    """Return whether the viewer may cancel the job and delete its logs."""
-    try:
-        authorize_change(request.actor, row, P.JOBS_CANCEL)  # type: ignore[attr-defined]
-    except PortalError:
-        return False
-    return True
 
 
 def timeline(row: Job, attempt: Attempt) -> list[Phase]:
