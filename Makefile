@@ -76,7 +76,7 @@ directories: $(VENV)/.directories.stamp
 
 $(VENV)/.directories.stamp: requirements/directories.lock | $(VENV)/.base.stamp
 	@echo "Installing packages for LDAP and SAML …"
-	@$(PIP) install --require-hashes -r requirements/directories.lock \
+	@$(PIP) install --no-deps --require-hashes -r requirements/directories.lock \
 	  || { echo "On Debian and Ubuntu: apt install gcc python3-dev libldap-dev libsasl2-dev"; exit 1; }
 	@touch $@
 
@@ -97,14 +97,14 @@ endef
 $(VENV)/.base.stamp: requirements/base.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
 	@echo "Installing packages (once) …"
-	@$(PIP) install --require-hashes -r requirements/base.lock
+	@$(PIP) install --no-deps --require-hashes -r requirements/base.lock
 	@$(WRAPPER)
 	@touch $@
 
 $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
 	@echo "Installing packages for the tests (once) …"
-	@$(PIP) install --require-hashes -r requirements/dev.lock
+	@$(PIP) install --no-deps --require-hashes -r requirements/dev.lock
 	@$(WRAPPER)
 	@touch $@ $(VENV)/.base.stamp
 
@@ -117,14 +117,14 @@ $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 define CLIENT
 echo "Installing $(<F:.lock=) for the tests (once) …"; \
 test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); \
-$(@D)/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r $<; touch $@
+$(@D)/bin/python -m pip --disable-pip-version-check -q install --no-deps --require-hashes -r $<; touch $@
 endef
 
 # npm for the browser libraries and Prettier: the system's, else from PyPI in a separate environment.
 define NPM
 if ! command -v npm >/dev/null; then \
   test -x .venv-js/bin/npm || { $(PYTHON) -m venv .venv-js; \
-    .venv-js/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements/js.lock; }; \
+    .venv-js/bin/python -m pip --disable-pip-version-check -q install --no-deps --require-hashes -r requirements/js.lock; }; \
   export PATH="$$PWD/.venv-js/bin:$$PATH"; \
 fi; npm ci --no-audit --no-fund --loglevel=error
 endef
