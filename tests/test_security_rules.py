@@ -20,6 +20,7 @@ OURS = (
     "workspaces",
     "schedulers",
     "clusters",
+    "datasets",
     "registry",
     "jobs",
     "experiments",

@@ -28,7 +28,7 @@ from uuid import UUID, uuid4
 
 from portal.core import clock
 from portal.core.disk import full_disk
-from portal.core.errors import InvalidInput, NotFound, TooLarge
+from portal.core.errors import Conflict, InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 
@@ -87,6 +87,89 @@ class FileStore:
             with suppress(OSError):
                 aside.unlink(missing_ok=True)
         return stored
+
+    def start(self, org_id: UUID, upload_id: UUID) -> None:
+        """Start a file that comes in pieces."""
+        self._aside(org_id, upload_id).touch(mode=0o600)
+
+    def received(self, org_id: UUID, upload_id: UUID) -> int:
+        """Return the number of bytes of a started file. Raises NotFound."""
+        try:
+            return self._aside(org_id, upload_id).stat().st_size
+        except FileNotFoundError:
+            raise _no_upload() from None
+
+    def append(
+        self, org_id: UUID, upload_id: UUID, offset: int, chunks: Iterable[bytes], *, limit: int
+    ) -> int:
+        """Append to a started file durably, and return its new size.
+
+        What came is kept also if an error cuts it. Raises NotFound, Conflict if the offset is not
+        its size or somebody else is appending, InvalidInput beyond `limit` bytes, and Unavailable
+        if the disk is full.
+        """
+        with self._open_upload(org_id, upload_id) as file:
+            size = file.seek(0, os.SEEK_END)
+            if offset != size:
+                raise Conflict(
+                    Message("{n} bytes of this file have arrived. Continue there.", n=size),
+                    code="wrong_offset",
+                )
+            try:
+                for chunk in chunks:
+                    if size + len(chunk) > limit:
+                        raise InvalidInput(
+                            Message("The file is longer than the {n} bytes announced.", n=limit),
+                            code="too_long",
+                        )
+                    file.write(chunk)
+                    size += len(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError as error:
+                raise full_disk(error) or error from error
+        return size
+
+    def finish(self, org_id: UUID, upload_id: UUID) -> StoredFile:
+        """Store a file all of whose pieces came. `discard` the upload once that is recorded."""
+        aside = self._aside(org_id, upload_id)
+        try:
+            with open(aside, "rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+                size = file.tell()
+        except FileNotFoundError:
+            raise _no_upload() from None
+        folder = self._folder(org_id, sha256[:2])
+        with self._locked(org_id, fcntl.LOCK_SH):
+            with suppress(FileExistsError):
+                os.link(aside, folder / sha256)
+            os.utime(folder / sha256, ns=(_now_ns(), _now_ns()))
+        _sync(folder)
+        return StoredFile(sha256, size)
+
+    def discard(self, org_id: UUID, upload_id: UUID) -> None:
+        """Delete a started file."""
+        with suppress(OSError):
+            self._aside(org_id, upload_id).unlink(missing_ok=True)
+
+    @contextmanager
+    def _open_upload(self, org_id: UUID, upload_id: UUID) -> Iterator[BinaryIO]:
+        """Open a started file and lock it. Raises NotFound, Conflict."""
+        try:
+            with open(self._aside(org_id, upload_id), "r+b") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise Conflict(
+                        Message("Another request is sending this file. Wait for its end."),
+                        code="locked",
+                    ) from None
+                yield file
+        except FileNotFoundError:
+            raise _no_upload() from None
+
+    def _aside(self, org_id: UUID, upload_id: UUID) -> Path:
+        return self._folder(org_id, "incoming") / upload_id.hex
 
     def keep(self, org_id: UUID, sha256: str) -> None:
         """Protect a file from the next sweeps, before another reference to it is committed.
@@ -244,6 +327,13 @@ def _now_ns() -> int:
 
 def _ns(at: datetime) -> int:
     return int(at.timestamp() * 1e9)
+
+
+def _no_upload() -> NotFound:
+    return NotFound(
+        Message("There is no such upload, or it was abandoned. Send the file again."),
+        code="no_upload",
+    )
 
 
 def _missing() -> NotFound:

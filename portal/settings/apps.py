@@ -24,6 +24,7 @@ INSTALLED_APPS = [
     "portal.series.apps.SeriesConfig",
     "workspaces",
     "clusters",
+    "datasets",
     "registry",
     "jobs",
     "experiments",

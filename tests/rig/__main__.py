@@ -184,6 +184,7 @@ def _checks() -> list[tuple[str, list[str]]]:
                 "workspaces",
                 "schedulers",
                 "clusters",
+                "datasets",
                 "registry",
                 "jobs",
                 "experiments",

@@ -23,6 +23,9 @@ class Permission(StrEnum):
     # How clusters are connected: operators only
     CLUSTERS_READ = "clusters:read"
     CLUSTERS_WRITE = "clusters:write"
+    DATASETS_ADMIN = "datasets:admin"  # delete those of others, legal hold
+    DATASETS_READ = "datasets:read"  # also checkpoints
+    DATASETS_WRITE = "datasets:write"
     EXPERIMENTS_READ = "experiments:read"
     EXPERIMENTS_WRITE = "experiments:write"  # also runs of others in the team
     JOBS_ADMIN = "jobs:admin"  # act on jobs of others, raise priority
@@ -77,9 +80,10 @@ P = Permission
 _SEE = frozenset(
     {P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
 )
-_READ_WORK = frozenset({P.EXPERIMENTS_READ, P.JOBS_READ, P.MODELS_READ})
+_READ_WORK = frozenset({P.DATASETS_READ, P.EXPERIMENTS_READ, P.JOBS_READ, P.MODELS_READ})
 _WORK = _READ_WORK | frozenset(
     {
+        P.DATASETS_WRITE,
         P.EXPERIMENTS_WRITE,
         P.JOBS_CANCEL,
         P.JOBS_EXEC,
@@ -121,7 +125,9 @@ ORG_GRANTS: dict[str, frozenset[Permission]] = {
 }
 # Grants of team roles, valid in that team in addition.
 TEAM_GRANTS: dict[str, frozenset[Permission]] = {
-    TeamRole.LEAD: _SEE | _WORK | {P.JOBS_ADMIN, P.MEMBERS_WRITE, P.MODELS_APPROVE},
+    TeamRole.LEAD: _SEE
+    | _WORK
+    | {P.DATASETS_ADMIN, P.JOBS_ADMIN, P.MEMBERS_WRITE, P.MODELS_APPROVE},
     TeamRole.MEMBER: _SEE | _WORK,
     TeamRole.VIEWER: _SEE | _READ_WORK,
 }
@@ -169,6 +175,9 @@ WORDS: dict[Permission, str] = {
     P.BILLING_READ: _("see usage and cost"),
     P.CLUSTERS_READ: _("see how clusters are connected"),
     P.CLUSTERS_WRITE: _("connect and change clusters"),
+    P.DATASETS_ADMIN: _("delete other people's datasets and set legal holds"),
+    P.DATASETS_READ: _("see and download datasets and checkpoints"),
+    P.DATASETS_WRITE: _("create and change datasets and checkpoints"),
     P.EXPERIMENTS_READ: _("see experiments and runs"),
     P.EXPERIMENTS_WRITE: _("log to experiments and change runs"),
     P.JOBS_ADMIN: _("change other people's jobs and raise priority"),

@@ -1,0 +1,187 @@
+"""Datasets and checkpoints: repositories of files with immutable versions."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from portal.core import clock
+from workspaces.models import Team, User
+from workspaces.tenancy.models import TenantModel
+
+
+class Kind(models.TextChoices):
+    DATASET = "dataset"
+    CHECKPOINT = "checkpoint"
+
+
+class Visibility(models.TextChoices):
+    """Who sees a repository besides the teams it is shared with."""
+
+    PRIVATE = "private"  # its owner, and administrators
+    TEAM = "team"
+    ORGANIZATION = "organization"
+
+
+class Repository(TenantModel):
+    """A dataset or a checkpoint of a team, written by `datasets.services`.
+
+    `keep_last` and `keep_days` delete old versions that have neither tag nor branch; 0 keeps all.
+    Nothing is deleted under `legal_hold`. `stored_bytes` is the sum of its contents, held in the
+    storage quota.
+    """
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=96)
+    description = models.CharField(max_length=500, blank=True)
+    visibility = models.CharField(
+        max_length=12, choices=Visibility.choices, default=Visibility.TEAM
+    )
+    default_branch = models.CharField(max_length=200, default="main")
+    next_number = models.PositiveIntegerField(default=1)  # of the next version
+    keep_last = models.PositiveIntegerField(default=0)
+    keep_days = models.PositiveIntegerField(default=0)
+    legal_hold = models.CharField(max_length=500, blank=True)  # the reason; "" for none
+    stored_bytes = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(default=clock.now)
+    updated_at = models.DateTimeField(default=clock.now)
+    deleted_at = models.DateTimeField(null=True)  # in the trash
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                "org",
+                "kind",
+                Lower("name"),
+                condition=models.Q(deleted_at=None),
+                name="repository_name_once",
+            )
+        ]
+        indexes = [models.Index(fields=["org", "kind", "team"], name="repository_team")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Share(TenantModel):
+    """Another team that may read a repository, or also write to it."""
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="shares")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    can_write = models.BooleanField(default=False)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["repository", "team"], name="share_once")]
+
+    def __str__(self) -> str:
+        return f"{self.repository_id} with {self.team_id}"
+
+
+class Version(TenantModel):
+    """An immutable tree of files. `blocks` is read by `datasets.trees`.
+
+    `commit` identifies it for the Hub's clients. `job_id` is the job that wrote it.
+    """
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
+    number = models.PositiveIntegerField()
+    commit = models.CharField(max_length=40)  # hexadecimal
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    message = models.CharField(max_length=500)
+    description = models.TextField(blank=True)
+    job_id = models.UUIDField(null=True, db_index=True)
+    blocks = models.JSONField(default=list)  # [[digest, first path, files, bytes], …]
+    files = models.BigIntegerField(default=0)
+    bytes = models.BigIntegerField(default=0)
+    added = models.BigIntegerField(default=0)  # files, against the parent
+    changed = models.BigIntegerField(default=0)
+    removed = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["repository", "number"], name="version_number_once"),
+            models.UniqueConstraint(fields=["repository", "commit"], name="version_commit_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.repository_id} version {self.number}"
+
+
+class Ref(TenantModel):
+    """A branch, which moves with each commit, or a tag, which stays at its version."""
+
+    class Kind(models.TextChoices):
+        BRANCH = "branch"
+        TAG = "tag"
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="refs")
+    kind = models.CharField(max_length=6, choices=Kind.choices)
+    name = models.CharField(max_length=200)
+    version = models.ForeignKey(
+        Version, null=True, on_delete=models.PROTECT, related_name="refs"
+    )  # null: a branch without versions
+    message = models.CharField(max_length=500, blank=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["repository", "name"], name="ref_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Block(TenantModel):
+    """A part of trees: sorted entries, as `datasets.trees` encodes them. Shared by versions."""
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64)
+    data = models.BinaryField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["repository", "digest"], name="block_once")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class Content(TenantModel):
+    """Bytes that a repository has; `portal.blobs.files` stores them under the SHA-256.
+
+    `is_used` is false until a version names them.
+    """
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
+    sha256 = models.CharField(max_length=64, db_index=True)
+    size = models.BigIntegerField()  # bytes
+    is_used = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["repository", "sha256"], name="content_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
+class Upload(TenantModel):
+    """A file that is being received in pieces; `portal.blobs.files` has what came so far."""
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    path = models.CharField(max_length=1000, blank=True)  # as the client names it, for people
+    size = models.BigIntegerField()  # bytes, announced
+    sha256 = models.CharField(max_length=64, blank=True)  # once complete
+    created_at = models.DateTimeField(default=clock.now)
+    updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        indexes = [models.Index(fields=["updated_at"], name="upload_updated")]
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.size} bytes)"

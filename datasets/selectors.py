@@ -1,0 +1,133 @@
+"""Read repositories, versions, refs and files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from datasets.access import visible
+from datasets.models import Block, Content, Ref, Repository, Version
+from datasets.names import checked_path
+from datasets.trees import BlockInfo, Entry, Tree, decode
+from portal.core.errors import NotFound
+from portal.core.messages import Message
+from workspaces.access.actors import Actor
+
+_COMMIT = re.compile(r"[0-9a-f]{7,40}\Z")
+_NUMBER = re.compile(r"[1-9][0-9]{0,5}\Z")
+
+
+def visible_repositories(
+    actor: Actor, kind: str = "", *, is_deleted: bool = False
+) -> QuerySet[Repository]:
+    """Return the repositories that the actor may read, or those in the trash."""
+    rows = Repository.objects.filter(deleted_at__isnull=not is_deleted)
+    if kind:
+        rows = rows.filter(kind=kind)
+    return visible(actor, rows).select_related("team", "owner")
+
+
+def find_repository(actor: Actor, kind: str, name: str, *, is_deleted: bool = False) -> Repository:
+    """Return a repository by name. Raises NotFound, also for those the actor may not see.
+
+    Of several in the trash, the one deleted last.
+    """
+    rows = visible_repositories(actor, kind, is_deleted=is_deleted).filter(name__iexact=name)
+    row = rows.order_by("-deleted_at").first() if name.isprintable() else None
+    if row is None:
+        text = (
+            Message("There is no checkpoint {name}.", name=repr(name[:100]))
+            if kind == "checkpoint"
+            else Message("There is no dataset {name}.", name=repr(name[:100]))
+        )
+        raise NotFound(text, code="no_repository")
+    return row
+
+
+def versions_of(repository: Repository) -> QuerySet[Version]:
+    """Return the versions of a repository, the last one first, without their trees."""
+    rows = Version.objects.filter(repository=repository).defer("blocks")
+    return rows.select_related("author").order_by("-number")
+
+
+def find_version(repository: Repository, revision: str = "") -> Version:
+    """Return a version by branch, tag, number, or 7 or more digits of its id.
+
+    By default the head of the default branch. Raises NotFound, with the code `empty` for a branch
+    without versions.
+    """
+    revision = revision or repository.default_branch
+    ref = (
+        Ref.objects.filter(repository=repository, name=revision.removeprefix("refs/heads/"))
+        .select_related("version__author")
+        .first()
+    )
+    if ref is not None:
+        if ref.version is None:
+            raise NotFound(Message("{name} has no files yet.", name=repository.name), code="empty")
+        found: Version | None = ref.version
+    else:
+        rows = Version.objects.filter(repository=repository).select_related("author")
+        if _NUMBER.match(revision):
+            found = rows.filter(number=int(revision)).first()
+        elif _COMMIT.match(revision):
+            matches = list(rows.filter(commit__startswith=revision)[:2])
+            found = matches[0] if len(matches) == 1 else None
+        else:
+            found = None
+    if found is None:
+        raise NotFound(
+            Message(
+                "{name} has no version {revision}.",
+                name=repository.name,
+                revision=repr(revision[:100]),
+            ),
+            code="no_version",
+        )
+    found.repository = repository
+    return found
+
+
+def tree_of(version: Version | None) -> Tree:
+    """Return the tree of a version; an empty one for None."""
+    if version is None:
+        return Tree([], lambda digest: [])
+    repository_id = version.repository_id
+
+    def load(digest: str) -> list[Entry]:
+        rows = Block.objects.filter(repository_id=repository_id, digest=digest)
+        return decode(bytes(rows.values_list("data", flat=True).get()))
+
+    return Tree([BlockInfo(*block) for block in version.blocks], load)
+
+
+def find_file(version: Version, path: str) -> Entry:
+    """Return a file of a version. Raises NotFound, InvalidInput."""
+    found = tree_of(version).find(checked_path(path))
+    if found is None:
+        raise NotFound(
+            Message("There is no file {path} in this version.", path=repr(path[:200])),
+            code="no_file",
+        )
+    return found
+
+
+def refs_of(repository: Repository, kind: str = "") -> list[Ref]:
+    """Return branches and tags by name, or those of one kind."""
+    rows = Ref.objects.filter(repository=repository).select_related("version")
+    return list((rows.filter(kind=kind) if kind else rows).order_by("name"))
+
+
+def contents_in(repository: Repository, digests: list[str]) -> dict[str, int]:
+    """Return the sizes of those SHA-256 that the repository has."""
+    rows = Content.objects.filter(repository=repository, sha256__in=digests)
+    return dict(rows.values_list("sha256", "size"))
+
+
+def referenced(org_id: UUID, names: Collection[str]) -> set[str]:
+    """Return those SHA-256 that repositories have. For the sweep of files."""
+    rows = Content.objects.filter(org_id=org_id, sha256__in=names)
+    return set(rows.values_list("sha256", flat=True))

@@ -1,0 +1,43 @@
+"""Change datasets and checkpoints. Nothing else writes these rows."""
+
+from datasets.services.commits import Add, Change, Copy, Delete, commit
+from datasets.services.contents import add_contents, put_file
+from datasets.services.refs import create_branch, delete_ref, set_tag
+from datasets.services.repositories import (
+    create_repository,
+    delete_repository,
+    purge_repository,
+    restore_repository,
+    share_repository,
+    unshare_repository,
+    update_repository,
+)
+from datasets.services.retention import delete_versions, plan
+from datasets.services.uploads import append, discard_upload, find_upload, received, start_upload
+
+__all__ = [
+    "Add",
+    "Change",
+    "Copy",
+    "Delete",
+    "add_contents",
+    "append",
+    "commit",
+    "create_branch",
+    "create_repository",
+    "delete_ref",
+    "delete_repository",
+    "delete_versions",
+    "discard_upload",
+    "find_upload",
+    "plan",
+    "purge_repository",
+    "put_file",
+    "received",
+    "restore_repository",
+    "set_tag",
+    "share_repository",
+    "start_upload",
+    "unshare_repository",
+    "update_repository",
+]

@@ -1,0 +1,180 @@
+"""Delete old versions by rule, and what no version needs any more."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Sum
+
+from datasets import storage
+from datasets.access import check_may_manage
+from datasets.models import Block, Content, Ref, Repository, Upload, Version
+from datasets.selectors import tree_of
+from datasets.services.records import locked, record_change
+from datasets.services.repositories import check_no_hold, purge
+from portal.blobs.files import file_store
+from portal.core import clock
+from portal.core.errors import Conflict
+from portal.core.messages import Message
+from workspaces.access.actors import Actor
+
+ABANDONED = timedelta(days=1)  # contents that no version names, and uploads without progress
+BY = "muster"
+_BATCH = 5000
+
+
+class Plan(NamedTuple):
+    """What retention would delete: versions, the last one first, and the bytes they free."""
+
+    versions: list[Version]
+    bytes: int
+
+
+def plan(repository: Repository, *, keep_last: int, keep_days: int) -> Plan:
+    """Return what these rules would delete now. 0 is no rule; either rule keeps a version.
+
+    Versions with a tag, and heads of branches, stay.
+    """
+    rows = list(_candidates(repository, keep_last, keep_days))
+    if not rows:
+        return Plan([], 0)
+    kept = _used_contents(
+        Version.objects.filter(repository=repository).exclude(id__in=[row.id for row in rows])
+    )
+    freed = sum(
+        size
+        for sha256, size in Content.objects.filter(repository=repository, is_used=True).values_list(
+            "sha256", "size"
+        )
+        if sha256 not in kept
+    )
+    return Plan(rows, freed)
+
+
+@transaction.atomic
+def delete_versions(*, actor: Actor, repository: Repository, versions: list[Version]) -> int:
+    """Delete versions that have neither tag nor branch; return the freed bytes.
+
+    Raises Conflict under a legal hold or for a version with a tag or branch, NotPermitted.
+    """
+    check_may_manage(actor, repository)
+    row = locked(repository)
+    check_no_hold(row)
+    named = Ref.objects.filter(version__in=versions).select_related("version").first()
+    if named is not None:
+        raise Conflict(
+            Message(
+                "{name} refers to version {version}. Delete or move it first.",
+                name=named.name,
+                version=named.version.number,
+            ),
+            code="in_use",
+        )
+    return _delete(row, [version.id for version in versions], actor.email)
+
+
+@transaction.atomic
+def apply_rules(repository: Repository) -> int:
+    """Delete what the repository's rules no longer keep, and unused contents; return the bytes."""
+    row = locked(repository, with_trash=True)
+    if row.legal_hold:
+        return 0
+    old = list(_candidates(row, row.keep_last, row.keep_days))
+    return _delete(row, [version.id for version in old], BY)
+
+
+def purge_trash(before: datetime) -> int:
+    """Delete the repositories moved to the trash before a time; return their number."""
+    ids = Repository.objects.filter(deleted_at__lt=before, legal_hold="")
+    return sum(_purge(pk, before) for pk in list(ids.values_list("id", flat=True)))
+
+
+def discard_abandoned(before: datetime) -> int:
+    """Delete uploads without progress since a time; return their number."""
+    rows = list(Upload.objects.filter(updated_at__lt=before, sha256=""))
+    for row in rows:
+        file_store().discard(row.org_id, row.id)
+        row.delete()
+    Upload.objects.filter(updated_at__lt=before).delete()
+    return len(rows)
+
+
+@transaction.atomic
+def _purge(pk: UUID, before: datetime) -> bool:
+    row = Repository.objects.select_for_update(of=("self",)).select_related("team").filter(id=pk)
+    found = row.filter(deleted_at__lt=before, legal_hold="").first()
+    if found is None:  # restored in the meantime
+        return False
+    purge(found, BY)
+    return True
+
+
+def _candidates(repository: Repository, keep_last: int, keep_days: int) -> list[Version]:
+    if not keep_last and not keep_days:
+        return []
+    named = Ref.objects.filter(repository=repository).exclude(version=None).values("version_id")
+    rows = Version.objects.filter(repository=repository).order_by("-number")
+    last = list(rows.values_list("id", flat=True)[:keep_last]) if keep_last else []
+    rows = rows.exclude(id__in=last).exclude(id__in=named)
+    if keep_days:
+        rows = rows.filter(created_at__lt=clock.now() - timedelta(days=keep_days))
+    return list(rows.defer("blocks"))
+
+
+def _delete(row: Repository, ids: list[UUID], by: str) -> int:
+    """Delete versions of a locked repository, and what no version needs any more."""
+    numbers = list(
+        Version.objects.filter(id__in=ids).order_by("number").values_list("number", flat=True)
+    )
+    Version.objects.filter(id__in=ids).delete()
+    freed = _collect(row, is_rescan=bool(numbers))
+    if numbers:
+        before = {"versions": numbers[:100], "count": len(numbers), "bytes": freed}
+        record_change("versions_deleted", by, row, before=before)
+    return freed
+
+
+def _collect(row: Repository, *, is_rescan: bool) -> int:
+    """Delete blocks and contents of a locked repository that nothing needs; return the bytes."""
+    unused = Content.objects.filter(repository=row, is_used=False)
+    unused = unused.filter(created_at__lt=clock.now() - ABANDONED)
+    doomed = list(unused.values_list("id", flat=True))
+    if is_rescan:
+        versions = Version.objects.filter(repository=row)
+        blocks = {
+            block[0] for blocks in versions.values_list("blocks", flat=True) for block in blocks
+        }
+        used = _used_contents(versions)
+        old = Block.objects.filter(repository=row).values_list("id", "digest")
+        _delete_ids(Block, [pk for pk, digest in old if digest not in blocks])
+        contents = Content.objects.filter(repository=row, is_used=True)
+        doomed += [pk for pk, sha in contents.values_list("id", "sha256") if sha not in used]
+    freed = 0
+    for start in range(0, len(doomed), _BATCH):
+        rows = Content.objects.filter(id__in=doomed[start : start + _BATCH])
+        freed += rows.aggregate(n=Sum("size"))["n"] or 0
+        rows.delete()
+    if freed:
+        storage.release(row, freed)
+    return freed
+
+
+def _used_contents(versions: object) -> set[str]:
+    """Return the SHA-256 of all files of versions; a block is read once."""
+    used: set[str] = set()
+    seen: set[str] = set()
+    for version in versions:  # type: ignore[attr-defined]
+        tree = tree_of(version)
+        for block in tree.blocks:
+            if block.digest not in seen:
+                seen.add(block.digest)
+                used.update(entry.sha256 for entry in tree.load(block.digest))
+    return used
+
+
+def _delete_ids(model: type[Block], ids: list[UUID]) -> None:
+    for start in range(0, len(ids), _BATCH):
+        model.objects.filter(id__in=ids[start : start + _BATCH]).delete()

@@ -1,0 +1,236 @@
+"""Sorted lists of files in blocks: how a version keeps its tree. See docs/design/datasets.md.
+
+A tree is a list of `BlockInfo`; blocks are stored once for each repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import orjson
+import zstandard
+
+AVERAGE, LARGEST = 1024, 4096  # entries of a block
+_LEVEL = 3
+
+
+class Entry(NamedTuple):
+    """A file of a tree."""
+
+    path: str
+    sha256: str
+    size: int  # bytes
+
+
+class BlockInfo(NamedTuple):
+    """A block of a tree: its digest, the first path in it, files and bytes."""
+
+    digest: str
+    first: str
+    files: int
+    bytes: int
+
+
+class Folder(NamedTuple):
+    """A folder of a listing."""
+
+    path: str
+
+
+class Difference(NamedTuple):
+    """A file that two trees do not have in common; None where it is missing."""
+
+    path: str
+    before: Entry | None
+    after: Entry | None
+
+
+Blocks = Sequence[BlockInfo]
+Load = Callable[[str], list[Entry]]
+
+
+def sort_key(path: str) -> str:
+    """Return the key by which entries are sorted: "/" is before all other characters."""
+    return path.replace("/", "\0")
+
+
+class Tree:
+    """A tree that is read. `load` returns the entries of a block by its digest."""
+
+    def __init__(self, blocks: Blocks, load: Load):
+        self.blocks = [BlockInfo(*block) for block in blocks]
+        self.load = lru_cache(maxsize=4)(load)
+        self.firsts = [sort_key(block.first) for block in self.blocks]
+
+    @property
+    def files(self) -> int:
+        return sum(block.files for block in self.blocks)
+
+    @property
+    def bytes(self) -> int:
+        return sum(block.bytes for block in self.blocks)
+
+    def find(self, path: str) -> Entry | None:
+        """Return the file at a path."""
+        found = next(self.entries(path), None)
+        return found if found and found.path == path else None
+
+    def is_folder(self, path: str) -> bool:
+        """Return whether there are files below a path; "" is the top."""
+        return next(self.below(path), None) is not None
+
+    def entries(self, start: str = "") -> Iterator[Entry]:
+        """Yield files in order, from a path on."""
+        yield from self._from_key(sort_key(start))
+
+    def below(self, folder: str) -> Iterator[Entry]:
+        """Yield all files in a folder and its subfolders; "" is the top."""
+        inside = f"{folder}/" if folder else ""
+        for entry in self.entries(inside):
+            if not entry.path.startswith(inside):
+                return
+            yield entry
+
+    def listing(self, folder: str = "", after: str = "") -> Iterator[Entry | Folder]:
+        """Yield the files and subfolders directly in a folder, those after the path `after`."""
+        inside = f"{folder}/" if folder else ""
+        key = sort_key(inside)
+        if after:
+            key = sort_key(after) + "\1"  # past the file or folder, and all in it
+        while True:
+            for entry in self._from_key(key):
+                if not entry.path.startswith(inside):
+                    return
+                name, slash, _rest = entry.path[len(inside) :].partition("/")
+                if slash:
+                    yield Folder(inside + name)
+                    key = sort_key(inside + name) + "\1"
+                    break
+                yield entry
+            else:
+                return
+
+    def _from_key(self, key: str) -> Iterator[Entry]:
+        number = self.block_of(key)
+        for block in self.blocks[number:]:
+            entries = self.load(block.digest)
+            yield from entries[bisect_left(entries, key, key=_key) :]
+
+    def block_of(self, key: str) -> int:
+        """Return the number of the block in which an entry with this key is, or would be."""
+        return max(bisect_right(self.firsts, key) - 1, 0)
+
+
+def differences(before: Tree, after: Tree) -> Iterator[Difference]:
+    """Yield the files that were added, changed or removed, in order. Skips equal blocks."""
+    shared = {block.digest for block in before.blocks} & {block.digest for block in after.blocks}
+    old, new = _unshared(before, shared), _unshared(after, shared)
+    left, right = next(old, None), next(new, None)
+    while left or right:
+        key_left = sort_key(left.path) if left else None
+        key_right = sort_key(right.path) if right else None
+        if right is None or (key_left is not None and key_right and key_left < key_right):
+            assert left is not None
+            yield Difference(left.path, left, None)
+            left = next(old, None)
+        elif left is None or key_left != key_right:
+            yield Difference(right.path, None, right)
+            right = next(new, None)
+        else:
+            if left[1:] != right[1:]:
+                yield Difference(left.path, left, right)
+            left, right = next(old, None), next(new, None)
+
+
+def changed_tree(
+    tree: Tree, changes: Mapping[str, Entry | None]
+) -> tuple[list[BlockInfo], dict[str, bytes]]:
+    """Apply changes (None deletes) and return the new blocks, and the data of those to store.
+
+    Only the blocks that changes fall into are read. Raises PathConflict if a path would be that of
+    a file and of a folder.
+    """
+    by_block: dict[int, dict[str, Entry | None]] = {}
+    for path, entry in changes.items():
+        by_block.setdefault(tree.block_of(sort_key(path)), {})[path] = entry
+    blocks: list[BlockInfo] = []
+    stored: dict[str, bytes] = {}
+    last: str | None = None  # the last path of the block before, once read
+    for number in range(max(len(tree.blocks), 1)):
+        old = tree.blocks[number : number + 1]
+        if number not in by_block:
+            if last is not None:
+                _check_order([last, old[0].first])
+            blocks.extend(old)
+            last = None
+            continue
+        if last is None and blocks:
+            last = tree.load(blocks[-1].digest)[-1].path
+        entries = {entry.path: entry for entry in tree.load(old[0].digest)} if old else {}
+        for path, entry in by_block[number].items():
+            if entry is None:
+                entries.pop(path, None)
+            else:
+                entries[path] = entry
+        ordered = sorted(entries.values(), key=_key)
+        _check_order([*([last] if last else []), *(entry.path for entry in ordered)])
+        for part in _parts(ordered):
+            data = encode(part)
+            digest = hashlib.sha256(data).hexdigest()
+            stored[digest] = data
+            size = sum(entry.size for entry in part)
+            blocks.append(BlockInfo(digest, part[0].path, len(part), size))
+        last = ordered[-1].path if ordered else last
+    return blocks, stored
+
+
+class PathConflict(Exception):
+    """A path is that of a file and of a folder."""
+
+    def __init__(self, path: str):
+        super().__init__(path)
+        self.path = path
+
+
+def encode(entries: Sequence[Entry]) -> bytes:
+    """Return entries as the data of a block."""
+    rows = orjson.dumps([tuple(entry) for entry in entries])
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(rows)
+
+
+def decode(data: bytes) -> list[Entry]:
+    """Return the entries of a block."""
+    return [Entry(*row) for row in orjson.loads(zstandard.ZstdDecompressor().decompress(data))]
+
+
+def _key(entry: Entry) -> str:
+    return sort_key(entry.path)
+
+
+def _check_order(paths: Sequence[str]) -> None:
+    """Raise PathConflict if a file is also a folder: what is in it follows it directly."""
+    for path, following in pairwise(paths):
+        if following.startswith(f"{path}/"):
+            raise PathConflict(path)
+
+
+def _parts(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    start = 0
+    for end, entry in enumerate(entries, 1):
+        if end - start >= LARGEST or zlib.crc32(entry.path.encode()) % AVERAGE == 0:
+            yield entries[start:end]
+            start = end
+    if start < len(entries):
+        yield entries[start:]
+
+
+def _unshared(tree: Tree, shared: set[str]) -> Iterator[Entry]:
+    for block in tree.blocks:
+        if block.digest not in shared:
+            yield from tree.load(block.digest)
