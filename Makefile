@@ -65,7 +65,7 @@ fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
-	@cd requirements && for name in base directories dev js mlflow mlflow2 mlflow3; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
+	@cd requirements && for name in base directories dev js mlflow mlflow2 mlflow3 hf hf0 hf1; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:

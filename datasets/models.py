@@ -185,3 +185,48 @@ class Upload(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.path} ({self.size} bytes)"
+
+
+class Xorb(TenantModel):
+    """Chunks that a client sent by Xet. See `datasets.xet`.
+
+    `chunks` and `places` are read by `datasets.xet.store`: hash and size of each chunk, and where
+    files have them.
+    """
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
+    hash = models.CharField(max_length=64)
+    chunks = models.BinaryField()
+    places = models.BinaryField(default=bytes)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["repository", "hash"], name="xorb_once")]
+
+    def __str__(self) -> str:
+        return self.hash
+
+
+class XorbChunk(TenantModel):
+    """A chunk that clients ask for before they send a file, and the xorb that has it."""
+
+    xorb = models.ForeignKey(Xorb, on_delete=models.CASCADE, related_name="+")
+    hash = models.CharField(max_length=64, db_index=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["xorb", "hash"], name="xorb_chunk_once")]
+
+    def __str__(self) -> str:
+        return self.hash
+
+
+class XorbFile(TenantModel):
+    """A large file that has chunks of a xorb."""
+
+    xorb = models.ForeignKey(Xorb, on_delete=models.CASCADE, related_name="+")
+    sha256 = models.CharField(max_length=64, db_index=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["xorb", "sha256"], name="xorb_file_once")]
+
+    def __str__(self) -> str:
+        return self.sha256

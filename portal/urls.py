@@ -44,6 +44,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         ),
         name="docs",
     ),
+    path("hf/", include("datasets.hub.urls")),
+    path("xet/", include("datasets.xet.urls")),
     path("mlflow/", include("experiments.mlflow.urls")),
     path("api/v1/", include("workspaces.api.urls")),
     path("api/v1/", include("registry.api.urls")),

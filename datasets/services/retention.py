@@ -7,7 +7,6 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Sum
 
 from datasets import storage
 from datasets.access import check_may_manage
@@ -15,6 +14,7 @@ from datasets.models import Block, Content, Ref, Repository, Upload, Version
 from datasets.selectors import tree_of
 from datasets.services.records import locked, record_change
 from datasets.services.repositories import check_no_hold, purge
+from datasets.xet.stored import forget
 from portal.blobs.files import file_store
 from portal.core import clock
 from portal.core.errors import Conflict
@@ -152,12 +152,15 @@ def _collect(row: Repository, *, is_rescan: bool) -> int:
         _delete_ids(Block, [pk for pk, digest in old if digest not in blocks])
         contents = Content.objects.filter(repository=row, is_used=True)
         doomed += [pk for pk, sha in contents.values_list("id", "sha256") if sha not in used]
-    freed = 0
+    freed, gone = 0, set[str]()
     for start in range(0, len(doomed), _BATCH):
         rows = Content.objects.filter(id__in=doomed[start : start + _BATCH])
-        freed += rows.aggregate(n=Sum("size"))["n"] or 0
+        for sha256, size in rows.values_list("sha256", "size"):
+            freed += size
+            gone.add(sha256)
         rows.delete()
-    if freed:
+    if gone:
+        forget(row, gone)
         storage.release(row, freed)
     return freed
 

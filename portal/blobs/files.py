@@ -88,6 +88,25 @@ class FileStore:
                 aside.unlink(missing_ok=True)
         return stored
 
+    def put_aside(self, org_id: UUID, name: str, chunks: Iterable[bytes]) -> None:
+        """Store bytes of an upload durably under a name. Raises Unavailable if the disk is full.
+
+        They are deleted a day later, unless the caller deletes them before.
+        """
+        temporary = self._aside(org_id, uuid4())
+        try:
+            _write(temporary, chunks, None)
+            os.replace(temporary, self.aside(org_id, name))
+        except OSError as error:
+            raise full_disk(error) or error from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+    def aside(self, org_id: UUID, name: str) -> Path:
+        """Return the path of what was put aside, which may not exist."""
+        return self._folder(org_id, "incoming") / name
+
     def start(self, org_id: UUID, upload_id: UUID) -> None:
         """Start a file that comes in pieces."""
         self._aside(org_id, upload_id).touch(mode=0o600)

@@ -63,8 +63,9 @@ class Protocol:
     """One protocol, at all paths below `prefix`.
 
     `org` is a pattern of paths whose first group is the slug of the organization; without it, the
-    views find the organization. `error_body` None renders errors as pages. `max_body` limits
-    request bodies in bytes, except at paths that match a pattern in `larger_bodies`.
+    views find the organization. `error_body` None renders errors as pages; `error_headers` are
+    sent in addition. `max_body` limits request bodies in bytes, except at paths that match a
+    pattern in `larger_bodies`.
     """
 
     prefix: str
@@ -72,6 +73,7 @@ class Protocol:
     org: re.Pattern[str] | None = None
     error_body: Callable[[PortalError], Mapping[str, Any]] | None = problem
     error_type: str = "application/problem+json"
+    error_headers: Callable[[PortalError], Mapping[str, str]] | None = None
     is_translated: bool = False
     max_body: int = MAX_BODY
     larger_bodies: tuple[tuple[re.Pattern[str], int], ...] = ()

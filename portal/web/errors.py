@@ -25,6 +25,9 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
         response = HttpResponse(
             protocol.render_error(error), status=error.http, content_type=protocol.error_type
         )
+        if protocol.error_headers is not None:
+            for name, value in protocol.error_headers(error).items():
+                response.headers[name] = value
     else:
         name = f"{error.http}.html" if error.http in {403, 404} else "error.html"
         context = {

@@ -62,6 +62,16 @@ def body_chunks(request: HttpRequest) -> Iterator[bytes]:
         ) from error
 
 
+def body_lines(request: HttpRequest) -> Iterator[bytes]:
+    """Return the lines of a body that are not empty. Raises InvalidInput as `body_chunks` does."""
+    rest = b""
+    for data in body_chunks(request):
+        *lines, rest = (rest + data).split(b"\n")
+        yield from (line for line in lines if line.strip())
+    if rest.strip():
+        yield rest
+
+
 def content_type_of(name: str) -> str:
     """Return the type with which a file is sent: text is plain, so that no browser runs it."""
     kind, encoding = mimetypes.guess_type(name, strict=False)

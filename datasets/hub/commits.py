@@ -1,0 +1,246 @@
+"""Write: what to upload and how, git LFS, tokens for Xet, and commits."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from datasets import services
+from datasets.access import check_may_write
+from datasets.hub.requests import (
+    KINDS,
+    actor_of,
+    answer_json,
+    base_url,
+    hub_view,
+    json_of,
+    repository_of,
+    text_in,
+)
+from datasets.models import Kind, Repository, Version
+from datasets.selectors import contents_in, find_repository
+from portal.core.errors import Conflict, InvalidInput, NotPermitted, PortalError
+from portal.core.messages import Message
+from portal.web.transfers import announced_size, body_chunks, body_lines
+from workspaces.access.actors import actor_of as actor_of_user
+from workspaces.models import User
+from workspaces.tenancy.http import enter
+
+REGULAR = 64 << 10  # bytes: smaller files come inside the commit
+MOST_OBJECTS = 1000  # in one request
+VALID_SECONDS = 3600 * 6  # of an address to upload to
+_SALT = "datasets.hub.upload"
+
+
+@hub_view("POST")
+def preupload(request: HttpRequest, plural: str, name: str, revision: str) -> HttpResponse:
+    """Say for each file whether it comes inside the commit or is uploaded before."""
+    row = repository_of(request, plural, name)
+    check_may_write(actor_of(request), row)
+    files = json_of(request).get("files")
+    if not isinstance(files, list):
+        raise InvalidInput.at("files", Message("must be a list"))
+    return answer_json(
+        {
+            "files": [
+                {
+                    "path": file["path"],
+                    "uploadMode": "regular" if int(file.get("size", 0)) <= REGULAR else "lfs",
+                    "shouldIgnore": False,
+                    "oid": None,
+                }
+                for file in files
+            ]
+        }
+    )
+
+
+@hub_view("POST")
+def lfs_batch(request: HttpRequest, plural: str, name: str) -> HttpResponse:
+    """Say which objects are missing and where to send them (git LFS)."""
+    row = repository_of(request, plural, name)
+    check_may_write(actor_of(request), row)
+    data = json_of(request)
+    objects = data.get("objects")
+    if not isinstance(objects, list) or len(objects) > MOST_OBJECTS:
+        raise InvalidInput.at("objects", Message("must be at most {n}", n=MOST_OBJECTS))
+    if data.get("operation") != "upload":
+        raise InvalidInput(Message("Download files from resolve."))
+    known = contents_in(row, [str(each.get("oid")) for each in objects])
+    rows = [_object(request, row, each, known) for each in objects]
+    wanted = data.get("transfers") or []
+    transfer = "xet" if "xet" in wanted else "basic"
+    return HttpResponse(
+        orjson.dumps({"transfer": transfer, "objects": rows, "hash_algo": "sha256"}),
+        content_type="application/vnd.git-lfs+json",
+    )
+
+
+@csrf_exempt  # the signature in the address is the permission
+@require_http_methods(["PUT"])
+def lfs_upload(request: HttpRequest, plural: str, name: str, signature: str) -> HttpResponse:
+    """Store an object at the address that `lfs_batch` gave."""
+    try:
+        org, user, digest, size = signing.loads(signature, salt=_SALT, max_age=VALID_SECONDS)
+    except signing.BadSignature as error:
+        raise NotPermitted(
+            Message("This address is not valid any more. Start the upload again.")
+        ) from error
+    request.actor = actor_of_user(User.objects.get(id=user))  # type: ignore[attr-defined]
+    enter(request, org)
+    row = find_repository(actor_of(request), KINDS[plural], name)
+    if announced_size(request) not in {None, size}:
+        raise InvalidInput(Message("The file must have {n} bytes.", n=size))
+    services.put_file(
+        actor=actor_of(request),
+        repository=row,
+        chunks=body_chunks(request),
+        size=size,
+        sha256=digest,
+    )
+    return HttpResponse(headers={"ETag": f'"{digest}"'})
+
+
+@hub_view("POST")
+def lfs_verify(request: HttpRequest, plural: str, name: str) -> HttpResponse:
+    """Confirm that an object arrived."""
+    row = repository_of(request, plural, name)
+    data = json_of(request)
+    digest = text_in(data, "oid")
+    if contents_in(row, [digest]).get(digest) != data.get("size"):
+        raise Conflict(Message("This file has not arrived. Send it again."))
+    return answer_json({})
+
+
+@hub_view("GET")
+def xet_token(
+    request: HttpRequest, plural: str, name: str, access: str, revision: str
+) -> HttpResponse:
+    """Return where to send chunks. The token is the one that the client has already."""
+    row = repository_of(request, plural, name)
+    if access == "write":
+        check_may_write(actor_of(request), row)
+    url = request.build_absolute_uri(f"/xet/{row.org.slug}/{row.id}")
+    token = request.headers["Authorization"].partition(" ")[2]
+    until = int(time.time()) + VALID_SECONDS
+    return answer_json(
+        {"casUrl": url, "accessToken": token, "exp": until},
+        headers={
+            "X-Xet-Cas-Url": url,
+            "X-Xet-Access-Token": token,
+            "X-Xet-Token-Expiration": str(until),
+        },
+    )
+
+
+@hub_view("POST")
+def commit(request: HttpRequest, plural: str, name: str, revision: str) -> HttpResponse:
+    """Commit changes: one JSON object a line, the first one with the message."""
+    row = repository_of(request, plural, name)
+    actor = actor_of(request)
+    check_may_write(actor, row)
+    header: dict[str, Any] = {}
+    changes = list(_changes(request, row, header))
+    try:
+        made = services.commit(
+            actor=actor,
+            repository=row,
+            changes=changes,
+            message=text_in(header, "summary"),
+            description=text_in(header, "description"),
+            branch=revision.removeprefix("refs/heads/"),
+            parent=header.get("parentCommit"),
+        )
+    except Conflict as error:
+        if error.kind == "moved":
+            raise _PreconditionFailed(error.message) from error
+        raise
+    return answer_json(
+        {
+            "success": True,
+            "commitOid": made.commit,
+            "commitUrl": _commit_url(request, row, made),
+            "hookOutput": "",
+            "pullRequestUrl": None,
+        }
+    )
+
+
+class _PreconditionFailed(PortalError):
+    """The branch has moved since the parent commit that the client named."""
+
+    code, http = "moved", 412
+
+
+def _changes(
+    request: HttpRequest, row: Repository, header: dict[str, Any]
+) -> Iterator[services.Change]:
+    """Yield the changes of a request; fills in its header."""
+    for line in body_lines(request):
+        try:
+            item = orjson.loads(line)
+            key, value = item["key"], item["value"]
+            if key == "header":
+                header.update(value)
+            elif key == "file":
+                yield services.Add(value["path"], _stored(request, row, value))
+            elif key == "lfsFile":
+                yield services.Add(value["path"], value["oid"])
+            elif key == "deletedFile":
+                yield services.Delete(value["path"])
+            elif key == "deletedFolder":
+                yield services.Delete(value["path"].rstrip("/"), is_folder=True)
+            elif key == "copyFile":
+                yield services.Copy(value["srcPath"], value["path"], value.get("srcRevision") or "")
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidInput(Message("A line of the commit is malformed.")) from error
+
+
+def _stored(request: HttpRequest, row: Repository, value: dict[str, Any]) -> str:
+    """Store the content of a small file; return its SHA-256."""
+    content = value.get("content", "")
+    try:
+        is_binary = value.get("encoding", "base64") == "base64"
+        data = base64.b64decode(content, validate=True) if is_binary else content.encode()
+    except (binascii.Error, ValueError) as error:
+        raise InvalidInput(Message("The content of a file is not base64.")) from error
+    stored = services.put_file(actor=actor_of(request), repository=row, chunks=[data])
+    return stored.sha256
+
+
+def _object(
+    request: HttpRequest, row: Repository, wanted: dict[str, Any], known: dict[str, int]
+) -> dict[str, Any]:
+    digest, size = str(wanted.get("oid")), wanted.get("size")
+    found = {"oid": digest, "size": size}
+    if len(digest) != 64 or not isinstance(size, int):
+        raise InvalidInput.at("objects", Message("must have SHA-256 and size"))
+    if known.get(digest) == size:
+        return found
+    org = request.org.slug  # type: ignore[attr-defined]
+    signature = signing.dumps([org, str(actor_of(request).user_id), digest, size], salt=_SALT)
+    prefix = "datasets/" if row.kind == Kind.DATASET else ""
+    home = f"{base_url(request)}/{prefix}{org}/{row.name}.git/info/lfs"
+    return {
+        **found,
+        "authenticated": True,
+        "actions": {
+            "upload": {"href": f"{home}/upload/{signature}", "expires_in": VALID_SECONDS},
+            "verify": {"href": f"{home}/verify", "expires_in": VALID_SECONDS},
+        },
+    }
+
+
+def _commit_url(request: HttpRequest, row: Repository, version: Version) -> str:
+    prefix = "datasets/" if row.kind == Kind.DATASET else ""
+    org = request.org.slug  # type: ignore[attr-defined]
+    return f"{base_url(request)}/{prefix}{org}/{row.name}/commit/{version.commit}"

@@ -1,0 +1,133 @@
+"""What all views of the Hub's API share: authentication, repositories, revisions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from datasets.models import Kind, Repository, Version
+from datasets.selectors import find_repository, find_version
+from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, PortalError
+from portal.core.messages import Message
+from workspaces.access.actors import Actor
+from workspaces.api.base import RateLimitedFor, count_request
+
+KINDS = {"datasets": Kind.DATASET, "models": Kind.CHECKPOINT}
+TYPES: dict[str, str] = {Kind.DATASET: "dataset", Kind.CHECKPOINT: "model"}
+_CODES = {
+    "no_repository": "RepoNotFound",
+    "no_version": "RevisionNotFound",
+    "empty": "EntryNotFound",
+    "no_file": "EntryNotFound",
+}
+View = Callable[..., HttpResponseBase]
+
+
+def error_headers(error: PortalError) -> Mapping[str, str]:
+    """Return the headers by which clients choose an exception."""
+    code = _CODES.get(error.kind, "RepoNotFound" if error.http == 404 else "")
+    text = str(error.message).encode("ascii", "replace").decode().replace("\n", " ")
+    return {"X-Error-Message": text[:500], **({"X-Error-Code": code} if code else {})}
+
+
+def error_body(error: PortalError) -> Mapping[str, Any]:
+    """Return the body of an error response."""
+    return {"error": error.message}
+
+
+def hub_view(*methods: str) -> Callable[[View], View]:
+    """Serve these methods to access tokens only, within their rate limit."""
+
+    def decorate(view: View) -> View:
+        @csrf_exempt  # tokens only
+        @require_http_methods(list(methods))
+        @functools.wraps(view)
+        def checked(request: HttpRequest, **parts: str) -> HttpResponseBase:
+            if request.entry is None:  # type: ignore[attr-defined]
+                raise NotAuthenticated(Message("Send an access token: set HF_TOKEN."))
+            limit = count_request(actor_of(request))
+            if limit["remaining"] < 0:
+                raise RateLimitedFor(limit["reset"])
+            return view(request, **parts)
+
+        return checked
+
+    return decorate
+
+
+def actor_of(request: HttpRequest) -> Actor:
+    """Return the actor of a request."""
+    return request.actor  # type: ignore[attr-defined,no-any-return]
+
+
+def repository_of(request: HttpRequest, plural: str, name: str) -> Repository:
+    """Return the repository of a URL. Raises NotFound."""
+    return find_repository(actor_of(request), KINDS[plural], name)
+
+
+def version_of(repository: Repository, revision: str) -> Version | None:
+    """Return a version; None for a branch without any. Raises NotFound."""
+    try:
+        return find_version(repository, revision)
+    except NotFound as error:
+        if error.kind == "empty":
+            return None
+        raise
+
+
+def split_revision(repository: Repository, rest: str) -> tuple[Version | None, str]:
+    """Return the version and the path in `revision/path`; names of branches may contain slashes.
+
+    Raises NotFound.
+    """
+    parts = rest.split("/")
+    for end in range(1, len(parts) + 1):
+        try:
+            return version_of(repository, "/".join(parts[:end])), "/".join(parts[end:])
+        except NotFound:
+            continue
+    return find_version(repository, parts[0]), ""
+
+
+def json_of(request: HttpRequest) -> dict[str, Any]:
+    """Return the JSON object of a request. Raises InvalidInput."""
+    try:
+        found = orjson.loads(request.body or b"{}")
+    except orjson.JSONDecodeError as error:
+        raise InvalidInput(
+            Message("The request is not valid JSON: {error}", error=str(error))
+        ) from error
+    if not isinstance(found, dict):
+        raise InvalidInput(Message("The request is not a JSON object."))
+    return found
+
+
+def text_in(data: Mapping[str, Any], field: str, default: str = "") -> str:
+    """Return a text of a JSON object. Raises InvalidInput."""
+    value = data.get(field, default)
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise InvalidInput.at(field, Message("must be a text"))
+    return value
+
+
+def answer_json(
+    data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    """Return JSON."""
+    return HttpResponse(
+        orjson.dumps(data), content_type="application/json", status=status, headers=headers
+    )
+
+
+def base_url(request: HttpRequest) -> str:
+    """Return the address that clients have as HF_ENDPOINT."""
+    return request.build_absolute_uri("/hf")

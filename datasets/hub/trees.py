@@ -1,0 +1,183 @@
+"""Read trees, files, history, branches and tags."""
+
+from __future__ import annotations
+
+from itertools import islice
+from urllib.parse import urlencode
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from datasets import services
+from datasets.downloads import download_of
+from datasets.hub.represent import commit_row, entry_row, ref_rows
+from datasets.hub.requests import (
+    actor_of,
+    answer_json,
+    hub_view,
+    json_of,
+    repository_of,
+    split_revision,
+    text_in,
+    version_of,
+)
+from datasets.models import Ref, Version
+from datasets.names import checked_path
+from datasets.selectors import find_file, refs_of, tree_of, versions_of
+from datasets.trees import Folder, Tree
+from portal.core.errors import NotFound
+from portal.core.messages import Message
+from portal.web.transfers import send_file
+
+PAGE = 1000
+MOST_PATHS = 10_000
+
+
+@hub_view("GET")
+def tree(request: HttpRequest, plural: str, name: str, rest: str) -> HttpResponse:
+    """List a folder, or with `recursive` all below it, in pages."""
+    row = repository_of(request, plural, name)
+    version, folder = split_revision(row, rest)
+    found = tree_of(version)
+    folder = checked_path(folder) if folder else ""
+    if folder and not found.is_folder(folder):
+        raise NotFound(Message("There is no folder {path}.", path=folder), code="no_file")
+    after = request.GET.get("cursor", "")
+    is_recursive = request.GET.get("recursive", "").lower() in {"true", "1"}
+    entries = _all_below(found, folder, after) if is_recursive else found.listing(folder, after)
+    page = list(islice(entries, PAGE + 1))
+    headers = {}
+    if len(page) > PAGE:
+        query = urlencode({**request.GET.dict(), "cursor": page[PAGE - 1].path})
+        url = request.build_absolute_uri(f"{request.path}?{query}")
+        headers["Link"] = f'<{url}>; rel="next"'
+    return answer_json([entry_row(entry) for entry in page[:PAGE]], headers=headers)
+
+
+@hub_view("POST")
+def paths_info(request: HttpRequest, plural: str, name: str, revision: str) -> HttpResponse:
+    """Return those of the given paths that exist."""
+    row = repository_of(request, plural, name)
+    found = tree_of(version_of(row, revision))
+    if request.content_type == "application/json":
+        paths = orjson.loads(request.body).get("paths", [])
+        paths = [paths] if isinstance(paths, str) else paths
+    else:
+        paths = request.POST.getlist("paths")
+    rows = []
+    for text in paths[:MOST_PATHS]:
+        path = str(text).strip("/")
+        if entry := found.find(path):
+            rows.append(entry_row(entry))
+        elif path and found.is_folder(path):
+            rows.append(entry_row(Folder(path)))
+    return answer_json(rows)
+
+
+@hub_view("GET")
+def refs(request: HttpRequest, plural: str, name: str) -> HttpResponse:
+    """List branches and tags."""
+    rows = refs_of(repository_of(request, plural, name))
+    return answer_json(
+        {
+            "branches": ref_rows(rows, Ref.Kind.BRANCH),
+            "tags": ref_rows(rows, Ref.Kind.TAG),
+            "converts": [],
+            "pullRequests": [],
+        }
+    )
+
+
+@hub_view("GET")
+def commits(request: HttpRequest, plural: str, name: str, revision: str) -> HttpResponse:
+    """List the versions that led to a revision, the last one first."""
+    row = repository_of(request, plural, name)
+    version = version_of(row, revision)
+    parents = {v.id: v for v in versions_of(row)}
+    found: list[Version] = []
+    while version is not None:
+        found.append(parents.get(version.id, version))
+        version = parents.get(version.parent_id) if version.parent_id else None
+    return answer_json([commit_row(each) for each in found])
+
+
+@hub_view("POST", "DELETE")
+def branch(request: HttpRequest, plural: str, name: str, branch: str) -> HttpResponse:
+    """Create or delete a branch."""
+    row = repository_of(request, plural, name)
+    if request.method == "DELETE":
+        services.delete_ref(actor=actor_of(request), repository=row, name=branch)
+    else:
+        start = version_of(row, text_in(json_of(request), "startingPoint"))
+        services.create_branch(actor=actor_of(request), repository=row, name=branch, version=start)
+    return answer_json({})
+
+
+@hub_view("POST", "DELETE")
+def tag(request: HttpRequest, plural: str, name: str, revision: str) -> HttpResponse:
+    """Tag a revision, or delete a tag."""
+    row = repository_of(request, plural, name)
+    if request.method == "DELETE":
+        services.delete_ref(actor=actor_of(request), repository=row, name=revision)
+        return answer_json({})
+    data = json_of(request)
+    version = version_of(row, revision)
+    if version is None:
+        raise NotFound(Message("{name} has no files yet.", name=row.name), code="no_version")
+    services.set_tag(
+        actor=actor_of(request),
+        repository=row,
+        name=text_in(data, "tag"),
+        version=version,
+        message=text_in(data, "message"),
+    )
+    return answer_json({})
+
+
+@hub_view("GET", "HEAD")
+def resolve(request: HttpRequest, plural: str, name: str, rest: str) -> HttpResponseBase:
+    """Send a file, or with HEAD its size, digest and version."""
+    row = repository_of(request, plural, name)
+    version, path = split_revision(row, rest)
+    if version is None:
+        raise NotFound(Message("{name} has no files yet.", name=row.name), code="no_file")
+    entry = find_file(version, path)
+    headers = {
+        "X-Repo-Commit": version.commit,
+        "X-Linked-Size": str(entry.size),
+        "X-Linked-Etag": f'"{entry.sha256}"',
+    }
+    if request.method == "HEAD":
+        sizes = {"Content-Length": str(entry.size), "Accept-Ranges": "bytes"}
+        response: HttpResponseBase = HttpResponse(
+            headers={"ETag": f'"{entry.sha256}"', **sizes}, content_type="application/octet-stream"
+        )
+    else:
+        response = send_file(request, download_of(row, entry))
+    for field, value in headers.items():
+        response.headers[field] = value
+    return response
+
+
+def _all_below(found: Tree, folder: str, after: str):  # type: ignore[no-untyped-def]
+    """Yield files below a folder, and each subfolder before its first file."""
+    inside = f"{folder}/" if folder else ""
+    last = after
+    entries = found.entries(after) if after else found.below(folder)
+    for entry in entries:
+        if not entry.path.startswith(inside):
+            return
+        if after and entry.path == after:
+            continue
+        for parent in _new_folders(last, entry.path, len(inside)):
+            yield Folder(parent)
+        last = entry.path
+        yield entry
+
+
+def _new_folders(last: str, path: str, start: int) -> list[str]:
+    """Return the folders of a path that the path before it was not in."""
+    names = path[start:].split("/")[:-1]
+    folders = [path[:start] + "/".join(names[: n + 1]) for n in range(len(names))]
+    return [folder for folder in folders if last != folder and not last.startswith(f"{folder}/")]

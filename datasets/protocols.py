@@ -1,0 +1,41 @@
+"""Protocols of this app."""
+
+from __future__ import annotations
+
+import re
+
+from django.conf import settings
+
+from datasets.hub.requests import error_body, error_headers
+from datasets.xet import shards, xorbs
+from portal.core.protocols import Authentication, Protocol
+
+MOST_IN_COMMIT = 256 << 20  # bytes: a million lines
+PROTOCOLS = (
+    Protocol(
+        "/hf/",
+        Authentication.TOKEN,
+        org=re.compile(
+            r"/hf/(?:api/(?:models|datasets)/|datasets/(?!\.)|(?!api/|datasets/))([^/]+)/[^/]+"
+        ),
+        error_body=error_body,
+        error_type="application/json",
+        error_headers=error_headers,
+        larger_bodies=(
+            (re.compile(r"/hf/.*\.git/info/lfs/upload/.*", re.DOTALL), settings.MUSTER_FILE_LIMIT),
+            (re.compile(r"/hf/api/.*/commit/.*", re.DOTALL), MOST_IN_COMMIT),
+            (re.compile(r"/hf/api/.*/preupload/.*", re.DOTALL), 16 << 20),
+        ),
+    ),
+    Protocol(
+        "/xet/",
+        Authentication.TOKEN,
+        org=re.compile(r"/xet/([^/]+)"),
+        error_body=error_body,
+        error_type="application/json",
+        larger_bodies=(
+            (re.compile(r"/xet/.*/v1/xorbs/.*"), xorbs.LARGEST),
+            (re.compile(r"/xet/.*/v1/shards"), shards.LARGEST),
+        ),
+    ),
+)
