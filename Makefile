@@ -32,8 +32,8 @@ serve: $(VENV)/.base.stamp $(STATIC)
 	@exec $(PY) manage.py serve --server
 
 test test-all: packages
-	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp .venv-mlflow/.stamp
-	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp)
+	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp .venv-mlflow/.stamp .venv-hf/.stamp
+	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp .venv-hf0/.stamp .venv-hf1/.stamp)
 	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 
 # Debian packages for the tests. Needs root or `sudo -n`; otherwise prints the command to run.
@@ -69,7 +69,7 @@ lock:
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:
-	@rm -rf $(VENV) .venv-js .venv-mlflow* node_modules static/vendor build var
+	@rm -rf $(VENV) .venv-js .venv-mlflow* .venv-hf* node_modules static/vendor build var
 
 # LDAP and SAML support for `make run` and `make serve`. The tests always have it.
 directories: $(VENV)/.directories.stamp
@@ -109,9 +109,7 @@ $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@touch $@ $(VENV)/.base.stamp
 
 # Clients of the tests, whose packages would conflict with ours. Tests start them as programs.
-.venv-mlflow%/.stamp: requirements/mlflow%.lock
-	@$(CLIENT)
-.venv-mlflow/.stamp: requirements/mlflow.lock
+.venv-%/.stamp: requirements/%.lock
 	@$(CLIENT)
 
 define CLIENT

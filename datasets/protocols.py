@@ -16,13 +16,13 @@ PROTOCOLS = (
         "/hf/",
         Authentication.TOKEN,
         org=re.compile(
-            r"/hf/(?:api/(?:models|datasets)/|datasets/(?!\.)|(?!api/|datasets/))([^/]+)/[^/]+"
+            r"/hf/(?:api/(?:models|datasets)/|datasets/(?!\.)|(?!api/|datasets/|upload/))([^/]+)/[^/]+"
         ),
         error_body=error_body,
         error_type="application/json",
         error_headers=error_headers,
         larger_bodies=(
-            (re.compile(r"/hf/.*\.git/info/lfs/upload/.*", re.DOTALL), settings.MUSTER_FILE_LIMIT),
+            (re.compile(r"/hf/upload/.*", re.DOTALL), settings.MUSTER_FILE_LIMIT),
             (re.compile(r"/hf/api/.*/commit/.*", re.DOTALL), MOST_IN_COMMIT),
             (re.compile(r"/hf/api/.*/preupload/.*", re.DOTALL), 16 << 20),
         ),

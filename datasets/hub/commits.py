@@ -17,8 +17,9 @@ from django.views.decorators.http import require_http_methods
 from datasets import services
 from datasets.access import check_may_write
 from datasets.hub.requests import (
-    KINDS,
+    EMPTY,
     actor_of,
+    address_of,
     answer_json,
     base_url,
     hub_view,
@@ -26,16 +27,16 @@ from datasets.hub.requests import (
     repository_of,
     text_in,
 )
-from datasets.models import Kind, Repository, Version
-from datasets.selectors import contents_in, find_repository
-from portal.core.errors import Conflict, InvalidInput, NotPermitted, PortalError
+from datasets.models import Kind, Repository
+from datasets.selectors import contents_in, visible_repositories
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
 from portal.core.messages import Message
 from portal.web.transfers import announced_size, body_chunks, body_lines
 from workspaces.access.actors import actor_of as actor_of_user
 from workspaces.models import User
 from workspaces.tenancy.http import enter
 
-REGULAR = 64 << 10  # bytes: smaller files come inside the commit
+REGULAR = 64 << 10  # bytes: smaller texts come inside the commit
 MOST_OBJECTS = 1000  # in one request
 VALID_SECONDS = 3600 * 6  # of an address to upload to
 _SALT = "datasets.hub.upload"
@@ -54,7 +55,7 @@ def preupload(request: HttpRequest, plural: str, name: str, revision: str) -> Ht
             "files": [
                 {
                     "path": file["path"],
-                    "uploadMode": "regular" if int(file.get("size", 0)) <= REGULAR else "lfs",
+                    "uploadMode": "regular" if _is_small_text(file) else "lfs",
                     "shouldIgnore": False,
                     "oid": None,
                 }
@@ -87,17 +88,21 @@ def lfs_batch(request: HttpRequest, plural: str, name: str) -> HttpResponse:
 
 @csrf_exempt  # the signature in the address is the permission
 @require_http_methods(["PUT"])
-def lfs_upload(request: HttpRequest, plural: str, name: str, signature: str) -> HttpResponse:
+def lfs_upload(request: HttpRequest, signature: str) -> HttpResponse:
     """Store an object at the address that `lfs_batch` gave."""
     try:
-        org, user, digest, size = signing.loads(signature, salt=_SALT, max_age=VALID_SECONDS)
+        org, user, repository, digest, size = signing.loads(
+            signature, salt=_SALT, max_age=VALID_SECONDS
+        )
     except signing.BadSignature as error:
         raise NotPermitted(
             Message("This address is not valid any more. Start the upload again.")
         ) from error
     request.actor = actor_of_user(User.objects.get(id=user))  # type: ignore[attr-defined]
     enter(request, org)
-    row = find_repository(actor_of(request), KINDS[plural], name)
+    row = visible_repositories(actor_of(request)).filter(id=repository).first()
+    if row is None:
+        raise NotFound(Message("There is no such repository."), code="no_repository")
     if announced_size(request) not in {None, size}:
         raise InvalidInput(Message("The file must have {n} bytes.", n=size))
     services.put_file(
@@ -158,7 +163,7 @@ def commit(request: HttpRequest, plural: str, name: str, revision: str) -> HttpR
             message=text_in(header, "summary"),
             description=text_in(header, "description"),
             branch=revision.removeprefix("refs/heads/"),
-            parent=header.get("parentCommit"),
+            parent="" if header.get("parentCommit") == EMPTY else header.get("parentCommit"),
         )
     except Conflict as error:
         if error.kind == "moved":
@@ -168,7 +173,7 @@ def commit(request: HttpRequest, plural: str, name: str, revision: str) -> HttpR
         {
             "success": True,
             "commitOid": made.commit,
-            "commitUrl": _commit_url(request, row, made),
+            "commitUrl": f"{address_of(request, row)}/commit/{made.commit}",
             "hookOutput": "",
             "pullRequestUrl": None,
         }
@@ -205,6 +210,16 @@ def _changes(
             raise InvalidInput(Message("A line of the commit is malformed.")) from error
 
 
+def _is_small_text(file: dict[str, Any]) -> bool:
+    """Return whether a file is text, by its first bytes. Libraries upload others beforehand."""
+    if int(file.get("size", 0)) > REGULAR:
+        return False
+    try:
+        return b"\0" not in base64.b64decode(str(file.get("sample", "")))
+    except binascii.Error:
+        return False
+
+
 def _stored(request: HttpRequest, row: Repository, value: dict[str, Any]) -> str:
     """Store the content of a small file; return its SHA-256."""
     content = value.get("content", "")
@@ -227,20 +242,18 @@ def _object(
     if known.get(digest) == size:
         return found
     org = request.org.slug  # type: ignore[attr-defined]
-    signature = signing.dumps([org, str(actor_of(request).user_id), digest, size], salt=_SALT)
+    who = str(actor_of(request).user_id)
+    signature = signing.dumps([org, who, str(row.id), digest, size], salt=_SALT)
     prefix = "datasets/" if row.kind == Kind.DATASET else ""
     home = f"{base_url(request)}/{prefix}{org}/{row.name}.git/info/lfs"
     return {
         **found,
         "authenticated": True,
         "actions": {
-            "upload": {"href": f"{home}/upload/{signature}", "expires_in": VALID_SECONDS},
+            "upload": {
+                "href": f"{base_url(request)}/upload/{signature}",
+                "expires_in": VALID_SECONDS,
+            },
             "verify": {"href": f"{home}/verify", "expires_in": VALID_SECONDS},
         },
     }
-
-
-def _commit_url(request: HttpRequest, row: Repository, version: Version) -> str:
-    prefix = "datasets/" if row.kind == Kind.DATASET else ""
-    org = request.org.slug  # type: ignore[attr-defined]
-    return f"{base_url(request)}/{prefix}{org}/{row.name}/commit/{version.commit}"

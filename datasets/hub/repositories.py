@@ -11,15 +11,15 @@ from datasets.hub.requests import (
     KINDS,
     TYPES,
     actor_of,
+    address_of,
     answer_json,
-    base_url,
     hub_view,
     json_of,
     repository_of,
     text_in,
     version_of,
 )
-from datasets.models import Kind, Repository, Visibility
+from datasets.models import Visibility
 from datasets.selectors import find_repository, visible_repositories
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.messages import Message
@@ -81,9 +81,9 @@ def create(request: HttpRequest) -> HttpResponse:
         )
         if not known.exists():
             raise
-        url = _url(request, known.get())
+        url = address_of(request, known.get())
         return answer_json({"error": error.message, "url": url}, status=409)
-    return answer_json({"url": _url(request, row), "name": f"{slug}/{row.name}"})
+    return answer_json({"url": address_of(request, row), "name": f"{slug}/{row.name}"})
 
 
 @hub_view("DELETE")
@@ -178,8 +178,3 @@ def _org_of_token(request: HttpRequest) -> Organization:
     token = actor_of(request).token
     assert token is not None
     return Organization.objects.get(id=token.org_id)
-
-
-def _url(request: HttpRequest, row: Repository) -> str:
-    prefix = "/datasets" if row.kind == Kind.DATASET else ""
-    return f"{base_url(request)}{prefix}/{request.org.slug}/{row.name}"  # type: ignore[attr-defined]

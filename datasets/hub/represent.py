@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from datasets.hub.requests import TYPES
+from datasets.hub.requests import EMPTY, TYPES
 from datasets.models import Ref, Repository, Version, Visibility
 from datasets.selectors import tree_of
 from datasets.trees import Entry, Folder
@@ -37,7 +37,7 @@ def summary(repository: Repository, head: Version | None = None) -> dict[str, An
         "id": name,
         **({"modelId": name} if TYPES[repository.kind] == "model" else {}),
         "author": repository.org.slug,
-        "sha": head.commit if head else None,
+        "sha": head.commit if head else EMPTY,
         "private": repository.visibility != Visibility.ORGANIZATION,
         "gated": False,
         "disabled": False,
@@ -60,7 +60,6 @@ def details(repository: Repository, version: Version | None, *, with_blobs: bool
     ]
     return {
         **summary(repository, version),
-        "sha": version.commit if version else None,
         "siblings": siblings,
         "cardData": card,
         "tags": _tags(card),
@@ -109,16 +108,16 @@ def commit_row(version: Version) -> dict[str, Any]:
 
 
 def ref_rows(refs: Iterable[Ref], kind: str) -> list[dict[str, Any]]:
-    """Return branches or tags. A branch without versions has none."""
+    """Return branches or tags."""
     place = "heads" if kind == Ref.Kind.BRANCH else "tags"
     return [
         {
             "name": ref.name,
             "ref": f"refs/{place}/{ref.name}",
-            "targetCommit": ref.version.commit,
+            "targetCommit": ref.version.commit if ref.version else EMPTY,
         }
         for ref in refs
-        if ref.kind == kind and ref.version is not None
+        if ref.kind == kind
     ]
 
 

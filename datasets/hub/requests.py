@@ -21,6 +21,7 @@ from workspaces.api.base import RateLimitedFor, count_request
 
 KINDS = {"datasets": Kind.DATASET, "models": Kind.CHECKPOINT}
 TYPES: dict[str, str] = {Kind.DATASET: "dataset", Kind.CHECKPOINT: "model"}
+EMPTY = "0" * 40  # the id of what a branch without versions has
 _CODES = {
     "no_repository": "RepoNotFound",
     "no_version": "RevisionNotFound",
@@ -74,6 +75,8 @@ def repository_of(request: HttpRequest, plural: str, name: str) -> Repository:
 
 def version_of(repository: Repository, revision: str) -> Version | None:
     """Return a version; None for a branch without any. Raises NotFound."""
+    if revision == EMPTY:
+        return None
     try:
         return find_version(repository, revision)
     except NotFound as error:
@@ -126,6 +129,14 @@ def answer_json(
     return HttpResponse(
         orjson.dumps(data), content_type="application/json", status=status, headers=headers
     )
+
+
+def address_of(request: HttpRequest, row: Repository) -> str:
+    """Return the address of a repository; clients 0 can't read one whose endpoint has a path."""
+    prefix = "datasets/" if row.kind == Kind.DATASET else ""
+    name = f"{prefix}{request.org.slug}/{row.name}"  # type: ignore[attr-defined]
+    is_old = "hf_hub/0." in request.headers.get("User-Agent", "")
+    return name if is_old else f"{base_url(request)}/{name}"
 
 
 def base_url(request: HttpRequest) -> str:

@@ -27,10 +27,10 @@ _ROUTES = (
 _FILES = (
     (r"/resolve/(?P<rest>.+)", trees.resolve),
     (r"\.git/info/lfs/objects/batch", commits.lfs_batch),
-    (r"\.git/info/lfs/upload/(?P<signature>.+)", commits.lfs_upload),
     (r"\.git/info/lfs/verify", commits.lfs_verify),
 )
 urlpatterns = [
+    path("upload/<str:signature>", commits.lfs_upload),
     path("api/whoami-v2", repositories.whoami),
     path("api/repos/create", repositories.create),
     path("api/repos/delete", repositories.delete),
