@@ -1,0 +1,85 @@
+"""The clients of the Hugging Face Hub against a running portal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rig.environment import ROOT
+from tests.rig.mlflow import python_of
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder
+from tests.rig.redis import start_redis
+
+PROGRAMS = ROOT / "tests" / "datasets" / "programs"
+
+
+@pytest.fixture(scope="module")
+def hub(mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
+    """Return a running portal."""
+    folder, urls = Folder(), {}
+    if mode == "server":
+        database = create_database(request.getfixturevalue("postgres_url"), "hub_portal")
+        urls = {"database_url": database, "redis_url": start_redis(folder).url}
+    portal = Portal(folder, **urls, is_furnished=True)
+    portal.start()
+    yield portal
+    portal.stop()
+    folder.close()
+
+
+@pytest.fixture
+def run(hub: Portal, tmp_path: Path) -> Callable[..., Any]:
+    """Return `run(environment, program, *arguments)`: what a program prints last, as JSON."""
+    token = hub.token()
+
+    def run_program(environment: str, program: str, *arguments: str, **variables: str) -> Any:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "MUSTER_"))}
+        done = subprocess.run(
+            [python_of(environment), PROGRAMS / program, *arguments],
+            cwd=tmp_path,
+            env=kept
+            | {
+                "HF_ENDPOINT": f"{hub.url}/hf",
+                "HF_TOKEN": token,
+                "HF_HOME": str(tmp_path / "cache"),
+                "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+                "HF_HUB_DISABLE_TELEMETRY": "1",
+                "HOME": str(tmp_path),
+                **variables,
+            },
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-5000:]}"
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run_program
+
+
+def test_the_newest_client_uploads_by_xet_and_reads_back(run):
+    first, second = run("hf", "hub.py", "digits", "dataset")
+    assert first != second
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("environment", ["hf0", "hf1", "hf"])
+@pytest.mark.parametrize("transfer", ["xet", "lfs"])
+@pytest.mark.parametrize("kind", ["dataset", "model"])
+def test_clients_upload_and_read_back(run, environment, transfer, kind):
+    is_disabled = {"HF_HUB_DISABLE_XET": "1"} if transfer == "lfs" else {}
+    run(environment, "hub.py", f"{environment}-{transfer}", kind, **is_disabled)
+
+
+@pytest.mark.integration
+def test_libraries_load_stream_and_push(run):
+    assert run("hf1", "libraries.py") == "done"
