@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, QuerySet
 
 from experiments.models import Artifact, LoggedModel, Run
 from portal.blobs.files import StoredFile, file_store
@@ -78,27 +78,47 @@ def add(owner: Owner, path: str, stored: StoredFile) -> Artifact:
     return known
 
 
-def find(owner: Owner, path: str) -> Artifact:
+def find(owner: Owner, path: str, *, with_models: bool = False) -> Artifact:
     """Return the file at a path. Raises NotFound."""
-    found = _rows(owner).filter(path=path).first()
+    found = files_of(owner).get(path) if with_models else _rows(owner).filter(path=path).first()
     if found is None:
         raise NotFound(Message("There is no file {path} here.", path=path[:LONGEST]))
     return found
 
 
-def listing(owner: Owner, folder: str = "") -> list[Entry]:
+def files_of(owner: Owner) -> dict[str, Artifact]:
+    """Return the files by path; those of a run's logged models are below the name of the model.
+
+    MLflow 3 keeps them apart from the run, but people look for them there.
+    """
+    found = {}
+    if isinstance(owner, Run):
+        rows = Artifact.objects.filter(
+            logged_model__run=owner,
+            logged_model__experiment__team_id=owner.team_id,
+            logged_model__deleted_at=None,
+        )
+        for row in rows.select_related("logged_model").order_by("logged_model__created_at"):
+            assert row.logged_model is not None
+            found[f"{row.logged_model.name}/{row.path}"] = row
+    return found | {row.path: row for row in _rows(owner)}
+
+
+def listing(owner: Owner, folder: str = "", *, with_models: bool = False) -> list[Entry]:
     """Return the files and folders directly in a folder, ordered by path; "" is the top.
 
     The listing of a file is the file itself, and that of an unknown path is empty.
+    `with_models` includes the files of logged models, as `files_of` does.
     """
     start = f"{clean_path(folder)}/" if folder else ""
     found: dict[str, Entry] = {}
-    for row in _rows(owner).order_by("path"):
-        if row.path == folder:
-            return [Entry(row.path, False, row.size, 1, row)]
-        if not row.path.startswith(start):
+    files = files_of(owner) if with_models else {row.path: row for row in _rows(owner)}
+    for file, row in sorted(files.items()):
+        if file == folder:
+            return [Entry(file, False, row.size, 1, row)]
+        if not file.startswith(start):
             continue
-        name, slash, _rest = row.path[len(start) :].partition("/")
+        name, slash, _rest = file[len(start) :].partition("/")
         path = start + name
         before = found.get(path, Entry(path, bool(slash), 0, 0))
         found[path] = replace(
@@ -161,11 +181,6 @@ def delete_all(owners: Iterable[Owner]) -> None:
     """Delete the files of runs and logged models that are about to be deleted permanently."""
     for owner in owners:
         _delete_rows(owner, list(_rows(owner).select_for_update(of=("self",))))
-
-
-def size_of(owner: Owner) -> int:
-    """Return the bytes of all files."""
-    return int(_rows(owner).aggregate(n=Sum("size"))["n"] or 0)
 
 
 def referenced(org_id: UUID, names: Collection[str]) -> set[str]:

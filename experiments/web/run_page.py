@@ -183,7 +183,7 @@ def artifact_context(request: Any, row: Run) -> dict[str, Any]:
         "preview": preview,
         "path": path,
         "files_api": f"/api/v1/orgs/{request.org.slug}/runs/{row.id.hex}/artifacts",
-        "total": artifacts.size_of(row),
+        "total": sum(file.size for file in artifacts.files_of(row).values()),
     }
 
 
@@ -195,7 +195,7 @@ def _levels(row: Run, path: str) -> list[dict[str, Any]]:
 
     def below(folder: str, depth: int) -> list[dict[str, Any]]:
         found = []
-        for entry in artifacts.listing(row, folder):
+        for entry in artifacts.listing(row, folder, with_models=True):
             if entry.path == folder:  # a file lists itself
                 continue
             is_open = entry.is_folder and entry.path in open_folders
@@ -224,9 +224,9 @@ def preview_of(row: Run, path: str) -> Preview | None:
     if not path:
         return None
     try:
-        found = artifacts.find(row, path)
+        found = artifacts.find(row, path, with_models=True)
     except NotFound:
-        if artifacts.listing(row, path):
+        if artifacts.listing(row, path, with_models=True):
             return None  # a folder
         raise
     lower = path.lower()
