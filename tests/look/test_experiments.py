@@ -63,6 +63,10 @@ def test_best_runs_of_a_sweep_are_found_compared_and_followed(screen: Page, site
         mlflow.call("runs/update", run_id=run_id, status="FINISHED", end_time=9000)
     going = mlflow.run(experiment, "going", "5e-4", [0.2, 0.3])
 
+    # The address that MLflow's client prints
+    screen.goto(f"{site.url}/mlflow/home/default/#/experiments/{experiment}/runs/{going}")
+    screen.wait_for_url(f"{site.url}/home/runs/{going}")
+
     screen.goto(f"{site.url}/home/experiments")
     screen.get_by_role("link", name=name).click()
     titles = screen.locator("td.name .title")
