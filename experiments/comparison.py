@@ -106,8 +106,9 @@ def configuration(run: Run) -> dict[str, Any]:
     if run.job:
         found |= config_of(run.job) | dict(_hardware(run.job))
     found |= {f"parameters.{name}": value for name, value in run.params.items()}
+    is_job = run.tags.get("mlflow.source.type") == "JOB"  # whose source is the page of the job
     for tag, key in SOURCE_TAGS.items():
-        if value := run.tags.get(tag):
+        if (value := run.tags.get(tag)) and not (is_job and key == "source"):
             found[f"code.{key}"] = value
     for given in run.inputs:
         dataset = given.get("dataset") or {}

@@ -126,14 +126,16 @@ def _dataset(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _source(text: Any) -> str:
-    """Return the address in the source of a dataset, which is often JSON."""
+    """Return the address in the source of a dataset, often JSON, or the program that made it."""
     try:
         found = json.loads(text)
     except (TypeError, ValueError):
         return str(text)
     if not isinstance(found, dict):
         return str(text)
-    return str(found.get("uri") or found.get("url") or found.get("path") or found.get("tags") or "")
+    tags = found.get("tags")
+    program = tags.get("mlflow.source.name") if isinstance(tags, dict) else ""
+    return str(found.get("uri") or found.get("url") or found.get("path") or program or "")
 
 
 def _models(row: Run) -> list[LoggedModel]:

@@ -85,6 +85,21 @@ def test_runs_are_filtered_and_sorted_by_what_they_logged(story, runs, query, sh
     assert found == [f"run-{n}" for n in shown]
 
 
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ('{"uri": "s3://bucket/train"}', "s3://bucket/train"),
+        ('{"tags": {"mlflow.user": "ada", "mlflow.source.name": "train.py"}}', "train.py"),
+        ("not JSON", "not JSON"),
+    ],
+)
+def test_data_of_a_run_is_shown_with_its_source(story, ada, runs, source, shown):
+    dataset = {"name": "train", "digest": "1", "source_type": "code", "source": source}
+    services.log_inputs(actor=ada, run=runs[0], inputs=[{"dataset": dataset}])
+    context = story.client(story.ben).get(f"/atlas/runs/{runs[0].id.hex}").context
+    assert [one["source"] for one in context["inputs"]] == [shown]
+
+
 def test_wrong_filter_is_explained_above_the_table(story, runs):
     page = story.client(story.ben).get(f"{TABLE}?filter=metrics.acc >").content.decode()
     assert 'class="note bad' in page and 'class="title"' not in page
@@ -210,8 +225,9 @@ def test_comparison_ranks_differences_and_shows_files_side_by_side(story, ada, r
     many = ",".join(run.id.hex for run in runs) + "," + ids.upper()
     assert len(story.client(story.ben).get(f"/atlas/compare?runs={many}").context["rows"]) == 5
     assert story.client(story.cyd).get(f"/atlas/compare?runs={ids}").status_code == 404
-    same = comparison.differences([compared(runs[0]), compared(runs[0])])
-    assert ranked(same) == []
+    for n, run in enumerate(runs[2:4]):  # jobs that are the same, but for the link to their page
+        run.params, run.tags = {}, {"mlflow.source.type": "JOB", "mlflow.source.name": f"jobs/{n}"}
+    assert ranked(comparison.differences([compared(run) for run in runs[2:4]])) == []
 
 
 def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
