@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 LONGEST = 8 << 20  # bytes of one record that is read; images and graphs may be longer
+MOST = 10_000  # scalars of one record, and of one call about twice as many
+_LAST = 253_402_300_799  # Unix seconds; the end of the year 9999
+_MOST_STEP = 2**61  # the differences of steps fit into 64 bits
 _HEADER = struct.Struct("<QI")
 _FOOTER = 4  # bytes: the checksum of the data
 _FLOAT, _DOUBLE, _INT32, _INT64 = 1, 2, 3, 9  # TensorFlow's DataType
@@ -35,13 +39,18 @@ class Corrupt(ValueError):
 def read(file: BinaryIO, offset: int, budget: int) -> tuple[list[Scalar], int]:
     """Return the scalars of complete records from an offset on, and the offset behind them.
 
-    Reads about `budget` bytes. A record that is still being written is left for the next call.
+    Reads about `budget` bytes. A record that is still being written is left for the next call;
+    one whose time, step or tag cannot be stored is skipped.
     Raises Corrupt.
     """
     found: list[Scalar] = []
     file.seek(offset)
     end = offset + budget
-    while offset < end and len(header := file.read(_HEADER.size)) == _HEADER.size:
+    while (
+        offset < end
+        and len(found) < MOST
+        and len(header := file.read(_HEADER.size)) == _HEADER.size
+    ):
         size, checksum = _HEADER.unpack(header)
         if checksum != _masked_crc(header[:8]):
             raise Corrupt(f"no record at byte {offset}")
@@ -69,7 +78,10 @@ def _scalars(event: memoryview) -> list[Scalar]:
             elif number == 2 and isinstance(value, int):
                 step = value - (1 << 64) if value >> 63 else value
             elif number == 5 and isinstance(value, memoryview):
-                values += [inner for kind, inner in _fields(value) if kind == 1]
+                inside = (inner for kind, inner in _fields(value) if kind == 1)
+                values += islice(inside, MOST - len(values))
+        if not (0 <= at <= _LAST and abs(step) < _MOST_STEP):
+            return []
         read_values = [_value(v) for v in values if isinstance(v, memoryview)]
         return [Scalar(tag, step, round(at * 1000), n) for tag, n in filter(None, read_values)]
     except (struct.error, ValueError, IndexError, OverflowError):
@@ -90,7 +102,7 @@ def _value(data: memoryview) -> tuple[str, float] | None:
             number = _number(value)
         elif kind == 9 and _plugin(value) not in {"", "scalars"}:
             return None
-    return (tag, number) if tag and number is not None else None
+    return (tag, number) if tag and "\0" not in tag and number is not None else None
 
 
 def _plugin(metadata: memoryview) -> str:

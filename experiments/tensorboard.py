@@ -13,6 +13,7 @@ import re
 import stat
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
@@ -36,7 +37,7 @@ PIECE = 1.0  # seconds per run of the task, so that others get their turn
 AFTER_END = timedelta(minutes=2)  # for which the files of an ended attempt are still read
 BUDGET = 4 << 20  # bytes of a file per transaction
 MOST_LIVE = 500  # points of a piece that viewers get at once; they read the others later
-MOST_FILES, DEPTH = 200, 6  # of an attempt
+MOST_FILES, MOST_FOLDERS, DEPTH = 200, 2000, 6  # of an attempt
 _EVENTS = re.compile(r"events\.out\.tfevents\.")
 # Folders whose names say nothing about the metrics in them: roots, times and versions.
 _PLAIN = re.compile(
@@ -65,8 +66,8 @@ def read_event_files() -> None:
                 return
             try:
                 read_attempt(attempt, until)
-            except (OSError, PortalError) as error:
-                log.warning("event files of attempt %s: %s", attempt.id, error)
+            except Exception as error:  # whatever a job writes there, the others get their turn
+                log.warning("event files of attempt %s: %r", attempt.id, error)
 
 
 def read_attempt(attempt: Attempt, until: float) -> None:
@@ -119,7 +120,11 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
         )
         for scalar in scalars
     ]
-    series.append(run.series_owner, points, org_id=job.org_id)
+    try:
+        series.append(run.series_owner, points, org_id=job.org_id)
+    except PortalError as error:  # too many metrics: the file is not read again
+        log.warning("%s of job %s: %s", found.path, job.id, error)
+        points, offset = [], -1
     has_moved = offset != row.offset
     row.offset = offset
     row.save(update_fields=["offset"])
@@ -135,7 +140,8 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
 def _event_files(folder: str) -> Iterator[FoundFile]:
     """Open the event files below a folder, without following links."""
     count = 0
-    for path, folders, names, handle in os.fwalk(folder, follow_symlinks=False):
+    walk = os.fwalk(folder, follow_symlinks=False)
+    for path, folders, names, handle in islice(walk, MOST_FOLDERS):
         below = os.path.relpath(path, folder)
         if below.count(os.sep) >= DEPTH - 1:
             folders.clear()
@@ -146,6 +152,7 @@ def _event_files(folder: str) -> Iterator[FoundFile]:
             if file := _opened(name, handle):
                 count += 1
                 place = name if below == "." else f"{below}/{name}"
+                place = place.encode(errors="replace").decode()  # a name may be any bytes
                 yield FoundFile(place[:900], os.fstat(file.fileno()).st_size, file)
 
 

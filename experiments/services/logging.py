@@ -69,7 +69,7 @@ def add_to_list_tag(*, actor: Actor, run: Run, key: str, item: Any) -> None:
     row = lock(actor, run)
     try:
         items = json.loads(row.tags.get(key, "[]"))
-    except ValueError:
+    except (ValueError, RecursionError):
         items = None
     if not isinstance(items, list):
         raise InvalidInput.at("tags", Message("has {key}, which is not a list", key=key))

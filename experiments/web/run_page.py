@@ -129,7 +129,7 @@ def _source(text: Any) -> str:
     """Return the address in the source of a dataset, which is often JSON."""
     try:
         found = json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return str(text)
     if not isinstance(found, dict):
         return str(text)
@@ -275,5 +275,5 @@ def _table(found: Any, text: str, delimiter: str, *, is_cut: bool) -> Preview:
 def _pretty(text: str) -> str:
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except ValueError:
+    except (ValueError, RecursionError):  # also nested too deeply
         return text
