@@ -10,11 +10,13 @@ from django.db import transaction
 
 from experiments.models import Run
 from experiments.services import limits
+from experiments.services.experiments import NOTE
 from experiments.services.runs import NAME_TAG, check_not_in_trash, lock
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
+from portal.core.texts import check_unchanged
 from portal.series import Point
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -51,6 +53,19 @@ def log_batch(
         series.append(run.series_owner, metrics, org_id=run.org_id)
     if metrics:
         transaction.on_commit(lambda: _publish(run, metrics))
+
+
+@transaction.atomic
+def write_note(*, actor: Actor, run: Run, note: str, was: str | None = None) -> None:
+    """Write the note of a run; `was` is the mark of the note that was read.
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
+    row = lock(actor, run)
+    check_unchanged("note", row.tags.get(NOTE, ""), was)
+    limits.check_text("note", note, limits.TAG_VALUE)
+    row.tags = {**row.tags, NOTE: note}
+    _save(row, "tags")
 
 
 @transaction.atomic

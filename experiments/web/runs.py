@@ -189,8 +189,11 @@ def act_on_runs(request: Any, number: str) -> HttpResponse:
     rows = _full(
         Run.objects.filter(experiment=row, id__in=_ids(request.POST.getlist("run")[:MOST_SELECTED]))
     )
-    found = list(rows)
     act, done, opposite = _VERBS[verb]
+    found = [one for one in rows if verb not in _CHANGES or _CHANGES[verb](one)]
+    key = request.POST.get("key", "").strip()
+    if verb == "tag" and any(key in one.tags for one in found):
+        opposite = ""  # the values before would be lost
     try:
         n = act(request, found)
     except PortalError as error:
@@ -231,6 +234,13 @@ def _untag(request: Any, rows: list[Run]) -> int:
     return len(rows)
 
 
+# Which runs a verb changes, so that an undo leaves the others as they are
+_CHANGES: dict[str, Callable[[Run], bool]] = {
+    "archive": lambda run: run.archived_at is None,
+    "unarchive": lambda run: run.archived_at is not None,
+    "delete": lambda run: run.deleted_at is None,
+    "restore": lambda run: run.deleted_at is not None,
+}
 # verb -> what it does, what is said then, and the verb that undoes it
 _VERBS: dict[str, tuple[Callable[[Any, list[Run]], int], tuple[Message, Message], str]] = {
     "archive": (

@@ -109,6 +109,7 @@ def act_on_experiment(request: Any, number: str) -> HttpResponse:
             experiment=row,
             name=request.POST.get("name", "").strip(),
             description=request.POST.get("description", "").strip(),
+            was=request.POST.get("was"),
         ),
     )
 
