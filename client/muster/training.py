@@ -374,7 +374,7 @@ class Reporter:
 
 
 def _files(path: str) -> Iterator[tuple[str, str]]:
-    """Yield (file, name below the folder of the run)."""
+    """Yield (file, name below the folder of the run); not pipes and devices, which never end."""
     base = os.path.basename(os.path.abspath(path))
     if not os.path.isdir(path):
         os.stat(path)
@@ -383,7 +383,9 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
         inner.sort()
         below = os.path.relpath(folder, path).replace(os.sep, "/")
         for name in sorted(names):
-            yield os.path.join(folder, name), posixpath.normpath(f"{base}/{below}/{name}")
+            file = os.path.join(folder, name)
+            if os.path.isfile(file) or os.path.islink(file):
+                yield file, posixpath.normpath(f"{base}/{below}/{name}")
 
 
 def _text_of(error: urllib.error.HTTPError) -> str:
