@@ -23,11 +23,12 @@ from django.db.models import Q
 from experiments import event_files
 from experiments.jobs import follow_job
 from experiments.models import EventFile, Run
-from jobs.metrics import task_labels, unit_of
+from jobs.metrics import series_of, unit_of
 from jobs.models import Attempt
 from jobs.outputs import output_of
+from jobs.services.measure import store_points
 from portal import series
-from portal.core import clock, streams
+from portal.core import clock
 from portal.core.errors import PortalError
 from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
@@ -108,11 +109,10 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
     except event_files.Corrupt as error:
         log.warning("%s of job %s: %s", found.path, job.id, error)
         scalars, offset = [], -1
-    labels = task_labels(job, attempt.index)
     points = [
         series.Point(
             name=(metric := metric_name(found.path, scalar.tag)),
-            labels=labels,
+            labels={},
             at_ms=scalar.at_ms,
             value=scalar.value,
             step=scalar.step,
@@ -121,19 +121,13 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
         for scalar in scalars
     ]
     try:
-        series.append(run.series_owner, points, org_id=job.org_id)
+        store_points(series_of(job, attempt.index), points, org_id=job.org_id, most_live=MOST_LIVE)
     except PortalError as error:  # too many metrics: the file is not read again
         log.warning("%s of job %s: %s", found.path, job.id, error)
-        points, offset = [], -1
+        offset = -1
     has_moved = offset != row.offset
     row.offset = offset
     row.save(update_fields=["offset"])
-    topic = f"metrics:job:{job.id.hex}"
-    news = [
-        ((topic,), {"t": p.at_ms, "step": p.step, "values": {p.key: p.value}})
-        for p in points[-MOST_LIVE:]
-    ]
-    transaction.on_commit(lambda: streams.publish_all(news))
     return has_moved and offset >= 0
 
 

@@ -117,7 +117,7 @@ def init(
 class Place:
     """The run that this process logs to.
 
-    `job` is the id of its job, "" outside of jobs; `task` is the index in an array, else "".
+    `job` is the id of its job, "" outside of jobs. The tasks of an array have a run each.
     """
 
     url: str
@@ -126,7 +126,6 @@ class Place:
     team: str
     run: str
     job: str = ""
-    task: str = ""
 
     @property
     def mlflow(self) -> str:
@@ -150,10 +149,8 @@ class Place:
     def facts(self, rows: list[tuple[str, str, str]]) -> tuple[str, dict[str, Any]]:
         """Return address and body of a request that stores (kind, name, value)."""
         body: dict[str, Any] = {"run_id": self.run}
-        # The tasks of an array share the run of the job, so each has names of its own.
-        start = f"task/{self.task}/" if self.task else ""
         for kind, name, value in rows:
-            body.setdefault(kind, []).append({"key": start + name, "value": value})
+            body.setdefault(kind, []).append({"key": name, "value": value})
         return f"{self.mlflow}/runs/log-batch", body
 
     def send(self, method: str, url: str, body: Any = None, timeout: float = 10) -> Any:
@@ -404,7 +401,6 @@ def _place_of_job() -> Place | None:
         env.get("MUSTER_TEAM", ""),
         env.get("MUSTER_RUN_ID") or env["MUSTER_JOB_ID"].replace("-", ""),
         env["MUSTER_JOB_ID"],
-        env.get("MUSTER_ARRAY_INDEX", ""),
     )
 
 

@@ -14,7 +14,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
 from experiments import charts, services
-from experiments.lists import is_expression, run_item, runs_of
+from experiments.lists import is_expression, nested, run_item, runs_of
 from experiments.models import Experiment, Run
 from experiments.run_keys import RunKeys, keys_of, last_values
 from experiments.search.expressions import json_text
@@ -46,6 +46,8 @@ def experiment(request: Any, number: str) -> HttpResponse:
         return JsonResponse({"terms": _terms(keys)})
     view = runs_of(row, keys, show=query.get("show", ""), sort=query.get("sort", ""))
     shown = view.shown(request.actor, query, request.COOKIES)
+    if not query.get("sort"):
+        shown.rows = nested(shown.rows)
     group = query.get("group", "") if query.get("group") in keys.params else ""
     tab = "charts" if query.get("view") == "charts" else ""
     context = {

@@ -281,3 +281,21 @@ def test_names_and_infinities_are_harmless_in_commands_and_charts(story, ada, ru
     [curve] = json.loads(curves, parse_constant=pytest.fail)["training"]
     assert curve["values"] == [0.7, 0.7, None]
     assert "MLFLOW_EXPERIMENT_NAME='$(id)\" `id`'" in web.get(TABLE).context["command"]
+
+
+def test_children_are_shown_below_their_parents(story, ada, runs):
+    parent = runs[1]
+    for n in (10, 2):
+        services.create_run(
+            actor=ada,
+            experiment=parent.experiment,
+            name=f"run-1[{n}]",
+            started_ms=2000 - n,
+            parent=parent,
+        )
+    web = story.client(story.ada)
+    shown = names(web.get(TABLE))
+    assert shown == ["run-4", "run-3", "run-2", "run-1", "run-1[2]", "run-1[10]", "run-0"]
+    assert web.get(TABLE).content.decode().count('data-level="1"') == 2
+    Run.objects.filter(id=parent.id).update(parent=Run.objects.get(name="run-1[2]"))
+    assert sorted(names(web.get(TABLE))) == sorted(shown), "a circle loses no run"
