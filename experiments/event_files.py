@@ -3,13 +3,17 @@
 The `tensorboard` package brings numpy, grpcio and a web server for this (60 MiB); only five
 messages with a dozen fields are needed: Event, Summary, Summary.Value, SummaryMetadata, TensorProto
 of https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core. Pure: no Django.
+
+The portal and the client, which is a distribution of its own, have the same copy of this module.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 LONGEST = 8 << 20  # bytes of one record that is read; images and graphs may be longer
@@ -23,6 +27,14 @@ _PACKED = {5: "f", 6: "d"}  # TensorProto.float_val and double_val
 _CONTENT = {_FLOAT: "f", _DOUBLE: "d", _INT32: "i", _INT64: "q"}
 
 
+NAME = re.compile(r"events\.out\.tfevents\.")
+# Folders whose names say nothing about the metrics in them: roots, times and versions.
+_PLAIN = re.compile(
+    r"runs|logs|tb|tb_logs|tensorboard|lightning_logs|events|fit|default|version_\d+"
+    r"|\d{4}-?\d\d-?\d\d[T_-]?[\d_:-]*|[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.*"
+)
+
+
 class Scalar(NamedTuple):
     """A value of a tag; `at_ms` is Unix milliseconds."""
 
@@ -34,6 +46,12 @@ class Scalar(NamedTuple):
 
 class Corrupt(ValueError):
     """The file is not an event file, or damaged."""
+
+
+def metric_name(path: str, tag: str) -> str:
+    """Return the name of a metric: its tag below the folders of the file that mean something."""
+    folders = [name for name in PurePosixPath(path).parts[:-1] if not _PLAIN.fullmatch(name)]
+    return "/".join([*folders, tag])[:250]
 
 
 def read(file: BinaryIO, offset: int, budget: int) -> tuple[list[Scalar], int]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import stat
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import islice
-from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from django.db import transaction
@@ -39,12 +37,6 @@ AFTER_END = timedelta(minutes=2)  # for which the files of an ended attempt are 
 BUDGET = 4 << 20  # bytes of a file per transaction
 MOST_LIVE = 500  # points of a piece that viewers get at once; they read the others later
 MOST_FILES, MOST_FOLDERS, DEPTH = 200, 2000, 6  # of an attempt
-_EVENTS = re.compile(r"events\.out\.tfevents\.")
-# Folders whose names say nothing about the metrics in them: roots, times and versions.
-_PLAIN = re.compile(
-    r"runs|logs|tb|tb_logs|tensorboard|lightning_logs|events|fit|default|version_\d+"
-    r"|\d{4}-?\d\d-?\d\d[T_-]?[\d_:-]*|[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.*"
-)
 
 
 class FoundFile(NamedTuple):
@@ -83,12 +75,6 @@ def read_attempt(attempt: Attempt, until: float) -> None:
                 continue
 
 
-def metric_name(path: str, tag: str) -> str:
-    """Return the name of a metric: its tag below the folders of the file that mean something."""
-    folders = [name for name in PurePosixPath(path).parts[:-1] if not _PLAIN.fullmatch(name)]
-    return "/".join([*folders, tag])[:250]
-
-
 @transaction.atomic
 def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
     """Read one piece of a file; return whether there may be more."""
@@ -111,7 +97,7 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
         scalars, offset = [], -1
     points = [
         series.Point(
-            name=(metric := metric_name(found.path, scalar.tag)),
+            name=(metric := event_files.metric_name(found.path, scalar.tag)),
             labels={},
             at_ms=scalar.at_ms,
             value=scalar.value,
@@ -140,7 +126,7 @@ def _event_files(folder: str) -> Iterator[FoundFile]:
         if below.count(os.sep) >= DEPTH - 1:
             folders.clear()
         folders.sort()
-        for name in sorted(filter(_EVENTS.match, names)):
+        for name in sorted(filter(event_files.NAME.match, names)):
             if count >= MOST_FILES:
                 return
             if file := _opened(name, handle):

@@ -40,7 +40,7 @@ FILE_TRIES = 5
 FILE_TIMEOUT = 600.0  # seconds without progress
 
 _NEEDED = ("MUSTER_URL", "MUSTER_ORG", "MUSTER_JOB_ID", "MUSTER_TOKEN")
-_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+RETRIED = {408, 425, 429, 500, 502, 503, 504}
 Numbers = dict[str, SupportsFloat]
 
 
@@ -96,7 +96,7 @@ def init(
     with the program, as failed if an exception ends it, or with `finish`.
     """
     global _current
-    place = _place_of_job()
+    place = place_of_job()
     if place is None:
         place = _new_run(experiment, name, tags or {})
         with _lock:
@@ -264,7 +264,7 @@ class Reporter:
                 return True
             except urllib.error.HTTPError as error:
                 why = f"the portal answered {error.code}: {_text_of(error)}"
-                if error.code not in _AGAIN:
+                if error.code not in RETRIED:
                     break
             except Exception as error:
                 why = str(error)
@@ -334,7 +334,7 @@ class Reporter:
         try:
             self.place.send("POST", url, body, timeout)
         except urllib.error.HTTPError as error:
-            if error.code in _AGAIN:
+            if error.code in RETRIED:
                 return False
             if kind:
                 self.warn(
@@ -389,7 +389,7 @@ def _text_of(error: urllib.error.HTTPError) -> str:
     return error.read(300).decode(errors="replace")
 
 
-def _place_of_job() -> Place | None:
+def place_of_job() -> Place | None:
     """Return the place of the job that this process runs in, or None outside of jobs."""
     env = os.environ
     if not all(env.get(name) for name in _NEEDED):
@@ -489,7 +489,7 @@ def _reporter() -> Reporter | None:
     global _current
     with _lock:
         if _current is None or _current.pid != os.getpid():
-            place = _current.place if _current else _place_of_job()
+            place = _current.place if _current else place_of_job()
             _current = Reporter(place) if place else None
         return _current
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments import event_files, tasks, tensorboard
+from experiments import event_files, tasks
 from experiments.models import EventFile, Run
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
@@ -81,7 +81,7 @@ def test_damaged_file_raises_nothing_else(data):
     ],
 )
 def test_metric_has_the_folders_that_mean_something(path, name):
-    assert tensorboard.metric_name(path, "loss") == name
+    assert event_files.metric_name(path, "loss") == name
 
 
 @pytest.fixture
