@@ -85,4 +85,4 @@ def test_outage_delays_and_refused_and_damaged_files_do_not_stop_others(
 def test_sync_outside_of_a_job_is_an_error(tmp_path, monkeypatch):
     monkeypatch.delenv("MUSTER_JOB_ID", raising=False)
     process = sync(tmp_path, stderr=subprocess.PIPE)
-    assert "inside a job" in process.communicate(timeout=30)[1] and process.returncode == 2
+    assert "inside a job" in process.communicate(timeout=30)[1] and process.returncode == 5

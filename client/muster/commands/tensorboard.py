@@ -11,7 +11,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from muster.errors import InvalidInput, Unavailable
+from muster.errors import Conflict, Unavailable
 from muster.options import Commands
 from muster.output import Session
 from muster.tensorboard import Sync
@@ -39,7 +39,7 @@ def sync(
     """
     place = place_of_job()
     if place is None:
-        raise InvalidInput("This works inside a job only: MUSTER_JOB_ID is not set.", code="no_job")
+        raise Conflict("This works inside a job only: MUSTER_JOB_ID is not set.", code="no_job")
     found = folder or Path(os.environ.get("MUSTER_OUTPUT_DIR") or ".")
     found.mkdir(parents=True, exist_ok=True)  # the program may make it later
     stopped = threading.Event()
