@@ -88,7 +88,8 @@ def read(file: BinaryIO, offset: int, budget: int) -> tuple[list[Scalar], int]:
 
 def _scalars(event: memoryview) -> list[Scalar]:
     """Return the scalars of an Event; none if it cannot be read."""
-    at, step, values = 0.0, 0, []
+    at, step = 0.0, 0
+    values: list[int | memoryview] = []
     try:
         for number, value in _fields(event):
             if number == 1 and isinstance(value, memoryview):
