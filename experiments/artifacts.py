@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from experiments.models import Artifact, LoggedModel, Run
 from portal.blobs.files import StoredFile, file_store
 from portal.blobs.paths import LONGEST, clean_path
 from portal.core import clock
-from portal.core.errors import Conflict, NotFound, QuotaExceeded
+from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, record
-from portal.core.formatting import amount_text, bytes_text
 from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.models import Quota
-from workspaces.quotas import reservations
+from workspaces.quotas import reservations, storage
 from workspaces.quotas.limits import STORAGE, Meter, meters
 
 Owner: TypeAlias = Run | LoggedModel
@@ -48,15 +47,14 @@ def put(
     """Store a file at a path, replacing the one there.
 
     `size` is the number of bytes that were announced. Raises NotPermitted, InvalidInput, Conflict
-    if a folder is a file or the reverse, and QuotaExceeded; then nothing is stored.
+    if a folder is a file or the reverse, QuotaExceeded, and TooLarge; then nothing is stored.
     """
     path = clean_path(path)
     check_may_write(actor, owner)
     _check_conflicts(owner, path)
-    room = _room(owner, path)
-    if size is not None and room is not None and size > room.bytes:
-        raise _no_room(room, size)
-    stored = file_store().put(owner.org_id, chunks, size=size)
+    replaced = _rows(owner).filter(path=path).values_list("size", flat=True).first() or 0
+    chunks = storage.within_room(_amounts(owner, 1), chunks, size=size, replaced=replaced)
+    stored = file_store().put(owner.org_id, chunks, size=size, limit=settings.MUSTER_FILE_LIMIT)
     return add(owner, path, stored)
 
 
@@ -68,9 +66,7 @@ def add(owner: Owner, path: str, stored: StoredFile) -> Artifact:
     known = _rows(owner).filter(path=path).first()
     if known:
         reservations.settle(_amounts(owner, known.size))
-    refused = reservations.hold(_amounts(owner, stored.size))
-    if refused:
-        raise _no_room(_Room(refused, 0), stored.size)
+    storage.hold(_amounts(owner, stored.size), stored.size)
     if known is None:
         known = Artifact(org_id=owner.org_id, path=path, **_owner_fields(owner))
     known.size, known.sha256, known.created_at = stored.size, stored.sha256, clock.now()
@@ -237,62 +233,3 @@ def _team_and_person(owner: Owner) -> tuple[UUID, UUID]:
 
 def _amounts(owner: Owner, size: int) -> dict[Meter, int]:
     return meters(owner.org_id, *_team_and_person(owner), {STORAGE: size})
-
-
-class _Room(NamedTuple):
-    """What is left on the fullest meter."""
-
-    meter: Meter
-    bytes: int
-
-
-def _room(owner: Owner, path: str) -> _Room | None:
-    """Return the room for a file at this path, or None without limits.
-
-    Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
-    """
-    wanted = list(_amounts(owner, 1))
-    rows = Quota.objects.filter(
-        Q(limit__isnull=False),
-        org_id=owner.org_id,
-        resource=STORAGE,
-        subject_id__in=[meter.subject_id for meter in wanted],
-    )
-    replaced = _rows(owner).filter(path=path).values_list("size", flat=True).first() or 0
-    rooms = [
-        _Room(reservations.meter_of(row), row.limit - row.used + replaced)
-        for row in rows
-        if reservations.meter_of(row) in wanted
-    ]
-    return min(rooms, key=lambda room: room.bytes, default=None)
-
-
-def _no_room(room: _Room, size: int) -> QuotaExceeded:
-    row = Quota.objects.get(
-        scope=room.meter.scope,
-        org_id=room.meter.org_id,
-        subject_id=room.meter.subject_id,
-        resource=STORAGE,
-    )
-    whose = {
-        "org": Message("The organization"),
-        "team": Message("The team"),
-        "user": Message("The owner of the run"),
-    }[room.meter.scope]
-    return QuotaExceeded(
-        Message(
-            "{whose} uses {used} of {limit} of storage, and this file needs {size}. Delete "
-            "artifacts or logs, or ask an administrator for more.",
-            whose=whose,
-            used=amount_text(STORAGE, row.used),
-            limit=amount_text(STORAGE, row.limit),
-            size=bytes_text(size),
-        ),
-        data={
-            "scope": room.meter.scope,
-            "resource": STORAGE,
-            "used": row.used,
-            "limit": row.limit,
-            "ask": size,
-        },
-    )

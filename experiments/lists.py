@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -299,10 +300,36 @@ def run_item(row: Run, metrics: dict[str, dict[str, Any]]) -> Item:
         "ended_at": ended,
         "duration": (row.ended_ms - row.started_ms) / 1000 if row.ended_ms else None,
         "is_child": row.parent_id is not None,
+        "parent": row.parent_id.hex if row.parent_id else None,
         "is_archived": row.archived_at is not None,
         "is_deleted": row.deleted_at is not None,
         "page": f"/{row.org.slug}/runs/{row.id.hex}",
     }
+
+
+def nested(rows: Sequence[Item]) -> list[Item]:
+    """Return the rows with children below their parents, where both are among them.
+
+    `level` is the depth of a row. Children of a parent are in the order of their names, so that the
+    tasks of an array are in the order of their indexes.
+    """
+    ids = {row["id"] for row in rows}
+    below: dict[str, list[Item]] = defaultdict(list)
+    for row in rows:
+        below[row["parent"] if row["parent"] in ids else ""].append(row)
+    found: list[Item] = []
+    waiting = [(row, 0) for row in reversed(below.pop("", []))]
+    while waiting:
+        row, level = waiting.pop()
+        found.append(row | {"level": level})
+        inside = sorted(below.pop(row["id"], []), key=_by_number, reverse=True)
+        waiting += [(child, level + 1) for child in inside]
+    return found + [row for left in below.values() for row in left]  # a circle of parents
+
+
+def _by_number(row: Item) -> tuple[int, str]:
+    """Return a key by which `sweep[2]` is before `sweep[10]`."""
+    return len(row["name"]), row["name"]
 
 
 def instant(milliseconds: int | None) -> datetime | None:

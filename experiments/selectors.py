@@ -69,7 +69,7 @@ def find_experiment(actor: Actor, number: int | str, *, with_trash: bool = False
 def find_run(actor: Actor, run_id: str | UUID, *, with_trash: bool = False) -> Run:
     """Return a run by its id. Raises NotFound, also for a run that the actor may not see.
 
-    The run of a job is created if the job is so new that it has none.
+    The run of a job or task is created if that is so new that it has none.
     """
     text = str(run_id)
     found = None
@@ -79,7 +79,7 @@ def find_run(actor: Actor, run_id: str | UUID, *, with_trash: bool = False) -> R
             id=UUID(text)
         )
         found = rows.first()
-        if found is None and jobs.follow_job(UUID(text)):
+        if found is None and (jobs.follow_job(UUID(text)) or jobs.follow_task(actor, UUID(text))):
             found = rows.first()
     if found is None:
         raise NotFound(Message("There is no run {x} that you can see.", x=text[:40]))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster.errors import InvalidInput, Json, MusterError, NotFound, Unavailable, error_of
+from muster.wording import number_word
 
 if TYPE_CHECKING:
     import httpx
@@ -293,7 +294,7 @@ class Import:
             batch.append(
                 {
                     "name": key,
-                    "value": value if math.isfinite(value) else _word(value),
+                    "value": value if math.isfinite(value) else number_word(value),
                     "step": int(point.get("step") or 0),
                     "at": int(point["timestamp"]),
                 }
@@ -418,10 +419,6 @@ class Import:
 
 def _texts(rows: Sequence[Json] | None) -> dict[str, str]:
     return {row["key"]: str(row.get("value", "")) for row in rows or []}
-
-
-def _word(value: float) -> str:
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _is_same(last: Sequence[Any], metric: Json) -> bool:

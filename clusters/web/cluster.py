@@ -74,11 +74,12 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
     found = drain.find_node(connections.find_cluster(cluster), node)
     is_resume, actor = request.POST.get("do") == "resume", request.actor
     reason = _reason_of(found) if is_resume else request.POST.get("reason", "")
+    was = request.POST.get("was")  # an undo says what it undoes
     try:
         if is_resume:
-            drain.resume_node(actor=actor, node=found)
+            drain.resume_node(actor=actor, node=found, was=was)
         else:
-            drain.drain_node(actor=actor, node=found, why=reason)
+            drain.drain_node(actor=actor, node=found, why=reason, was=was)
     except PortalError as error:
         record_denied_request(request, error)
         show_error(request, error)
@@ -87,12 +88,13 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
             "node": found.id.hex,
             "do": "drain" if is_resume else "resume",
             "reason": reason,
+            "was": found.note,
         }
     return redirect(_page_before(request, found))
 
 
 def take_undo(request: Any, node: Node | None = None) -> dict[str, Any] | None:
-    """Return what the person just did to the node, or to any: node, cluster, `do`, `reason`.
+    """Return what the person just did to the node, or to any: node, cluster, `do`, `reason`, `was`.
 
     It is offered once. `do` is the action that undoes it.
     """

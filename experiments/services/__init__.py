@@ -25,6 +25,7 @@ from experiments.services.logging import (
     log_batch,
     log_inputs,
     log_outputs,
+    write_note,
 )
 from experiments.services.runs import (
     archive_runs,
@@ -88,4 +89,5 @@ __all__ = [
     "update_assessment",
     "update_experiment",
     "update_run",
+    "write_note",
 ]

@@ -10,11 +10,13 @@ from django.db import transaction
 
 from experiments.models import Run
 from experiments.services import limits
+from experiments.services.experiments import NOTE
 from experiments.services.runs import NAME_TAG, check_not_in_trash, lock
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
+from portal.core.texts import check_unchanged
 from portal.series import Point
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -54,6 +56,19 @@ def log_batch(
 
 
 @transaction.atomic
+def write_note(*, actor: Actor, run: Run, note: str, was: str | None = None) -> None:
+    """Write the note of a run; `was` is the mark of the note that was read.
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
+    row = lock(actor, run)
+    check_unchanged("note", row.tags.get(NOTE, ""), was)
+    limits.check_text("note", note, limits.TAG_VALUE)
+    row.tags = {**row.tags, NOTE: note}
+    _save(row, "tags")
+
+
+@transaction.atomic
 def delete_run_tag(*, actor: Actor, run: Run, key: str) -> None:
     """Delete a tag. Raises NotPermitted, NotFound, Conflict."""
     row = lock(actor, run)
@@ -69,7 +84,7 @@ def add_to_list_tag(*, actor: Actor, run: Run, key: str, item: Any) -> None:
     row = lock(actor, run)
     try:
         items = json.loads(row.tags.get(key, "[]"))
-    except ValueError:
+    except (ValueError, RecursionError):
         items = None
     if not isinstance(items, list):
         raise InvalidInput.at("tags", Message("has {key}, which is not a list", key=key))

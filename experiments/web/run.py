@@ -16,8 +16,6 @@ from portal.core.messages import Message
 from portal.web.undo import Undo
 from workspaces.web.base import action, page
 
-NOTE = "mlflow.note.content"  # the tag in which MLflow keeps the note of a run
-
 
 @page()
 def run_page(request: Any, run: str) -> HttpResponse:
@@ -58,8 +56,11 @@ def act_on_run(request: Any, run: str) -> HttpResponse:
         ),
         "note": (
             Message("The note is saved."),
-            lambda: services.log_batch(
-                actor=actor, run=row, tags={NOTE: given.get("note", "").replace("\r\n", "\n")}
+            lambda: services.write_note(
+                actor=actor,
+                run=row,
+                note=given.get("note", "").replace("\r\n", "\n"),
+                was=given.get("was"),
             ),
         ),
         "tag": (

@@ -18,6 +18,7 @@ from experiments.models import LoggedModel, Run, RunStatus
 from experiments.reproduction import environment_of, reproduction_of
 from experiments.run_keys import OWN_TAGS, in_order, last_values
 from experiments.selectors import visible_runs
+from experiments.services.experiments import NOTE
 from jobs.selectors import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
@@ -30,7 +31,6 @@ TABS = (
     ("artifacts", Message("Artifacts")),
     ("reproduce", Message("Reproduce")),
 )
-NOTE = "mlflow.note.content"
 MOST_CHILDREN, MOST_MODELS = 100, 50
 PREVIEW = 256 << 10  # bytes of a file that are read for its preview
 MOST_ROWS, MOST_COLUMNS = 200, 60  # of a table
@@ -129,7 +129,7 @@ def _source(text: Any) -> str:
     """Return the address in the source of a dataset, often JSON, or the program that made it."""
     try:
         found = json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return str(text)
     if not isinstance(found, dict):
         return str(text)
@@ -277,5 +277,5 @@ def _table(found: Any, text: str, delimiter: str, *, is_cut: bool) -> Preview:
 def _pretty(text: str) -> str:
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except ValueError:
+    except (ValueError, RecursionError):  # also nested too deeply
         return text

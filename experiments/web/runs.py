@@ -14,7 +14,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
 from experiments import charts, services
-from experiments.lists import is_expression, run_item, runs_of
+from experiments.lists import is_expression, nested, run_item, runs_of
 from experiments.models import Experiment, Run
 from experiments.run_keys import RunKeys, keys_of, last_values
 from experiments.search.expressions import json_text
@@ -46,6 +46,8 @@ def experiment(request: Any, number: str) -> HttpResponse:
         return JsonResponse({"terms": _terms(keys)})
     view = runs_of(row, keys, show=query.get("show", ""), sort=query.get("sort", ""))
     shown = view.shown(request.actor, query, request.COOKIES)
+    if not query.get("sort"):
+        shown.rows = nested(shown.rows)
     group = query.get("group", "") if query.get("group") in keys.params else ""
     tab = "charts" if query.get("view") == "charts" else ""
     context = {
@@ -189,8 +191,11 @@ def act_on_runs(request: Any, number: str) -> HttpResponse:
     rows = _full(
         Run.objects.filter(experiment=row, id__in=_ids(request.POST.getlist("run")[:MOST_SELECTED]))
     )
-    found = list(rows)
     act, done, opposite = _VERBS[verb]
+    found = [one for one in rows if verb not in _CHANGES or _CHANGES[verb](one)]
+    key = request.POST.get("key", "").strip()
+    if verb == "tag" and any(key in one.tags for one in found):
+        opposite = ""  # the values before would be lost
     try:
         n = act(request, found)
     except PortalError as error:
@@ -231,6 +236,13 @@ def _untag(request: Any, rows: list[Run]) -> int:
     return len(rows)
 
 
+# Which runs a verb changes, so that an undo leaves the others as they are
+_CHANGES: dict[str, Callable[[Run], bool]] = {
+    "archive": lambda run: run.archived_at is None,
+    "unarchive": lambda run: run.archived_at is not None,
+    "delete": lambda run: run.deleted_at is None,
+    "restore": lambda run: run.deleted_at is not None,
+}
 # verb -> what it does, what is said then, and the verb that undoes it
 _VERBS: dict[str, tuple[Callable[[Any, list[Run]], int], tuple[Message, Message], str]] = {
     "archive": (

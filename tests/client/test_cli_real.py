@@ -43,6 +43,7 @@ LEAVES = {
     "job metrics": ["{ended}"],
     "job delete-logs": ["{ended}", "--yes"],
     "idle": [],
+    "tensorboard sync": ["--once"],  # refused: it works in a job only
     "org list": [],
     "org create": ["globex", "--owner", "gil@globex.example"],
     "team list": [],
@@ -147,7 +148,7 @@ LEAVES = {
 }
 # Refused for the local cluster of this portal: it has no scheduler, is connected already, and has a
 # history.
-REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove"}
+REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove", "tensorboard sync"}
 AWAY = {"directory test", "directory sync"}  # nothing listens at the address of this directory
 
 

@@ -155,6 +155,9 @@ def test_bytes_count_as_storage_and_are_refused_beyond_the_limit(story, run):
     for path, size in (("new", 3), ("new", None), ("a", 8)):
         with pytest.raises(QuotaExceeded, match="The team uses 10 B of 12 B of storage"):
             artifacts.put(ada, run, path, [b"1" * (size or 3)], size=size)
+    endless = iter(lambda: b"1", b"")  # a body without a length
+    with pytest.raises(QuotaExceeded, match="this file needs 3 B"):
+        artifacts.put(ada, run, "new", endless)
     artifacts.put(ada, run, "a", [b"1234567"])
     assert used(story) == 12
     artifacts.delete(ada, artifacts.find(run, "a"))

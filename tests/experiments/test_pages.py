@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -13,6 +14,7 @@ from experiments.models import Run, RunStatus
 from experiments.reproduction import reproduction_of
 from jobs import comparison
 from portal.series import Point
+from portal.web.undo import undo_of
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope
 
@@ -247,3 +249,69 @@ def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
     reproduce = client.get(f"{page}?tab=reproduce").content.decode()
     assert f"/atlas/jobs/new?from={job.number}" in reproduce
     assert set(client.get(f"{page}/curves").json()) == {"training", "system"}
+
+
+def test_text_that_somebody_else_has_changed_is_not_overwritten(story, ada, runs):
+    web, run = story.client(story.ada), runs[0]
+    page, form = f"/atlas/runs/{run.id.hex}", 'name="was" value="'
+
+    def was(path: str) -> str:
+        return web.get(path).content.decode().partition(form)[2].partition('"')[0]
+
+    def note() -> str:
+        run.refresh_from_db()
+        return run.tags.get("mlflow.note.content", "")
+
+    seen = was(page)
+    services.log_batch(actor=ada, run=run, tags={"mlflow.note.content": "of Ben"})
+    web.post(f"{page}/act", {"verb": "note", "note": "of Ada", "was": seen})
+    assert note() == "of Ben"
+    web.post(f"{page}/act", {"verb": "note", "note": "of both", "was": was(page)})
+    assert note() == "of both"
+    seen = was(TABLE)
+    services.update_experiment(actor=ada, experiment=run.experiment, description="of Ben")
+    fields = {"verb": "edit", "name": "resnet", "description": "of Ada", "was": seen}
+    web.post(f"{TABLE}/edit", fields)
+    run.experiment.refresh_from_db()
+    assert run.experiment.description == "of Ben"
+
+
+def test_undo_of_many_leaves_runs_that_were_so_before(story, ada, runs):
+    web, ids = story.client(story.ada), [run.id.hex for run in runs[:2]]
+    services.archive_runs(actor=ada, runs=runs[:1])
+    services.log_batch(actor=ada, run=runs[0], tags={"kind": "old"})
+    shown = web.post(f"{TABLE}/act", {"verb": "archive", "run": ids}, follow=True)
+    [undo] = [undo_of(message) for message in shown.context["messages"]]
+    assert undo.fields["run"] == ids[1:]
+    fields = {"verb": "tag", "run": ids, "key": "kind", "value": "new"}
+    shown = web.post(f"{TABLE}/act", fields, follow=True)
+    assert [undo_of(message) for message in shown.context["messages"]] == [None]
+
+
+def test_names_and_infinities_are_harmless_in_commands_and_charts(story, ada, runs):
+    point = Point("val/acc", {}, 3000, float("inf"), 3)
+    services.log_batch(actor=ada, run=runs[0], metrics=[point])
+    services.update_experiment(actor=ada, experiment=runs[0].experiment, name='$(id)" `id`')
+    web = story.client(story.ada)
+    curves = web.get(f"/atlas/runs/{runs[0].id.hex}/curves").content
+    [curve] = json.loads(curves, parse_constant=pytest.fail)["training"]
+    assert curve["values"] == [0.7, 0.7, None]
+    assert "MLFLOW_EXPERIMENT_NAME='$(id)\" `id`'" in web.get(TABLE).context["command"]
+
+
+def test_children_are_shown_below_their_parents(story, ada, runs):
+    parent = runs[1]
+    for n in (10, 2):
+        services.create_run(
+            actor=ada,
+            experiment=parent.experiment,
+            name=f"run-1[{n}]",
+            started_ms=2000 - n,
+            parent=parent,
+        )
+    web = story.client(story.ada)
+    shown = names(web.get(TABLE))
+    assert shown == ["run-4", "run-3", "run-2", "run-1", "run-1[2]", "run-1[10]", "run-0"]
+    assert web.get(TABLE).content.decode().count('data-level="1"') == 2
+    Run.objects.filter(id=parent.id).update(parent=Run.objects.get(name="run-1[2]"))
+    assert sorted(names(web.get(TABLE))) == sorted(shown), "a circle loses no run"

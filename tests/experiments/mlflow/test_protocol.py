@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 
 import pytest
@@ -198,3 +199,37 @@ def test_malformed_requests_are_invalid_parameters(story, run, path, body):
     )
     assert answer.status_code in {400, 404}, answer.content
     assert answer.json()["error_code"] in {"INVALID_PARAMETER_VALUE", "RESOURCE_DOES_NOT_EXIST"}
+
+
+def test_hostile_values_are_refused_and_leave_pages_that_work(story, run):
+    ada, far = story.api(story.ada), 2**53 - 1
+    number = str(run.experiment.number)
+    place = {"mlflow_experiment": {"experiment_id": number}}
+    info = {"trace_id": "tr-1", "request_time": "2026-01-01T00:00:00Z", "trace_location": place}
+    deep = {"dataset": {"name": "d", "digest": "1", "source": "[" * 200_000}}
+
+    def send(method, path, **body):
+        url, named = f"{BASE}/mlflow/{path}", {"run_id": run.id.hex, "experiment_id": number}
+        answer = ada.generic(method, url, json.dumps(named | body), "application/json")
+        return answer.status_code
+
+    assert send("POST", "traces", trace={"trace_info": info}) == 200
+    refused = [
+        ("POST", "runs/create", {"start_time": far}),
+        ("POST", "runs/update", {"status": "FINISHED", "end_time": far}),
+        ("POST", "runs/log-model", {"model_json": "-1"}),
+        ("POST", "runs/set-tag", {"key": "a", "value": "\0"}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"tags": {"a": "\0"}}}}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"client_request_id": "x" * 300}}}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"execution_duration": f"{far}s"}}}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"assessments": 5}}}),
+        ("PATCH", "traces/tr-1", {"timestamp_ms": -(2**63)}),
+        ("PATCH", "traces/tr-1/tags", {"key": "a\0", "value": ""}),
+    ]
+    assert [case for case in refused if send(case[0], case[1], **case[2]) != 400] == []
+    assert send("POST", "runs/set-tag", key="a", value=r"C:\u0000") == 200
+    assert send("POST", "runs/log-inputs", datasets=[deep]) == 200
+    odd = info | {"trace_location": 5, "assessments": [{"assessment_id": []}]}
+    assert send("POST", "traces", trace={"trace_info": odd}) == 200
+    page = story.client(story.ada).get(f"/atlas/runs/{run.id.hex}")
+    assert page.status_code == 200
