@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from typing import Any
+
+import orjson
 
 from experiments import selectors
 from experiments.mlflow.calls import Call
-from experiments.mlflow.paging import part_of
 from experiments.mlflow.represent import metric_json, page
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import run_of
@@ -24,7 +28,7 @@ def history(call: Call) -> Any:
     row, name = run_of(call, call.run_id()), call.required("metric_key")
     limit = call.limit("max_results", 1, 10_000_000) if call.data.get("max_results") else None
     points = sorted(selectors.metric_history(row, name), key=lambda p: (p.at_ms, p.step or 0))
-    found, token = part_of(points, limit=limit, token=call.text("page_token"))
+    found, token = _part_of(points, limit, call.text("page_token"))
     return page("metrics", [metric_json(name, p.value, p.at_ms, p.step) for p in found], token)
 
 
@@ -93,6 +97,28 @@ def _sampled(by_run: dict[str, list[LastPoint]], limit: int) -> set[int]:
         return set(steps)
     interval = len(steps) / limit
     return {steps[int(n * interval)] for n in range(limit)} | ends
+
+
+def _part_of(
+    points: Sequence[LastPoint], limit: int | None, token: str
+) -> tuple[Sequence[LastPoint], str]:
+    """Return a page of the points, and the token of the next one or "". Raises InvalidInput."""
+    start = _start(token)
+    end = len(points) if limit is None else start + limit
+    more = urlsafe_b64encode(orjson.dumps({"offset": end})).decode() if end < len(points) else ""
+    return points[start:end], more
+
+
+def _start(token: str) -> int:
+    if not token:
+        return 0
+    try:
+        start = orjson.loads(urlsafe_b64decode(token))["offset"]
+        if isinstance(start, int) and start >= 0:
+            return start
+    except (binascii.Error, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+        pass
+    raise InvalidInput(Message("Invalid page token, could not base64-decode"))
 
 
 def _run_ids(call: Call, name: str) -> list[str]:
