@@ -7,12 +7,13 @@ several rows share the bytes.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Count, F, QuerySet, Sum, Value
+from django.db.models.functions import Left, StrIndex, Substr
 
 from experiments.models import Artifact, LoggedModel, Run
 from portal.blobs.files import StoredFile, file_store
@@ -53,9 +54,7 @@ def put(
     path = clean_path(path)
     check_may_write(actor, owner)
     _check_conflicts(owner, path)
-    room = _room(owner, path)
-    if size is not None and room is not None and size > room.bytes:
-        raise _no_room(room, size)
+    check_space(owner, path, size or 0)
     stored = file_store().put(owner.org_id, chunks, size=size)
     return add(owner, path, stored)
 
@@ -70,7 +69,7 @@ def add(owner: Owner, path: str, stored: StoredFile) -> Artifact:
         reservations.settle(_amounts(owner, known.size))
     refused = reservations.hold(_amounts(owner, stored.size))
     if refused:
-        raise _no_room(_Room(refused, 0), stored.size)
+        raise _quota_exceeded(refused, stored.size)
     if known is None:
         known = Artifact(org_id=owner.org_id, path=path, **_owner_fields(owner))
     known.size, known.sha256, known.created_at = stored.size, stored.sha256, clock.now()
@@ -89,25 +88,28 @@ def find(owner: Owner, path: str) -> Artifact:
 def listing(owner: Owner, folder: str = "") -> list[Entry]:
     """Return the files and folders directly in a folder, ordered by path; "" is the top.
 
-    The listing of a file is the file itself, and that of an unknown path is empty.
+    The listing of a file is the file itself, and that of an unknown path is empty. The database
+    adds up the folders, so the cost of Python does not depend on the files below them.
     """
     start = f"{clean_path(folder)}/" if folder else ""
-    found: dict[str, Entry] = {}
-    for row in _rows(owner).order_by("path"):
-        if row.path == folder:
-            return [Entry(row.path, False, row.size, 1, row)]
-        if not row.path.startswith(start):
-            continue
-        name, slash, _rest = row.path[len(start) :].partition("/")
-        path = start + name
-        before = found.get(path, Entry(path, bool(slash), 0, 0))
-        found[path] = replace(
-            before,
-            size=before.size + row.size,
-            files=before.files + 1,
-            artifact=None if slash else row,
-        )
-    return [found[path] for path in sorted(found)]
+    below = _below(owner, folder).annotate(slash=StrIndex("rest", Value("/")))
+    folders = (
+        below.filter(slash__gt=0)
+        .annotate(name=Left("rest", F("slash") - 1))
+        .order_by()
+        .values_list("name")
+        .annotate(Sum("size"), Count("id"))
+    )
+    found = [Entry(start + name, True, size, files) for name, size, files in folders]
+    found += [Entry(row.path, False, row.size, 1, row) for row in below.filter(slash=0)]
+    if folder and not found:
+        found = [Entry(r.path, False, r.size, 1, r) for r in _rows(owner).filter(path=folder)]
+    return sorted(found, key=lambda entry: entry.path)
+
+
+def is_folder(owner: Owner, path: str) -> bool:
+    """Return whether there are files below a path. Raises InvalidInput."""
+    return _below(owner, clean_path(path)).exists()
 
 
 def opened(artifact: Artifact, start: int = 0, end: int | None = None) -> Iterator[bytes]:
@@ -131,8 +133,7 @@ def delete_path(actor: Actor, owner: Owner, path: str) -> int:
     path = clean_path(path)
     check_may_write(actor, owner)
     type(owner).objects.select_for_update(of=("self",), no_key=True).get(id=owner.id)
-    inside = f"{path}/"
-    rows = [r for r in _rows(owner) if r.path == path or r.path.startswith(inside)]
+    rows = list(_rows(owner).filter(path=path)) or list(_below(owner, path))
     if not rows:
         raise NotFound(Message("There is no file {path} here.", path=path))
     _delete_rows(owner, rows)
@@ -183,6 +184,16 @@ def check_may_write(actor: Actor, owner: Owner) -> None:
         )
 
 
+def check_space(owner: Owner, path: str, size: int) -> None:
+    """Raise QuotaExceeded if there is no space for a file of this size at this path.
+
+    Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
+    """
+    space = _fullest_meter(owner, path)
+    if space is not None and size > space[1]:
+        raise _quota_exceeded(space[0], size)
+
+
 def _check_conflicts(owner: Owner, path: str) -> None:
     """Raise Conflict if the path is a folder, or goes through a file."""
     names = path.split("/")
@@ -192,9 +203,7 @@ def _check_conflicts(owner: Owner, path: str) -> None:
             Message("{path} is a file, so nothing can be stored in it.", path=file.path),
             code="path_conflict",
         )
-    inside = f"{path}/"
-    below = _rows(owner).filter(path__startswith=inside).values_list("path", flat=True)
-    if any(found.startswith(inside) for found in below):
+    if is_folder(owner, path):
         raise Conflict(
             Message("{path} is a folder. Give the file another name.", path=path),
             code="path_conflict",
@@ -211,6 +220,16 @@ def _rows(owner: Owner) -> QuerySet[Artifact]:
     return Artifact.objects.filter(**_owner_fields(owner))
 
 
+def _below(owner: Owner, folder: str) -> QuerySet[Artifact]:
+    """Return the files below a folder, with `rest`, their path within it; "" is the top."""
+    if not folder:
+        return _rows(owner).annotate(rest=F("path"))
+    start = f"{folder}/"
+    rows = _rows(owner).filter(path__startswith=start)  # by the index; SQLite ignores case here
+    rows = rows.annotate(head=Left("path", len(start)), rest=Substr("path", len(start) + 1))
+    return rows.filter(head=start)
+
+
 def _owner_fields(owner: Owner) -> dict[str, UUID]:
     return {"run_id" if isinstance(owner, Run) else "logged_model_id": owner.id}
 
@@ -224,46 +243,39 @@ def _amounts(owner: Owner, size: int) -> dict[Meter, int]:
     return meters(owner.org_id, *_team_and_person(owner), {STORAGE: size})
 
 
-class _Room(NamedTuple):
-    """What is left on the fullest meter."""
+def _fullest_meter(owner: Owner, path: str) -> tuple[Meter, int] | None:
+    """Return the meter with the least space for a file at this path, and that space in bytes.
 
-    meter: Meter
-    bytes: int
-
-
-def _room(owner: Owner, path: str) -> _Room | None:
-    """Return the room for a file at this path, or None without limits.
-
-    Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
+    None without limits.
     """
     wanted = list(_amounts(owner, 1))
     rows = Quota.objects.filter(
-        Q(limit__isnull=False),
+        limit__isnull=False,
         org_id=owner.org_id,
         resource=STORAGE,
         subject_id__in=[meter.subject_id for meter in wanted],
     )
     replaced = _rows(owner).filter(path=path).values_list("size", flat=True).first() or 0
-    rooms = [
-        _Room(reservations.meter_of(row), row.limit - row.used + replaced)
+    spaces = [
+        (reservations.meter_of(row), row.limit - row.used + replaced)
         for row in rows
         if reservations.meter_of(row) in wanted
     ]
-    return min(rooms, key=lambda room: room.bytes, default=None)
+    return min(spaces, key=lambda space: space[1], default=None)
 
 
-def _no_room(room: _Room, size: int) -> QuotaExceeded:
+def _quota_exceeded(meter: Meter, size: int) -> QuotaExceeded:
     row = Quota.objects.get(
-        scope=room.meter.scope,
-        org_id=room.meter.org_id,
-        subject_id=room.meter.subject_id,
+        scope=meter.scope,
+        org_id=meter.org_id,
+        subject_id=meter.subject_id,
         resource=STORAGE,
     )
     whose = {
         "org": Message("The organization"),
         "team": Message("The team"),
         "user": Message("The owner of the run"),
-    }[room.meter.scope]
+    }[meter.scope]
     return QuotaExceeded(
         Message(
             "{whose} uses {used} of {limit} of storage, and this file needs {size}. Delete "
@@ -274,7 +286,7 @@ def _no_room(room: _Room, size: int) -> QuotaExceeded:
             size=bytes_text(size),
         ),
         data={
-            "scope": room.meter.scope,
+            "scope": meter.scope,
             "resource": STORAGE,
             "used": row.used,
             "limit": row.limit,
