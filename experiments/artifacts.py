@@ -51,9 +51,7 @@ def put(
     `size` is the number of bytes that were announced. Raises NotPermitted, InvalidInput, Conflict
     if a folder is a file or the reverse, and QuotaExceeded; then nothing is stored.
     """
-    path = clean_path(path)
-    check_may_write(actor, owner)
-    _check_conflicts(owner, path)
+    check_may_put(actor, owner, path)
     check_space(owner, path, size or 0)
     stored = file_store().put(owner.org_id, chunks, size=size)
     return add(owner, path, stored)
@@ -182,6 +180,13 @@ def check_may_write(actor: Actor, owner: Owner) -> None:
         raise Conflict(
             Message("{name} is in the trash. Restore it first.", name=owner.name), code="deleted"
         )
+
+
+def check_may_put(actor: Actor, owner: Owner, path: str) -> None:
+    """Raise NotPermitted, InvalidInput, or Conflict if a folder is a file or the reverse."""
+    clean_path(path)
+    check_may_write(actor, owner)
+    _check_conflicts(owner, path)
 
 
 def check_space(owner: Owner, path: str, size: int) -> None:
