@@ -15,7 +15,7 @@ from portal import series
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.series.models import Series
-from portal.series.points import NO_STEP
+from portal.series.points import NO_STEP, Row
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
@@ -115,12 +115,16 @@ def last_metrics(runs: Iterable[Run]) -> dict[UUID, dict[str, LastPoint]]:
     return found
 
 
-def metric_history(run: Run, name: str) -> list[LastPoint]:
-    """Return all points of a metric, by step and time."""
-    return [
-        LastPoint(value, None if step == NO_STEP else step, at)
-        for step, at, value in series.history(run.series_owner, name)
-    ]
+def metric_history(run: Run, name: str) -> list[Row]:
+    """Return all points of a metric as (step, Unix ms, value), by step and time.
+
+    The step of a point without one is 0, as for MLflow's clients. There may be millions of points, so
+    these are plain tuples.
+    """
+    rows = series.history(run.series_owner, name)
+    if rows and rows[0][0] == NO_STEP:  # the least step of all
+        rows = [(0 if step == NO_STEP else step, at, value) for step, at, value in rows]
+    return rows
 
 
 def _in_teams(actor: Actor, rows: QuerySet[M], field: str) -> QuerySet[M]:
