@@ -193,6 +193,7 @@ def _rate(server: Server, requests: Callable[[str], Iterator[Request]]) -> float
 
 def _history(both: Both) -> list[Row]:
     from portal import series
+    from portal.series.models import Chunk
 
     runs = [server.new_run() for server in both]
     with both[1].connected() as connection:
@@ -210,6 +211,7 @@ def _history(both: Both) -> list[Row]:
             f"SELECT 'loss', random(), 1000000000000 + n, n, false, '{runs[0]}' "
             f"FROM generate_series(0, {POINTS - 1}) n"
         )
+    Chunk.objects.exclude(series__owner=f"run:{runs[1]}").delete()  # of the runs before
     while series.compact():
         pass
     sizes = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -66,18 +66,23 @@ def find_experiment(actor: Actor, number: int | str, *, with_trash: bool = False
     return found
 
 
-def find_run(actor: Actor, run_id: str | UUID, *, with_trash: bool = False) -> Run:
+def find_run(
+    actor: Actor,
+    run_id: str | UUID,
+    *,
+    with_trash: bool = False,
+    related: Sequence[str] = ("experiment", "owner", "team", "org", "job"),
+) -> Run:
     """Return a run by its id. Raises NotFound, also for a run that the actor may not see.
 
-    The run of a job is created if the job is so new that it has none.
+    The run of a job is created if the job is so new that it has none. `related` are the rows that are
+    read with it: those of wide tables cost more than the run, which matters for each step of a loop.
     """
     text = str(run_id)
     found = None
     if ID.fullmatch(text):
         rows = visible_runs(actor, "all" if with_trash else "active")
-        rows = rows.select_related("experiment", "owner", "team", "org", "job").filter(
-            id=UUID(text)
-        )
+        rows = rows.select_related(*related).filter(id=UUID(text))
         found = rows.first()
         if found is None and jobs.follow_job(UUID(text)):
             found = rows.first()
