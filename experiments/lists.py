@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from experiments import run_order
@@ -17,6 +17,7 @@ from experiments.models import Experiment, Run, RunStatus
 from experiments.run_keys import RunKeys, last_values
 from experiments.search import search_runs
 from experiments.selectors import visible_experiments
+from jobs.models import Job
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from workspaces.access.actors import Actor
@@ -196,7 +197,9 @@ def is_expression(text: str) -> bool:
 
 
 def _runs(experiment: Experiment, show: str) -> QuerySet[Run]:
-    rows = Run.objects.filter(experiment=experiment).select_related("org", "owner", "team", "job")
+    # Prefetched, because runs share all of these but the job; a join would make each again
+    job = Prefetch("job", Job.objects.only("number"))
+    rows = Run.objects.filter(experiment=experiment).prefetch_related("org", "owner", "team", job)
     if show == "trash":
         return rows.exclude(deleted_at=None)
     return rows.filter(deleted_at=None, archived_at__isnull=show != "archived")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F
-
+from experiments import search
 from experiments.mlflow.calls import Call
-from experiments.mlflow.filters import Language, search
-from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import ROOT, ms, page, pairs, without_empty
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import uuid_of
@@ -20,27 +17,6 @@ from registry.names import STAGES, checked_alias, checked_stage
 from registry.services.versions import About
 
 _MOST_MODELS, _MOST_VERSIONS = 1000, 200_000
-_MODELS = Language(
-    numbers={"creation_timestamp": F("created_at"), "last_updated_timestamp": F("updated_at")},
-    texts={"name": F("name")},
-    order=("name", "id"),
-)
-_VERSIONS = Language(
-    numbers={
-        "version_number": F("version"),
-        "creation_timestamp": F("created_at"),
-        "last_updated_timestamp": F("updated_at"),
-    },
-    texts={
-        "name": F("model__name"),
-        "source_path": F("source"),
-        "source": F("source"),
-        "run_id": F("run_id"),
-        "current_stage": F("stage"),
-        "status": F("status"),
-    },
-    order=("-updated_at", "model__name", "-version"),
-)
 
 
 @route("POST", "registered-models/create")
@@ -88,12 +64,8 @@ def search_models(call: Call) -> Any:
     rows = selectors.visible_models(call.actor)
     if call.team_slug:
         rows = rows.filter(team=call.team)
-    order = [
-        clause.replace("last_updated_time ", "last_updated_timestamp ")
-        for clause in (f"{each} " for each in call.texts("order_by"))
-    ]
-    rows = search(rows, _MODELS, call.text("filter"), order)
-    found, token = page_of(
+    rows = search.search_registered_models(rows, call.text("filter"), call.texts("order_by"))
+    found, token = search.page_of(
         rows, limit=call.limit("max_results", 100, _MOST_MODELS), token=call.text("page_token")
     )
     return page(
@@ -197,8 +169,8 @@ def search_versions(call: Call) -> Any:
     rows = selectors.visible_versions(call.actor)
     if call.team_slug:
         rows = rows.filter(model__team=call.team)
-    rows = search(rows, _VERSIONS, call.text("filter"), call.texts("order_by"))
-    found, token = page_of(
+    rows = search.search_model_versions(rows, call.text("filter"), call.texts("order_by"))
+    found, token = search.page_of(
         rows,
         limit=call.limit("max_results", 10_000, _MOST_VERSIONS),
         token=call.text("page_token"),

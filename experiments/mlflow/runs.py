@@ -251,7 +251,7 @@ def search_runs(call: Call) -> Any:
     rows = selectors.visible_runs(call.actor, view=view).filter(experiment__in=experiments)
     rows = search.search_runs(rows, call.text("filter"), call.texts("order_by"))
     found, token = search.page_of(
-        rows.select_related("experiment", "owner"), limit=limit, token=call.text("page_token")
+        rows.prefetch_related("experiment", "owner"), limit=limit, token=call.text("page_token")
     )
     metrics = selectors.last_metrics(found)
     return page("runs", [run_json(row, metrics[row.id]) for row in found], token)

@@ -10,11 +10,10 @@ from typing import Any
 from uuid import uuid4
 
 import orjson
-from django.db.models import F, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 from django.http import HttpResponse
 
-from experiments import selectors, services
+from experiments import search, selectors, services
 from experiments.mlflow.calls import (
     Call,
     integer,
@@ -24,9 +23,7 @@ from experiments.mlflow.calls import (
     pairs,
     parsed,
 )
-from experiments.mlflow.filters import Language, search, text_of
 from experiments.mlflow.otlp import trace_id_of
-from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import ROOT, page, without_empty
 from experiments.mlflow.represent import pairs as as_pairs
 from experiments.mlflow.routes import route
@@ -38,33 +35,6 @@ from portal.core.messages import Message
 
 _MOST, _MOST_LINKS = 500, 100
 _DURATION = re.compile(r"(-?\d+)(?:\.(\d{1,9}))?s\Z")
-_NUMBERS: dict[str, Any] = {
-    "timestamp_ms": F("started_ms"),
-    "execution_time_ms": F("duration_ms"),
-    "end_time_ms": F("started_ms") + F("duration_ms"),
-}
-_LANGUAGE = Language(
-    numbers=_NUMBERS | {name.removesuffix("_ms"): row for name, row in _NUMBERS.items()},
-    texts={
-        "request_id": F("trace_id"),
-        "trace_id": F("trace_id"),
-        "status": F("state"),
-        "state": F("state"),
-        "client_request_id": F("client_request_id"),
-        "name": text_of("mlflow.traceName", "tags"),
-        "run_id": text_of("mlflow.sourceRun", "metadata"),
-        "text": Cast("spans", TextField()),
-    },
-    documents={
-        "tag": "tags",
-        "tags": "tags",
-        "metadata": "metadata",
-        "request_metadata": "metadata",
-        "trace_metadata": "metadata",
-    },
-    entities=frozenset({"", "attribute", "attributes", "attr", "trace"}),
-    order=("-started_ms", "trace_id"),
-)
 _FILE = re.compile(r"(?P<experiment>\d+)/traces/(?P<trace>[^/]+)/artifacts/traces\.json")
 
 
@@ -156,8 +126,8 @@ def search_v3(call: Call) -> Any:
 def _searched(call: Call, numbers: list[str]) -> tuple[list[Trace], str]:
     experiments = experiments_of(call, numbers)
     rows = _visible(call).filter(experiment__in=experiments)
-    rows = search(rows, _LANGUAGE, call.text("filter"), call.texts("order_by"))
-    return page_of(
+    rows = search.search_traces(rows, call.text("filter"), call.texts("order_by"))
+    return search.page_of(
         rows.select_related("experiment").defer("spans"),
         limit=call.limit("max_results", 100, _MOST),
         token=call.text("page_token"),

@@ -190,7 +190,10 @@ def artifact_context(request: Any, row: Run) -> dict[str, Any]:
 
 
 def _levels(row: Run, path: str) -> list[dict[str, Any]]:
-    """Return the tree as rows in order: the folders that lead to the path are open."""
+    """Return the tree as rows in order: the folders that lead to the path are open.
+
+    Each open folder is listed once.
+    """
     open_folders = {""}
     names = path.split("/")
     open_folders |= {"/".join(names[: n + 1]) for n in range(len(names))} if path else set()
@@ -198,8 +201,6 @@ def _levels(row: Run, path: str) -> list[dict[str, Any]]:
     def below(folder: str, depth: int) -> list[dict[str, Any]]:
         found = []
         for entry in artifacts.listing(row, folder, with_models=True):
-            if entry.path == folder:  # a file lists itself
-                continue
             is_open = entry.is_folder and entry.path in open_folders
             found.append(
                 {
@@ -228,8 +229,8 @@ def preview_of(row: Run, path: str) -> Preview | None:
     try:
         found = artifacts.find(row, path, with_models=True)
     except NotFound:
-        if artifacts.listing(row, path, with_models=True):
-            return None  # a folder
+        if artifacts.is_folder(row, path, with_models=True):
+            return None
         raise
     lower = path.lower()
     if lower.endswith(_IMAGES):

@@ -133,6 +133,20 @@ def test_files_of_a_run_include_those_of_its_logged_models(story, run):
     assert path.path == "net/data/w.bin"
 
 
+def test_listing_costs_two_queries_and_knows_case_and_wildcards(
+    story, run, django_assert_num_queries
+):
+    rows = [f"{folder}/{n}.txt" for folder in ("a_b", "A_B", "axb", "a%/deep") for n in range(50)]
+    Artifact.objects.bulk_create(
+        Artifact(org_id=run.org_id, run=run, path=path, size=1, sha256="0" * 64) for path in rows
+    )
+    with django_assert_num_queries(2):
+        assert tree(run) == [(f, True, 50, 50) for f in ("A_B", "a%", "a_b", "axb")]
+    assert len(tree(run, "a_b")) == len(tree(run, "A_B")) == 50
+    assert tree(run, "a%") == [("a%/deep", True, 50, 50)]
+    assert artifacts.is_folder(run, "a%") and not artifacts.is_folder(run, "a")
+
+
 def test_a_name_is_either_a_file_or_a_folder(story, run):
     ada = story.actor(story.ada)
     artifacts.put(ada, run, "model/weights", [b"1"])

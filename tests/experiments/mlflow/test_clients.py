@@ -10,6 +10,7 @@ def test_client_without_server_parts_logs_searches_and_reads_back(client_of):
     logged = client.run("journey.py")
     assert len(logged["run"]) == 32
     assert client.run("registered.py") == {"models": []}
+    assert client.run("upload_in_parts.py") == {"parts": [1, 2, 3, 4]}
 
 
 @pytest.mark.integration

@@ -16,6 +16,8 @@ from experiments.mlflow.urls import HANDLERS
 from experiments.models import Run
 from monitoring.tasks import compact
 from workspaces.credentials.tokens import create_token
+from workspaces.quotas.limits import STORAGE
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
@@ -141,6 +143,40 @@ def test_file_is_sent_in_ranges_and_another_experiment_does_not_have_it(story, r
     assert ada.get(f"{root}/99/{run.id.hex}/artifacts/d/a.bin").status_code == 404
     listed = ada.get(root, {"path": f"{run.experiment.number}/{run.id.hex}/artifacts/d"}).json()
     assert listed["files"] == [{"path": "a.bin", "is_dir": False, "file_size": 10}]
+
+
+def test_upload_in_parts_is_of_one_file_and_within_the_quota(story, run):
+    ada, other = story.api(story.ada), story.api(story.ben)
+    folder = f"{run.experiment.number}/{run.id.hex}/artifacts/model"
+    mpu = f"{BASE}/mlflow-artifacts/mpu"
+
+    def send(action: str, **data):
+        body = {"path": "/home/ada/w.bin", **data}
+        return ada.post(f"{mpu}/{action}/{folder}", body, content_type="application/json")
+
+    begun = send("create", num_parts=2).json()
+    urls, upload_id = [each["url"] for each in begun["credentials"]], begun["upload_id"]
+    etags = [ada.put(url, data)["ETag"] for url, data in zip(urls, (b"ab", b"c"), strict=True)]
+    parts = [{"part_number": n + 1, "etag": etag} for n, etag in enumerate(etags)][::-1]
+    wrong = [{"part_number": 1, "etag": etags[1]}]
+    assert send("complete", upload_id=upload_id, parts=wrong).status_code == 400
+    assert send("complete", upload_id=upload_id, parts=parts, path="x").status_code == 404
+    assert ada.put(urls[0].replace("w.bin", "x"), b"ab").status_code == 404
+    assert other.put(urls[0].replace("part=1", "part=0"), b"ab").status_code == 400
+    assert send("complete", upload_id=upload_id, parts=parts).status_code == 200
+    read = ada.get(f"{BASE}/mlflow-artifacts/artifacts/{folder}/w.bin")
+    assert b"".join(read.streaming_content) == b"abc"
+    assert ada.put(urls[0], b"ab").status_code == 404, "the upload is complete"
+
+    begun = send("create", path="C:\\a.bin").json()
+    (url,) = [each["url"] for each in begun["credentials"]]
+    with org_scope(story.atlas.id):
+        change = LimitChange("team", "vision", STORAGE, 5, None)
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[change])
+    assert ada.put(url, b"ab").status_code == 200
+    assert ada.put(url, b"c").status_code != 200, "3 + 2 + 1 bytes"
+    end = {"upload_id": begun["upload_id"], "path": "C:\\a.bin"}
+    assert [send("abort", **end).status_code for _ in range(2)] == [200, 404]
 
 
 def test_metrics_of_a_run_outlast_old_telemetry(story, run):
