@@ -52,14 +52,14 @@ def sortable(rows: QuerySet[Run], sort: str) -> QuerySet[Run]:
     return rows
 
 
-def _metric_value(name: str) -> Subquery:
+def metric_value(name: str | OuterRef) -> Subquery:
     """Return the last value of a metric of a run; null without one."""
     found = Series.objects.filter(owner=OuterRef("series_owner"), name=name).order_by("labels")
     return Subquery(found.values("last_value")[:1], output_field=FloatField())
 
 
 def _by_metric(rows: QuerySet[Run], name: str, is_descending: bool) -> QuerySet[Run]:
-    rows = rows.annotate(sort_raw=_metric_value(name))
+    rows = rows.annotate(sort_raw=metric_value(name))
     missing = Q(sort_raw=None)
     return rows.annotate(
         sort_place=_place([(missing, 2)], 0, is_descending),

@@ -25,6 +25,7 @@ from experiments.services.logging import (
     log_batch,
     log_inputs,
     log_outputs,
+    set_run_tag,
 )
 from experiments.services.runs import (
     archive_runs,
@@ -83,6 +84,7 @@ __all__ = [
     "save_trace",
     "set_experiment_tags",
     "set_logged_model_tags",
+    "set_run_tag",
     "set_trace_tags",
     "unarchive_runs",
     "update_assessment",
