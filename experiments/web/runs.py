@@ -161,9 +161,15 @@ def _charts(request: Any, view: Any, shown: Shown, keys: RunKeys) -> dict[str, A
     """Return the curves of the first runs of the table, and points of many for a scatter plot."""
     ids = parsed_ids(item["id"] for item in shown.rows[: charts.MOST])
     found = {row.id: row for row in _full(visible_runs(request.actor).filter(id__in=ids))}
+    sources = [charts.source_of(found[pk]) for pk in ids if pk in found]
     many = view.first_rows(request.actor, shown.asked, MOST_POINTS)
     return {
-        "chart_sources": [charts.source_of(found[pk]) for pk in ids if pk in found],
+        "has_metrics": bool(keys.metrics),
+        "chart_sources": sources,
+        "legend": [
+            {"name": s["name"], "page": f"/{request.org.slug}/runs/{s['id']}", "colour": n % 8 + 1}
+            for n, s in enumerate(sources)
+        ],
         "plot": charts.points_of(many, keys),
         "plotted": len(many),
     }

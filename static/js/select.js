@@ -73,8 +73,7 @@ document.addEventListener("click", (event) => {
     document.querySelector("#bulk [data-matching]").value = "1";
     showSelection();
     document.querySelector("#bulk button:not([hidden])").focus();
-  }
-  else if (document.body.classList.contains("is-selecting")) {
+  } else if (document.body.classList.contains("is-selecting")) {
     const own = event.target.closest("tbody tr")?.querySelector("input[form=bulk]");
     if (!own || event.target.closest("button, label")) return;
     event.preventDefault();

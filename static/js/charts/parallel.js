@@ -10,6 +10,7 @@ import { make } from "./scatter.js";
 const HEIGHT = 300;
 const [TOP, BOTTOM, SIDE] = [40, 26, 48];
 const LEAST = 96; // pixels between axes; more scroll
+const MOST_BETWEEN = 6;
 const WIDE = 50; // a positive range that spans this factor is logarithmic
 
 const isWide = ({ values }) => {
@@ -18,6 +19,13 @@ const isWide = ({ values }) => {
   const low = known.reduce((a, b) => Math.min(a, b));
   return low > 0 && known.reduce((a, b) => Math.max(a, b)) / low >= WIDE;
 };
+
+// The values between the ends, if they are few, such as those of a sweep.
+function between({ values }, low, high) {
+  const found = [...new Set(values)].filter((v) => v != null && v > low && v < high);
+  return found.length < MOST_BETWEEN ? found : [];
+}
+
 const cut = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text);
 
 // axes: of points_of(); `by` is the axis whose values colour the lines, else `byRun(n)` does.
@@ -73,6 +81,14 @@ export function drawParallel(box, runs, axes, by, byRun) {
     else if (low != null) {
       svg.append(make("text", { x, y: yOf(1) - 8 }, format(high)));
       svg.append(make("text", { x, y: HEIGHT - 8 }, format(low)));
+      for (const value of between(axis, low, high))
+        svg.append(
+          make(
+            "text",
+            { x: x + 5, y: yOf(scales[a].at(value)) + 4, class: "start" },
+            format(value),
+          ),
+        );
     }
     const mark = make("rect", { x: x - 5, width: 10, y: 0, height: 0, class: "range" });
     const grip = make("rect", {
