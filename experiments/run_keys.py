@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.core.cache import cache
 from django.db.models import (
     Case,
     Exists,
@@ -29,6 +30,7 @@ from jobs.comparison import is_lower_better, number_of
 from portal.series.models import Series
 
 RECENT = 300  # runs that are read
+KEPT_FOR = 60  # seconds of a best result
 MOST_VALUES = 12  # suggested of one param
 OWN_TAGS = re.compile(r"(mlflow|muster)\.")  # tags that programs write for themselves
 _MAIN = re.compile(r"loss|reward|acc|auc|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE)
@@ -107,9 +109,25 @@ def last_values(runs: Sequence[Any]) -> dict[str, dict[str, dict[str, Any]]]:
 def best_results(experiments: Sequence[Experiment]) -> dict[UUID, dict[str, Any]]:
     """Return {experiment id: {"metric", "value"}}: the best last value of the main metric.
 
-    The main metric is the first of the newest run that has ended, else of the newest run.
+    The main metric is the first of the newest run that has ended, else of the newest run. Results
+    are up to a minute old, because all runs are read.
     """
+    keys = {one.pk: f"best-result:{one.pk}" for one in experiments}
+    known = cache.get_many(keys.values())
+    missing = [one for one in experiments if keys[one.pk] not in known]
+    read = read_best_results(missing) if missing else {}
+    fresh = {keys[one.pk]: read.get(one.pk) for one in missing}
+    for key, value in fresh.items():
+        cache.set(key, value, KEPT_FOR)
+    found = known | fresh
+    return {pk: found[key] for pk, key in keys.items() if found[key]}
+
+
+def read_best_results(experiments: Sequence[Experiment]) -> dict[UUID, dict[str, Any]]:
+    """Read what `best_results` returns."""
     metrics = _main_metrics(experiments)
+    if not metrics:
+        return {}
     name = Case(*(When(experiment=pk, then=Value(metric)) for pk, metric in metrics.items()))
     rows = (
         Run.objects.filter(experiment__in=metrics, deleted_at=None)
@@ -119,7 +137,7 @@ def best_results(experiments: Sequence[Experiment]) -> dict[UUID, dict[str, Any]
         .annotate(low=Min("result"), high=Max("result"))
     )
     found = {}
-    for row in rows if metrics else ():
+    for row in rows:
         metric = metrics[row["experiment_id"]]
         value = row["low"] if is_lower_better(metric) else row["high"]
         if value is not None:

@@ -87,9 +87,9 @@ def set_run_tag(
         before[row.id] = old
         rest = {name: value for name, value in row.tags.items() if name != key}
         row.tags = rest if new is None else rest | {key: new}
-        row.updated_at = clock.now()
         changed.append(row)
-    Run.objects.bulk_update(changed, ["tags", "updated_at"], batch_size=_MOST_UPDATED)
+    Run.objects.bulk_update(changed, ["tags"], batch_size=_MOST_UPDATED)
+    Run.objects.filter(id__in=before).update(updated_at=clock.now())
     return before
 
 
