@@ -104,6 +104,15 @@ def test_best_runs_of_a_sweep_are_found_compared_and_followed(screen: Page, site
     expect(screen.locator("h1")).to_contain_text("tries-")
     expect(screen.locator('.stat [data-metric="acc"]')).to_be_visible()
 
+
+def test_all_matching_runs_are_archived_and_a_new_job_joins_them(screen: Page, site: Site) -> None:
+    mlflow = Mlflow(site)
+    name = f"bulk-{'phone' if screen.viewport_size['width'] < 800 else 'desktop'}"
+    experiment = str(mlflow.call("experiments/create", name=name)["experiment_id"])
+    for n in range(4):
+        mlflow.run(experiment, f"tries-{n}", "1e-3", [0.5])
+    titles = screen.locator("td.name .title")
+
     # All matching runs are archived at once, and are there again
     screen.goto(f"{site.url}/home/experiments/{experiment}?limit=2")
     if screen.locator("[data-action=select]").is_visible():
