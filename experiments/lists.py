@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments import run_order
 from experiments.models import Experiment, Run, RunStatus
-from experiments.run_keys import RunKeys, last_values
+from experiments.run_keys import RunKeys, best_results, last_values
 from experiments.search import search_runs
 from experiments.selectors import visible_experiments
 from jobs.models import Job
@@ -61,10 +61,11 @@ def _experiment_items(rows: Sequence[Experiment], actor: Actor) -> list[Item]:
             last=Max("started_ms"),
         )
     }
-    return [_experiment_item(row, counts.get(row.id, {})) for row in rows]
+    best = best_results(rows)
+    return [_experiment_item(row, counts.get(row.id, {}), best.get(row.id)) for row in rows]
 
 
-def _experiment_item(row: Experiment, counts: dict[str, Any]) -> Item:
+def _experiment_item(row: Experiment, counts: dict[str, Any], best: Item | None) -> Item:
     return {
         "id": str(row.id),
         "number": row.number,
@@ -74,10 +75,15 @@ def _experiment_item(row: Experiment, counts: dict[str, Any]) -> Item:
         "owner": {"email": row.owner.email, "name": row.owner.display_name},
         "runs": counts.get("runs", 0),
         "running": counts.get("running", 0),
+        "best": best,
         "last_run_at": instant(counts.get("last")),
         "created_at": row.created_at,
         "page": f"/{row.org.slug}/experiments/{row.number}",
     }
+
+
+def _best(row: Item) -> str:
+    return f"{row['best']['metric']}={row['best']['value']}" if row["best"] else ""
 
 
 EXPERIMENTS = ListView(
@@ -118,6 +124,7 @@ EXPERIMENTS = ListView(
         Column("number", _("Experiment"), sort=("number",)),
         Column("name", None),
         Column("runs", _("Runs"), "num"),
+        Column("best", _("Best result"), "num", value=_best),
         Column("last_run_at", _("Last run"), "num"),
         Column("team", _("Team"), sort=("team__slug", "number")),
         Column("owner", _("Owner"), value=lambda row: row["owner"]["email"]),

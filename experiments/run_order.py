@@ -53,12 +53,16 @@ def sortable(rows: QuerySet[Run], sort: str) -> QuerySet[Run]:
     return rows
 
 
+def metric_value(name: str | OuterRef) -> Subquery:
+    """Return the last value of a metric of a run; null without one."""
+    found = Series.objects.filter(owner=OuterRef("series_owner"), name=name).order_by("labels")
+    return Subquery(found.values("last_value")[:1], output_field=FloatField())
+
+
 def _by_metric(rows: QuerySet[Run], name: str, is_descending: bool) -> QuerySet[Run]:
     # One expression, because PostgreSQL evaluates it again wherever it is used
-    found = Series.objects.filter(owner=OuterRef("series_owner"), name=name).order_by("labels")
-    value = Subquery(found.values("last_value")[:1], output_field=FloatField())
     last = -sys.float_info.max if is_descending else sys.float_info.max
-    return rows.annotate(sort_number=Coalesce(value, Value(last)))
+    return rows.annotate(sort_number=Coalesce(metric_value(name), Value(last)))
 
 
 def _by_text(rows: QuerySet[Run], value: Any, is_descending: bool) -> QuerySet[Run]:

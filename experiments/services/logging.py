@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
 from experiments.models import Run
 from experiments.services import limits
 from experiments.services.experiments import NOTE
-from experiments.services.runs import NAME_TAG, check_not_in_trash, lock
+from experiments.services.runs import NAME_TAG, check_not_in_trash, lock, lock_all
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound
@@ -22,6 +23,7 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
 _MOST_FRAMES = 100  # live messages of a batch
+_MOST_UPDATED = 200  # rows of a statement
 
 
 def log_batch(
@@ -76,6 +78,34 @@ def delete_run_tag(*, actor: Actor, run: Run, key: str) -> None:
         raise NotFound(Message("{name} has no tag {key}.", name=row.name, key=key[:250]))
     row.tags = {name: value for name, value in row.tags.items() if name != key}
     _save(row, "tags")
+
+
+@transaction.atomic
+def set_run_tag(
+    *, actor: Actor, runs: Iterable[Run], key: str, values: Mapping[UUID, str | None]
+) -> dict[UUID, str | None]:
+    """Set a tag of several runs, each to its value; None removes it.
+
+    Returns the values before, by id, of those that changed. Raises NotPermitted, InvalidInput,
+    Conflict.
+    """
+    for value in {value for value in values.values() if value is not None}:
+        limits.check_texts("tags", {key: value}, limits.TAG_VALUE)
+    if key == NAME_TAG:
+        raise InvalidInput.at("key", Message("{key} is the name of the run.", key=key))
+    before: dict[UUID, str | None] = {}
+    changed = []
+    for row in lock_all(actor, runs):
+        old, new = row.tags.get(key), values.get(row.id)
+        if old == new:
+            continue
+        before[row.id] = old
+        rest = {name: value for name, value in row.tags.items() if name != key}
+        row.tags = rest if new is None else rest | {key: new}
+        changed.append(row)
+    Run.objects.bulk_update(changed, ["tags"], batch_size=_MOST_UPDATED)
+    Run.objects.filter(id__in=before).update(updated_at=clock.now())
+    return before
 
 
 @transaction.atomic

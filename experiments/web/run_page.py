@@ -9,7 +9,7 @@ from io import StringIO
 from itertools import islice
 from typing import Any
 
-from django.db.models import F
+from django.urls import reverse
 
 from experiments import artifacts
 from experiments.charts import source_of
@@ -148,11 +148,17 @@ def _versions(actor: Any, row: Run) -> list[dict[str, Any]]:
     teams = actor.teams_where(P.MODELS_READ)
     found = ModelVersion.objects.filter(run_id=row.id, model__deleted_at=None)
     found = found if teams is None else found.filter(model__team_id__in=teams)
-    return list(
-        found.order_by("model__name", "-version").values(
-            "version", name=F("model__name"), team=F("model__team__slug")
-        )[:MOST_MODELS]
+    rows = found.order_by("model__name", "-version").values_list(
+        "model__name", "version", "model__team__slug"
     )
+    return [
+        {
+            "name": name,
+            "version": version,
+            "url": reverse("model-version", args=[row.org.slug, team, name, version]),
+        }
+        for name, version, team in rows[:MOST_MODELS]
+    ]
 
 
 def _related(rows: Any) -> list[dict[str, Any]]:

@@ -373,6 +373,18 @@ function start() {
     select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
   }
 
+  // -- experiments of the team, while one types
+  const experiment = find("[data-field=experiment]");
+  async function suggestExperiments() {
+    const typed = experiment.value;
+    const query = new URLSearchParams({ team: team?.value ?? "", q: typed, limit: 20 });
+    const response = await fetch(`${root.dataset.experiments}?${query}`);
+    if (!response.ok || experiment.value !== typed) return;
+    const { items } = await response.json();
+    experiment.list.replaceChildren(...items.map(({ name }) => new Option("", name)));
+  }
+  for (const event of ["focus", "input"]) experiment.addEventListener(event, suggestExperiments);
+
   // -- dry run, in its own sheet
   const sheet = document.getElementById("dry-run");
   find("[data-dry-run]").addEventListener("click", async (event) => {

@@ -136,6 +136,12 @@ def test_pinned_runs_are_first_and_charts_have_points_of_all(story, runs):
     assert context["chart_sources"][0]["id"] == runs[1].id.hex
 
 
+def undo(client: Any, page: Any) -> Any:
+    """Press the undo button of a page."""
+    [form] = filter(None, map(undo_of, page.context["messages"]))
+    return client.post(form.url, form.fields, follow=True)
+
+
 @pytest.mark.parametrize("verb", ["archive", "delete"])
 def test_bulk_action_hides_runs_and_can_be_undone(story, runs, verb):
     client = story.client(story.ben)
@@ -145,10 +151,46 @@ def test_bulk_action_hides_runs_and_can_be_undone(story, runs, verb):
     assert names(client.get(f"{TABLE}?show={'trash' if verb == 'delete' else 'archived'}")) == (
         [] if verb == "delete" else ["run-1", "run-0"]
     )
-    undo = dict.fromkeys(re.findall(r'name="verb" value="(\w+)"', page.content.decode()))
-    opposite = "restore" if verb == "delete" else "unarchive"
-    assert opposite in undo
-    assert len(names(client.post(f"{TABLE}/act", picked | {"verb": opposite}, follow=True))) == 5
+    page = undo(client, page)
+    assert len(names(page)) == 5
+    assert names(undo(client, page)) == ["run-4", "run-3", "run-2"], "an undo can be undone"
+
+
+def test_all_matching_runs_are_tagged_and_undo_restores_each_value(story, ada, runs):
+    client = story.client(story.ben)
+    tags = lambda: [selectors.find_run(ada, run.id).tags for run in runs]  # noqa: E731
+    services.log_batch(actor=ada, run=runs[0], tags={"use": "base"})
+    before, query = tags(), "state=finished&limit=2"
+    page = client.get(f"{TABLE}?{query}")
+    assert page.context["matching"] == 4 and len(names(page)) == 2
+    act = {"verb": "tag", "key": "use", "value": "paper", "all": "1", "query": query}
+    page = client.post(f"{TABLE}/act", act, follow=True)
+    assert [one.get("use") for one in tags()] == ["paper"] * 4 + [None]
+    expired = {"verb": "undo", "change": "unknown"}
+    assert "undone any more" in client.post(f"{TABLE}/act", expired, follow=True).content.decode()
+    assert story.client(story.cyd).post(f"{TABLE}/act", act).status_code == 404
+    undo(client, page)
+    assert tags() == before
+
+
+def test_list_of_experiments_shows_the_best_result_in_few_queries(
+    story, ada, runs, django_assert_max_num_queries
+):
+    loss = services.create_experiment(actor=ada, team=story.vision, name="loss")
+    for value in (0.5, 0.2, 0.9):
+        run = services.create_run(actor=ada, experiment=loss)
+        points = [Point("system/cpu", {}, 1, 9, 1), Point("val_loss", {}, 2, value, 1)]
+        services.log_batch(actor=ada, run=run, metrics=points)
+    services.create_experiment(actor=ada, team=story.vision, name="empty")
+    client = story.client(story.ben)
+    client.get("/atlas/experiments")
+    with django_assert_max_num_queries(20):
+        rows = client.get("/atlas/experiments").context["list"].rows
+    assert {row["name"]: row["best"] for row in rows} == {
+        "empty": None,
+        "loss": {"metric": "val_loss", "value": 0.2},
+        "resnet": {"metric": "val/acc", "value": 0.9},
+    }
 
 
 def test_tags_notes_and_names_are_changed_by_members_only(story, ada, runs):
@@ -159,6 +201,8 @@ def test_tags_notes_and_names_are_changed_by_members_only(story, ada, runs):
     client.post(act, {"verb": "rename", "name": "baseline"})
     page = client.get(f"/atlas/runs/{run.id.hex}").content.decode()
     assert all(text in page for text in ("use: base", "Worked.", "<h1>baseline</h1>"))
+    changed = client.post(act, {"verb": "tag", "key": "use", "value": "other"}, follow=True)
+    assert "use: base" in undo(client, changed).content.decode()
     client.post(act, {"verb": "untag", "key": "use"})
     assert selectors.find_run(ada, run.id).tags == {"mlflow.note.content": "Worked."}
     assert story.client(story.cyd).post(act, {"verb": "note", "note": "x"}).status_code == 404
