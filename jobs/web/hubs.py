@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from clusters.services.pools import pools_visible_to, teams_of
-from jobs.gpu_use import gpu_days
-from jobs.models import Attempt, Job
+from jobs.gpu_use import allocated, gpu_days
+from jobs.models import Job
 from jobs.representations import job_row, listed
 from jobs.selectors import visible_jobs
 from jobs.web.team_rules import shown
@@ -175,14 +175,7 @@ def _numbers(jobs: QuerySet[Job]) -> dict[str, Any]:
             filter=Q(state__in=(State.SUCCEEDED, State.FAILED), finished_at__gte=since),
         ),
     )
-    active = Attempt.objects.filter(
-        has_reservation=True,
-        state__gt=State.QUEUED,
-        state__lt=State.SUCCEEDED,
-        job__resources__gpu__gt=0,
-        job__in=jobs.filter(state__lt=State.SUCCEEDED).values("id"),
-    )
-    gpus = sum(int(n) for n in active.values_list("job__resources__gpu", flat=True))
+    gpus = allocated(job__in=jobs.filter(state__lt=State.SUCCEEDED).values("id"))
     share = round(100 * counts["succeeded"] / counts["ended"]) if counts["ended"] else None
     return counts | {"gpus": gpus, "success": share}
 

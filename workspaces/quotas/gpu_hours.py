@@ -118,14 +118,30 @@ def without_limit(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quo
 
 def _running_now() -> Counter[Whose]:
     """Return the usage of running attempts in this month."""
-    at = clock.now()
     used: Counter[Whose] = Counter()
-    for (_org, scope, subject, month), n in by_month(
-        _running[0](None, at) if _running else ()
-    ).items():
-        if month == month_of(at):
-            used[scope, subject] += n
+    for (_org, scope, subject), n in _running_this_month(None).items():
+        used[scope, subject] += n
     return used
+
+
+def _running_this_month(
+    org_ids: Collection[UUID] | None,
+) -> Counter[tuple[UUID, str, UUID]]:
+    """Return GPU-milliseconds of running attempts by organization, scope and subject.
+
+    Thousands of attempts run: they are added up by team and user before anything else.
+    """
+    at = clock.now()
+    begin = datetime.combine(month_of(at), time(), UTC)
+    until, first = _ms(at), _ms(begin)
+    spans: Counter[tuple[UUID, UUID, UUID]] = Counter()
+    for run in _running[0](org_ids, at) if _running else ():
+        spans[run[:3]] += (until - max(_ms(run.start), first)) * run.gpus
+    found: Counter[tuple[UUID, str, UUID]] = Counter()
+    for (org, team, user), n in spans.items():
+        for scope, subject in ((ORG, org), (TEAM, team), (USER, user)):
+            found[org, scope, subject] += n
+    return +found
 
 
 def used_on(meters: Collection[Meter]) -> Counter[Meter]:
@@ -134,19 +150,14 @@ def used_on(meters: Collection[Meter]) -> Counter[Meter]:
     Two queries, running attempts first: an attempt that ends in between is counted twice for a
     moment, but never missed.
     """
-    org_ids, at = {meter.org_id for meter in meters}, clock.now()
-    runs = by_month(_running[0](org_ids, at) if _running else ())
+    org_ids = {meter.org_id for meter in meters}
     used = Counter(
-        {
-            Meter(org, scope, subject, GPU_HOURS): n
-            for (org, scope, subject, month), n in runs.items()
-            if month == month_of(at)
-        }
+        {Meter(*whose, GPU_HOURS): n for whose, n in _running_this_month(org_ids).items()}
     )
     rows = GpuMonth.objects.filter(
         org_id__in=org_ids,
         subject_id__in={meter.subject_id for meter in meters},
-        month=month_of(at),
+        month=month_of(clock.now()),
     )
     for org, scope, subject, n in rows.values_list("org_id", "scope", "subject_id", "used"):
         used[Meter(org, scope, subject, GPU_HOURS)] += n
