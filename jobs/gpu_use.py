@@ -9,14 +9,15 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import IntegerField, Q, QuerySet, Sum
+from django.db.models import DurationField, IntegerField, Q, QuerySet, Sum, Value
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Greatest
 
 from jobs.models import Attempt
 from portal.core import clock
 from schedulers.states import State
-from workspaces.quotas.gpu_hours import GpuUsage, register_running_usage
+from workspaces.quotas.gpu_hours import GpuUsage, RunningUsage, register_running_usage
+from workspaces.quotas.limits import TEAM
 
 DAYS = 30
 _GPUS = Cast(KeyTextTransform("gpu", "job__resources"), IntegerField())
@@ -40,13 +41,18 @@ def ran_of(attempt: Attempt, end: datetime | None) -> GpuUsage | None:
     )
 
 
-def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[GpuUsage]:
-    """Yield the GPU use of running attempts until `at`."""
+def running(
+    org_ids: Collection[UUID] | None, scopes: Collection[str], since: datetime, at: datetime
+) -> Iterator[RunningUsage]:
+    """Yield the GPU use of running attempts from `since` to `at`, by team and by user."""
     where = {} if org_ids is None else {"org_id__in": org_ids}
-    for org, team, user, gpus, since in _running_attempts(**where).values_list(
-        "org_id", "job__team_id", "job__owner_id", _GPUS, "started_at"
-    ):
-        yield GpuUsage(org, team, user, gpus, since, at)
+    rows = _running_attempts(**where, started_at__lt=at)
+    span = (Value(at) - Greatest("started_at", Value(since))) * _GPUS
+    used = Sum(span, output_field=DurationField())
+    for scope in scopes:
+        whose = "job__team_id" if scope == TEAM else "job__owner_id"
+        for org, pk, n in rows.values_list("org_id", whose).annotate(n=used).order_by():
+            yield org, scope, pk, n
 
 
 def allocated(**where: Any) -> int:

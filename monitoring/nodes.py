@@ -180,7 +180,7 @@ def jobs_of_all(actor: Actor, names: Collection[str] | None = None) -> JobsByPla
 def _jobs_by_place(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsByPlace:
     """Return rows of running jobs. `gpus` are indexes, None if the scheduler does not tell them."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
-    there = Q() if names is None else Q(node__in=names) | ~Q(nodes=[])
+    there = Q() if names is None else Q(node__in=names) | Q(nodes__isnull=False)
     rows = (
         Attempt.objects.filter(
             there, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=jobs
