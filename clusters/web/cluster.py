@@ -39,11 +39,8 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     if request.method == "POST":
         return _act(request, row)
     machines = node_usage_of(row)
-    whole, parts, pools = (
-        capacity.capacity_of(machines),
-        capacity.by_partition(machines),
-        pools_of(row),
-    )
+    whole, pools = capacity.capacity_of(machines), pools_of(row)
+    parts = capacity.partitions_of(machines)
     counts = {"nodes": whole.total, "partitions": len(parts), "pools": len(pools)}
     tab = request.GET.get("tab", "")
     shown = {
@@ -137,12 +134,12 @@ def _tab(
                 "asked": query,
                 "kept": kept.urlencode(),
                 "states": capacity.STATES,
-                "partitions": list(parts),
+                "partitions": parts,
                 "here": request.get_full_path(),
                 "undo": take_undo(request),
             }
         case "partitions":
-            return {"partitions": parts}
+            return {"partitions": capacity.by_partition(machines)}
         case "pools":
             counted = capacity.by_pool(pools, {row.id: machines})
             return {"pools": [(pool, counted[pool.id]) for pool in pools]}
