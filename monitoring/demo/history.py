@@ -19,6 +19,7 @@ from clusters import backends
 from clusters.models import Cluster
 from clusters.services.inventory import take_inventory
 from clusters.services.pools import create_pool, grant_pool
+from experiments.services.experiments import default_experiment
 from jobs import services
 from jobs.dispatch.claims import dispatch_cluster
 from jobs.dispatch.watch import logs, observations
@@ -92,6 +93,9 @@ def create(
                     resource=resource,
                     limit=limit,
                 )
+        for team in teams.values():
+            with org_scope(org.id):  # else the running portal creates it, dated after the replay
+                default_experiment(actor=actor_of(people[0]).enter(org), team=team)
     log(f"Replaying {jobs} jobs of {DAYS} days …")
     _Replay(org, cluster, people, teams, rng).run(_submissions(rng, jobs, start, people), log)
     return Demo(org, people[0].email, password, jobs)
