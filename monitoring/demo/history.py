@@ -93,9 +93,9 @@ def create(
                     resource=resource,
                     limit=limit,
                 )
-        for team in teams.values():
-            with org_scope(org.id):  # else the running portal creates it, dated after the replay
-                default_experiment(actor=actor_of(people[0]).enter(org), team=team)
+        with org_scope(org.id):  # else the running portal creates them, dated after the replay
+            for each in teams.values():
+                default_experiment(actor=actor_of(people[0]).enter(org), team=each)
     log(f"Replaying {jobs} jobs of {DAYS} days …")
     _Replay(org, cluster, people, teams, rng).run(_submissions(rng, jobs, start, people), log)
     return Demo(org, people[0].email, password, jobs)
@@ -219,8 +219,8 @@ class _Replay:
         with platform_scope("the demo replays jobs"):
             while self._due and self._due[0][0] <= until.timestamp():
                 when, _, action = heapq.heappop(self._due)
-                at = datetime.fromtimestamp(when, until.tzinfo)
-                with clock.frozen(at), transaction.atomic():
+                now = datetime.fromtimestamp(when, until.tzinfo)
+                with clock.frozen(now), transaction.atomic():
                     self._show(True)
                     action()
                     self._show(False)
