@@ -60,7 +60,8 @@ def _paths(page: Page, url: str, email: str, password: str, org: str) -> dict[st
     page.goto(f"{url}/{org}/jobs?query=state:running+name:llm-7b-pretrain")
     job = page.locator("tr[data-href]").first.get_attribute("data-href")
     page.goto(f"{url}/{org}/experiments")
-    page.locator("tr[data-href]").first.click()
+    sweep = page.locator("tr[data-href]", has_text="llama-8b-sft")
+    page.goto(f"{url}{sweep.get_attribute('data-href')}")
     page.wait_for_selector("tr[data-href*='/runs/']")
     runs = page.eval_on_selector_all(
         "tr[data-href*='/runs/']", "rows => rows.slice(0, 4).map((row) => row.dataset.href)"
