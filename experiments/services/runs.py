@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -217,7 +218,8 @@ def _status(text: str) -> str:
 
 
 def _state(row: Run) -> dict[str, Any]:
-    return {"name": row.name, "status": row.status, "ended_ms": row.ended_ms}
+    ended = row.ended_ms and datetime.fromtimestamp(row.ended_ms / 1000, UTC).isoformat()
+    return {"name": row.name, "status": row.status, "ended_at": ended}
 
 
 def _event(actor: Actor, row: Run, kind: str, data: Mapping[str, Any]) -> EventRecord:

@@ -40,6 +40,7 @@ def home(request: Any) -> HttpResponse:
     queued_count = dashboard.queued_jobs(actor)
     quotas, gpu_time = people.quotas_for(actor), gpu_time_of(actor, 24)
     teams = people.teams_for(actor)
+    capacity = next((n for n in reversed(gpu_time["total"]) if n is not None), None)
     response = render(
         request,
         "workspaces/home.html",
@@ -52,7 +53,8 @@ def home(request: Any) -> HttpResponse:
             "may_submit": may_submit(request),
             "is_empty": not (running or recent or queued_count),
             "gpu_time": gpu_time,
-            "capacity": next((n for n in reversed(gpu_time["total"]) if n is not None), None),
+            "capacity": capacity,
+            "has_gpus": bool(capacity or gpu_time["teams"]),
             "utilization": _utilization(gpu_time),
             "allocated": dashboard.allocated_gpus(actor),
             "gpu_hours": _gpu_hours(actor, quotas, teams),

@@ -352,9 +352,12 @@ function start() {
 
   // -- what the team may use
   async function loadOptions() {
-    if (!team?.value) return;
-    const response = await fetch(`${root.dataset.options}?team=${encodeURIComponent(team.value)}`);
-    if (!response.ok) return;
+    const chosen = team?.value;
+    if (!chosen) return;
+    const response = await fetch(
+      `${root.dataset.options}?team=${encodeURIComponent(chosen)}`,
+    ).catch(() => null);
+    if (!response?.ok || team.value !== chosen) return;
     const { gpu_types: types, pools, secrets } = await response.json();
     offer(find("[data-field='accelerators.type']"), [
       ["", say("Any type")],
@@ -393,6 +396,8 @@ function start() {
     try {
       const response = await post(root.dataset.dry, { yaml: area.value, team: team?.value });
       showDryRun(await response.json());
+    } catch {
+      showDryRun({ detail: say("No answer. Check your connection and try again.") });
     } finally {
       button.disabled = false;
     }
