@@ -122,6 +122,7 @@ def fill(folder: Folder) -> str:
     from workspaces.tenancy.scope import org_scope, platform_scope
 
     # A Slurm cluster that does not answer: nobody changes its nodes and jobs
+    (folder.path / "spool").mkdir()
     big = Cluster.objects.create(
         name="big",
         backend="slurm",
@@ -228,7 +229,7 @@ def fill(folder: Folder) -> str:
         )
     _record_gpu_time()
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE")  # as autovacuum does within minutes
     return str(actor.email)
 
 

@@ -1,161 +1,324 @@
-"""Measure runs on PostgreSQL: batches of metrics, histories, bytes per point, and a search.
+"""Measure runs over HTTP beside MLflow's own server, on the same PostgreSQL.
 
-Raw limit: the same bytes inserted as they are, in one statement for each batch.
+Both servers run with their defaults, MLflow's with users and a cache of their passwords. They take turns
+within each measurement, so that the ratio holds on a busy machine. `make .venv-mlflow3/.stamp` first.
 """
 
 from __future__ import annotations
 
+import base64
+import itertools
+import os
 import random
 import statistics
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import orjson
+import psycopg
 
 from bench.setting import begin
 from bench.table import Row, report
+from tests.rig.mlflow import MLFLOW_PASSWORD, MLFLOW_USER, start_mlflow_server
+from tests.rig.portal import Portal
 from tests.rig.processes import Folder
 
-BATCH, BATCHES, RUNS, KEYS = 1000, 100, 10_000, 10
+CLIENTS, ROUNDS, SECONDS = 8, 3, 4
+BATCH, KEYS = 1000, 10  # metrics of a batch and of a run
+RUNS, PAGE = 10_000, 1000
+POINTS, DRAWN = 100_000, 1000
+
+
+@dataclass(frozen=True)
+class Server:
+    """One of the two servers: the address of its API, the credentials, and its database."""
+
+    url: str
+    authorization: str
+    database: str
+
+    def send(self, connection: HTTPConnection, method: str, path: str, data: Any = None) -> bytes:
+        """Send a request to a path below the API. Raises RuntimeError unless it succeeds."""
+        target = f"{urlsplit(self.url).path}/{path}"
+        headers = {"Authorization": self.authorization, "Content-Type": "application/json"}
+        body = None
+        if method == "GET":
+            target += f"?{urlencode(data or {})}"
+        else:
+            body = orjson.dumps(data)
+        connection.request(method, target, body, headers)
+        answer = connection.getresponse()
+        found = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{method} {target}: {answer.status} {found[:500]!r}")
+        return found
+
+    @contextmanager
+    def connected(self) -> Iterator[HTTPConnection]:
+        connection = HTTPConnection(urlsplit(self.url).netloc, timeout=120)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def new_run(self) -> str:
+        with self.connected() as connection:
+            found = self.send(connection, "POST", "runs/create", {"experiment_id": "0"})
+        return str(orjson.loads(found)["run"]["info"]["run_id"])
+
+
+Both = tuple[Server, Server]  # MLflow's, ours
+Request = tuple[str, dict[str, Any]]  # path, body
 
 
 def main() -> int:
     folder = Folder()
     try:
         actor = begin(folder)
+        database, redis = os.environ["MUSTER_DATABASE_URL"], os.environ["MUSTER_REDIS_URL"]
+        settings = {"MUSTER_HOME": os.environ["MUSTER_HOME"], "MUSTER_API_RATE": "100000000"}
+        portal = Portal(folder, database, redis, settings=settings)
+        portal.start()
+        mlflow = start_mlflow_server(folder, database, workers=4)
+        basic = base64.b64encode(f"{MLFLOW_USER}:{MLFLOW_PASSWORD}".encode()).decode()
+        both = (
+            Server(f"{mlflow}/api/2.0/mlflow", f"Basic {basic}", _database(database, "mlflow")),
+            Server(
+                f"{portal.url}/mlflow/home/api/2.0/mlflow", f"Bearer {portal.token()}", database
+            ),
+        )
         from workspaces.tenancy.scope import org_scope
 
         with org_scope(actor.org_id):
-            for part in (_searching, _reading, _writing):
-                report(part(actor))
+            report(_writing(both))
+            report(_history(both))
+            report(_search(both, actor))
+        portal.stop()
     finally:
         folder.close()
     return 0
 
 
-def _run(actor: Any) -> Any:
-    from experiments import services
-    from workspaces.models import Team
+def _database(url: str, name: str) -> str:
+    """Return the URL of the database that the rig has made for MLflow's runs."""
+    with psycopg.connect(url) as connection:
+        [row] = connection.execute(
+            "SELECT datname FROM pg_database WHERE datname ~ %s", [f"^{name}_[0-9a-f]+$"]
+        ).fetchall()
+    return f"{url.rsplit('/', 1)[0]}/{row[0]}"
 
-    experiment = services.default_experiment(actor=actor, team=Team.objects.get())
-    return services.create_run(actor=actor, experiment=experiment)
+
+# --- Writing ---
 
 
-def _writing(actor: Any) -> list[Row]:
-    from django.db import connection
-
-    from experiments import services
-    from portal.series import Point
-
-    def batches(keys: int) -> list[list[Point]]:
-        steps = BATCH // keys
-        return [
-            [
-                Point(
-                    f"train/metric_{k}",
-                    {},
-                    10**12 + (n * steps + s) * 100,
-                    random.random(),
-                    s + n * steps,
-                )
-                for s in range(steps)
-                for k in range(keys)
-            ]
-            for n in range(BATCHES)
-        ]
-
-    def rate(keys: int) -> float:
-        run, given = _run(actor), batches(keys)[: 10 if keys == BATCH else None]
-        services.log_batch(actor=actor, run=run, metrics=given[0])
-        start = time.perf_counter()
-        for batch in given[1:]:
-            services.log_batch(actor=actor, run=run, metrics=batch)
-        return (len(given) - 1) * BATCH / (time.perf_counter() - start)
-
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE raw (data bytea)")
-        start = time.perf_counter()
-        for _ in range(BATCHES):
-            cursor.execute("INSERT INTO raw VALUES (%s)", [random.randbytes(24 * BATCH)])
-        raw = BATCHES * BATCH / (time.perf_counter() - start)
-    few, some, many = rate(1), rate(10), rate(BATCH)
+def _writing(both: Both) -> list[Row]:
     return [
-        Row(
-            "metrics of a run, batches of 1,000 of one key",
-            f"{raw:,.0f} points/s as plain bytes",
-            "–",
-            f"{few:,.0f} points/s",
-            "≥ 150,000 points/s",
-            few >= 150_000,
-            f"10 keys: {some:,.0f}; 1,000 keys: {many:,.0f} points/s",
-        )
+        _rates(both, "log-batch of 1,000 metrics, 8 clients", _batches, BATCH, 20),
+        _rates(both, "log-metric, one a request, 8 clients", _single_metrics, 1, 3),
     ]
 
 
-def _reading(actor: Any) -> list[Row]:
-    from django.db import connection
+def _batches(run_id: str) -> Iterator[Request]:
+    steps = BATCH // KEYS
+    for n in itertools.count():
+        metrics = [
+            {"key": f"train/m{key}", "value": random.random(), "timestamp": at, "step": step}
+            for step in range(n * steps, n * steps + steps)
+            for at in [10**12 + step * 100]
+            for key in range(KEYS)
+        ]
+        yield "runs/log-batch", {"run_id": run_id, "metrics": metrics}
 
-    from experiments import selectors, services
+
+def _single_metrics(run_id: str) -> Iterator[Request]:
+    for step in itertools.count():
+        point = {"key": "loss", "value": random.random(), "timestamp": 10**12 + step, "step": step}
+        yield "runs/log-metric", {"run_id": run_id, **point}
+
+
+def _rates(
+    both: Both, what: str, requests: Callable[[str], Iterator[Request]], points: int, times: int
+) -> Row:
+    rounds = [[_rate(server, requests) * points for server in both] for _ in range(ROUNDS)]
+    theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
+    ratio = statistics.median(ours / theirs for theirs, ours in rounds)
+    return Row(
+        what,
+        "–",
+        f"{theirs:,.0f} points/s",
+        f"{ours:,.0f} points/s, {ratio:.1f} ×",
+        f"≥ {times} × the peer",
+        ratio >= times,
+        _load(),
+    )
+
+
+def _rate(server: Server, requests: Callable[[str], Iterator[Request]]) -> float:
+    """Return the requests a second of all clients, each of which logs to a run of its own."""
+    done, errors = [0] * CLIENTS, list[Exception]()
+    runs = [server.new_run() for _ in range(CLIENTS)]
+    end = time.perf_counter() + SECONDS
+
+    def client(n: int) -> None:
+        try:
+            with server.connected() as connection:
+                for path, data in requests(runs[n]):
+                    server.send(connection, "POST", path, data)
+                    done[n] += 1
+                    if time.perf_counter() > end:
+                        return
+        except Exception as error:
+            errors.append(error)
+
+    start = time.perf_counter()
+    threads = [threading.Thread(target=client, args=(n,)) for n in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return sum(done) / (time.perf_counter() - start)
+
+
+# --- Reading ---
+
+
+def _history(both: Both) -> list[Row]:
     from portal import series
-    from portal.series import Point
-    from portal.series.models import Series
+    from portal.series.models import Chunk
 
-    run = _run(actor)
-    for n in range(100):
-        points = [
-            Point("loss", {}, 10**12 + i * 100, 1 / (i + 1) + random.random() / 100, i)
-            for i in range(n * 1000, n * 1000 + 1000)
-        ]
-        services.log_batch(actor=actor, run=run, metrics=points)
-    series.compact()
-    [pk] = Series.objects.filter(owner=run.series_owner).values_list("id", flat=True)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT sum(pg_column_size(data) + coalesce(pg_column_size(coarse), 0)) "
-            "FROM series_chunk WHERE series_id = %s",
-            [pk],
+    runs = [server.new_run() for server in both]
+    with both[1].connected() as connection:
+        for start in range(0, POINTS, BATCH):
+            metrics = [
+                {"key": "loss", "value": random.random(), "timestamp": 10**12 + n, "step": n}
+                for n in range(start, start + BATCH)
+            ]
+            data = {"run_id": runs[1], "metrics": metrics}
+            both[1].send(connection, "POST", "runs/log-batch", data)
+    with psycopg.connect(both[0].database, autocommit=True) as database:
+        database.execute("TRUNCATE metrics")
+        database.execute(
+            "INSERT INTO metrics (key, value, timestamp, step, is_nan, run_uuid) "
+            f"SELECT 'loss', random(), 1000000000000 + n, n, false, '{runs[0]}' "
+            f"FROM generate_series(0, {POINTS - 1}) n"
         )
-        size = cursor.fetchone()[0] / 100_000
-    full = _median(lambda: selectors.metric_history(run, "loss"))
-    chart = _median(lambda: series.query(run.series_owner, max_points=1000))
+    Chunk.objects.exclude(series__owner=f"run:{runs[1]}").delete()  # of the runs before
+    while series.compact():
+        pass
+    sizes = (
+        _bytes_per_point(both[0], "metrics", "count(*)"),
+        _bytes_per_point(both[1], "series_chunk", "sum(count)"),
+    )
+    full = _alternately(
+        both,
+        lambda n: ("GET", "metrics/get-history", {"run_id": runs[n], "metric_key": "loss"}),
+    )
+    drawn = _alternately(
+        both,
+        lambda n: (
+            "GET",
+            "metrics/get-history-bulk-interval",
+            {"run_ids": runs[n], "metric_key": "loss", "max_results": DRAWN},
+        ),
+    )
+    curve = _curve(both[1], runs[1])
     return [
         Row(
-            "100,000 points of a metric: chart of 1,000, and all",
-            "–",
-            "–",
-            f"p50 {chart:.0f} ms; all {full:.0f} ms",
-            "p50 ≤ 50 ms for the chart",
-            chart <= 50,
-        ),
-        Row(
-            "bytes per point after compaction",
+            "bytes per point on disk, with indexes",
             "24 as plain numbers",
-            "–",
-            f"{size:.1f}",
+            f"{sizes[0]:.0f}",
+            f"{sizes[1]:.1f}",
             "≤ 20",
-            size <= 20,
+            sizes[1] <= 20,
+        ),
+        _compared("whole history of 100,000 points", full, 5),
+        Row(
+            "history of 100,000 points, down-sampled to 1,000",
+            "–",
+            f"p50 {drawn[0]:.0f} ms",
+            f"p50 {curve:.0f} ms; by MLflow's route {drawn[1]:.0f} ms",
+            "p50 ≤ 50 ms",
+            curve <= 50,
+            _load(),
         ),
     ]
 
 
-def _searching(actor: Any) -> list[Row]:
+def _bytes_per_point(server: Server, table: str, count: str) -> float:
+    with psycopg.connect(server.database, autocommit=True) as connection:
+        connection.execute(f"VACUUM FULL {table}")  # type: ignore[arg-type]
+        [size] = connection.execute(
+            f"SELECT pg_total_relation_size('{table}') / (SELECT {count} FROM {table})::float"  # type: ignore[arg-type]
+        ).fetchone() or [0.0]
+    return float(size)
+
+
+def _curve(server: Server, run_id: str) -> float:
+    """Return the median in ms of the REST API, from which the charts of the pages come."""
+    root = urlsplit(server.url)
+    rest = Server(
+        f"{root.scheme}://{root.netloc}/api/v1/orgs/home/runs",
+        server.authorization,
+        server.database,
+    )
+    with rest.connected() as connection:
+        return _median(
+            lambda: rest.send(
+                connection, "GET", f"{run_id}/metrics", {"names": "loss", "max_points": DRAWN}
+            )
+        )
+
+
+def _search(both: Both, actor: Any) -> list[Row]:
+    _fill_ours(actor)
+    _fill_theirs(both[0])
+    found = _alternately(
+        both,
+        lambda n: (
+            "POST",
+            "runs/search",
+            {
+                "experiment_ids": ["0"],
+                "filter": "metrics.m1 < 0.5 and params.p2 != '7'",
+                "order_by": ["metrics.m3 DESC"],
+                "max_results": PAGE,
+            },
+        ),
+        lambda answer: (
+            len(answer["runs"]) == PAGE and len(answer["runs"][0]["data"]["params"]) == KEYS
+        ),
+    )
+    return [_compared("search: 1,000 of 10,000 runs, filtered and sorted", found, 5)]
+
+
+def _fill_ours(actor: Any) -> None:
     from django.db import connection
 
-    from experiments import search, selectors
+    from experiments import services
     from experiments.models import Run
     from portal.core.ids import uuid7
     from portal.series.models import Series
+    from workspaces.models import Team
 
-    first = _run(actor)
+    experiment = services.default_experiment(actor=actor, team=Team.objects.get())
     ids = [uuid7() for _ in range(RUNS)]
     Run.objects.bulk_create(
         [
             Run(
                 id=pk,
-                org_id=first.org_id,
-                experiment_id=first.experiment_id,
-                team_id=first.team_id,
-                owner_id=first.owner_id,
+                org_id=actor.org_id,
+                experiment=experiment,
+                team_id=experiment.team_id,
+                owner_id=actor.user_id,
                 name=f"run {n}",
                 started_ms=n,
                 series_owner=f"run:{pk.hex}",
@@ -168,7 +331,7 @@ def _searching(actor: Any) -> list[Row]:
     Series.objects.bulk_create(
         [
             Series(
-                owner=f"run:{pk.hex}", name=f"m{k}", org_id=first.org_id, last_value=random.random()
+                owner=f"run:{pk.hex}", name=f"m{k}", org_id=actor.org_id, last_value=random.random()
             )
             for pk in ids
             for k in range(KEYS)
@@ -178,31 +341,51 @@ def _searching(actor: Any) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
-    def page() -> None:
-        rows = selectors.visible_runs(actor).filter(experiment_id=first.experiment_id)
-        rows = search.search_runs(
-            rows, "metrics.m1 < 0.5 and params.p2 != '7'", ["metrics.m3 DESC"]
-        )
-        found, token = search.page_of(rows.select_related("experiment", "owner"), limit=1000)
-        assert len(found) == 1000
-        assert token
-        assert len(selectors.last_metrics(found)) == 1000
 
-    took = _median(page, 15)
-    return [
-        Row(
-            "search: 1,000 of 10,000 runs, filtered and sorted, with their metrics",
-            "–",
-            "–",
-            f"p50 {took:.0f} ms",
-            "≤ 300 ms",
-            took <= 300,
-        )
-    ]
+def _fill_theirs(server: Server) -> None:
+    values = {
+        "runs (run_uuid, name, source_type, source_name, entry_point_name, user_id, status, "
+        "start_time, lifecycle_stage, artifact_uri, experiment_id)": "md5('run' || n), 'run ' || n, "
+        "'LOCAL', '', '', 'admin', 'FINISHED', n, 'active', 'mlflow-artifacts:/0/' || n, 0",
+        "tags (key, value, run_uuid)": "'mlflow.runName', 'run ' || n, md5('run' || n)",
+        "params (key, value, run_uuid)": "'p' || k, floor(random() * 100)::text, md5('run' || n)",
+        "latest_metrics (key, value, timestamp, step, is_nan, run_uuid)": "'m' || k, random(), n, 0, "
+        "false, md5('run' || n)",
+    }
+    with psycopg.connect(server.database, autocommit=True) as connection:
+        for table, columns in values.items():
+            each = (
+                f", generate_series(0, {KEYS - 1}) k"
+                if "'m' ||" in columns or "'p' ||" in columns
+                else ""
+            )
+            connection.execute(
+                f"INSERT INTO {table} SELECT {columns} FROM generate_series(1, {RUNS}) n{each}"  # type: ignore[arg-type]
+            )
+        connection.execute("ANALYZE")
 
 
-def _median(call: Callable[[], object], times: int = 30) -> float:
-    """Return the median in milliseconds."""
+def _alternately(
+    both: Both,
+    request: Callable[[int], tuple[str, str, dict[str, Any]]],
+    is_right: Callable[[Any], bool] = bool,
+) -> list[float]:
+    """Return the medians in milliseconds of both servers, which take turns."""
+    took: Sequence[list[float]] = ([], [])
+    for turn in range(8):
+        for n, server in enumerate(both):
+            with server.connected() as connection:
+                start = time.perf_counter()
+                answer = server.send(connection, *request(n))
+                seconds = time.perf_counter() - start
+            if not is_right(orjson.loads(answer)):
+                raise RuntimeError(f"{server.url} answers {answer[:500]!r}")
+            if turn:  # the first one warms up
+                took[n].append(seconds * 1000)
+    return [statistics.median(each) for each in took]
+
+
+def _median(call: Callable[[], object], times: int = 15) -> float:
     call()
     found = []
     for _ in range(times):
@@ -210,6 +393,23 @@ def _median(call: Callable[[], object], times: int = 30) -> float:
         call()
         found.append((time.perf_counter() - start) * 1000)
     return statistics.median(found)
+
+
+def _compared(what: str, found: Sequence[float], times: int) -> Row:
+    theirs, ours = found
+    return Row(
+        what,
+        "–",
+        f"p50 {theirs:.0f} ms",
+        f"p50 {ours:.0f} ms, 1/{theirs / ours:.1f}",
+        f"≤ 1/{times} of the peer",
+        ours * times <= theirs,
+        _load(),
+    )
+
+
+def _load() -> str:
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
 
 
 if __name__ == "__main__":

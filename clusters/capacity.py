@@ -86,7 +86,12 @@ def by_partition(machines: Sequence[NodeUsage]) -> dict[str, CapacitySummary]:
     for machine in machines:
         for name in machine.node.partitions:
             inside.setdefault(name, []).append(machine)
-    return {name: capacity_of(inside[name]) for name in sorted(inside, key=natural)}
+    return {name: capacity_of(inside[name]) for name in partitions_of(machines)}
+
+
+def partitions_of(machines: Sequence[NodeUsage]) -> list[str]:
+    """Return the names of the scheduler's partitions."""
+    return sorted({name for machine in machines for name in machine.node.partitions}, key=natural)
 
 
 def by_pool(
@@ -109,12 +114,11 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
 
 
 def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
-    is_ready, left = machine.node.state == "ready", machine.used("gpu")
-    stock.nodes[machine.node.state] += 1
-    total = sum(machine.gpus.values())
-    stock.is_exact &= len(machine.gpus) < 2 or left in (0, total)
-    for kind, n in machine.gpus.items():
+    state, types, left = machine.node.state, machine.gpus, machine.used("gpu")
+    stock.nodes[state] += 1
+    stock.is_exact &= len(types) < 2 or left in (0, sum(types.values()))
+    for kind, n in types.items():
         used = min(left, n)
         left -= used
         for gpus in (stock.all_gpus, stock.gpus.setdefault(kind, Gpus())):
-            gpus.add(n, used, is_ready=is_ready)
+            gpus.add(n, used, is_ready=state == "ready")

@@ -80,8 +80,13 @@ class Node(models.Model):
 
     @property
     def state(self) -> str:
-        """Return "ready", "drained" or "down". A drained node that does not respond is down."""
-        return "down" if not self.is_ready else "drained" if self.is_drained else "ready"
+        """Return the state as of `node_state`."""
+        return node_state(self.is_ready, self.is_drained)
+
+
+def node_state(is_ready: bool, is_drained: bool) -> str:
+    """Return "ready", "drained" or "down". A drained node that does not respond is down."""
+    return "down" if not is_ready else "drained" if is_drained else "ready"
 
 
 class Gpu(models.Model):

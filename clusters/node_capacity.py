@@ -5,25 +5,50 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Count
 
-from clusters.models import Cluster, Gpu, Node
+from clusters.models import Cluster, Gpu, Node, node_state
 from clusters.workload import workload
 from schedulers import backends, capabilities_of
 from schedulers.capacity import GpuId, NodeCapacity, gpu_amounts, reported_capacity
 from schedulers.contract import Capability
 
 
+class NodeRow(NamedTuple):
+    """The fields of a `Node` that capacity needs: clusters have thousands of nodes."""
+
+    id: UUID
+    cluster_id: UUID
+    name: str
+    cpus: int
+    memory: int
+    labels: dict[str, str]
+    is_ready: bool
+    is_drained: bool
+    is_gone: bool
+    note: str
+    partitions: list[str]
+    used_cpus: int
+    used_memory: int
+    used_gpus: int
+
+    @property
+    def state(self) -> str:
+        return node_state(self.is_ready, self.is_drained)
+
+
 @dataclass(frozen=True)
 class NodeUsage:
     """A node with its total and free capacity."""
 
-    node: Node
+    node: NodeRow | Node
     capacity: NodeCapacity
 
-    @property
+    @cached_property
     def gpus(self) -> dict[str, int]:
         """The number of GPUs by type."""
         total = self.capacity.total
@@ -47,7 +72,9 @@ def node_usage_in(
     placing = {pk for pk, backend in known.items() if Capability.PLACES in capabilities_of(backend)}
     held = {} if is_idle or not placing else workload().reserved_by_node(placing)
     gpus, counts = _gpus(placing, known.keys() - placing)
-    for node in Node.objects.filter(cluster__in=known, is_gone=False).order_by("name"):
+    rows = Node.objects.filter(cluster__in=known, is_gone=False).order_by("name")
+    for values in rows.values_list(*NodeRow.__annotations__):
+        node = NodeRow(*values)
         capacity = capacity_of_node(node, counts[node.id])
         if node.cluster_id in placing:
             capacity = replace(capacity, free=capacity.total, free_gpus=gpus[node.id])
@@ -62,7 +89,7 @@ def node_usage_of(cluster: Cluster, *, is_idle: bool = False) -> list[NodeUsage]
     return node_usage_in([cluster], is_idle=is_idle)[cluster.id]
 
 
-def capacity_of_node(node: Node, gpus: Mapping[str, int]) -> NodeCapacity:
+def capacity_of_node(node: NodeRow | Node, gpus: Mapping[str, int]) -> NodeCapacity:
     """Return the capacity with the usage that the scheduler reports. `gpus`: count by type."""
     total = {"cpu": node.cpus, "memory": node.memory, **gpu_amounts(gpus)}
     used = {"cpu": node.used_cpus, "memory": node.used_memory, "gpu": node.used_gpus}

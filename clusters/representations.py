@@ -11,7 +11,7 @@ from clusters.backend_options import options_of
 from clusters.backends import secrets_set
 from clusters.capacity import STATES, by_pool, natural
 from clusters.models import Cluster, Gpu, Node, Pool
-from clusters.node_capacity import NodeUsage, node_usage_in
+from clusters.node_capacity import NodeRow, NodeUsage, node_usage_in
 from clusters.services.drain import may_drain
 from clusters.services.pools import identities_of, pools_visible_to, teams_of
 from clusters.status import status_of, trouble_of
@@ -85,7 +85,7 @@ def node_list(cluster: Cluster) -> list[dict[str, Any]]:
     return [node_facts(node, gpus.get(node.id, {})) for node in rows]
 
 
-def node_facts(node: Node, gpus: dict[str, int]) -> dict[str, Any]:
+def node_facts(node: Node | NodeRow, gpus: dict[str, int]) -> dict[str, Any]:
     return {
         "name": node.name,
         "state": node.state,

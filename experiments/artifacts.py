@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Count, F, QuerySet, Sum, Value
+from django.db.models.functions import Left, StrIndex, Substr
 
 from experiments.models import Artifact, LoggedModel, Run
 from portal.blobs.files import StoredFile, file_store
 from portal.blobs.paths import LONGEST, clean_path
 from portal.core import clock
-from portal.core.errors import Conflict, NotFound, QuotaExceeded
+from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, record
-from portal.core.formatting import amount_text, bytes_text
 from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.models import Quota
-from workspaces.quotas import reservations
+from workspaces.quotas import reservations, storage
 from workspaces.quotas.limits import STORAGE, Meter, meters
 
 Owner: TypeAlias = Run | LoggedModel
@@ -48,15 +48,12 @@ def put(
     """Store a file at a path, replacing the one there.
 
     `size` is the number of bytes that were announced. Raises NotPermitted, InvalidInput, Conflict
-    if a folder is a file or the reverse, and QuotaExceeded; then nothing is stored.
+    if a folder is a file or the reverse, QuotaExceeded, and TooLarge; then nothing is stored.
     """
-    path = clean_path(path)
-    check_may_write(actor, owner)
-    _check_conflicts(owner, path)
-    room = _room(owner, path)
-    if size is not None and room is not None and size > room.bytes:
-        raise _no_room(room, size)
-    stored = file_store().put(owner.org_id, chunks, size=size)
+    check_may_put(actor, owner, path)
+    amounts, replaced = _amounts(owner, 1), _size_at(owner, path)
+    chunks = storage.within_room(amounts, chunks, size=size, replaced=replaced)
+    stored = file_store().put(owner.org_id, chunks, size=size, limit=settings.MUSTER_FILE_LIMIT)
     return add(owner, path, stored)
 
 
@@ -68,9 +65,7 @@ def add(owner: Owner, path: str, stored: StoredFile) -> Artifact:
     known = _rows(owner).filter(path=path).first()
     if known:
         reservations.settle(_amounts(owner, known.size))
-    refused = reservations.hold(_amounts(owner, stored.size))
-    if refused:
-        raise _no_room(_Room(refused, 0), stored.size)
+    storage.hold(_amounts(owner, stored.size), stored.size)
     if known is None:
         known = Artifact(org_id=owner.org_id, path=path, **_owner_fields(owner))
     known.size, known.sha256, known.created_at = stored.size, stored.sha256, clock.now()
@@ -78,36 +73,55 @@ def add(owner: Owner, path: str, stored: StoredFile) -> Artifact:
     return known
 
 
-def find(owner: Owner, path: str) -> Artifact:
+def find(owner: Owner, path: str, *, with_models: bool = False) -> Artifact:
     """Return the file at a path. Raises NotFound."""
-    found = _rows(owner).filter(path=path).first()
+    found = files_of(owner).get(path) if with_models else _rows(owner).filter(path=path).first()
     if found is None:
         raise NotFound(Message("There is no file {path} here.", path=path[:LONGEST]))
     return found
 
 
-def listing(owner: Owner, folder: str = "") -> list[Entry]:
+def files_of(owner: Owner) -> dict[str, Artifact]:
+    """Return the files by path; those of a run's logged models are below the name of the model.
+
+    MLflow 3 keeps them apart from the run, but people look for them there.
+    """
+    found = {}
+    for model in _models_of(owner) if isinstance(owner, Run) else []:
+        found.update({f"{model.name}/{row.path}": row for row in _rows(model)})
+    return found | {row.path: row for row in _rows(owner)}
+
+
+def listing(owner: Owner, folder: str = "", *, with_models: bool = False) -> list[Entry]:
     """Return the files and folders directly in a folder, ordered by path; "" is the top.
 
-    The listing of a file is the file itself, and that of an unknown path is empty.
+    The listing of a file is the file itself, and that of an unknown path is empty. The database
+    adds up the folders, so the cost of Python does not depend on the files below them.
+    `with_models` includes the files of logged models, as `files_of` does.
     """
     start = f"{clean_path(folder)}/" if folder else ""
-    found: dict[str, Entry] = {}
-    for row in _rows(owner).order_by("path"):
-        if row.path == folder:
-            return [Entry(row.path, False, row.size, 1, row)]
-        if not row.path.startswith(start):
-            continue
-        name, slash, _rest = row.path[len(start) :].partition("/")
-        path = start + name
-        before = found.get(path, Entry(path, bool(slash), 0, 0))
-        found[path] = replace(
-            before,
-            size=before.size + row.size,
-            files=before.files + 1,
-            artifact=None if slash else row,
-        )
-    return [found[path] for path in sorted(found)]
+    below = _below(owner, folder).annotate(slash=StrIndex("rest", Value("/")))
+    folders = (
+        below.filter(slash__gt=0)
+        .annotate(name=Left("rest", F("slash") - 1))
+        .order_by()
+        .values_list("name")
+        .annotate(Sum("size"), Count("id"))
+    )
+    found = [Entry(start + name, True, size, files) for name, size, files in folders]
+    found += [Entry(row.path, False, row.size, 1, row) for row in below.filter(slash=0)]
+    if with_models and isinstance(owner, Run):
+        found = _merged([*_of_models(owner, folder), *found])
+    if folder and not found:
+        found = [Entry(r.path, False, r.size, 1, r) for r in _rows(owner).filter(path=folder)]
+    return sorted(found, key=lambda entry: entry.path)
+
+
+def is_folder(owner: Owner, path: str, *, with_models: bool = False) -> bool:
+    """Return whether there are files below a path. Raises InvalidInput."""
+    if _below(owner, clean_path(path)).exists():
+        return True
+    return with_models and isinstance(owner, Run) and bool(_of_models(owner, path))
 
 
 def opened(artifact: Artifact, start: int = 0, end: int | None = None) -> Iterator[bytes]:
@@ -131,8 +145,7 @@ def delete_path(actor: Actor, owner: Owner, path: str) -> int:
     path = clean_path(path)
     check_may_write(actor, owner)
     type(owner).objects.select_for_update(of=("self",), no_key=True).get(id=owner.id)
-    inside = f"{path}/"
-    rows = [r for r in _rows(owner) if r.path == path or r.path.startswith(inside)]
+    rows = list(_rows(owner).filter(path=path)) or list(_below(owner, path))
     if not rows:
         raise NotFound(Message("There is no file {path} here.", path=path))
     _delete_rows(owner, rows)
@@ -163,11 +176,6 @@ def delete_all(owners: Iterable[Owner]) -> None:
         _delete_rows(owner, list(_rows(owner).select_for_update(of=("self",))))
 
 
-def size_of(owner: Owner) -> int:
-    """Return the bytes of all files."""
-    return int(_rows(owner).aggregate(n=Sum("size"))["n"] or 0)
-
-
 def referenced(org_id: UUID, names: Collection[str]) -> set[str]:
     """Return those SHA-256 to which artifacts refer. For the sweep of files."""
     rows = Artifact.objects.filter(org_id=org_id, sha256__in=names)
@@ -183,6 +191,21 @@ def check_may_write(actor: Actor, owner: Owner) -> None:
         )
 
 
+def check_may_put(actor: Actor, owner: Owner, path: str) -> None:
+    """Raise NotPermitted, InvalidInput, or Conflict if a folder is a file or the reverse."""
+    clean_path(path)
+    check_may_write(actor, owner)
+    _check_conflicts(owner, path)
+
+
+def check_space(owner: Owner, path: str, size: int) -> None:
+    """Raise QuotaExceeded if there is no space for a file of this size at this path.
+
+    Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
+    """
+    storage.within_room(_amounts(owner, 1), [], size=size, replaced=_size_at(owner, path))
+
+
 def _check_conflicts(owner: Owner, path: str) -> None:
     """Raise Conflict if the path is a folder, or goes through a file."""
     names = path.split("/")
@@ -192,13 +215,46 @@ def _check_conflicts(owner: Owner, path: str) -> None:
             Message("{path} is a file, so nothing can be stored in it.", path=file.path),
             code="path_conflict",
         )
-    inside = f"{path}/"
-    below = _rows(owner).filter(path__startswith=inside).values_list("path", flat=True)
-    if any(found.startswith(inside) for found in below):
+    if is_folder(owner, path):
         raise Conflict(
             Message("{path} is a folder. Give the file another name.", path=path),
             code="path_conflict",
         )
+
+
+def _models_of(run: Run) -> QuerySet[LoggedModel]:
+    rows = LoggedModel.objects.filter(run=run, experiment__team_id=run.team_id, deleted_at=None)
+    return rows.order_by("created_at")
+
+
+def _of_models(run: Run, folder: str) -> list[Entry]:
+    """Return what logged models add to a folder of their run."""
+    found = []
+    for model in _models_of(run):
+        if not folder:
+            sums = _rows(model).aggregate(size=Sum("size"), files=Count("id"))
+            if sums["files"]:
+                found.append(Entry(model.name, True, sums["size"], sums["files"]))
+        elif folder == model.name or folder.startswith(f"{model.name}/"):
+            inside = listing(model, folder[len(model.name) + 1 :])
+            found += [replace(each, path=f"{model.name}/{each.path}") for each in inside]
+    return found
+
+
+def _merged(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries with one for each path: folders are added up, and the last file counts."""
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        before = found.get(entry.path)
+        if before and before.is_folder and entry.is_folder:
+            entry = replace(entry, size=before.size + entry.size, files=before.files + entry.files)
+        found[entry.path] = entry
+    return list(found.values())
+
+
+def _size_at(owner: Owner, path: str) -> int:
+    """Return the size of the file at a path, 0 if there is none."""
+    return _rows(owner).filter(path=path).values_list("size", flat=True).first() or 0
 
 
 def _delete_rows(owner: Owner, rows: list[Artifact]) -> None:
@@ -209,6 +265,16 @@ def _delete_rows(owner: Owner, rows: list[Artifact]) -> None:
 
 def _rows(owner: Owner) -> QuerySet[Artifact]:
     return Artifact.objects.filter(**_owner_fields(owner))
+
+
+def _below(owner: Owner, folder: str) -> QuerySet[Artifact]:
+    """Return the files below a folder, with `rest`, their path within it; "" is the top."""
+    if not folder:
+        return _rows(owner).annotate(rest=F("path"))
+    start = f"{folder}/"
+    rows = _rows(owner).filter(path__startswith=start)  # by the index; SQLite ignores case here
+    rows = rows.annotate(head=Left("path", len(start)), rest=Substr("path", len(start) + 1))
+    return rows.filter(head=start)
 
 
 def _owner_fields(owner: Owner) -> dict[str, UUID]:
@@ -222,62 +288,3 @@ def _team_and_person(owner: Owner) -> tuple[UUID, UUID]:
 
 def _amounts(owner: Owner, size: int) -> dict[Meter, int]:
     return meters(owner.org_id, *_team_and_person(owner), {STORAGE: size})
-
-
-class _Room(NamedTuple):
-    """What is left on the fullest meter."""
-
-    meter: Meter
-    bytes: int
-
-
-def _room(owner: Owner, path: str) -> _Room | None:
-    """Return the room for a file at this path, or None without limits.
-
-    Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
-    """
-    wanted = list(_amounts(owner, 1))
-    rows = Quota.objects.filter(
-        Q(limit__isnull=False),
-        org_id=owner.org_id,
-        resource=STORAGE,
-        subject_id__in=[meter.subject_id for meter in wanted],
-    )
-    replaced = _rows(owner).filter(path=path).values_list("size", flat=True).first() or 0
-    rooms = [
-        _Room(reservations.meter_of(row), row.limit - row.used + replaced)
-        for row in rows
-        if reservations.meter_of(row) in wanted
-    ]
-    return min(rooms, key=lambda room: room.bytes, default=None)
-
-
-def _no_room(room: _Room, size: int) -> QuotaExceeded:
-    row = Quota.objects.get(
-        scope=room.meter.scope,
-        org_id=room.meter.org_id,
-        subject_id=room.meter.subject_id,
-        resource=STORAGE,
-    )
-    whose = {
-        "org": Message("The organization"),
-        "team": Message("The team"),
-        "user": Message("The owner of the run"),
-    }[room.meter.scope]
-    return QuotaExceeded(
-        Message(
-            "{whose} uses {used} of {limit} of storage, and this file needs {size}. Delete "
-            "artifacts or logs, or ask an administrator for more.",
-            whose=whose,
-            used=amount_text(STORAGE, row.used),
-            limit=amount_text(STORAGE, row.limit),
-            size=bytes_text(size),
-        ),
-        data={
-            "scope": room.meter.scope,
-            "resource": STORAGE,
-            "used": row.used,
-            "limit": row.limit,
-            "ask": size,
-        },
-    )

@@ -13,7 +13,7 @@ from jobs.comparison import number_of
 from jobs.metrics import first_tasks, system_series, task_labels, training_series
 from portal import series
 
-MOST = 10  # runs whose curves are drawn together
+MOST = 8  # runs whose curves are drawn together, each in its colour
 MOST_AXES = 40
 _SYSTEM = "system/"  # metrics of machines that MLflow clients log
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+from experiments import artifacts
 from experiments.lists import STATES
 from experiments.models import Artifact, Run, RunStatus
 from experiments.reproduction import SOURCE_TAGS
@@ -105,8 +106,9 @@ def configuration(run: Run) -> dict[str, Any]:
     if run.job:
         found |= config_of(run.job) | dict(_hardware(run.job))
     found |= {f"parameters.{name}": value for name, value in run.params.items()}
+    is_job = run.tags.get("mlflow.source.type") == "JOB"  # whose source is the page of the job
     for tag, key in SOURCE_TAGS.items():
-        if value := run.tags.get(tag):
+        if (value := run.tags.get(tag)) and not (is_job and key == "source"):
             found[f"code.{key}"] = value
     for given in run.inputs:
         dataset = given.get("dataset") or {}
@@ -167,8 +169,9 @@ class ComparedFile:
 def compared_files(runs: Sequence[Run]) -> list[ComparedFile]:
     """Return the paths of all runs' files, those of several runs first."""
     found: dict[str, dict[Any, Artifact]] = {}
-    for row in Artifact.objects.filter(run__in=runs).order_by("path")[:5000]:
-        found.setdefault(row.path, {})[row.run_id] = row
+    for run in runs:
+        for path, row in artifacts.files_of(run).items():
+            found.setdefault(path, {})[run.id] = row
     paths = sorted(found, key=lambda path: (-len(found[path]), path))[:MOST_FILES]
     return [
         ComparedFile(

@@ -3,20 +3,36 @@
 The `tensorboard` package brings numpy, grpcio and a web server for this (60 MiB); only five
 messages with a dozen fields are needed: Event, Summary, Summary.Value, SummaryMetadata, TensorProto
 of https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core. Pure: no Django.
+
+The portal and the client, which is a distribution of its own, have the same copy of this module.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
+from itertools import islice
+from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 LONGEST = 8 << 20  # bytes of one record that is read; images and graphs may be longer
+MOST = 10_000  # scalars of one record, and of one call about twice as many
+_LAST = 253_402_300_799  # Unix seconds; the end of the year 9999
+_MOST_STEP = 2**61  # the differences of steps fit into 64 bits
 _HEADER = struct.Struct("<QI")
 _FOOTER = 4  # bytes: the checksum of the data
 _FLOAT, _DOUBLE, _INT32, _INT64 = 1, 2, 3, 9  # TensorFlow's DataType
 _PACKED = {5: "f", 6: "d"}  # TensorProto.float_val and double_val
 _CONTENT = {_FLOAT: "f", _DOUBLE: "d", _INT32: "i", _INT64: "q"}
+
+
+NAME = re.compile(r"events\.out\.tfevents\.")
+# Folders whose names say nothing about the metrics in them: roots, times and versions.
+_PLAIN = re.compile(
+    r"runs|logs|tb|tb_logs|tensorboard|lightning_logs|events|fit|default|version_\d+"
+    r"|\d{4}-?\d\d-?\d\d[T_-]?[\d_:-]*|[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.*"
+)
 
 
 class Scalar(NamedTuple):
@@ -32,16 +48,27 @@ class Corrupt(ValueError):
     """The file is not an event file, or damaged."""
 
 
+def metric_name(path: str, tag: str) -> str:
+    """Return the name of a metric: its tag below the folders of the file that mean something."""
+    folders = [name for name in PurePosixPath(path).parts[:-1] if not _PLAIN.fullmatch(name)]
+    return "/".join([*folders, tag])[:250]
+
+
 def read(file: BinaryIO, offset: int, budget: int) -> tuple[list[Scalar], int]:
     """Return the scalars of complete records from an offset on, and the offset behind them.
 
-    Reads about `budget` bytes. A record that is still being written is left for the next call.
+    Reads about `budget` bytes. A record that is still being written is left for the next call;
+    one whose time, step or tag cannot be stored is skipped.
     Raises Corrupt.
     """
     found: list[Scalar] = []
     file.seek(offset)
     end = offset + budget
-    while offset < end and len(header := file.read(_HEADER.size)) == _HEADER.size:
+    while (
+        offset < end
+        and len(found) < MOST
+        and len(header := file.read(_HEADER.size)) == _HEADER.size
+    ):
         size, checksum = _HEADER.unpack(header)
         if checksum != _masked_crc(header[:8]):
             raise Corrupt(f"no record at byte {offset}")
@@ -61,7 +88,8 @@ def read(file: BinaryIO, offset: int, budget: int) -> tuple[list[Scalar], int]:
 
 def _scalars(event: memoryview) -> list[Scalar]:
     """Return the scalars of an Event; none if it cannot be read."""
-    at, step, values = 0.0, 0, []
+    at, step = 0.0, 0
+    values: list[int | memoryview] = []
     try:
         for number, value in _fields(event):
             if number == 1 and isinstance(value, memoryview):
@@ -69,7 +97,10 @@ def _scalars(event: memoryview) -> list[Scalar]:
             elif number == 2 and isinstance(value, int):
                 step = value - (1 << 64) if value >> 63 else value
             elif number == 5 and isinstance(value, memoryview):
-                values += [inner for kind, inner in _fields(value) if kind == 1]
+                inside = (inner for kind, inner in _fields(value) if kind == 1)
+                values += islice(inside, MOST - len(values))
+        if not (0 <= at <= _LAST and abs(step) < _MOST_STEP):
+            return []
         read_values = [_value(v) for v in values if isinstance(v, memoryview)]
         return [Scalar(tag, step, round(at * 1000), n) for tag, n in filter(None, read_values)]
     except (struct.error, ValueError, IndexError, OverflowError):
@@ -90,7 +121,7 @@ def _value(data: memoryview) -> tuple[str, float] | None:
             number = _number(value)
         elif kind == 9 and _plugin(value) not in {"", "scalars"}:
             return None
-    return (tag, number) if tag and number is not None else None
+    return (tag, number) if tag and "\0" not in tag and number is not None else None
 
 
 def _plugin(metadata: memoryview) -> str:

@@ -3,23 +3,31 @@
 The run has the job's id. `Job.run_state` is the state that was copied last, so that a job with
 another one is due; nothing is missed, however long the portal was down. A retried job continues
 its run.
+
+A task of an array that has started is a run below that of the job, with its index as a parameter
+(`schedulers.spec.environment.task_run_id`). Tasks are followed while they run, and all of them when
+the state of the job changes, so that their last states are right.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from clusters.models import Gpu
 from experiments.models import Experiment, Run, RunStatus
 from experiments.models.experiment import DEFAULT
+from experiments.services import limits
 from experiments.services.experiments import ensure_experiment
+from experiments.services.runs import PARENT_TAG
 from jobs.bulk import write_rows
 from jobs.images import lookups
 from jobs.models import Attempt, Job
@@ -28,6 +36,7 @@ from portal.core.errors import InvalidInput
 from portal.core.wakeups import wake_worker
 from portal.series.models import Series
 from schedulers.images.config import Image
+from schedulers.spec.environment import task_run_id
 from schedulers.states import Reason, State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -35,7 +44,9 @@ from workspaces.models import Team
 from workspaces.tenancy.scope import platform_scope
 
 PIECE = 0.5  # seconds per run of the task, so that others get their turn
-BATCH = 200  # jobs per transaction
+BATCH = 200  # jobs or tasks per transaction
+RECENT = timedelta(minutes=2)  # changes of tasks that are followed while their job goes on
+ARRAY_INDEX = "array_index"  # the parameter of the run of a task
 _KILLED = frozenset({Reason.TIME_LIMIT, Reason.PREEMPTED, Reason.CANCELED})
 _FIELDS = ("name", "status", "started_ms", "ended_ms", "tags", "updated_at")
 
@@ -50,6 +61,9 @@ def follow_jobs() -> None:
             if clock.monotonic() > until:
                 wake_worker("experiments.follow_jobs")
                 return
+        recent = clock.now() - RECENT
+        is_active = Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED, state_at__gt=recent)
+        _follow_tasks(_tasks().filter(is_active | Q(finished_at__gt=recent)))
 
 
 def follow_job(job_id: UUID) -> bool:
@@ -62,6 +76,21 @@ def follow_job(job_id: UUID) -> bool:
     return True
 
 
+def follow_task(actor: Actor, run_id: UUID) -> bool:
+    """Create the run of the task that the actor's token belongs to; return whether it is that run.
+
+    A program may log before the task is followed.
+    """
+    attempt_id = actor.token.attempt_id if actor.token else None
+    rows = Attempt.objects.filter(id=attempt_id, is_current=True, job__array_size__isnull=False)
+    found = rows.first() if attempt_id else None
+    if found is None or task_run_id(found.job_id, found.index) != run_id:
+        return False
+    follow_job(found.job_id)
+    _follow_tasks(rows)
+    return True
+
+
 @transaction.atomic
 def choose_experiment(actor: Actor, experiment: Experiment) -> None:
     """Move the run of the actor's job to the experiment that its program has set.
@@ -70,16 +99,25 @@ def choose_experiment(actor: Actor, experiment: Experiment) -> None:
     Nothing happens without the token of a job, and once something is logged.
     """
     attempt_id = actor.token.attempt_id if actor.token else None
-    job_id = Attempt.objects.filter(id=attempt_id, job__array_size=None).values_list("job_id")
-    if attempt_id is None or (found := job_id.first()) is None or not follow_job(found[0]):
+    found = Attempt.objects.filter(id=attempt_id).select_related("job").first()
+    if attempt_id is None or found is None or not follow_job(found.job_id):
         return
-    run = Run.objects.select_for_update(of=("self",), no_key=True).get(id=found[0])
-    is_possible = run.team_id == experiment.team_id and experiment.deleted_at is None
-    is_empty = not run.params and not Series.objects.filter(owner=run.series_owner).exists()
-    if is_possible and is_empty and run.experiment_id != experiment.id:
-        authorize(actor, Permission.EXPERIMENTS_WRITE, run.team_id)
-        run.experiment = experiment
-        run.save(update_fields=["experiment"])
+    ids = [found.job_id]
+    if found.job.array_size is not None:
+        ids.append(task_run_id(found.job_id, found.index))
+        follow_task(actor, ids[-1])
+    rows = Run.objects.select_for_update(of=("self",), no_key=True)
+    for run in rows.filter(id__in=ids).order_by("id"):
+        is_possible = run.team_id == experiment.team_id and experiment.deleted_at is None
+        is_empty = run.params.keys() <= {ARRAY_INDEX} and not _has_series(run)
+        if is_possible and is_empty and run.experiment_id != experiment.id:
+            authorize(actor, Permission.EXPERIMENTS_WRITE, run.team_id)
+            run.experiment = experiment
+            run.save(update_fields=["experiment"])
+
+
+def _has_series(run: Run) -> bool:
+    return Series.objects.filter(owner=run.series_owner).exists()  # type: ignore[no-any-return]
 
 
 def experiment_of(job: Job) -> str:
@@ -90,14 +128,17 @@ def experiment_of(job: Job) -> str:
 
 def status_of(job: Job) -> str:
     """Return the status of a job's run."""
-    state = State(job.state)
+    return _status(State(job.state), job.reason)
+
+
+def _status(state: State, reason: str) -> str:
     if state < State.RUNNING:
         return RunStatus.SCHEDULED
     if not state.is_final:
         return RunStatus.RUNNING
     if state == State.SUCCEEDED:
         return RunStatus.FINISHED
-    is_killed = state == State.CANCELED or job.reason in _KILLED
+    is_killed = state == State.CANCELED or reason in _KILLED
     return RunStatus.KILLED if is_killed else RunStatus.FAILED
 
 
@@ -127,6 +168,79 @@ def _follow(jobs: Sequence[Job]) -> None:
         shown[job.state].append(job.id)
     for state, ids in shown.items():
         Job.objects.filter(id__in=ids).update(run_state=state)
+    arrays = [job.id for job in jobs if job.array_size is not None and job.state > State.QUEUED]
+    if arrays:
+        _follow_tasks(_tasks().filter(job__in=arrays))
+
+
+def _tasks() -> QuerySet[Attempt]:
+    """Return the started current attempts of arrays."""
+    rows = Attempt.objects.filter(is_current=True, job__array_size__isnull=False)
+    return rows.filter(Q(state__gte=State.RUNNING, state__lt=State.SUCCEEDED) | _ENDED)
+
+
+_ENDED = Q(state__gte=State.SUCCEEDED, started_at__isnull=False)
+
+
+def _follow_tasks(rows: QuerySet[Attempt]) -> None:
+    """Create or update the runs of these tasks."""
+    found = rows.select_related("job__org", "job__team", "job__owner", "job__cluster")
+    rest = found.order_by("id").iterator(BATCH)
+    while batch := list(islice(rest, BATCH)):
+        _follow_batch(batch)
+
+
+@transaction.atomic
+def _follow_batch(attempts: Sequence[Attempt]) -> None:
+    parents = Run.objects.in_bulk({attempt.job_id for attempt in attempts})
+    ids = {task_run_id(one.job_id, one.index): one for one in attempts if one.job_id in parents}
+    known = set(Run.objects.filter(id__in=ids).values_list("id", flat=True))
+    made = [
+        _run_of_task(pk, one, parents[one.job_id]) for pk, one in ids.items() if pk not in known
+    ]
+    Run.objects.bulk_create(made, ignore_conflicts=True)  # another process may be as fast
+    locked = Run.objects.select_for_update(of=("self",), no_key=True).order_by("id")
+    runs = list(locked.filter(id__in=ids))
+    changed = [run for run in runs if _update_task(run, ids[run.id])]
+    write_rows(changed, _FIELDS)
+
+
+def _run_of_task(pk: UUID, attempt: Attempt, parent: Run) -> Run:
+    name = f"{attempt.job.name}[{attempt.index}]"
+    return Run(
+        id=pk,
+        org_id=parent.org_id,
+        experiment_id=parent.experiment_id,
+        team_id=parent.team_id,
+        owner_id=parent.owner_id,
+        parent=parent,
+        name=name[-limits.RUN_NAME :],
+        started_ms=_ms(attempt.started_at or attempt.state_at),
+        series_owner=f"run:{pk.hex}",
+        params={ARRAY_INDEX: str(attempt.index)},
+        tags={PARENT_TAG: parent.id.hex},
+    )
+
+
+def _update_task(run: Run, attempt: Attempt) -> bool:
+    """Copy what is known of a task; return whether anything has changed."""
+    state, job = State(attempt.state), attempt.job
+    before = (run.status, run.started_ms, run.ended_ms, run.tags)
+    _set_status(run, _status(state, attempt.reason))
+    run.started_ms = _ms(attempt.started_at or attempt.state_at)
+    run.ended_ms = _ms(attempt.finished_at or attempt.state_at) if state.is_final else None
+    facts = {
+        "mlflow.user": job.owner.email,
+        "muster.job": job.number,
+        "muster.task": str(attempt.index),
+        "muster.cluster": job.cluster.name,
+        "muster.node": ",".join(attempt.nodes or []) or attempt.node,
+        "muster.reason": attempt.reason if state.is_final else "",
+        "muster.exit_code": attempt.exit_code,
+    }
+    run.tags = _with_facts(run, facts)
+    run.updated_at = clock.now()
+    return before != (run.status, run.started_ms, run.ended_ms, run.tags)
 
 
 def _create(jobs: Sequence[Job]) -> None:
@@ -156,22 +270,32 @@ def _create(jobs: Sequence[Job]) -> None:
 def _update(run: Run, job: Job, gpu: str) -> None:
     """Copy what the job knows; what a program has said about its own end is kept if it is worse."""
     state, status = State(job.state), status_of(job)
-    if not (status == RunStatus.FINISHED and run.status in {RunStatus.FAILED, RunStatus.KILLED}):
-        run.status = status
+    _set_status(run, status)
     run.started_ms = _ms(job.started_at or job.created_at)
     run.ended_ms = _ms(job.finished_at or job.state_at) if state.is_final else None
-    kept = {name: value for name, value in run.tags.items() if name not in _OURS}
-    run.tags = {**kept, **_facts(job, gpu)}
+    run.tags = _with_facts(run, _facts(job, gpu))
     run.updated_at = clock.now()
+
+
+def _set_status(run: Run, status: str) -> None:
+    if not (status == RunStatus.FINISHED and run.status in {RunStatus.FAILED, RunStatus.KILLED}):
+        run.status = status
+
+
+def _with_facts(run: Run, facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags of a run with those facts that are known."""
+    kept = {name: value for name, value in run.tags.items() if name not in _OURS}
+    known = {name: str(value) for name, value in facts.items() if value not in (None, "", 0)}
+    return {**kept, **known}
 
 
 _OURS = frozenset({"muster.reason", "muster.node", "muster.exit_code"})  # absent if unknown
 
 
-def _facts(job: Job, gpu: str) -> dict[str, str]:
+def _facts(job: Job, gpu: str) -> dict[str, Any]:
     """Return what is known of a job as tags, with MLflow's names where it has one."""
     spec, digest = job.spec, _image_digest(job.spec.get("image") or "")
-    facts: dict[str, Any] = {
+    return {
         "mlflow.user": job.owner.email,
         "mlflow.source.type": "JOB",
         "mlflow.source.name": f"{settings.MUSTER_BASE_URL}/{job.org.slug}/jobs/{job.number}",
@@ -189,7 +313,6 @@ def _facts(job: Job, gpu: str) -> dict[str, str]:
         "muster.reason": job.reason,
         "muster.exit_code": job.exit_code,
     }
-    return {name: str(value) for name, value in facts.items() if value not in (None, "", 0)}
 
 
 def _image_digest(image: str) -> str:

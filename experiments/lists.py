@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from experiments import run_order
 from experiments.models import Experiment, Run, RunStatus
-from experiments.run_keys import RunKeys, last_values
+from experiments.run_keys import RunKeys, best_results, last_values
 from experiments.search import search_runs
 from experiments.selectors import visible_experiments
+from jobs.models import Job
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from workspaces.access.actors import Actor
@@ -59,10 +61,11 @@ def _experiment_items(rows: Sequence[Experiment], actor: Actor) -> list[Item]:
             last=Max("started_ms"),
         )
     }
-    return [_experiment_item(row, counts.get(row.id, {})) for row in rows]
+    best = best_results(rows)
+    return [_experiment_item(row, counts.get(row.id, {}), best.get(row.id)) for row in rows]
 
 
-def _experiment_item(row: Experiment, counts: dict[str, Any]) -> Item:
+def _experiment_item(row: Experiment, counts: dict[str, Any], best: Item | None) -> Item:
     return {
         "id": str(row.id),
         "number": row.number,
@@ -72,10 +75,15 @@ def _experiment_item(row: Experiment, counts: dict[str, Any]) -> Item:
         "owner": {"email": row.owner.email, "name": row.owner.display_name},
         "runs": counts.get("runs", 0),
         "running": counts.get("running", 0),
+        "best": best,
         "last_run_at": instant(counts.get("last")),
         "created_at": row.created_at,
         "page": f"/{row.org.slug}/experiments/{row.number}",
     }
+
+
+def _best(row: Item) -> str:
+    return f"{row['best']['metric']}={row['best']['value']}" if row["best"] else ""
 
 
 EXPERIMENTS = ListView(
@@ -116,6 +124,7 @@ EXPERIMENTS = ListView(
         Column("number", _("Experiment"), sort=("number",)),
         Column("name", None),
         Column("runs", _("Runs"), "num"),
+        Column("best", _("Best result"), "num", value=_best),
         Column("last_run_at", _("Last run"), "num"),
         Column("team", _("Team"), sort=("team__slug", "number")),
         Column("owner", _("Owner"), value=lambda row: row["owner"]["email"]),
@@ -195,7 +204,9 @@ def is_expression(text: str) -> bool:
 
 
 def _runs(experiment: Experiment, show: str) -> QuerySet[Run]:
-    rows = Run.objects.filter(experiment=experiment).select_related("org", "owner", "team", "job")
+    # Prefetched, because runs share all of these but the job; a join would make each again
+    job = Prefetch("job", Job.objects.only("number"))
+    rows = Run.objects.filter(experiment=experiment).prefetch_related("org", "owner", "team", job)
     if show == "trash":
         return rows.exclude(deleted_at=None)
     return rows.filter(deleted_at=None, archived_at__isnull=show != "archived")
@@ -299,10 +310,36 @@ def run_item(row: Run, metrics: dict[str, dict[str, Any]]) -> Item:
         "ended_at": ended,
         "duration": (row.ended_ms - row.started_ms) / 1000 if row.ended_ms else None,
         "is_child": row.parent_id is not None,
+        "parent": row.parent_id.hex if row.parent_id else None,
         "is_archived": row.archived_at is not None,
         "is_deleted": row.deleted_at is not None,
         "page": f"/{row.org.slug}/runs/{row.id.hex}",
     }
+
+
+def nested(rows: Sequence[Item]) -> list[Item]:
+    """Return the rows with children below their parents, where both are among them.
+
+    `level` is the depth of a row. Children of a parent are in the order of their names, so that the
+    tasks of an array are in the order of their indexes.
+    """
+    ids = {row["id"] for row in rows}
+    below: dict[str, list[Item]] = defaultdict(list)
+    for row in rows:
+        below[row["parent"] if row["parent"] in ids else ""].append(row)
+    found: list[Item] = []
+    waiting = [(row, 0) for row in reversed(below.pop("", []))]
+    while waiting:
+        row, level = waiting.pop()
+        found.append(row | {"level": level})
+        inside = sorted(below.pop(row["id"], []), key=_by_number, reverse=True)
+        waiting += [(child, level + 1) for child in inside]
+    return found + [row for left in below.values() for row in left]  # a circle of parents
+
+
+def _by_number(row: Item) -> tuple[int, str]:
+    """Return a key by which `sweep[2]` is before `sweep[10]`."""
+    return len(row["name"]), row["name"]
 
 
 def instant(milliseconds: int | None) -> datetime | None:

@@ -18,9 +18,11 @@ PROTOCOLS = (
         error_type="application/json",
         larger_bodies=(
             (
-                re.compile(r"/mlflow/.*/mlflow-artifacts/artifacts/.*", re.DOTALL),
+                re.compile(r"/mlflow/.*/mlflow-artifacts/(artifacts|mpu/upload)/.*", re.DOTALL),
                 settings.MUSTER_FILE_LIMIT,
             ),
+            # The list of 10,000 parts
+            (re.compile(r"/mlflow/.*/mlflow-artifacts/mpu/complete/.*", re.DOTALL), 8 << 20),
             (re.compile(r"/mlflow/.*/(v1/traces|mlflow/traces)", re.DOTALL), 32 << 20),
         ),
     ),

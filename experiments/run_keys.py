@@ -7,19 +7,36 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.core.cache import cache
+from django.db.models import (
+    Case,
+    Exists,
+    Max,
+    Min,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce
 
-from experiments.models import Run
-from jobs.comparison import number_of
+from experiments.models import Experiment, Run
+from experiments.run_order import metric_value
+from jobs.comparison import is_lower_better, number_of
 from portal.series.models import Series
 
 RECENT = 300  # runs that are read
+KEPT_FOR = 60  # seconds of a best result
 MOST_VALUES = 12  # suggested of one param
 OWN_TAGS = re.compile(r"(mlflow|muster)\.")  # tags that programs write for themselves
 _MAIN = re.compile(r"loss|reward|acc|auc|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE)
 _FIRST = re.compile(r"(^|_)(lr|learning_rate)($|_)", re.IGNORECASE)
 _SIDE = re.compile(r"seed|path|dir$|_id$|name$", re.IGNORECASE)
+_SYSTEM = "system/"  # metrics of machines that MLflow clients log
 _HELD_OUT = re.compile(r"(val|valid|validation|eval|test)[/_.]")
 
 
@@ -70,7 +87,7 @@ def in_order(metrics: Iterable[str]) -> list[str]:
     """Return names of metrics: losses and scores first, validation before training."""
 
     def rank(name: str) -> tuple[bool, bool, bool, str]:
-        is_system = name.startswith("system/")
+        is_system = name.startswith(_SYSTEM)
         return (is_system, not _MAIN.search(name), not _HELD_OUT.match(name), name)
 
     return sorted(metrics, key=rank)
@@ -87,3 +104,65 @@ def last_values(runs: Sequence[Any]) -> dict[str, dict[str, dict[str, Any]]]:
         if number is not None:
             found[owner].setdefault(name, {"value": number, "step": step, "at": at})
     return found
+
+
+def best_results(experiments: Sequence[Experiment]) -> dict[UUID, dict[str, Any]]:
+    """Return {experiment id: {"metric", "value"}}: the best last value of the main metric.
+
+    The main metric is the first of the newest run that has ended, else of the newest run. Results
+    are up to a minute old, because all runs are read.
+    """
+    keys = {one.pk: f"best-result:{one.pk}" for one in experiments}
+    known = cache.get_many(keys.values())
+    missing = [one for one in experiments if keys[one.pk] not in known]
+    read = read_best_results(missing) if missing else {}
+    fresh = {keys[one.pk]: read.get(one.pk) for one in missing}
+    for key, value in fresh.items():
+        cache.set(key, value, KEPT_FOR)
+    found = known | fresh
+    return {pk: found[key] for pk, key in keys.items() if found[key]}
+
+
+def read_best_results(experiments: Sequence[Experiment]) -> dict[UUID, dict[str, Any]]:
+    """Read what `best_results` returns."""
+    metrics = _main_metrics(experiments)
+    if not metrics:
+        return {}
+    name = Case(*(When(experiment=pk, then=Value(metric)) for pk, metric in metrics.items()))
+    rows = (
+        Run.objects.filter(experiment__in=metrics, deleted_at=None)
+        .annotate(main=Cast(name, TextField()), result=metric_value(OuterRef("main")))
+        .order_by()
+        .values("experiment_id")
+        .annotate(low=Min("result"), high=Max("result"))
+    )
+    found = {}
+    for row in rows:
+        metric = metrics[row["experiment_id"]]
+        value = row["low"] if is_lower_better(metric) else row["high"]
+        if value is not None:
+            found[row["experiment_id"]] = {"metric": metric, "value": value}
+    return found
+
+
+def _main_metrics(experiments: Sequence[Experiment]) -> dict[UUID, str]:
+    measured = Run.objects.filter(
+        Exists(Series.objects.filter(owner=OuterRef("series_owner"))),
+        experiment=OuterRef("pk"),
+        deleted_at=None,
+    ).order_by("-started_ms", "-id")
+    newest = [
+        Subquery(rows.values("series_owner")[:1])
+        for rows in (measured.exclude(ended_ms=None), measured)
+    ]
+    owners = dict(
+        Experiment.objects.filter(pk__in=[one.pk for one in experiments])
+        .annotate(newest=Coalesce(*newest))
+        .exclude(newest=None)
+        .values_list("newest", "pk")
+    )
+    names: dict[UUID, list[str]] = defaultdict(list)
+    for owner, name in Series.objects.filter(owner__in=owners).values_list("owner", "name"):
+        if not name.startswith(_SYSTEM):
+            names[owners[owner]].append(name)
+    return {pk: in_order(given)[0] for pk, given in names.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.db.models import (
@@ -28,7 +29,7 @@ from portal.series.models import Series
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
 TIE = ("started_ms", "id")
 # Orders of the annotations that `sortable` adds.
-BY_METRIC = ("sort_place", "sort_number", *TIE)
+BY_METRIC = ("sort_number", *TIE)
 BY_TEXT = ("sort_place", "sort_number", "sort_text", *TIE)
 BY_DURATION = ("sort_duration", *TIE)
 _LONGEST = 200  # characters that are compared
@@ -52,19 +53,16 @@ def sortable(rows: QuerySet[Run], sort: str) -> QuerySet[Run]:
     return rows
 
 
-def _metric_value(name: str) -> Subquery:
+def metric_value(name: str | OuterRef) -> Subquery:
     """Return the last value of a metric of a run; null without one."""
     found = Series.objects.filter(owner=OuterRef("series_owner"), name=name).order_by("labels")
     return Subquery(found.values("last_value")[:1], output_field=FloatField())
 
 
 def _by_metric(rows: QuerySet[Run], name: str, is_descending: bool) -> QuerySet[Run]:
-    rows = rows.annotate(sort_raw=_metric_value(name))
-    missing = Q(sort_raw=None)
-    return rows.annotate(
-        sort_place=_place([(missing, 2)], 0, is_descending),
-        sort_number=Case(When(missing, then=Value(0.0)), default=F("sort_raw")),
-    )
+    # One expression, because PostgreSQL evaluates it again wherever it is used
+    last = -sys.float_info.max if is_descending else sys.float_info.max
+    return rows.annotate(sort_number=Coalesce(metric_value(name), Value(last)))
 
 
 def _by_text(rows: QuerySet[Run], value: Any, is_descending: bool) -> QuerySet[Run]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from portal import series
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.series.models import Series
-from portal.series.points import NO_STEP
+from portal.series.points import NO_STEP, Row
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
@@ -66,20 +66,26 @@ def find_experiment(actor: Actor, number: int | str, *, with_trash: bool = False
     return found
 
 
-def find_run(actor: Actor, run_id: str | UUID, *, with_trash: bool = False) -> Run:
+def find_run(
+    actor: Actor,
+    run_id: str | UUID,
+    *,
+    with_trash: bool = False,
+    related: Sequence[str] = ("experiment", "owner", "team", "org", "job"),
+) -> Run:
     """Return a run by its id. Raises NotFound, also for a run that the actor may not see.
 
-    The run of a job is created if the job is so new that it has none.
+    The run of a job or task is created if that is so new that it has none. `related` are the rows
+    that are read with it: those of wide tables cost more than the run, which matters for each step
+    of a loop.
     """
     text = str(run_id)
     found = None
     if ID.fullmatch(text):
         rows = visible_runs(actor, "all" if with_trash else "active")
-        rows = rows.select_related("experiment", "owner", "team", "org", "job").filter(
-            id=UUID(text)
-        )
+        rows = rows.select_related(*related).filter(id=UUID(text))
         found = rows.first()
-        if found is None and jobs.follow_job(UUID(text)):
+        if found is None and (jobs.follow_job(UUID(text)) or jobs.follow_task(actor, UUID(text))):
             found = rows.first()
     if found is None:
         raise NotFound(Message("There is no run {x} that you can see.", x=text[:40]))
@@ -115,12 +121,16 @@ def last_metrics(runs: Iterable[Run]) -> dict[UUID, dict[str, LastPoint]]:
     return found
 
 
-def metric_history(run: Run, name: str) -> list[LastPoint]:
-    """Return all points of a metric, by step and time."""
-    return [
-        LastPoint(value, None if step == NO_STEP else step, at)
-        for step, at, value in series.history(run.series_owner, name)
-    ]
+def metric_history(run: Run, name: str) -> list[Row]:
+    """Return all points of a metric as (step, Unix ms, value), by step and time.
+
+    The step of a point without one is 0, as for MLflow's clients. There may be millions of points, so
+    these are plain tuples.
+    """
+    rows = series.history(run.series_owner, name)
+    if rows and rows[0][0] == NO_STEP:  # the least step of all
+        rows = [(0 if step == NO_STEP else step, at, value) for step, at, value in rows]
+    return rows
 
 
 def _in_teams(actor: Actor, rows: QuerySet[M], field: str) -> QuerySet[M]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import stat
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import PurePosixPath
+from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from django.db import transaction
@@ -22,11 +21,12 @@ from django.db.models import Q
 from experiments import event_files
 from experiments.jobs import follow_job
 from experiments.models import EventFile, Run
-from jobs.metrics import task_labels, unit_of
+from jobs.metrics import series_of, unit_of
 from jobs.models import Attempt
 from jobs.outputs import output_of
+from jobs.services.measure import store_points
 from portal import series
-from portal.core import clock, streams
+from portal.core import clock
 from portal.core.errors import PortalError
 from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
@@ -36,13 +36,7 @@ PIECE = 1.0  # seconds per run of the task, so that others get their turn
 AFTER_END = timedelta(minutes=2)  # for which the files of an ended attempt are still read
 BUDGET = 4 << 20  # bytes of a file per transaction
 MOST_LIVE = 500  # points of a piece that viewers get at once; they read the others later
-MOST_FILES, DEPTH = 200, 6  # of an attempt
-_EVENTS = re.compile(r"events\.out\.tfevents\.")
-# Folders whose names say nothing about the metrics in them: roots, times and versions.
-_PLAIN = re.compile(
-    r"runs|logs|tb|tb_logs|tensorboard|lightning_logs|events|fit|default|version_\d+"
-    r"|\d{4}-?\d\d-?\d\d[T_-]?[\d_:-]*|[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.*"
-)
+MOST_FILES, MOST_FOLDERS, DEPTH = 200, 2000, 6  # of an attempt
 
 
 class FoundFile(NamedTuple):
@@ -65,8 +59,8 @@ def read_event_files() -> None:
                 return
             try:
                 read_attempt(attempt, until)
-            except (OSError, PortalError) as error:
-                log.warning("event files of attempt %s: %s", attempt.id, error)
+            except Exception as error:  # whatever a job writes there, the others get their turn
+                log.warning("event files of attempt %s: %r", attempt.id, error)
 
 
 def read_attempt(attempt: Attempt, until: float) -> None:
@@ -79,12 +73,6 @@ def read_attempt(attempt: Attempt, until: float) -> None:
         with found.file:
             while clock.monotonic() < until and _read_piece(attempt, found):
                 continue
-
-
-def metric_name(path: str, tag: str) -> str:
-    """Return the name of a metric: its tag below the folders of the file that mean something."""
-    folders = [name for name in PurePosixPath(path).parts[:-1] if not _PLAIN.fullmatch(name)]
-    return "/".join([*folders, tag])[:250]
 
 
 @transaction.atomic
@@ -107,11 +95,10 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
     except event_files.Corrupt as error:
         log.warning("%s of job %s: %s", found.path, job.id, error)
         scalars, offset = [], -1
-    labels = task_labels(job, attempt.index)
     points = [
         series.Point(
-            name=(metric := metric_name(found.path, scalar.tag)),
-            labels=labels,
+            name=(metric := event_files.metric_name(found.path, scalar.tag)),
+            labels={},
             at_ms=scalar.at_ms,
             value=scalar.value,
             step=scalar.step,
@@ -119,33 +106,33 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
         )
         for scalar in scalars
     ]
-    series.append(run.series_owner, points, org_id=job.org_id)
+    try:
+        store_points(series_of(job, attempt.index), points, org_id=job.org_id, most_live=MOST_LIVE)
+    except PortalError as error:  # too many metrics: the file is not read again
+        log.warning("%s of job %s: %s", found.path, job.id, error)
+        offset = -1
     has_moved = offset != row.offset
     row.offset = offset
     row.save(update_fields=["offset"])
-    topic = f"metrics:job:{job.id.hex}"
-    news = [
-        ((topic,), {"t": p.at_ms, "step": p.step, "values": {p.key: p.value}})
-        for p in points[-MOST_LIVE:]
-    ]
-    transaction.on_commit(lambda: streams.publish_all(news))
     return has_moved and offset >= 0
 
 
 def _event_files(folder: str) -> Iterator[FoundFile]:
     """Open the event files below a folder, without following links."""
     count = 0
-    for path, folders, names, handle in os.fwalk(folder, follow_symlinks=False):
+    walk = os.fwalk(folder, follow_symlinks=False)
+    for path, folders, names, handle in islice(walk, MOST_FOLDERS):
         below = os.path.relpath(path, folder)
         if below.count(os.sep) >= DEPTH - 1:
             folders.clear()
         folders.sort()
-        for name in sorted(filter(_EVENTS.match, names)):
+        for name in sorted(filter(event_files.NAME.match, names)):
             if count >= MOST_FILES:
                 return
             if file := _opened(name, handle):
                 count += 1
                 place = name if below == "." else f"{below}/{name}"
+                place = place.encode(errors="replace").decode()  # a name may be any bytes
                 yield FoundFile(place[:900], os.fstat(file.fileno()).st_size, file)
 
 

@@ -128,6 +128,11 @@ def comparison(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
+def is_lower_better(metric: str) -> bool:
+    """Return whether a smaller value of a metric is better, by its name."""
+    return _LOWER_IS_BETTER.search(metric) is not None
+
+
 def number_of(value: Any) -> float | None:
     """Return a number, also one that is written as text such as "3e-4"; else None."""
     if isinstance(value, bool) or value is None:
@@ -232,7 +237,7 @@ def metric_summaries(owner: str) -> dict[str, MetricSummary]:
 
 def _summary(name: str, parts: Sequence[SeriesData]) -> MetricSummary:
     values = [value for data in parts for value in data.values if value is not None]
-    is_lower = _LOWER_IS_BETTER.search(name) is not None
+    is_lower = is_lower_better(name)
     lasts = [next(v for v in reversed(data.values) if v is not None) for data in parts]
     return MetricSummary(
         name=name,

@@ -83,11 +83,7 @@ def _job_stats(rows: QuerySet[Job]) -> dict[str, Any]:
 def allocated_gpus(actor: Actor) -> int:
     """Return the number of GPUs that running jobs of visible teams have now."""
     teams = actor.teams_where(Permission.JOBS_READ)
-    return sum(
-        use.gpus
-        for use in gpu_use.running(None, clock.now())
-        if teams is None or use.team_id in teams
-    )
+    return gpu_use.allocated(**({} if teams is None else {"job__team_id__in": teams}))
 
 
 def running_jobs(actor: Actor) -> tuple[int, list[dict[str, Any]]]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import DurationField, IntegerField, Q, QuerySet, Sum, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Greatest
 
 from jobs.models import Attempt
 from portal.core import clock
 from schedulers.states import State
-from workspaces.quotas.gpu_hours import GpuUsage, register_running_usage
+from workspaces.quotas.gpu_hours import GpuUsage, RunningUsage, register_running_usage
+from workspaces.quotas.limits import TEAM
 
 DAYS = 30
+_GPUS = Cast(KeyTextTransform("gpu", "job__resources"), IntegerField())
 
 
 def register() -> None:
@@ -36,10 +41,34 @@ def ran_of(attempt: Attempt, end: datetime | None) -> GpuUsage | None:
     )
 
 
-def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[GpuUsage]:
-    """Yield the GPU use of running attempts until `at`."""
+def running(
+    org_ids: Collection[UUID] | None, scopes: Collection[str], since: datetime, at: datetime
+) -> Iterator[RunningUsage]:
+    """Yield the GPU use of running attempts from `since` to `at`, by team and by user."""
     where = {} if org_ids is None else {"org_id__in": org_ids}
-    rows = Attempt.objects.filter(
+    rows = _running_attempts(**where, started_at__lt=at)
+    span = (Value(at) - Greatest("started_at", Value(since))) * _GPUS
+    used = Sum(span, output_field=DurationField())
+    for scope in scopes:
+        whose = "job__team_id" if scope == TEAM else "job__owner_id"
+        for org, pk, n in rows.values_list("org_id", whose).annotate(n=used).order_by():
+            yield org, scope, pk, n
+
+
+def allocated(**where: Any) -> int:
+    """Return the number of GPUs that running attempts have; `where` filters the attempts."""
+    return int(_running_attempts(**where).aggregate(n=Sum(_GPUS))["n"] or 0)
+
+
+def allocated_by_org() -> Counter[UUID]:
+    """Return the number of GPUs that running attempts have, by organization."""
+    rows = _running_attempts().values_list("org_id").annotate(n=Sum(_GPUS))
+    return Counter(dict(rows.order_by()))
+
+
+def _running_attempts(**where: Any) -> QuerySet[Attempt]:
+    """Return running attempts that have GPUs."""
+    return Attempt.objects.filter(
         has_reservation=True,
         state__gt=State.QUEUED,
         state__lt=State.SUCCEEDED,
@@ -47,10 +76,6 @@ def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[GpuUsage
         job__resources__gpu__gt=0,
         **where,
     )
-    for org, team, user, gpus, since in rows.values_list(
-        "org_id", "job__team_id", "job__owner_id", "job__resources__gpu", "started_at"
-    ):
-        yield GpuUsage(org, team, user, int(gpus), since, at)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from jobs.models import Attempt, Job
 from portal import series
+from schedulers.spec.environment import task_run_id
 from schedulers.states import State
 
 MOST_TASKS = 32  # of an array, drawn together
@@ -26,6 +27,17 @@ def unit_of(name: str) -> str:
 def task_labels(job: Job, index: int) -> dict[str, str]:
     """Return the labels of the curves of one task; none unless the job is an array."""
     return {} if job.array_size is None else {"task": str(index)}
+
+
+def series_of(job: Job, index: int) -> list[tuple[str, dict[str, str]]]:
+    """Return owner and labels of the series in which the points of a task are stored.
+
+    Those of a job have all of its tasks; the run of a task of an array has series of its own.
+    """
+    found = [(f"job:{job.id.hex}", task_labels(job, index))]
+    if job.array_size is not None:
+        found.append((f"run:{task_run_id(job.id, index).hex}", {}))
+    return found
 
 
 def first_tasks(job: Job) -> list[Attempt]:

@@ -46,10 +46,11 @@ def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attemp
 
     Raises NotFound.
     """
-    rows = Attempt.objects.select_related("job").filter(job=job, index=index)
+    rows = Attempt.objects.select_related("cluster").filter(job=job, index=index)
     attempt = (
         rows.filter(is_current=True) if ordinal is None else rows.filter(ordinal=ordinal)
     ).first()
     if attempt is None:
         raise NotFound(Message("Job #{number} has no such attempt.", number=job.number))
+    attempt.job = job
     return attempt

@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable
+from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
 
+from django.core.cache import cache
+from django.core.exceptions import EmptyResultSet
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
@@ -23,6 +26,7 @@ from workspaces.tenancy.scope import platform_scope
 log = logging.getLogger(__name__)
 PIECE = 0.5  # seconds per run, so that others get their turn
 BATCH = 100  # logs per transaction
+SIZES_FOR = 60  # seconds that the sizes of a list are kept
 LOOKED = 1000  # Uncounted logs whose certificates are read to estimate the size of a job.
 # An attempt that never reached a cluster has no log.
 KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(native_id="", is_log_sealed=False)
@@ -64,14 +68,24 @@ def deleting(job: Job) -> DeletionProgress | None:
 
 
 def largest(jobs: QuerySet[Job], most: int) -> list[tuple[int, Job]]:
-    """Return the jobs with the largest logs as accounted, with the bytes."""
-    rows = (
-        Attempt.objects.filter(job__in=jobs, log_bytes__gt=0)
-        .values_list("job_id")
-        .annotate(n=Sum("log_bytes"))
-    )
-    sizes = dict(rows.order_by("-n", "job_id")[:most])
-    found = jobs.in_bulk(list(sizes))
+    """Return the jobs with the largest logs as accounted, with the bytes.
+
+    All logs are added up, so the sizes are up to a minute old. What has been deleted is left out.
+    """
+    try:
+        key = f"largest-logs:{most}:{sha256(str(jobs.query).encode()).hexdigest()[:32]}"
+    except EmptyResultSet:
+        return []
+    sizes: dict[UUID, int] | None = cache.get(key)
+    if sizes is None:
+        rows = (
+            Attempt.objects.filter(job__in=jobs, log_bytes__gt=0)
+            .values_list("job_id")
+            .annotate(n=Sum("log_bytes"))
+        )
+        sizes = dict(rows.order_by("-n", "job_id")[:most])
+        cache.set(key, sizes, SIZES_FOR)
+    found = jobs.filter(log_deleted_at=None).in_bulk(list(sizes))
     return [(n, found[job_id]) for job_id, n in sizes.items() if job_id in found]
 
 

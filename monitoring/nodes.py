@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from clusters.models import Gpu, Node
 from jobs.models import Attempt, Job
@@ -28,6 +28,7 @@ _GPU = ("index", "uuid", "model", "type", "memory")
 UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 MOST_JOBS = 2000  # running tasks that are named on nodes
 FRESH_MS = 120_000  # an older measurement is not shown as the current one
+_PLACED = Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)  # as the index `attempt_active`
 _MEASURED = {
     "memory_used": "gpu.memory.used",
     "temperature": "gpu.temperature",
@@ -45,7 +46,7 @@ def node_rows(
 ) -> list[dict[str, Any]]:
     """Return nodes with usage, latest metrics and `jobs`, by default those that the actor may see."""
     taken, gpus = placements(), _gpus(nodes)
-    mine = jobs_visible_to(actor) if jobs is None else jobs
+    mine = jobs_visible_to(actor, {node.name for node in nodes}) if jobs is None else jobs
     latest = series.latest_of([_owner(node) for node in nodes])
     used = gpu_utilization_of_nodes([node.id for node in nodes])
     return [
@@ -152,7 +153,7 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     with platform_scope("what is taken on a node is taken for every organization"):
         rows = (
-            Attempt.objects.filter(has_reservation=True)
+            Attempt.objects.filter(_PLACED, has_reservation=True)
             .exclude(placement=None)
             .values_list("cluster_id", "placement")
         )
@@ -161,23 +162,29 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
     return found
 
 
-def jobs_visible_to(actor: Actor) -> JobsByPlace:
-    """Return the organization's running jobs that the actor may see, by cluster and node."""
-    return _jobs_by_place(visible_jobs(actor))
+def jobs_visible_to(actor: Actor, names: Collection[str] | None = None) -> JobsByPlace:
+    """Return the organization's running jobs that the actor may see, by cluster and node.
+
+    `names` limits them to jobs of these nodes, and to those of several nodes.
+    """
+    return _jobs_by_place(visible_jobs(actor), names)
 
 
-def jobs_of_all(actor: Actor) -> JobsByPlace:
+def jobs_of_all(actor: Actor, names: Collection[str] | None = None) -> JobsByPlace:
     """Return the running jobs of every organization by cluster and node. Raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see what runs on a node"):
-        return _jobs_by_place(Job.objects.all())
+        return _jobs_by_place(Job.objects.all(), names)
 
 
-def _jobs_by_place(jobs: QuerySet[Job]) -> JobsByPlace:
+def _jobs_by_place(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsByPlace:
     """Return rows of running jobs. `gpus` are indexes, None if the scheduler does not tell them."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
+    there = Q() if names is None else Q(node__in=names) | Q(nodes__isnull=False)
     rows = (
-        Attempt.objects.filter(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=jobs)
+        Attempt.objects.filter(
+            there, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=jobs
+        )
         .order_by("job__number")
         .values_list(
             "cluster_id",
@@ -195,9 +202,9 @@ def _jobs_by_place(jobs: QuerySet[Job]) -> JobsByPlace:
         )
     )
     known: dict[tuple[UUID, str, str, int], dict[str, Any]] = {}
-    for cluster_id, first, names, placed, since, number, name, team_id, *who in rows[:MOST_JOBS]:
+    for cluster_id, first, several, placed, since, number, name, team_id, *who in rows[:MOST_JOBS]:
         team, owner, email, org = who
-        for node in names or [first]:
+        for node in several or [first]:
             here = placed["gpus"] if placed and placed["node"] == node else None
             key = (cluster_id, node, org, number)
             if key in known:

@@ -10,7 +10,7 @@ import orjson
 from django.db.models import Q, Sum
 
 from clusters.models import Node
-from jobs.gpu_use import running
+from jobs.gpu_use import allocated_by_org
 from jobs.models import AttemptUtilization, GpuTime
 from monitoring.wall import current_gpus
 from portal.core import clock
@@ -38,15 +38,17 @@ def gpu_counts(actor: Actor) -> dict[str, Any]:
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
     for at, (_name, cluster, state, gpus, bits, *_) in enumerate(nodes):
         mine = counts[names[cluster]]
+        allocated = 0 if state == 2 else bits & ((1 << gpus) - 1)
+        taken = allocated.bit_count()
+        measured = [n for gpu, n in enumerate(use[at]) if allocated >> gpu & 1 and n >= 0]
+        idle = sum(percent < IDLE for percent in measured)
         mine["total"] += gpus
-        for gpu in range(gpus):
-            if state == 2 or not bits >> gpu & 1:
-                mine["off" if state else "free"] += 1
-                continue
-            percent = use[at][gpu] if gpu < len(use[at]) else -1
-            mine["allocated"] += 1
-            mine["unmeasured" if percent < 0 else "idle" if percent < IDLE else "busy"] += 1
-            mine["percent"] += max(percent, 0)
+        mine["off" if state else "free"] += gpus - taken
+        mine["allocated"] += taken
+        mine["unmeasured"] += taken - len(measured)
+        mine["idle"] += idle
+        mine["busy"] += len(measured) - idle
+        mine["percent"] += sum(measured)
     whole = sum(counts.values(), Counter())
     return _with_use(whole) | {"clusters": {name: _with_use(n) for name, n in counts.items()}}
 
@@ -80,10 +82,8 @@ def organizations_by_use(actor: Actor) -> list[dict[str, Any]]:
     """
     authorize(actor, Permission.CLUSTERS_READ)
     now = clock.now()
-    allocated: Counter[Any] = Counter()
     with platform_scope(_REASON):
-        for run in running(None, now):
-            allocated[run.org_id] += run.gpus
+        allocated = allocated_by_org()
         times = {
             row["org_id"]: row
             for row in GpuTime.objects.filter(start__gte=now - timedelta(hours=24))

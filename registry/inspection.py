@@ -66,14 +66,14 @@ def _mlmodel(org_id: UUID, files: Sequence[SourceFile]) -> dict[str, Any] | None
     if not named:
         return None
     folder = named[0].path[: -len("MLmodel")]
+    beside = next((f for f in files if f.path == f"{folder}requirements.txt"), None)
     try:
         found = mlmodel.read(_start(org_id, named[0], mlmodel.LONGEST + 1))
+        if beside is not None:
+            data = _start(org_id, beside, mlmodel.LONGEST_REQUIREMENTS)
+            found["requirements"] = mlmodel.requirements(data)
     except (Damaged, NotFound) as error:
         return {"error": str(error), "path": named[0].path}
-    beside = next((f for f in files if f.path == f"{folder}requirements.txt"), None)
-    if beside is not None:
-        data = _start(org_id, beside, mlmodel.LONGEST_REQUIREMENTS)
-        found["requirements"] = mlmodel.requirements(data)
     return {**found, "path": named[0].path}
 
 

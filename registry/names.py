@@ -28,10 +28,11 @@ def checked_name(text: str) -> str:
     return name
 
 
-def checked_alias(text: str) -> str:
+def checked_alias(text: str, *, may_be_reserved: bool = False) -> str:
     """Return an alias. Raises InvalidInput: MLflow reserves `latest`, and versions look like v1."""
     alias = text.strip()
-    if not _ALIAS.match(alias) or _VERSION.match(alias) or alias.lower() == "latest":
+    is_reserved = _VERSION.match(alias) or alias.lower() == "latest"
+    if not _ALIAS.match(alias) or (is_reserved and not may_be_reserved):
         raise InvalidInput.at(
             "alias",
             Message(

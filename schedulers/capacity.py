@@ -138,9 +138,9 @@ def reported_capacity(
     On a node with GPUs of several types the used ones are assumed to be of each type, so that
     what is said to be free is free.
     """
+    gpus = used["gpu"]  # of any type
     free = {
-        resource: max(amount - used[resource.partition(".")[0]], 0)
-        for resource, amount in total.items()
+        resource: max(amount - used.get(resource, gpus), 0) for resource, amount in total.items()
     }
     return NodeCapacity(name, total, free, is_up)
 

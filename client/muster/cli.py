@@ -25,6 +25,7 @@ GROUPS = {
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
     "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
     "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),
+    "tensorboard": ("tensorboard", "app", "Send TensorBoard curves of a job to its run."),
     "org": ("organizations", "organizations", "List organizations; operators can create them."),
     "team": ("organizations", "teams", "Manage teams and their members."),
     "member": ("organizations", "members", "Manage members of the organization."),

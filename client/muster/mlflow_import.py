@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster.errors import InvalidInput, Json, MusterError, NotFound, Unavailable, error_of
+from muster.wording import number_word
 
 if TYPE_CHECKING:
     import httpx
@@ -97,6 +98,30 @@ class Source:
     def save_file_of_run(self, run_id: str, path: str, to: Path) -> None:
         self._save("/get-artifact", {"run_id": run_id, "run_uuid": run_id, "path": path}, to)
 
+    def logged_models(self, experiment_id: str) -> Iterator[Json]:
+        """Yield the models that runs of an experiment have logged; servers before MLflow 3 have none."""
+        try:
+            yield from self.pages(
+                "POST", "logged-models/search", "models", experiment_ids=[experiment_id]
+            )
+        except MusterError as error:
+            if error.status != 404:
+                raise
+
+    def files_of_model(self, model_id: str, folder: str = "") -> Iterator[tuple[str, int]]:
+        """Yield path and size of all files of a logged model."""
+        query = {"artifact_directory_path": folder} if folder else {}
+        found = self.call("GET", f"logged-models/{model_id}/artifacts/directories", query)
+        for file in found.get("files") or []:
+            if file.get("is_dir"):
+                yield from self.files_of_model(model_id, file["path"])
+            else:
+                yield file["path"], int(file.get("file_size") or 0)
+
+    def save_file_of_model(self, model_id: str, path: str, to: Path) -> None:
+        at = f"/ajax-api/2.0/mlflow/logged-models/{model_id}/artifacts/files"
+        self._save(at, {"artifact_file_path": path}, to)
+
     def files_below(self, root: str, folder: str = "") -> Iterator[tuple[str, int]]:
         """Yield path and size of all files below a folder that the server proxies."""
         place = "/".join(filter(None, [root, folder]))
@@ -165,6 +190,7 @@ class Import:
         self.team = team or client.team
         self.done = Done()
         self._run_ids: dict[str, str] = {}  # there -> here
+        self._logged: dict[str, list[tuple[str, str]]] = {}  # run there -> name, id of its models
 
     def run(
         self, names: Sequence[str], *, with_artifacts: bool = True, with_models: bool = True
@@ -190,6 +216,11 @@ class Import:
             changed.pop("mlflow.experiment.sourceName", None)
             self._tried(f"the tags of {row['name']}", partial(self._tag, here, changed))
         self.done.experiments += 1
+        if with_artifacts:
+            for model in self.source.logged_models(row["experiment_id"]):
+                info = model["info"]
+                logged = self._logged.setdefault(info.get("source_run_id", ""), [])
+                logged.append((info["name"], info["model_id"]))
         runs = self.source.pages(
             "POST",
             "runs/search",
@@ -234,11 +265,18 @@ class Import:
             if last is None or not _is_same(last, metric):
                 self._history(run_id, here, metric["key"])
         if with_artifacts:
-            self._files(
-                here,
-                list(self.source.files_of_run(run_id)),
-                partial(self.source.save_file_of_run, run_id),
-            )
+            self._files(here, self._files_there(run_id))
+
+    def _files_there(self, run_id: str) -> dict[str, tuple[int, Callable[[Path], None]]]:
+        """Return size and download of each file of a run, with those of the models it has logged."""
+        found: dict[str, tuple[int, Callable[[Path], None]]] = {}
+        for name, model_id in self._logged.get(run_id, ()):
+            for path, size in self.source.files_of_model(model_id):
+                save = partial(self.source.save_file_of_model, model_id, path)
+                found[f"{name}/{path}"] = size, save
+        for path, size in self.source.files_of_run(run_id):
+            found[path] = size, partial(self.source.save_file_of_run, run_id, path)
+        return found
 
     def _history(self, there: str, here: str, key: str) -> None:
         """Log the whole history of a metric: points that are here already are ignored."""
@@ -256,7 +294,7 @@ class Import:
             batch.append(
                 {
                     "name": key,
-                    "value": value if math.isfinite(value) else _word(value),
+                    "value": value if math.isfinite(value) else number_word(value),
                     "step": int(point.get("step") or 0),
                     "at": int(point["timestamp"]),
                 }
@@ -271,18 +309,16 @@ class Import:
         self.client.runs.log(here, batch)
         self.done.points += len(batch)
 
-    def _files(
-        self, here: str, files: list[tuple[str, int]], save: Callable[[str, Path], None]
-    ) -> None:
+    def _files(self, here: str, files: Mapping[str, tuple[int, Callable[[Path], None]]]) -> None:
         """Copy the files that are missing here, or have another size."""
         if not files:
             return
         have = {entry["path"]: entry["bytes"] for entry in self.client.runs.files(here)}
         with tempfile.TemporaryDirectory() as folder:
-            for path, size in files:
+            for path, (size, save) in files.items():
                 if have.get(path) != size:
                     file = Path(folder) / "file"
-                    save(path, file)
+                    save(file)
                     self.client.runs.upload(here, path, file)
                     self.done.files += 1
 
@@ -383,10 +419,6 @@ class Import:
 
 def _texts(rows: Sequence[Json] | None) -> dict[str, str]:
     return {row["key"]: str(row.get("value", "")) for row in rows or []}
-
-
-def _word(value: float) -> str:
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _is_same(last: Sequence[Any], metric: Json) -> bool:

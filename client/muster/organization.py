@@ -151,7 +151,10 @@ class Quotas(_Resource):
     def change(
         self, resource: str, *, team: str = "", user: str = "", **amounts: float | None
     ) -> Json:
-        """Change `limit`, `guaranteed` or both; what is left out stays."""
+        """Change `limit`, `guaranteed` or both; what is left out stays.
+
+        With `was`, only if that is the limit now, None for none; else it raises Conflict.
+        """
         scope = "team" if team else "user" if user else "org"
         return self._client.send(
             "PUT",
@@ -162,7 +165,7 @@ class Quotas(_Resource):
     def set_many(self, changes: Sequence[Json]) -> builtins.list[Json]:
         """Apply all changes or none.
 
-        Each has scope, subject, resource, and limit, guaranteed or both.
+        Each has scope, subject, resource, and limit, guaranteed or both; `was` as for `change`.
         """
         found: builtins.list[Json] = self._client.send("PATCH", "quotas", {"changes": [*changes]})[
             "items"

@@ -40,7 +40,7 @@ FILE_TRIES = 5
 FILE_TIMEOUT = 600.0  # seconds without progress
 
 _NEEDED = ("MUSTER_URL", "MUSTER_ORG", "MUSTER_JOB_ID", "MUSTER_TOKEN")
-_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+RETRIED = {408, 425, 429, 500, 502, 503, 504}
 Numbers = dict[str, SupportsFloat]
 
 
@@ -96,7 +96,7 @@ def init(
     with the program, as failed if an exception ends it, or with `finish`.
     """
     global _current
-    place = _place_of_job()
+    place = place_of_job()
     if place is None:
         place = _new_run(experiment, name, tags or {})
         with _lock:
@@ -117,7 +117,7 @@ def init(
 class Place:
     """The run that this process logs to.
 
-    `job` is the id of its job, "" outside of jobs; `task` is the index in an array, else "".
+    `job` is the id of its job, "" outside of jobs. The tasks of an array have a run each.
     """
 
     url: str
@@ -126,7 +126,6 @@ class Place:
     team: str
     run: str
     job: str = ""
-    task: str = ""
 
     @property
     def mlflow(self) -> str:
@@ -150,10 +149,8 @@ class Place:
     def facts(self, rows: list[tuple[str, str, str]]) -> tuple[str, dict[str, Any]]:
         """Return address and body of a request that stores (kind, name, value)."""
         body: dict[str, Any] = {"run_id": self.run}
-        # The tasks of an array share the run of the job, so each has names of its own.
-        start = f"task/{self.task}/" if self.task else ""
         for kind, name, value in rows:
-            body.setdefault(kind, []).append({"key": start + name, "value": value})
+            body.setdefault(kind, []).append({"key": name, "value": value})
         return f"{self.mlflow}/runs/log-batch", body
 
     def send(self, method: str, url: str, body: Any = None, timeout: float = 10) -> Any:
@@ -267,7 +264,7 @@ class Reporter:
                 return True
             except urllib.error.HTTPError as error:
                 why = f"the portal answered {error.code}: {_text_of(error)}"
-                if error.code not in _AGAIN:
+                if error.code not in RETRIED:
                     break
             except Exception as error:
                 why = str(error)
@@ -337,7 +334,7 @@ class Reporter:
         try:
             self.place.send("POST", url, body, timeout)
         except urllib.error.HTTPError as error:
-            if error.code in _AGAIN:
+            if error.code in RETRIED:
                 return False
             if kind:
                 self.warn(
@@ -374,7 +371,7 @@ class Reporter:
 
 
 def _files(path: str) -> Iterator[tuple[str, str]]:
-    """Yield (file, name below the folder of the run)."""
+    """Yield (file, name below the folder of the run); not pipes and devices, which never end."""
     base = os.path.basename(os.path.abspath(path))
     if not os.path.isdir(path):
         os.stat(path)
@@ -383,14 +380,16 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
         inner.sort()
         below = os.path.relpath(folder, path).replace(os.sep, "/")
         for name in sorted(names):
-            yield os.path.join(folder, name), posixpath.normpath(f"{base}/{below}/{name}")
+            file = os.path.join(folder, name)
+            if os.path.isfile(file) or os.path.islink(file):
+                yield file, posixpath.normpath(f"{base}/{below}/{name}")
 
 
 def _text_of(error: urllib.error.HTTPError) -> str:
     return error.read(300).decode(errors="replace")
 
 
-def _place_of_job() -> Place | None:
+def place_of_job() -> Place | None:
     """Return the place of the job that this process runs in, or None outside of jobs."""
     env = os.environ
     if not all(env.get(name) for name in _NEEDED):
@@ -402,7 +401,6 @@ def _place_of_job() -> Place | None:
         env.get("MUSTER_TEAM", ""),
         env.get("MUSTER_RUN_ID") or env["MUSTER_JOB_ID"].replace("-", ""),
         env["MUSTER_JOB_ID"],
-        env.get("MUSTER_ARRAY_INDEX", ""),
     )
 
 
@@ -491,7 +489,7 @@ def _reporter() -> Reporter | None:
     global _current
     with _lock:
         if _current is None or _current.pid != os.getpid():
-            place = _current.place if _current else _place_of_job()
+            place = _current.place if _current else place_of_job()
             _current = Reporter(place) if place else None
         return _current
 

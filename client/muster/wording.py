@@ -167,3 +167,8 @@ def brief(row: Json) -> str:
 def number(value: Any) -> str:
     """Format a metric value."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def number_word(value: float) -> str:
+    """Return the word for NaN and infinities, which JSON has not."""
+    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"

@@ -27,22 +27,28 @@ def may_drain(cluster: Cluster) -> bool:
     return kind is not None and Capability.DRAIN in kind.capabilities
 
 
-def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
+def drain_node(*, actor: Actor, node: Node, why: str, was: str | None = None) -> Node:
     """Drain a node: it takes no new jobs, running ones continue.
 
-    Raises NotPermitted, InvalidInput, Conflict, Unavailable.
+    `was` is why it was drained when a person saw it, "" if it was not. Raises NotPermitted,
+    InvalidInput, Conflict, Unavailable.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     why = why.strip()
     if not 0 < len(why) <= 200 or not why.isprintable():
         raise errors.InvalidInput.at("reason", "is required: a reason of up to 200 characters")
+    _check_unchanged(node, was)
     _call_scheduler(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
     return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", reason=why)
 
 
-def resume_node(*, actor: Actor, node: Node) -> Node:
-    """Return a drained node to service. Raises NotPermitted, Conflict, Unavailable."""
+def resume_node(*, actor: Actor, node: Node, was: str | None = None) -> Node:
+    """Return a drained node to service; `was` as for `drain_node`.
+
+    Raises NotPermitted, Conflict, Unavailable.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
+    _check_unchanged(node, was)
     _call_scheduler(node, lambda backend: backend.resume(node.name))
     return _write(actor, node, is_drained=False, note="", reason="")
 
@@ -59,6 +65,21 @@ def find_node(cluster: Cluster, name: str) -> Node:
             Message("There is no node {x} in {name}.", x=repr(name[:80]), name=cluster.name)
         )
     return row
+
+
+def _check_unchanged(node: Node, was: str | None) -> None:
+    """Raise Conflict if somebody else has drained or resumed the node in the meantime."""
+    if was is None:
+        return
+    row = Node.objects.get(id=node.id)
+    now = row.note if row.is_drained else ""
+    # The scheduler may add to a reason, or cut it
+    is_same = (was in now or now in was) if was and now else was == now
+    if not is_same:
+        raise errors.Conflict(
+            Message("Somebody else has drained or resumed {name} in the meantime.", name=node.name),
+            code="changed",
+        )
 
 
 def _call_scheduler(node: Node, call) -> None:  # type: ignore[no-untyped-def]

@@ -14,6 +14,7 @@ from django.db.models import Count, Q
 
 from clusters.backends import backend_of
 from clusters.models import Cluster, Node, Pool, PoolGrant
+from clusters.node_capacity import NodeRow
 from clusters.services.connections import free_name
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
@@ -238,7 +239,7 @@ def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, dict[str, str]]]
     return found
 
 
-def is_in(pool: Pool, node: Node, gpu_types: Iterable[str]) -> bool:
+def is_in(pool: Pool, node: NodeRow | Node, gpu_types: Iterable[str]) -> bool:
     """Return whether the node matches the pool's rule."""
     return (
         (not pool.partition or pool.partition in node.partitions)

@@ -39,11 +39,8 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     if request.method == "POST":
         return _act(request, row)
     machines = node_usage_of(row)
-    whole, parts, pools = (
-        capacity.capacity_of(machines),
-        capacity.by_partition(machines),
-        pools_of(row),
-    )
+    whole, pools = capacity.capacity_of(machines), pools_of(row)
+    parts = capacity.partitions_of(machines)
     counts = {"nodes": whole.total, "partitions": len(parts), "pools": len(pools)}
     tab = request.GET.get("tab", "")
     shown = {
@@ -74,11 +71,12 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
     found = drain.find_node(connections.find_cluster(cluster), node)
     is_resume, actor = request.POST.get("do") == "resume", request.actor
     reason = _reason_of(found) if is_resume else request.POST.get("reason", "")
+    was = request.POST.get("was")  # an undo says what it undoes
     try:
         if is_resume:
-            drain.resume_node(actor=actor, node=found)
+            drain.resume_node(actor=actor, node=found, was=was)
         else:
-            drain.drain_node(actor=actor, node=found, why=reason)
+            drain.drain_node(actor=actor, node=found, why=reason, was=was)
     except PortalError as error:
         record_denied_request(request, error)
         show_error(request, error)
@@ -87,12 +85,13 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
             "node": found.id.hex,
             "do": "drain" if is_resume else "resume",
             "reason": reason,
+            "was": found.note,
         }
     return redirect(_page_before(request, found))
 
 
 def take_undo(request: Any, node: Node | None = None) -> dict[str, Any] | None:
-    """Return what the person just did to the node, or to any: node, cluster, `do`, `reason`.
+    """Return what the person just did to the node, or to any: node, cluster, `do`, `reason`, `was`.
 
     It is offered once. `do` is the action that undoes it.
     """
@@ -135,12 +134,12 @@ def _tab(
                 "asked": query,
                 "kept": kept.urlencode(),
                 "states": capacity.STATES,
-                "partitions": list(parts),
+                "partitions": parts,
                 "here": request.get_full_path(),
                 "undo": take_undo(request),
             }
         case "partitions":
-            return {"partitions": parts}
+            return {"partitions": capacity.by_partition(machines)}
         case "pools":
             counted = capacity.by_pool(pools, {row.id: machines})
             return {"pools": [(pool, counted[pool.id]) for pool in pools]}

@@ -28,14 +28,20 @@ class ArtifactsView(OrgView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, run: str) -> Response:
-        """List the files and folders directly in a folder of the run, with sizes in bytes."""
+        """List the files and folders directly in a folder of the run, with sizes in bytes.
+
+        The files of each logged model are in a folder with the name of the model.
+        """
         row = find_run(self.actor, run)
         folder = request.query_params.get("path", "")
         return Response(
             {
                 "path": folder,
-                "bytes": artifacts.size_of(row),
-                "entries": [represent_entry(e) for e in artifacts.listing(row, folder)],
+                "bytes": sum(file.size for file in artifacts.files_of(row).values()),
+                "entries": [
+                    represent_entry(entry)
+                    for entry in artifacts.listing(row, folder, with_models=True)
+                ],
             }
         )
 
@@ -51,7 +57,7 @@ class ArtifactView(OrgView):
         self, request: Request, run: str, path: str
     ) -> HttpResponse | StreamingHttpResponse | Response:
         """Download a file, or a range of its bytes."""
-        found = artifacts.find(find_run(self.actor, run), path)
+        found = artifacts.find(find_run(self.actor, run), path, with_models=True)
         is_shown = request.query_params.get("preview", "") in {"1", "true"}
         return send_file(request._request, download_of(found, is_shown=is_shown))
 

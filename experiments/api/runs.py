@@ -146,13 +146,13 @@ class RunMetricsView(OrgView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, run: str) -> Response:
-        """Return the curves of the metrics; null is a gap or NaN."""
+        """Return the curves of the metrics; null is a gap, NaN or infinite."""
         row, query = find_run(self.actor, run), request.query_params
         names = [name for name in query.get("names", "").split(",") if name][:100] or None
         span = {f"{n}_ms": whole(n, query[n]) for n in ("start", "end") if query.get(n)}
         points = limit_of(query.get("max_points"), 600, MOST_POINTS)
         found = series.query(row.series_owner, names=names, max_points=points, **span)
-        return Response({"series": [_finite(one.as_dict()) for one in found]})
+        return Response({"series": [one.as_dict() for one in found]})
 
 
 class RunLogView(OrgView):
@@ -283,8 +283,3 @@ def _number(value: float) -> float | str:
     if isfinite(value):
         return value
     return "NaN" if value != value else re.sub("inf", "Infinity", str(value))
-
-
-def _finite(found: dict[str, Any]) -> dict[str, Any]:
-    values = [None if v is None or not isfinite(v) else v for v in found["values"]]
-    return found | {"values": values}

@@ -46,6 +46,11 @@ class ChangeExperimentSerializer(serializers.Serializer):  # type: ignore[type-a
     tags = _texts(limits.EXPERIMENT_TAG_VALUE, help_text="Adds tags, or replaces their values.")
 
 
+class ResultSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    metric = serializers.CharField()
+    value = serializers.FloatField()
+
+
 class ExperimentSerializer(serializers.Serializer):  # type: ignore[type-arg]
     id = serializers.UUIDField()
     number = serializers.IntegerField()
@@ -56,6 +61,9 @@ class ExperimentSerializer(serializers.Serializer):  # type: ignore[type-arg]
     tags = serializers.DictField(child=serializers.CharField(), required=False)
     runs = serializers.IntegerField()
     running = serializers.IntegerField()
+    best = ResultSerializer(
+        allow_null=True, help_text="The best last value of the main metric of its runs."
+    )
     last_run_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField(required=False)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from experiments import artifacts
+from experiments import artifacts, uploads
 from experiments.api.artifacts import download_of
 from experiments.mlflow import traces
-from experiments.mlflow.calls import Call
+from experiments.mlflow.calls import Call, integer
 from experiments.mlflow.errors import NotImplementedHere
 from experiments.mlflow.registered_models import version_files
 from experiments.mlflow.represent import file_json, model_root, page, run_root, without_empty
@@ -114,12 +115,77 @@ def download_of_model(call: Call, model_id: str) -> HttpResponseBase:
     return _file(call.request, Place(row, _folder(call.required("artifact_file_path"))))
 
 
-@route("POST", "mlflow-artifacts/mpu/{action}/{path...}")
-def multipart(call: Call, action: str, path: str) -> Any:
-    """Refuse: clients then send the file in one request."""
-    raise NotImplementedHere(
-        Message("Multipart upload is not supported for the current artifact repository")
+@route("POST", "mlflow-artifacts/mpu/create/{path...}")
+def start_multipart(call: Call, path: str) -> Any:
+    """Begin an upload in parts, and return a URL of the portal for each of them.
+
+    Clients send parts without their own credentials, so the answer repeats those of this request.
+    """
+    place, count = _file_place(call, path), call.limit("num_parts", 1, uploads.MOST_PARTS)
+    upload_id = uploads.start_upload(call.actor, _writable(place.owner), place.path)
+    api = call.request.path.partition("/mlflow-artifacts/")[0]
+    url = call.request.build_absolute_uri(
+        quote(f"{api}/mlflow-artifacts/mpu/upload/{path}/{_file_name(call)}")
     )
+    headers = {"Authorization": call.request.headers["Authorization"]}
+    return {
+        "upload_id": upload_id,
+        "credentials": [
+            {
+                "url": f"{url}?{urlencode({'upload_id': upload_id, 'part': number})}",
+                "part_number": number,
+                "headers": headers,
+            }
+            for number in range(1, count + 1)
+        ],
+    }
+
+
+@route("PUT", "mlflow-artifacts/mpu/upload/{path...}", is_streaming=True)
+def upload_part(call: Call, path: str) -> HttpResponse:
+    place, number = _place(call, path), call.integer("part")
+    sha256 = uploads.put_part(
+        call.actor,
+        _writable(place.owner),
+        place.path,
+        call.required("upload_id"),
+        number or 0,
+        body_chunks(call.request),
+        size=announced_size(call.request),
+    )
+    return HttpResponse(headers={"ETag": f'"{sha256}"'})
+
+
+@route("POST", "mlflow-artifacts/mpu/complete/{path...}")
+def finish_multipart(call: Call, path: str) -> Any:
+    place = _file_place(call, path)
+    parts = [
+        (integer(f"parts[{n}].part_number", each.get("part_number")), str(each.get("etag")))
+        for n, each in enumerate(call.objects("parts"))
+    ]
+    uploads.finish_upload(
+        call.actor,
+        _writable(place.owner),
+        place.path,
+        call.required("upload_id"),
+        [(number, etag.strip('"')) for number, etag in parts],
+    )
+
+
+@route("POST", "mlflow-artifacts/mpu/abort/{path...}")
+def discard_multipart(call: Call, path: str) -> Any:
+    place = _file_place(call, path)
+    owner, upload_id = _writable(place.owner), call.required("upload_id")
+    uploads.discard_upload(call.actor, owner, place.path, upload_id)
+
+
+def _file_place(call: Call, path: str) -> Place:
+    """Return the file that a multipart request names: its folder and the client's own path."""
+    return _place(call, f"{path}/{_file_name(call)}")
+
+
+def _file_name(call: Call) -> str:
+    return re.split(r"[/\\]", call.required("path"))[-1]
 
 
 @route("GET", "mlflow-artifacts/presigned/{path...}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from workspaces.models import Organization, Team
 
 _NUMBERS = {"NaN": nan, "Infinity": inf, "-Infinity": -inf}
 _INT64 = 2**63
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")  # an even number of backslashes before it is text
 
 
 @dataclass(frozen=True)
@@ -126,17 +128,29 @@ def data_of(request: HttpRequest) -> Mapping[str, Any]:
     raw = request.body
     if not raw.strip():
         return {}
+    found = parsed(raw)
+    if isinstance(found, str):  # old clients encode it twice
+        found = parsed(found.encode())
+    if not isinstance(found, dict):
+        raise InvalidInput(Message("The request is not a JSON object."))
+    return found
+
+
+def parsed(raw: bytes) -> Any:
+    """Parse JSON. Raises InvalidInput if it is malformed or has NUL, which PostgreSQL cannot store."""
+    if _NUL.search(raw):
+        raise InvalidInput(Message("The request contains a NUL character."))
     try:
-        found = orjson.loads(raw)
-        if isinstance(found, str):  # old clients encode it twice
-            found = orjson.loads(found)
+        return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise InvalidInput(
             Message("The request is not valid JSON: {error}", error=str(error))
         ) from error
-    if not isinstance(found, dict):
-        raise InvalidInput(Message("The request is not a JSON object."))
-    return found
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def objects(name: str, found: Any) -> list[Mapping[str, Any]]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from typing import Any
+
+import orjson
 
 from experiments import selectors
 from experiments.mlflow.calls import Call
-from experiments.mlflow.paging import part_of
 from experiments.mlflow.represent import metric_json, page
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import run_of
-from experiments.selectors import LastPoint
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
+from portal.series.points import Row
 
 _MOST_POINTS = 25_000  # of a request for several runs
 _MOST_RUNS = 100
@@ -23,9 +27,9 @@ _MOST_SAMPLES = 2500  # of one run
 def history(call: Call) -> Any:
     row, name = run_of(call, call.run_id()), call.required("metric_key")
     limit = call.limit("max_results", 1, 10_000_000) if call.data.get("max_results") else None
-    points = sorted(selectors.metric_history(row, name), key=lambda p: (p.at_ms, p.step or 0))
-    found, token = part_of(points, limit=limit, token=call.text("page_token"))
-    return page("metrics", [metric_json(name, p.value, p.at_ms, p.step) for p in found], token)
+    points = sorted(selectors.metric_history(row, name), key=_time)
+    found, token = _part_of(points, limit, call.text("page_token"))
+    return page("metrics", [metric_json(name, value, at, step) for step, at, value in found], token)
 
 
 @route("GET", "metrics/get-history-bulk")
@@ -36,8 +40,8 @@ def history_bulk(call: Call) -> Any:
     for run_id in sorted(run_ids):
         points = selectors.metric_history(run_of(call, run_id), name)
         found += [
-            {**metric_json(name, p.value, p.at_ms, p.step), "run_id": run_id}
-            for p in sorted(points, key=lambda p: (p.at_ms, p.step or 0))
+            {**metric_json(name, value, at, step), "run_id": run_id}
+            for step, at, value in sorted(points, key=_time)
         ]
     return {"metrics": found[:limit]}
 
@@ -61,38 +65,56 @@ def history_bulk_interval(call: Call) -> Any:
                 end=end,
             )
         )
-    by_run: dict[str, list[LastPoint]] = {}
+    by_run: dict[str, list[Row]] = {}
     for run_id in run_ids:
         points = selectors.metric_history(run_of(call, run_id), name)
-        by_run[run_id] = [
-            p for p in points if start is None or end is None or start <= (p.step or 0) <= end
-        ]
+        by_run[run_id] = [p for p in points if start is None or end is None or start <= p[0] <= end]
     wanted = _sampled(by_run, limit)
     return page(
         "metrics",
         [
-            {**metric_json(name, p.value, p.at_ms, p.step), "run_id": run_id}
+            {**metric_json(name, value, at, step), "run_id": run_id}
             for run_id, points in by_run.items()
-            for p in sorted(points, key=lambda p: (p.step or 0, p.at_ms))
-            if (p.step or 0) in wanted
+            for step, at, value in points
+            if step in wanted
         ],
         "",
     )
 
 
-def _sampled(by_run: dict[str, list[LastPoint]], limit: int) -> set[int]:
+def _time(point: Row) -> tuple[int, int]:
+    """Return the time and the step of a point, by which MLflow orders them."""
+    return point[1], point[0]
+
+
+def _sampled(by_run: dict[str, list[Row]], limit: int) -> set[int]:
     """Return at most about `limit` of the steps, and the first and last of each run."""
-    steps = sorted({p.step or 0 for points in by_run.values() for p in points})
-    ends = {
-        end
-        for points in by_run.values()
-        if points
-        for end in (min(p.step or 0 for p in points), max(p.step or 0 for p in points))
-    }
+    steps = sorted({step for points in by_run.values() for step, _at, _value in points})
+    ends = {end for points in by_run.values() if points for end in (points[0][0], points[-1][0])}
     if len(steps) <= limit:
         return set(steps)
     interval = len(steps) / limit
     return {steps[int(n * interval)] for n in range(limit)} | ends
+
+
+def _part_of(points: Sequence[Row], limit: int | None, token: str) -> tuple[Sequence[Row], str]:
+    """Return a page of the points, and the token of the next one or "". Raises InvalidInput."""
+    start = _start(token)
+    end = len(points) if limit is None else start + limit
+    more = urlsafe_b64encode(orjson.dumps({"offset": end})).decode() if end < len(points) else ""
+    return points[start:end], more
+
+
+def _start(token: str) -> int:
+    if not token:
+        return 0
+    try:
+        start = orjson.loads(urlsafe_b64decode(token))["offset"]
+        if isinstance(start, int) and start >= 0:
+            return start
+    except (binascii.Error, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+        pass
+    raise InvalidInput(Message("Invalid page token, could not base64-decode"))
 
 
 def _run_ids(call: Call, name: str) -> list[str]:

@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from experiments import services
-from experiments.mlflow.calls import Call
+from experiments.mlflow.calls import Call, parsed
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import DEFAULT, experiment_of, run_of
 from portal.core.errors import InvalidInput, TooLarge
@@ -67,12 +67,12 @@ def _spans(request: HttpRequest) -> list[dict[str, Any]]:
         if request.content_type == _PROTOBUF:
             message.ParseFromString(body)
         elif request.content_type == "application/json":
-            ParseDict(_with_base64_ids(orjson.loads(body)), message, ignore_unknown_fields=True)
+            ParseDict(_with_base64_ids(parsed(body)), message, ignore_unknown_fields=True)
         else:
             raise InvalidInput(
                 Message("The content type must be application/x-protobuf or application/json.")
             )
-    except (DecodeError, ParseError, orjson.JSONDecodeError, ValueError, TypeError) as error:
+    except (DecodeError, ParseError, ValueError, TypeError, AttributeError) as error:
         raise InvalidInput(Message("Invalid OpenTelemetry format")) from error
     spans = [
         MessageToDict(span, preserving_proto_field_name=True)
@@ -82,6 +82,7 @@ def _spans(request: HttpRequest) -> list[dict[str, Any]]:
     ]
     if not all(span.get("trace_id") and span.get("span_id") for span in spans):
         raise InvalidInput(Message("Invalid OpenTelemetry format: a span has no id"))
+    parsed(orjson.dumps(spans))  # protocol buffers may have NUL as well
     return spans
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F
-
-from experiments.mlflow.calls import Call, invalid
-from experiments.mlflow.filters import Language, search
-from experiments.mlflow.paging import page_of
+from experiments import search
+from experiments.mlflow.calls import Call
 from experiments.mlflow.represent import ROOT, ms, page, pairs, without_empty
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import uuid_of
@@ -16,31 +13,10 @@ from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from registry import selectors, services
 from registry.models import ModelVersion, RegisteredModel
+from registry.names import STAGES, checked_alias, checked_stage
 from registry.services.versions import About
 
 _MOST_MODELS, _MOST_VERSIONS = 1000, 200_000
-_STAGES = ("None", "Staging", "Production", "Archived")
-_MODELS = Language(
-    numbers={"creation_timestamp": F("created_at"), "last_updated_timestamp": F("updated_at")},
-    texts={"name": F("name")},
-    order=("name", "id"),
-)
-_VERSIONS = Language(
-    numbers={
-        "version_number": F("version"),
-        "creation_timestamp": F("created_at"),
-        "last_updated_timestamp": F("updated_at"),
-    },
-    texts={
-        "name": F("model__name"),
-        "source_path": F("source"),
-        "source": F("source"),
-        "run_id": F("run_id"),
-        "current_stage": F("stage"),
-        "status": F("status"),
-    },
-    order=("-updated_at", "model__name", "-version"),
-)
 
 
 @route("POST", "registered-models/create")
@@ -88,12 +64,8 @@ def search_models(call: Call) -> Any:
     rows = selectors.visible_models(call.actor)
     if call.team_slug:
         rows = rows.filter(team=call.team)
-    order = [
-        clause.replace("last_updated_time ", "last_updated_timestamp ")
-        for clause in (f"{each} " for each in call.texts("order_by"))
-    ]
-    rows = search(rows, _MODELS, call.text("filter"), order)
-    found, token = page_of(
+    rows = search.search_registered_models(rows, call.text("filter"), call.texts("order_by"))
+    found, token = search.page_of(
         rows, limit=call.limit("max_results", 100, _MOST_MODELS), token=call.text("page_token")
     )
     return page(
@@ -104,11 +76,9 @@ def search_models(call: Call) -> Any:
 @route("GET", "registered-models/get-latest-versions")
 @route("POST", "registered-models/get-latest-versions")
 def get_latest_versions(call: Call) -> Any:
-    stages = {stage.lower() for stage in call.texts("stages")}
-    if unknown := stages - {stage.lower() for stage in _STAGES}:
-        raise invalid("stages", sorted(unknown))
     rows = latest_versions(model_of(call))
-    found = [row for row in rows if not stages or row.stage.lower() in stages]
+    stages = {checked_stage(stage) for stage in call.texts("stages")}
+    found = [row for row in rows if not stages or row.stage in stages]
     return page("model_versions", [version_json(row) for row in found], "")
 
 
@@ -125,19 +95,22 @@ def delete_model_tag(call: Call) -> Any:
 
 @route("POST", "registered-models/alias")
 def set_alias(call: Call) -> Any:
-    services.set_alias(actor=call.actor, version=version_of(call), alias=call.required("alias"))
+    alias = checked_alias(call.required("alias"))
+    services.set_alias(actor=call.actor, version=version_of(call), alias=alias)
 
 
 @route("DELETE", "registered-models/alias")
 def delete_alias(call: Call) -> Any:
-    row, alias = model_of(call), call.required("alias")
+    alias = checked_alias(call.required("alias"), may_be_reserved=True)
+    row = model_of(call)
     if alias in row.aliases:  # MLflow's server ignores others
         services.delete_alias(actor=call.actor, model=row, alias=alias)
 
 
 @route("GET", "registered-models/alias")
 def get_by_alias(call: Call) -> Any:
-    model, alias = model_of(call), call.required("alias")
+    alias = checked_alias(call.required("alias"), may_be_reserved=True)
+    model = model_of(call)
     if alias not in model.aliases and alias != "latest":
         raise InvalidInput(Message("Registered model alias {alias} not found.", alias=alias[:100]))
     return {"model_version": version_json(selectors.find_version(call.actor, model, alias))}
@@ -181,10 +154,11 @@ def delete_version(call: Call) -> Any:
 
 @route("POST", "model-versions/transition-stage")
 def transition_stage(call: Call) -> Any:
+    stage = checked_stage(call.required("stage"))
     row = services.set_stage(
         actor=call.actor,
         version=version_of(call),
-        stage=call.required("stage"),
+        stage=stage,
         archive_existing_versions=call.flag("archive_existing_versions"),
     )
     return {"model_version": version_json(row)}
@@ -195,8 +169,8 @@ def search_versions(call: Call) -> Any:
     rows = selectors.visible_versions(call.actor)
     if call.team_slug:
         rows = rows.filter(model__team=call.team)
-    rows = search(rows, _VERSIONS, call.text("filter"), call.texts("order_by"))
-    found, token = page_of(
+    rows = search.search_model_versions(rows, call.text("filter"), call.texts("order_by"))
+    found, token = search.page_of(
         rows,
         limit=call.limit("max_results", 10_000, _MOST_VERSIONS),
         token=call.text("page_token"),
@@ -235,9 +209,10 @@ def model_of(call: Call) -> RegisteredModel:
 
 def version_of(call: Call) -> ModelVersion:
     """Return the version that a request names. Raises NotFound, InvalidInput."""
-    model, number = model_of(call), call.required("version")
+    number = call.required("version")
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         raise InvalidInput(Message("Model version must be an integer, got '{n}'", n=number[:40]))
+    model = model_of(call)
     try:
         return selectors.find_version(call.actor, model, int(number))
     except NotFound as error:
@@ -256,17 +231,16 @@ def latest_versions(model: RegisteredModel) -> list[ModelVersion]:
     for row in selectors.versions_of(model):
         row.model = model
         found.setdefault(row.stage, row)
-    return [found[stage] for stage in _STAGES if stage in found]
+    return [found[stage] for stage in STAGES if stage in found]
 
 
 def model_json(row: RegisteredModel, latest: list[ModelVersion]) -> dict[str, Any]:
     """Return a registered model."""
-    return without_empty(
+    return {"description": row.description} | without_empty(
         {
             "name": row.name,
             "creation_timestamp": ms(row.created_at),
             "last_updated_timestamp": ms(row.updated_at),
-            "description": row.description,
             "latest_versions": [version_json(each) for each in latest],
             "tags": pairs(row.tags),
             "aliases": [
@@ -279,14 +253,13 @@ def model_json(row: RegisteredModel, latest: list[ModelVersion]) -> dict[str, An
 
 def version_json(row: ModelVersion) -> dict[str, Any]:
     """Return a version. Reads `row.model`."""
-    return without_empty(
+    return {"description": row.description} | without_empty(
         {
             "name": row.model.name,
             "version": str(row.version),
             "creation_timestamp": ms(row.created_at),
             "last_updated_timestamp": ms(row.updated_at),
             "current_stage": row.stage,
-            "description": row.description,
             "source": row.source,
             "run_id": row.run_id.hex if row.run_id else "",
             "status": row.status,

@@ -50,17 +50,17 @@ def experiments_of(call: Call, numbers: Sequence[str]) -> list[Experiment]:
     return found
 
 
-def run_of(call: Call, run_id: str) -> Run:
+def run_of(call: Call, run_id: str, related: Sequence[str] = ("experiment", "owner")) -> Run:
     """Return a run, also from the trash. Raises NotFound."""
     try:
-        return selectors.find_run(call.actor, run_id, with_trash=True)
+        return selectors.find_run(call.actor, run_id, with_trash=True, related=related)
     except NotFound as error:
         raise NotFound(Message("Run with id={run_id} not found", run_id=run_id[:100])) from error
 
 
 def active_run(call: Call, run_id: str) -> Run:
     """Return a run that is not in the trash. Raises NotFound, InvalidInput."""
-    row = run_of(call, run_id)
+    row = run_of(call, run_id, ("experiment",))
     check_active(row)
     return row
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 from experiments import search, selectors, services
-from experiments.mlflow.calls import Call, integer, missing, number, pairs
+from experiments.mlflow.calls import Call, integer, missing, number, pairs, parsed
 from experiments.mlflow.logged_models import log_model_metrics
 from experiments.mlflow.represent import info_json, page, run_json
 from experiments.mlflow.routes import route
@@ -231,16 +229,14 @@ def log_outputs(call: Call) -> Any:
 def log_model(call: Call) -> Any:
     """Add a model of MLflow 2 to the tag that lists the models of a run."""
     row = active_run(call, call.run_id())
-    try:
-        model = orjson.loads(call.required("model_json"))
-    except orjson.JSONDecodeError as error:
-        raise InvalidInput(Message("Malformed model info: it is not valid JSON.")) from error
+    model = parsed(call.required("model_json").encode())
     needed = {"artifact_path", "flavors", "utc_time_created", "run_id"}
-    if not isinstance(model, dict) or not needed <= model.keys():
+    given = set(model) if isinstance(model, dict) else set()
+    if not needed <= given:
         raise InvalidInput(
             Message(
                 "Model json is missing mandatory fields: {names}",
-                names=str(sorted(needed - set(model))),
+                names=str(sorted(needed - given)),
             )
         )
     check_active(row)
@@ -255,7 +251,7 @@ def search_runs(call: Call) -> Any:
     rows = selectors.visible_runs(call.actor, view=view).filter(experiment__in=experiments)
     rows = search.search_runs(rows, call.text("filter"), call.texts("order_by"))
     found, token = search.page_of(
-        rows.select_related("experiment", "owner"), limit=limit, token=call.text("page_token")
+        rows.prefetch_related("experiment", "owner"), limit=limit, token=call.text("page_token")
     )
     metrics = selectors.last_metrics(found)
     return page("runs", [run_json(row, metrics[row.id]) for row in found], token)

@@ -10,15 +10,20 @@ from typing import Any
 from uuid import uuid4
 
 import orjson
-from django.db.models import F, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 from django.http import HttpResponse
 
-from experiments import selectors, services
-from experiments.mlflow.calls import Call, integer, invalid, pairs
-from experiments.mlflow.filters import Language, search, text_of
+from experiments import search, selectors, services
+from experiments.mlflow.calls import (
+    Call,
+    integer,
+    invalid,
+    mapping,
+    objects,
+    pairs,
+    parsed,
+)
 from experiments.mlflow.otlp import trace_id_of
-from experiments.mlflow.paging import page_of
 from experiments.mlflow.represent import ROOT, page, without_empty
 from experiments.mlflow.represent import pairs as as_pairs
 from experiments.mlflow.routes import route
@@ -30,33 +35,6 @@ from portal.core.messages import Message
 
 _MOST, _MOST_LINKS = 500, 100
 _DURATION = re.compile(r"(-?\d+)(?:\.(\d{1,9}))?s\Z")
-_NUMBERS: dict[str, Any] = {
-    "timestamp_ms": F("started_ms"),
-    "execution_time_ms": F("duration_ms"),
-    "end_time_ms": F("started_ms") + F("duration_ms"),
-}
-_LANGUAGE = Language(
-    numbers=_NUMBERS | {name.removesuffix("_ms"): row for name, row in _NUMBERS.items()},
-    texts={
-        "request_id": F("trace_id"),
-        "trace_id": F("trace_id"),
-        "status": F("state"),
-        "state": F("state"),
-        "client_request_id": F("client_request_id"),
-        "name": text_of("mlflow.traceName", "tags"),
-        "run_id": text_of("mlflow.sourceRun", "metadata"),
-        "text": Cast("spans", TextField()),
-    },
-    documents={
-        "tag": "tags",
-        "tags": "tags",
-        "metadata": "metadata",
-        "request_metadata": "metadata",
-        "trace_metadata": "metadata",
-    },
-    entities=frozenset({"", "attribute", "attributes", "attr", "trace"}),
-    order=("-started_ms", "trace_id"),
-)
 _FILE = re.compile(r"(?P<experiment>\d+)/traces/(?P<trace>[^/]+)/artifacts/traces\.json")
 
 
@@ -68,8 +46,8 @@ def start(call: Call) -> Any:
     info = _object(call, "trace").get("trace_info")
     if not isinstance(info, Mapping):
         raise invalid("trace", info)
-    place = info.get("trace_location") or {}
-    number = str((place.get("mlflow_experiment") or {}).get("experiment_id") or "0")
+    place = mapping(info.get("trace_location"))
+    number = str(mapping(place.get("mlflow_experiment")).get("experiment_id") or "0")
     row = services.save_trace(
         actor=call.actor,
         experiment=experiment_of(call, number),
@@ -138,7 +116,7 @@ def search_v2(call: Call) -> Any:
 @route("POST", "traces/search")
 def search_v3(call: Call) -> Any:
     numbers = [
-        str((each.get("mlflow_experiment") or {}).get("experiment_id") or "")
+        str(mapping(each.get("mlflow_experiment")).get("experiment_id") or "")
         for each in call.objects("locations")
     ]
     rows, token = _searched(call, [number for number in numbers if number])
@@ -148,8 +126,8 @@ def search_v3(call: Call) -> Any:
 def _searched(call: Call, numbers: list[str]) -> tuple[list[Trace], str]:
     experiments = experiments_of(call, numbers)
     rows = _visible(call).filter(experiment__in=experiments)
-    rows = search(rows, _LANGUAGE, call.text("filter"), call.texts("order_by"))
-    return page_of(
+    rows = search.search_traces(rows, call.text("filter"), call.texts("order_by"))
+    return search.page_of(
         rows.select_related("experiment").defer("spans"),
         limit=call.limit("max_results", 100, _MOST),
         token=call.text("page_token"),
@@ -209,7 +187,11 @@ def link_to_run(call: Call) -> Any:
 @route("POST", "traces/link-prompts")
 def link_prompts(call: Call) -> Any:
     row = trace_of(call, call.required("trace_id"))
-    linked = orjson.loads(row.tags.get("mlflow.linkedPrompts") or "[]")
+    linked = parsed((row.tags.get("mlflow.linkedPrompts") or "[]").encode())
+    if not isinstance(linked, list):
+        raise InvalidInput.at(
+            "tags", Message("has {key}, which is not a list", key="mlflow.linkedPrompts")
+        )
     for each in call.objects("prompt_versions"):
         prompt = {"name": str(each.get("name")), "version": str(each.get("version"))}
         if prompt not in linked:
@@ -279,11 +261,8 @@ def trace_at(call: Call, path: str) -> Trace | None:
 
 def save_span_file(call: Call, row: Trace, body: bytes) -> None:
     """Store the spans that a client of MLflow 2 uploads. Raises InvalidInput."""
-    try:
-        spans = orjson.loads(body)["spans"]
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        raise InvalidInput(Message("traces.json must be an object with spans.")) from error
-    if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
+    spans = mapping(parsed(body)).get("spans")
+    if not isinstance(spans, list) or not all("context" in mapping(span) for span in spans):
         raise InvalidInput(Message("traces.json must be an object with spans."))
     services.save_span_file(actor=call.actor, trace=row, spans=spans)
 
@@ -371,9 +350,9 @@ def _span_v2(row: Trace, span: Mapping[str, Any]) -> dict[str, Any]:
         "attributes": {
             "mlflow.traceRequestId": orjson.dumps(row.trace_id).decode(),
             **{
-                each["key"]: orjson.dumps(_value(each.get("value", {}))).decode()
+                key: orjson.dumps(_value(each.get("value", {}))).decode()
                 for each in span.get("attributes", [])
-                if each["key"] != "mlflow.traceRequestId"
+                if (key := each.get("key", "")) != "mlflow.traceRequestId"
             },
         },
         "events": [
@@ -381,7 +360,7 @@ def _span_v2(row: Trace, span: Mapping[str, Any]) -> dict[str, Any]:
                 "name": each.get("name", ""),
                 "timestamp": int(each.get("time_unix_nano") or 0) // 1000,
                 "attributes": {
-                    a["key"]: _value(a.get("value", {})) for a in each.get("attributes", [])
+                    a.get("key", ""): _value(a.get("value", {})) for a in each.get("attributes", [])
                 },
             }
             for each in span.get("events", [])
@@ -397,7 +376,10 @@ def _value(value: Mapping[str, Any]) -> Any:
         if kind == "array_value":
             return [_value(each) for each in found.get("values", [])]
         if kind == "kvlist_value":
-            return {each["key"]: _value(each.get("value", {})) for each in found.get("values", [])}
+            return {
+                each.get("key", ""): _value(each.get("value", {}))
+                for each in found.get("values", [])
+            }
         return found
     return None
 
@@ -438,11 +420,16 @@ def _object(call: Call, name: str) -> Mapping[str, Any]:
 def _mask(call: Call) -> list[str]:
     """Return the names of a field mask, which protobuf writes as one text."""
     found = call.data.get("update_mask") or ""
-    return found.split(",") if isinstance(found, str) else list(found.get("paths", []))
+    paths = found.split(",") if isinstance(found, str) else mapping(found).get("paths")
+    return [path for path in paths or () if isinstance(path, str)]
 
 
 def _assessments(found: Any) -> list[Mapping[str, Any]]:
-    return [each for each in found or [] if isinstance(each, Mapping)]
+    return [
+        each
+        for each in objects("assessments", found)
+        if isinstance(each.get("assessment_id") or "", str)
+    ]
 
 
 def _preview(info: Mapping[str, Any], name: str) -> str | None:

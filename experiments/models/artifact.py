@@ -26,16 +26,19 @@ class Artifact(TenantModel):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):
+        # The operator class lets PostgreSQL find the files below a folder by these indexes
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "path"],
                 condition=models.Q(run__isnull=False),
-                name="artifact_once_a_run",
+                opclasses=["uuid_ops", "varchar_pattern_ops"],
+                name="artifact_path_of_run",
             ),
             models.UniqueConstraint(
                 fields=["logged_model", "path"],
                 condition=models.Q(logged_model__isnull=False),
-                name="artifact_once_a_model",
+                opclasses=["uuid_ops", "varchar_pattern_ops"],
+                name="artifact_path_of_model",
             ),
             models.CheckConstraint(
                 condition=models.Q(run__isnull=False) ^ models.Q(logged_model__isnull=False),

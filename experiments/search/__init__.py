@@ -1,8 +1,15 @@
-"""MLflow's filter language for runs, experiments and logged models."""
+"""MLflow's filter language: one parser, and a search for each kind of row."""
 
 from experiments.search.language import Condition, Sorting, parse_filter, parse_order
 from experiments.search.paging import page_of
-from experiments.search.queries import search_experiments, search_logged_models, search_runs
+from experiments.search.queries import (
+    search_experiments,
+    search_logged_models,
+    search_model_versions,
+    search_registered_models,
+    search_runs,
+    search_traces,
+)
 
 __all__ = [
     "Condition",
@@ -12,5 +19,8 @@ __all__ = [
     "parse_order",
     "search_experiments",
     "search_logged_models",
+    "search_model_versions",
+    "search_registered_models",
     "search_runs",
+    "search_traces",
 ]

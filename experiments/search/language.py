@@ -16,16 +16,24 @@ from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 
 METRIC, PARAM, TAG, ATTRIBUTE, DATASET = "metric", "param", "tag", "attribute", "dataset"
+METADATA = "metadata"
 LONGEST = 20_000  # characters
 MOST = 100  # conditions
 _KINDS = {
     **dict.fromkeys(("metric", "metrics"), METRIC),
     **dict.fromkeys(("param", "params", "parameter", "parameters"), PARAM),
     **dict.fromkeys(("tag", "tags"), TAG),
-    **dict.fromkeys(("attribute", "attributes", "attr", "run"), ATTRIBUTE),
+    **dict.fromkeys(("attribute", "attributes", "attr", "run", "trace"), ATTRIBUTE),
     **dict.fromkeys(("dataset", "datasets"), DATASET),
+    **dict.fromkeys(("metadata", "request_metadata", "trace_metadata"), METADATA),
 }
-_NAMES = {METRIC: "metrics", PARAM: "params", TAG: "tags", DATASET: "datasets"}
+_NAMES = {
+    METRIC: "metrics",
+    PARAM: "params",
+    TAG: "tags",
+    DATASET: "datasets",
+    METADATA: "metadata",
+}
 NUMERIC = ("=", "!=", "<", "<=", ">", ">=")
 TEXT = ("=", "!=", "LIKE", "ILIKE")
 LISTS = ("IN", "NOT IN")
@@ -49,7 +57,7 @@ _KEY = re.compile(r"[\w./:-]+")
 
 @dataclass(frozen=True)
 class Fields:
-    """What can be searched: kinds, and the attributes that are texts and numbers."""
+    """Searchable fields: kinds, the attributes that are texts and numbers, and other names."""
 
     kinds: tuple[str, ...]
     texts: tuple[str, ...]
@@ -78,6 +86,28 @@ LOGGED_MODELS = Fields(
     ("name", "model_id", "model_type", "status", "source_run_id"),
     ("creation_timestamp", "last_updated_timestamp"),
     (("creation_time", "creation_timestamp"), ("last_updated_time", "last_updated_timestamp")),
+)
+TRACES = Fields(
+    (TAG, METADATA, ATTRIBUTE),
+    ("trace_id", "state", "client_request_id", "name", "run_id", "text"),
+    ("timestamp_ms", "execution_time_ms", "end_time_ms"),
+    (
+        ("request_id", "trace_id"),
+        ("status", "state"),
+        *((name, f"{name}_ms") for name in ("timestamp", "execution_time", "end_time")),
+    ),
+)
+REGISTERED_MODELS = Fields(
+    (TAG, ATTRIBUTE),
+    ("name",),
+    ("creation_timestamp", "last_updated_timestamp"),
+    (("last_updated_time", "last_updated_timestamp"),),
+)
+MODEL_VERSIONS = Fields(
+    (TAG, ATTRIBUTE),
+    ("name", "source_path", "run_id", "current_stage", "status"),
+    ("version_number", "creation_timestamp", "last_updated_timestamp"),
+    (("source", "source_path"),),
 )
 _DATASET_KEYS = ("name", "digest", "context")
 
@@ -244,7 +274,7 @@ class _Parser:
     def _comparators(self, kind: str, key: str) -> tuple[str, ...]:
         if kind == METRIC or (kind == ATTRIBUTE and key in self.fields.numbers):
             return NUMERIC
-        if kind in (PARAM, TAG):
+        if kind in (PARAM, TAG, METADATA):
             return (*TEXT, *NULLS)
         if key == "experiment_id":
             return ("=", "!=", *LISTS)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from uuid import UUID
 from zlib import crc32
 
@@ -21,6 +23,7 @@ from django.db.models import (
     F,
     FloatField,
     Func,
+    Model,
     OuterRef,
     Q,
     QuerySet,
@@ -31,7 +34,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce, Concat, Replace
 
-from experiments.models import Experiment, LoggedModel, Run
+from experiments.models import Experiment, LoggedModel, Run, Trace
 from experiments.search.expressions import any_element, both, compare, element_text, json_text
 from experiments.search.language import (
     ATTRIBUTE,
@@ -39,8 +42,13 @@ from experiments.search.language import (
     EXPERIMENTS,
     LOGGED_MODELS,
     METRIC,
+    MODEL_VERSIONS,
+    REGISTERED_MODELS,
     RUNS,
+    TAG,
+    TRACES,
     Condition,
+    Fields,
     Sorting,
     parse_filter,
     parse_order,
@@ -48,7 +56,9 @@ from experiments.search.language import (
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.series.models import Series
+from registry.models import ModelVersion, RegisteredModel
 
+M = TypeVar("M", bound=Model)
 _MOST = sys.float_info.max
 _LOOKUPS = {"=": "exact", "<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}
 
@@ -60,9 +70,7 @@ def search_runs(
 
     Raises InvalidInput.
     """
-    for one in parse_filter(filter_text, RUNS):
-        rows = rows.filter(_run_condition(one))
-    return _ordered(rows, parse_order(order_by, RUNS), _run_value, "started_ms", "start_time")
+    return _search(rows, _RUN_SEARCH, filter_text, order_by)
 
 
 def search_experiments(
@@ -72,10 +80,7 @@ def search_experiments(
 
     Raises InvalidInput.
     """
-    for one in parse_filter(filter_text, EXPERIMENTS):
-        rows = rows.filter(_experiment_condition(one))
-    order = parse_order(order_by, EXPERIMENTS)
-    return _ordered(rows, order, _experiment_value, "created_at", "creation_time")
+    return _search(rows, _EXPERIMENT_SEARCH, filter_text, order_by)
 
 
 def search_logged_models(
@@ -85,28 +90,64 @@ def search_logged_models(
 
     Raises InvalidInput.
     """
-    for one in parse_filter(filter_text, LOGGED_MODELS):
-        rows = rows.filter(_model_condition(one))
-    order = parse_order(order_by, LOGGED_MODELS)
-    return _ordered(rows, order, _model_value, "created_at", "creation_timestamp")
+    return _search(rows, _LOGGED_MODEL_SEARCH, filter_text, order_by)
 
 
-def _ordered(
-    rows: QuerySet[Any],
-    order: Sequence[Sorting],
-    value: Callable[[Sorting], Any],
-    newest: str,
-    newest_name: str,
-) -> QuerySet[Any]:
+def search_traces(
+    rows: QuerySet[Trace], filter_text: str = "", order_by: Sequence[str] = ()
+) -> QuerySet[Trace]:
+    """Return the traces that pass a filter, in order; the newest first. Raises InvalidInput."""
+    return _search(rows, _TRACE_SEARCH, filter_text, order_by)
+
+
+def search_registered_models(
+    rows: QuerySet[RegisteredModel], filter_text: str = "", order_by: Sequence[str] = ()
+) -> QuerySet[RegisteredModel]:
+    """Return the registered models that pass a filter, in order; by name.
+
+    Raises InvalidInput.
+    """
+    return _search(rows, _REGISTERED_MODEL_SEARCH, filter_text, order_by)
+
+
+def search_model_versions(
+    rows: QuerySet[ModelVersion], filter_text: str = "", order_by: Sequence[str] = ()
+) -> QuerySet[ModelVersion]:
+    """Return the versions that pass a filter, in order; the last changed first.
+
+    Raises InvalidInput.
+    """
+    return _search(rows, _MODEL_VERSION_SEARCH, filter_text, order_by)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One kind of row: its fields, how to compare and to sort by one, and the usual order."""
+
+    fields: Fields
+    condition: Callable[[Condition], Any]
+    value: Callable[[Sorting], Any]
+    order: Sequence[str]  # attributes, which are not null
+
+
+def _search(
+    rows: QuerySet[M], search: _Search, filter_text: str, order_by: Sequence[str]
+) -> QuerySet[M]:
+    for condition in parse_filter(filter_text, search.fields):
+        rows = rows.filter(search.condition(condition))
+    asked = parse_order(order_by, search.fields)
+    names = {(one.kind, one.key) for one in asked}
+    usual = [
+        one for one in parse_order(search.order, search.fields) if (one.kind, one.key) not in names
+    ]
     keys: list[Any] = []
-    for n, one in enumerate(order):
+    for n, one in enumerate([*asked, *usual]):
         # The name is part of page tokens, which are of one order
         name = f"order_{n}_{crc32(f'{one.kind}.{one.key}'.encode()):08x}"
-        rows = rows.annotate(**{name: value(one)})
-        key = F(name)
-        keys.append(key.desc(nulls_last=True) if one.is_descending else key.asc(nulls_last=True))
-    if not any((one.kind, one.key) == (ATTRIBUTE, newest_name) for one in order):
-        keys.append(F(newest).desc())
+        rows = rows.annotate(**{name: search.value(one)})
+        nulls_last = True if n < len(asked) else None
+        direction = F(name).desc if one.is_descending else F(name).asc
+        keys.append(direction(nulls_last=nulls_last))
     return rows.order_by(*keys, F("id").asc())
 
 
@@ -119,7 +160,7 @@ def _run_condition(one: Condition) -> Any:
     if one.kind == DATASET:
         path = ("tags", "mlflow.data.context") if one.key == "context" else ("dataset", one.key)
         return any_element("inputs", compare(element_text(*path), one.comparator, one.value))
-    if one.kind == ATTRIBUTE and one.key == "run_id" and one.comparator not in ("LIKE", "ILIKE"):
+    if one.kind == ATTRIBUTE and one.key == "run_id" and one.comparator not in _PATTERNS:
         return _id_condition("id", one)
     return _text_condition(_run_text(one.kind, one.key), one)
 
@@ -225,13 +266,13 @@ _TIMES = {
 # Logged models
 
 
-def _model_condition(one: Condition) -> Any:
+def _logged_model_condition(one: Condition) -> Any:
     if one.kind == METRIC:
         value = compare(_element_number(), one.comparator, Value(float(one.value)))  # type: ignore[arg-type]
         return any_element("metrics", both(compare(element_text("key"), "=", one.key), value))
     if one.kind == ATTRIBUTE and one.key in _TIMES:
         return _time_condition(_TIMES[one.key], one)
-    return _text_condition(_model_text(one.kind, one.key), one)
+    return _text_condition(_logged_model_text(one.kind, one.key), one)
 
 
 def _element_number() -> Any:
@@ -244,7 +285,7 @@ def _element_number() -> Any:
     return Cast(nothing, FloatField())
 
 
-def _model_text(kind: str, key: str) -> Any:
+def _logged_model_text(kind: str, key: str) -> Any:
     if kind != ATTRIBUTE:
         return json_text(f"{kind}s", key)
     columns = {
@@ -254,12 +295,71 @@ def _model_text(kind: str, key: str) -> Any:
     return columns.get(key, lambda: F(key))()
 
 
-def _model_value(one: Sorting) -> Any:
+def _logged_model_value(one: Sorting) -> Any:
     if one.kind == METRIC:
         raise InvalidInput.at("order_by", Message("of models can’t be a metric"))
     if one.kind == ATTRIBUTE and one.key in _TIMES:
         return F(_TIMES[one.key])
-    return _model_text(one.kind, one.key)
+    return _logged_model_text(one.kind, one.key)
+
+
+# Traces
+
+
+def _trace_condition(one: Condition) -> Any:
+    return _text_condition(_trace_value(one), one)
+
+
+def _trace_value(one: Condition | Sorting) -> Any:
+    if one.kind == ATTRIBUTE:
+        return _TRACE_ATTRIBUTES[one.key]()
+    return json_text("tags" if one.kind == TAG else "metadata", one.key)
+
+
+_TRACE_ATTRIBUTES: dict[str, Callable[[], Any]] = {
+    "trace_id": lambda: F("trace_id"),
+    "state": lambda: F("state"),
+    "client_request_id": lambda: F("client_request_id"),
+    "name": lambda: json_text("tags", "mlflow.traceName"),
+    "run_id": lambda: json_text("metadata", "mlflow.sourceRun"),
+    "text": lambda: Cast("spans", TextField()),
+    "timestamp_ms": lambda: F("started_ms"),
+    "execution_time_ms": lambda: F("duration_ms"),
+    "end_time_ms": lambda: F("started_ms") + F("duration_ms"),
+}
+
+
+# Registered models and their versions
+
+
+def _registered_condition(one: Condition, columns: Mapping[str, str]) -> Any:
+    if one.kind == ATTRIBUTE and one.key in _TIMES:
+        return _time_condition(_TIMES[one.key], one)
+    if one.kind == ATTRIBUTE and one.key == "run_id" and one.comparator not in _PATTERNS:
+        return _id_condition("run_id", one)
+    value = _registered_value(one, columns)
+    if one.key == _IS_PROMPT and one.comparator == "!=":
+        # Clients ask so for models that are no prompts, which do not have the tag
+        value = Coalesce(value, Value(""), output_field=TextField())
+    return _text_condition(value, one)
+
+
+def _registered_value(one: Condition | Sorting, columns: Mapping[str, str]) -> Any:
+    if one.kind == TAG:
+        return json_text("tags", one.key)
+    return _hex("run_id") if one.key == "run_id" else F(columns[one.key])
+
+
+_IS_PROMPT = "mlflow.prompt.is_prompt"
+_MODEL_COLUMNS = {**_TIMES, "name": "name"}
+_VERSION_COLUMNS = {
+    **_TIMES,
+    "name": "model__name",
+    "version_number": "version",
+    "source_path": "source",
+    "current_stage": "stage",
+    "status": "status",
+}
 
 
 # All
@@ -281,7 +381,9 @@ def _id_condition(column: str, one: Condition) -> Q:
     given = one.value if isinstance(one.value, tuple) else (one.value,)
     ids = [UUID(str(text)) for text in given if re.fullmatch(r"[0-9a-fA-F]{32}", str(text))]
     found = Q((f"{column}__in", ids))
-    return found if one.comparator in ("=", "IN") else ~found
+    if one.comparator in ("=", "IN"):
+        return found
+    return Q((f"{column}__isnull", False)) & ~found
 
 
 def _number_condition(column: str, one: Condition) -> Q:
@@ -318,3 +420,24 @@ def _time_condition(column: str, one: Condition) -> Q:
 
 
 _BOOLEAN = BooleanField()
+_PATTERNS = ("LIKE", "ILIKE")
+_RUN_SEARCH = _Search(RUNS, _run_condition, _run_value, ["start_time DESC"])
+_EXPERIMENT_SEARCH = _Search(
+    EXPERIMENTS, _experiment_condition, _experiment_value, ["creation_time DESC"]
+)
+_LOGGED_MODEL_SEARCH = _Search(
+    LOGGED_MODELS, _logged_model_condition, _logged_model_value, ["creation_timestamp DESC"]
+)
+_TRACE_SEARCH = _Search(TRACES, _trace_condition, _trace_value, ["timestamp_ms DESC"])
+_REGISTERED_MODEL_SEARCH = _Search(
+    REGISTERED_MODELS,
+    partial(_registered_condition, columns=_MODEL_COLUMNS),
+    partial(_registered_value, columns=_MODEL_COLUMNS),
+    ["name"],
+)
+_MODEL_VERSION_SEARCH = _Search(
+    MODEL_VERSIONS,
+    partial(_registered_condition, columns=_VERSION_COLUMNS),
+    partial(_registered_value, columns=_VERSION_COLUMNS),
+    ["last_updated_timestamp DESC", "name", "version_number DESC"],
+)

@@ -25,6 +25,8 @@ from experiments.services.logging import (
     log_batch,
     log_inputs,
     log_outputs,
+    set_run_tag,
+    write_note,
 )
 from experiments.services.runs import (
     archive_runs,
@@ -83,9 +85,11 @@ __all__ = [
     "save_trace",
     "set_experiment_tags",
     "set_logged_model_tags",
+    "set_run_tag",
     "set_trace_tags",
     "unarchive_runs",
     "update_assessment",
     "update_experiment",
     "update_run",
+    "write_note",
 ]

@@ -16,6 +16,7 @@ from portal.core import clock
 from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
+from portal.core.texts import check_unchanged
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
@@ -86,9 +87,14 @@ def update_experiment(
     experiment: Experiment,
     name: str | None = None,
     description: str | None = None,
+    was: str | None = None,
 ) -> Experiment:
-    """Change the name or the description. Raises NotPermitted, InvalidInput, Conflict."""
+    """Change the name or the description; `was` is the mark of the description that was read.
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
     row = lock(actor, experiment)
+    check_unchanged("description", row.description, was)
     before = {"name": row.name, "description": row.description}
     if name is not None:
         row.name = limits.clean_name(name)

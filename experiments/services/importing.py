@@ -51,6 +51,8 @@ def import_run(*, actor: Actor, experiment: Experiment, run: ForeignRun) -> tupl
     authorize(actor, Permission.EXPERIMENTS_WRITE, experiment.team_id)
     limits.check_texts("params", run.params, limits.PARAM_VALUE)
     limits.check_texts("tags", run.tags, limits.TAG_VALUE)
+    limits.check_time("started_ms", run.started_ms)
+    limits.check_time("ended_ms", run.ended_ms)
     if experiment.deleted_at is not None:
         raise Conflict(
             Message("{name} is in the trash. Restore it first.", name=experiment.name),

@@ -17,6 +17,7 @@ RUN_NAME, DESCRIPTION = 250, 20_000
 INPUTS = 1000  # datasets and models of a run
 # Steps and times; the sentinel of `portal.series` for "no step" is below.
 LOWEST, HIGHEST = -(2**61), 2**61
+LAST_MS = 253_402_300_799_000  # Unix milliseconds; the end of the year 9999, which pages can show
 _KEY = re.compile(r"[/\w.\- :]+")
 
 
@@ -100,5 +101,5 @@ def clean_name(text: str, most: int = NAME) -> str:
 
 def check_time(field: str, at_ms: int | None) -> None:
     """Check a time in Unix milliseconds."""
-    if at_ms is not None and not 0 <= at_ms < 2**53:
+    if at_ms is not None and not 0 <= at_ms <= LAST_MS:
         raise InvalidInput.at(field, Message("must be a time in Unix milliseconds"))

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
 from experiments.models import Run
 from experiments.services import limits
-from experiments.services.runs import NAME_TAG, check_not_in_trash, lock
+from experiments.services.experiments import NOTE
+from experiments.services.runs import NAME_TAG, check_not_in_trash, lock, lock_all
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
+from portal.core.texts import check_unchanged
 from portal.series import Point
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
 _MOST_FRAMES = 100  # live messages of a batch
+_MOST_UPDATED = 200  # rows of a statement
 
 
 def log_batch(
@@ -54,6 +58,19 @@ def log_batch(
 
 
 @transaction.atomic
+def write_note(*, actor: Actor, run: Run, note: str, was: str | None = None) -> None:
+    """Write the note of a run; `was` is the mark of the note that was read.
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
+    row = lock(actor, run)
+    check_unchanged("note", row.tags.get(NOTE, ""), was)
+    limits.check_text("note", note, limits.TAG_VALUE)
+    row.tags = {**row.tags, NOTE: note}
+    _save(row, "tags")
+
+
+@transaction.atomic
 def delete_run_tag(*, actor: Actor, run: Run, key: str) -> None:
     """Delete a tag. Raises NotPermitted, NotFound, Conflict."""
     row = lock(actor, run)
@@ -64,12 +81,40 @@ def delete_run_tag(*, actor: Actor, run: Run, key: str) -> None:
 
 
 @transaction.atomic
+def set_run_tag(
+    *, actor: Actor, runs: Iterable[Run], key: str, values: Mapping[UUID, str | None]
+) -> dict[UUID, str | None]:
+    """Set a tag of several runs, each to its value; None removes it.
+
+    Returns the values before, by id, of those that changed. Raises NotPermitted, InvalidInput,
+    Conflict.
+    """
+    for value in {value for value in values.values() if value is not None}:
+        limits.check_texts("tags", {key: value}, limits.TAG_VALUE)
+    if key == NAME_TAG:
+        raise InvalidInput.at("key", Message("{key} is the name of the run.", key=key))
+    before: dict[UUID, str | None] = {}
+    changed = []
+    for row in lock_all(actor, runs):
+        old, new = row.tags.get(key), values.get(row.id)
+        if old == new:
+            continue
+        before[row.id] = old
+        rest = {name: value for name, value in row.tags.items() if name != key}
+        row.tags = rest if new is None else rest | {key: new}
+        changed.append(row)
+    Run.objects.bulk_update(changed, ["tags"], batch_size=_MOST_UPDATED)
+    Run.objects.filter(id__in=before).update(updated_at=clock.now())
+    return before
+
+
+@transaction.atomic
 def add_to_list_tag(*, actor: Actor, run: Run, key: str, item: Any) -> None:
     """Append to a tag that is a JSON list. Raises NotPermitted, InvalidInput, Conflict."""
     row = lock(actor, run)
     try:
         items = json.loads(row.tags.get(key, "[]"))
-    except ValueError:
+    except (ValueError, RecursionError):
         items = None
     if not isinstance(items, list):
         raise InvalidInput.at("tags", Message("has {key}, which is not a list", key=key))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -159,6 +160,14 @@ def lock(actor: Actor, run: Run) -> Run:
     return row  # type: ignore[no-any-return]
 
 
+def lock_all(actor: Actor, runs: Iterable[Run]) -> Sequence[Run]:
+    """Return the locked rows. Raises NotPermitted, and Conflict if one is in the trash."""
+    rows = _locked(_writable(actor, runs), {})
+    for row in rows:
+        check_not_in_trash(row)
+    return rows
+
+
 def check_not_in_trash(run: Run) -> None:
     """Raise Conflict if the run or its experiment is in the trash."""
     for row in (run, run.experiment):
@@ -177,10 +186,7 @@ def random_name() -> str:
 @transaction.atomic
 def _mark(actor: Actor, runs: Iterable[Run], kind: str, column: str, *, is_set: bool) -> int:
     """Set or remove a time of those rows that do not have it yet, or still have it."""
-    given = {run.id: run for run in runs}
-    for team_id in {run.team_id for run in given.values()}:
-        authorize(actor, Permission.EXPERIMENTS_WRITE, team_id)
-    rows = _locked(given, {f"{column}__isnull": is_set})
+    rows = _locked(_writable(actor, runs), {f"{column}__isnull": is_set})
     if not rows:
         return 0
     Run.objects.filter(id__in=[row.id for row in rows]).update(
@@ -191,8 +197,15 @@ def _mark(actor: Actor, runs: Iterable[Run], kind: str, column: str, *, is_set: 
     return len(rows)
 
 
+def _writable(actor: Actor, runs: Iterable[Run]) -> list[UUID]:
+    given = {run.id: run.team_id for run in runs}
+    for team_id in set(given.values()):
+        authorize(actor, Permission.EXPERIMENTS_WRITE, team_id)
+    return list(given)
+
+
 def _locked(ids: Iterable[UUID], having: Mapping[str, bool]) -> Sequence[Run]:
-    rows = Run.objects.select_for_update(of=("self",), no_key=True)
+    rows = Run.objects.select_for_update(of=("self",), no_key=True).select_related("experiment")
     return list(rows.filter(id__in=list(ids), **having).order_by("id"))
 
 
@@ -205,7 +218,8 @@ def _status(text: str) -> str:
 
 
 def _state(row: Run) -> dict[str, Any]:
-    return {"name": row.name, "status": row.status, "ended_ms": row.ended_ms}
+    ended = row.ended_ms and datetime.fromtimestamp(row.ended_ms / 1000, UTC).isoformat()
+    return {"name": row.name, "status": row.status, "ended_at": ended}
 
 
 def _event(actor: Actor, row: Run, kind: str, data: Mapping[str, Any]) -> EventRecord:

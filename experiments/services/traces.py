@@ -10,6 +10,7 @@ from uuid import uuid4
 from django.db import transaction
 
 from experiments.models import Experiment, Run, Trace
+from experiments.services import limits
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
@@ -44,6 +45,9 @@ def save_trace(*, actor: Actor, experiment: Experiment, trace_id: str, facts: Tr
 
     Raises NotPermitted, InvalidInput.
     """
+    limits.check_time("started_ms", facts.started_ms)
+    limits.check_time("duration_ms", facts.duration_ms)
+    limits.check_text("client_request_id", facts.client_request_id or "", limits.KEY)
     row = _locked(actor, experiment, trace_id, facts.started_ms)
     if facts.state not in _STATES:
         raise InvalidInput.at("state", Message("must be one of {all}", all=", ".join(_STATES)))

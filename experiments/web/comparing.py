@@ -13,6 +13,7 @@ from experiments.models import Run
 from experiments.run_keys import RunKeys, in_order
 from experiments.web.run_page import preview_of
 from jobs import comparison
+from jobs.web.comparing import comparison_context
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from workspaces.web.base import page
@@ -27,24 +28,10 @@ def compare(request: Any) -> HttpResponse:
     except InvalidInput as refused:
         error = refused.data["errors"][0]["message"]
     runs = [compared(row) for row in rows]
-    found = comparison.comparison(runs)
-    metrics = found["metrics"]
-    metric = request.GET.get("best", "")
-    metric = metric if metric in metrics else next(iter(metrics), "")
-    best = found["best"].get(metric)
+    shared = comparison_context(runs, "runs", request.GET.get("best", ""))
+    metric = shared["metric"]
     differences = comparison.differences(runs)
     file = request.GET.get("file", "")
-    shown = [
-        {
-            "run": run,
-            "label": run["name"],
-            "colour": n % 8 + 1,
-            "metric": run["metrics"].get(metric),
-            "is_best": run["id"] == best and len(runs) > 1,
-            "without": ",".join(one["id"] for one in found["runs"] if one is not run),
-        }
-        for n, run in enumerate(found["runs"])
-    ]
     experiments = {row.experiment_id: row.experiment for row in rows}
     experiment = next(iter(experiments.values()), None)
     base = f"/{request.org.slug}/experiments"
@@ -52,6 +39,7 @@ def compare(request: Any) -> HttpResponse:
         request,
         "experiments/compare.html",
         {
+            **shared,
             "page_title": Message("Compare runs"),
             "crumbs": [
                 (Message("Experiments"), base),
@@ -62,33 +50,16 @@ def compare(request: Any) -> HttpResponse:
                 ),
             ],
             "error": error,
-            "rows": shown,
-            "ids": ",".join(run["id"] for run in found["runs"]),
-            "metric": metric,
-            "metrics": metrics,
-            "metric_rows": [
-                {
-                    "name": name,
-                    "cells": [
-                        {
-                            "metric": run["metrics"].get(name),
-                            "is_best": found["best"][name] == run["id"] and len(runs) > 1,
-                        }
-                        for run in found["runs"]
-                    ],
-                }
-                for name in metrics
-            ],
             "differences": differences,
             "ranked": ranked(differences) if len(runs) == 2 else None,
             "chart_sources": [charts.source_of(row) for row in rows],
-            "plot": charts.points_of(rows, _keys(rows, metrics)) if len(rows) > 1 else None,
+            "plot": charts.points_of(rows, _keys(rows, shared["metrics"]))
+            if len(rows) > 1
+            else None,
             "plot_metric": f"metrics.{metric}" if metric else "",
             "files": compared_files(rows),
             "file": file,
-            "previews": _previews(request, rows, shown, file) if file else [],
-            "is_enough": len(runs) >= comparison.LEAST,
-            "is_full": len(runs) >= comparison.MOST,
+            "previews": _previews(request, rows, shared["rows"], file) if file else [],
             "experiment": experiment,
         },
         status=400 if error else 200,

@@ -9,14 +9,13 @@ from django.shortcuts import render
 
 from experiments import charts, services
 from experiments.selectors import find_run
+from experiments.services.experiments import NOTE
 from experiments.web.run_page import run_context
 from experiments.web.views import POST
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.web.undo import Undo
 from workspaces.web.base import action, page
-
-NOTE = "mlflow.note.content"  # the tag in which MLflow keeps the note of a run
 
 
 @page()
@@ -39,17 +38,21 @@ def act_on_run(request: Any, run: str) -> HttpResponse:
     actor, verb, given = request.actor, request.POST.get("verb", ""), request.POST
     back = f"/{request.org.slug}/runs/{row.id.hex}"
     table = f"/{request.org.slug}/experiments/{row.experiment.number}"
+    key = given.get("key", "").strip()
+    before = row.tags.get(key)
+    note = given.get("note", "").replace("\r\n", "\n")
     undo = {
+        "rename": Undo(request.path, {"verb": "rename", "name": row.name}),
+        "note": Undo(request.path, {"verb": "note", "note": row.tags.get(NOTE, ""), "was": note}),
+        "tag": Undo(
+            request.path,
+            {"verb": "untag", "key": key}
+            if before is None
+            else {"verb": "tag", "key": key, "value": before},
+        ),
         "delete": Undo(f"{table}/act", {"verb": "restore", "run": row.id.hex}),
         "archive": Undo(request.path, {"verb": "unarchive"}),
-        "untag": Undo(
-            request.path,
-            {
-                "verb": "tag",
-                "key": given.get("key", ""),
-                "value": row.tags.get(given.get("key", ""), ""),
-            },
-        ),
+        "untag": Undo(request.path, {"verb": "tag", "key": key, "value": before or ""}),
     }.get(verb)
     actions: dict[str, tuple[Message, Any]] = {
         "rename": (
@@ -58,8 +61,11 @@ def act_on_run(request: Any, run: str) -> HttpResponse:
         ),
         "note": (
             Message("The note is saved."),
-            lambda: services.log_batch(
-                actor=actor, run=row, tags={NOTE: given.get("note", "").replace("\r\n", "\n")}
+            lambda: services.write_note(
+                actor=actor,
+                run=row,
+                note=note,
+                was=given.get("was"),
             ),
         ),
         "tag": (
@@ -67,12 +73,12 @@ def act_on_run(request: Any, run: str) -> HttpResponse:
             lambda: services.log_batch(
                 actor=actor,
                 run=row,
-                tags={given.get("key", "").strip(): given.get("value", "").strip()},
+                tags={key: given.get("value", "").strip()},
             ),
         ),
         "untag": (
             Message("The tag is removed."),
-            lambda: services.delete_run_tag(actor=actor, run=row, key=given.get("key", "")),
+            lambda: services.delete_run_tag(actor=actor, run=row, key=key),
         ),
         "archive": (
             Message("The run is archived."),

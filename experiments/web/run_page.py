@@ -9,7 +9,7 @@ from io import StringIO
 from itertools import islice
 from typing import Any
 
-from django.db.models import F
+from django.urls import reverse
 
 from experiments import artifacts
 from experiments.charts import source_of
@@ -18,6 +18,7 @@ from experiments.models import LoggedModel, Run, RunStatus
 from experiments.reproduction import environment_of, reproduction_of
 from experiments.run_keys import OWN_TAGS, in_order, last_values
 from experiments.selectors import visible_runs
+from experiments.services.experiments import NOTE
 from jobs.selectors import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
@@ -30,7 +31,6 @@ TABS = (
     ("artifacts", Message("Artifacts")),
     ("reproduce", Message("Reproduce")),
 )
-NOTE = "mlflow.note.content"
 MOST_CHILDREN, MOST_MODELS = 100, 50
 PREVIEW = 256 << 10  # bytes of a file that are read for its preview
 MOST_ROWS, MOST_COLUMNS = 200, 60  # of a table
@@ -126,14 +126,16 @@ def _dataset(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _source(text: Any) -> str:
-    """Return the address in the source of a dataset, which is often JSON."""
+    """Return the address in the source of a dataset, often JSON, or the program that made it."""
     try:
         found = json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return str(text)
     if not isinstance(found, dict):
         return str(text)
-    return str(found.get("uri") or found.get("url") or found.get("path") or found.get("tags") or "")
+    tags = found.get("tags")
+    program = tags.get("mlflow.source.name") if isinstance(tags, dict) else ""
+    return str(found.get("uri") or found.get("url") or found.get("path") or program or "")
 
 
 def _models(row: Run) -> list[LoggedModel]:
@@ -146,11 +148,17 @@ def _versions(actor: Any, row: Run) -> list[dict[str, Any]]:
     teams = actor.teams_where(P.MODELS_READ)
     found = ModelVersion.objects.filter(run_id=row.id, model__deleted_at=None)
     found = found if teams is None else found.filter(model__team_id__in=teams)
-    return list(
-        found.order_by("model__name", "-version").values(
-            "version", name=F("model__name"), team=F("model__team__slug")
-        )[:MOST_MODELS]
+    rows = found.order_by("model__name", "-version").values_list(
+        "model__name", "version", "model__team__slug"
     )
+    return [
+        {
+            "name": name,
+            "version": version,
+            "url": reverse("model-version", args=[row.org.slug, team, name, version]),
+        }
+        for name, version, team in rows[:MOST_MODELS]
+    ]
 
 
 def _related(rows: Any) -> list[dict[str, Any]]:
@@ -183,21 +191,22 @@ def artifact_context(request: Any, row: Run) -> dict[str, Any]:
         "preview": preview,
         "path": path,
         "files_api": f"/api/v1/orgs/{request.org.slug}/runs/{row.id.hex}/artifacts",
-        "total": artifacts.size_of(row),
+        "total": sum(file.size for file in artifacts.files_of(row).values()),
     }
 
 
 def _levels(row: Run, path: str) -> list[dict[str, Any]]:
-    """Return the tree as rows in order: the folders that lead to the path are open."""
+    """Return the tree as rows in order: the folders that lead to the path are open.
+
+    Each open folder is listed once.
+    """
     open_folders = {""}
     names = path.split("/")
     open_folders |= {"/".join(names[: n + 1]) for n in range(len(names))} if path else set()
 
     def below(folder: str, depth: int) -> list[dict[str, Any]]:
         found = []
-        for entry in artifacts.listing(row, folder):
-            if entry.path == folder:  # a file lists itself
-                continue
+        for entry in artifacts.listing(row, folder, with_models=True):
             is_open = entry.is_folder and entry.path in open_folders
             found.append(
                 {
@@ -224,10 +233,10 @@ def preview_of(row: Run, path: str) -> Preview | None:
     if not path:
         return None
     try:
-        found = artifacts.find(row, path)
+        found = artifacts.find(row, path, with_models=True)
     except NotFound:
-        if artifacts.listing(row, path):
-            return None  # a folder
+        if artifacts.is_folder(row, path, with_models=True):
+            return None
         raise
     lower = path.lower()
     if lower.endswith(_IMAGES):
@@ -275,5 +284,5 @@ def _table(found: Any, text: str, delimiter: str, *, is_cut: bool) -> Preview:
 def _pretty(text: str) -> str:
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except ValueError:
+    except (ValueError, RecursionError):  # also nested too deeply
         return text

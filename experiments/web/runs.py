@@ -1,36 +1,31 @@
-"""The page of an experiment: its runs as a table or as charts, groups, and bulk actions."""
+"""The page of an experiment: its runs as a table or as charts, and groups."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from statistics import fmean
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
-from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import redirect
 
-from experiments import charts, services
-from experiments.lists import is_expression, run_item, runs_of
+from experiments import charts
+from experiments.lists import is_expression, nested, run_item, runs_of
 from experiments.models import Experiment, Run
 from experiments.run_keys import RunKeys, keys_of, last_values
 from experiments.search.expressions import json_text
 from experiments.selectors import find_experiment, visible_runs
-from experiments.web.views import POST, tracking_command
-from portal.core.errors import InvalidInput, PortalError
+from experiments.web.bulk import MOST_CHANGED, matching_runs, parsed_ids
+from experiments.web.views import tracking_command
 from portal.core.messages import Message
-from portal.lists import Shown
+from portal.lists import ListView, Shown
 from portal.series.models import Series
-from portal.web.denials import record_denied_request
-from portal.web.undo import Undo, offer_undo
 from workspaces.access.permissions import Permission as P
-from workspaces.web.base import page, show_error
+from workspaces.web.base import page
 
 MOST_PINS, MOST_GROUPS, MOST_METRICS = 20, 200, 4
-MOST_SELECTED = 200
 MOST_POINTS = 500  # runs of a scatter plot
 ATTRIBUTES = ("attributes.run_name", "attributes.status", "attributes.start_time")
 PIN_COOKIE = "muster_pins"
@@ -46,6 +41,8 @@ def experiment(request: Any, number: str) -> HttpResponse:
         return JsonResponse({"terms": _terms(keys)})
     view = runs_of(row, keys, show=query.get("show", ""), sort=query.get("sort", ""))
     shown = view.shown(request.actor, query, request.COOKIES)
+    if not query.get("sort"):
+        shown.rows = nested(shown.rows)
     group = query.get("group", "") if query.get("group") in keys.params else ""
     tab = "charts" if query.get("view") == "charts" else ""
     context = {
@@ -56,6 +53,8 @@ def experiment(request: Any, number: str) -> HttpResponse:
         "tab": tab,
         "may_write": request.actor.may(P.EXPERIMENTS_WRITE, row.team_id),
         "command": tracking_command(request, row.team.slug, row.name),
+        "new_job_url": f"/{request.org.slug}/jobs/new?"
+        + urlencode({"experiment": row.name, "team": row.team.slug}),
         "group": group,
         "columns": [c for c in view.columns if c.name in shown.has and "." in c.name],
         "table_url": shown.asked.url(view=""),
@@ -70,11 +69,20 @@ def experiment(request: Any, number: str) -> HttpResponse:
         context["groups"] = _groups(request, view, shown, group)
     elif not tab:
         context["pinned"] = _pinned(request, row, shown)
+        context["matching"] = _matching(request, view, shown)
     elif not shown.error:
         context |= _charts(request, view, shown, keys)
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     template = "experiments/_runs.html" if is_part else "experiments/experiment.html"
     return view.render(request, template, context)
+
+
+def _matching(request: Any, view: ListView, shown: Shown) -> int:
+    """Return how many runs a bulk action on all would change; 0 if all are shown or too many."""
+    if shown.error or not (shown.next_url or shown.previous_url):
+        return 0
+    number = matching_runs(request.actor, view, shown.filters).count()
+    return number if number <= MOST_CHANGED else 0
 
 
 def _terms(keys: RunKeys) -> list[dict[str, Any]]:
@@ -92,7 +100,7 @@ _VALUES = {"attributes.status": ["RUNNING", "FINISHED", "FAILED", "KILLED", "SCH
 
 def _pinned(request: Any, row: Experiment, shown: Shown) -> list[dict[str, Any]]:
     """Return the runs that this browser has pinned, for the top of the first page."""
-    ids = _ids(request.COOKIES.get(PIN_COOKIE, "").split("."))[:MOST_PINS]
+    ids = parsed_ids(request.COOKIES.get(PIN_COOKIE, "").split("."))[:MOST_PINS]
     if not ids or shown.previous_url:
         return []
     rows = Run.objects.filter(experiment=row, id__in=ids, deleted_at=None)
@@ -153,11 +161,17 @@ def _narrowed_url(shown: Shown, param: str, value: str | None) -> str:
 
 def _charts(request: Any, view: Any, shown: Shown, keys: RunKeys) -> dict[str, Any]:
     """Return the curves of the first runs of the table, and points of many for a scatter plot."""
-    ids = _ids(item["id"] for item in shown.rows[: charts.MOST])
+    ids = parsed_ids(item["id"] for item in shown.rows[: charts.MOST])
     found = {row.id: row for row in _full(visible_runs(request.actor).filter(id__in=ids))}
+    sources = [charts.source_of(found[pk]) for pk in ids if pk in found]
     many = view.first_rows(request.actor, shown.asked, MOST_POINTS)
     return {
-        "chart_sources": [charts.source_of(found[pk]) for pk in ids if pk in found],
+        "has_metrics": bool(keys.metrics),
+        "chart_sources": sources,
+        "legend": [
+            {"name": s["name"], "page": f"/{request.org.slug}/runs/{s['id']}", "colour": n % 8 + 1}
+            for n, s in enumerate(sources)
+        ],
         "plot": charts.points_of(many, keys),
         "plotted": len(many),
     }
@@ -165,94 +179,3 @@ def _charts(request: Any, view: Any, shown: Shown, keys: RunKeys) -> dict[str, A
 
 def _full(rows: QuerySet[Run]) -> QuerySet[Run]:
     return rows.select_related("org", "owner", "team", "job", "experiment")
-
-
-def _ids(texts: Any) -> list[UUID]:
-    found = []
-    for text in texts:
-        try:
-            found.append(UUID(text))
-        except ValueError:
-            continue
-    return list(dict.fromkeys(found))
-
-
-@page(None, POST)
-def act_on_runs(request: Any, number: str) -> HttpResponse:
-    """Tag, archive or delete the selected runs, or undo that; then redirect back."""
-    row = find_experiment(request.actor, number)
-    verb = request.POST.get("verb", "")
-    if verb not in _VERBS:
-        raise InvalidInput.at("verb", Message("must be one of {names}", names=", ".join(_VERBS)))
-    query = request.POST.get("query", "")[:2000]
-    back = f"/{request.org.slug}/experiments/{row.number}" + (f"?{query}" if query else "")
-    rows = _full(
-        Run.objects.filter(experiment=row, id__in=_ids(request.POST.getlist("run")[:MOST_SELECTED]))
-    )
-    found = list(rows)
-    act, done, opposite = _VERBS[verb]
-    try:
-        n = act(request, found)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(back)
-    text = Message.plural(n, done[0], done[1], n=n)
-    fields: dict[str, str | list[str]] = {
-        "verb": opposite,
-        "query": query,
-        "run": [one.id.hex for one in found],
-    }
-    if request.POST.get("key"):
-        fields["key"] = request.POST["key"]
-    if n and opposite:
-        offer_undo(request, text, Undo(request.path, fields))
-    else:
-        messages.success(request, text)
-    return redirect(back)
-
-
-def _tag(request: Any, rows: list[Run]) -> int:
-    key = request.POST.get("key", "").strip()
-    if not key:
-        raise InvalidInput.at("key", Message("Enter the name of the tag."))
-    for row in rows:
-        services.log_batch(
-            actor=request.actor, run=row, tags={key: request.POST.get("value", "").strip()}
-        )
-    return len(rows)
-
-
-def _untag(request: Any, rows: list[Run]) -> int:
-    key = request.POST.get("key", "").strip()
-    for row in rows:
-        if key in row.tags:
-            services.delete_run_tag(actor=request.actor, run=row, key=key)
-    return len(rows)
-
-
-# verb -> what it does, what is said then, and the verb that undoes it
-_VERBS: dict[str, tuple[Callable[[Any, list[Run]], int], tuple[Message, Message], str]] = {
-    "archive": (
-        lambda request, rows: services.archive_runs(actor=request.actor, runs=rows),
-        (Message("{n} run is archived."), Message("{n} runs are archived.")),
-        "unarchive",
-    ),
-    "unarchive": (
-        lambda request, rows: services.unarchive_runs(actor=request.actor, runs=rows),
-        (Message("{n} run is active again."), Message("{n} runs are active again.")),
-        "archive",
-    ),
-    "delete": (
-        lambda request, rows: services.delete_runs(actor=request.actor, runs=rows),
-        (Message("{n} run is in the trash."), Message("{n} runs are in the trash.")),
-        "restore",
-    ),
-    "restore": (
-        lambda request, rows: services.restore_runs(actor=request.actor, runs=rows),
-        (Message("{n} run is restored."), Message("{n} runs are restored.")),
-        "delete",
-    ),
-    "tag": (_tag, (Message("{n} run is tagged."), Message("{n} runs are tagged.")), "untag"),
-    "untag": (_untag, (Message("{n} run is untagged."), Message("{n} runs are untagged.")), ""),
-}

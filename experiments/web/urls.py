@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from experiments.web import comparing, run, runs, views
+from experiments.web import bulk, comparing, run, runs, views
 
 urlpatterns = [
     path("<slug:org>/experiments", views.experiments, name="experiments"),
     path("<slug:org>/experiments/<str:number>", runs.experiment, name="experiment"),
-    path("<slug:org>/experiments/<str:number>/act", runs.act_on_runs, name="experiment-runs-act"),
+    path("<slug:org>/experiments/<str:number>/act", bulk.act_on_runs, name="experiment-runs-act"),
     path(
         "<slug:org>/experiments/<str:number>/edit", views.act_on_experiment, name="experiment-act"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from django.http import HttpResponse
@@ -48,7 +49,7 @@ def experiments(request: Any) -> HttpResponse:
 def tracking_command(request: Any, team: str = "TEAM", experiment: str = "") -> str:
     """Return the command that points an MLflow client to a team."""
     url = f"{request.scheme}://{request.get_host()}/mlflow/{request.org.slug}/{team}"
-    name = f' MLFLOW_EXPERIMENT_NAME="{experiment}"' if experiment else ""
+    name = f" MLFLOW_EXPERIMENT_NAME={shlex.quote(experiment)}" if experiment else ""
     return f"MLFLOW_TRACKING_URI={url} MLFLOW_TRACKING_TOKEN=$MUSTER_TOKEN{name} python train.py"
 
 
@@ -108,6 +109,7 @@ def act_on_experiment(request: Any, number: str) -> HttpResponse:
             experiment=row,
             name=request.POST.get("name", "").strip(),
             description=request.POST.get("description", "").strip(),
+            was=request.POST.get("was"),
         ),
     )
 

@@ -23,6 +23,8 @@ from workspaces.models import Organization
 from workspaces.tenancy.scope import platform_scope
 
 _RUNS = Q(state__gte=State.STARTING)
+# Written as the conditions of two partial indexes: `attempt_due` and `attempt_active`.
+_UNFINISHED = Q(state=State.QUEUED) | Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
 
 
 def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[dict[str, Any]]:
@@ -32,7 +34,7 @@ def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[di
     """
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see who uses a cluster"):
-        rows = Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED)
+        rows = Attempt.objects.filter(_UNFINISHED, cluster=cluster)
         return _by_team(rows.filter(job__pool=pool) if pool else rows)
 
 
@@ -88,17 +90,12 @@ def active_jobs_on(actor: Actor, cluster: Cluster) -> int:
     """Return how many jobs run or wait on the cluster. Operators only. Raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see what depends on a cluster"):
-        return (
-            Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED)
-            .values("job")
-            .distinct()
-            .count()
-        )
+        return Attempt.objects.filter(_UNFINISHED, cluster=cluster).values("job").distinct().count()
 
 
 def active_attempts_on(cluster: Cluster) -> int:
     """Return how many attempts on the cluster have not ended."""
-    return Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).count()
+    return Attempt.objects.filter(_UNFINISHED, cluster=cluster).count()
 
 
 def reserved_by_node(

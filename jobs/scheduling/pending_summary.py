@@ -9,7 +9,7 @@ from clusters.models import Cluster
 from jobs.models import Job
 from jobs.scheduling import quota_limits
 from portal.core import clock
-from portal.core.formatting import amount_text, span_text
+from portal.core.formatting import amount_text, number_text, span_text
 from portal.core.messages import Message
 from schedulers.states import State, Wait
 
@@ -101,10 +101,10 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             )
         case Wait.CAPACITY:
             return Message(
-                "{resource} of {resource2} free; this job needs {resource3}.",
-                resource=amount_text(facts["resource"], facts["free"]),
-                resource2=amount_text(facts["resource"], facts["total"]),
-                resource3=amount_text(facts["resource"], facts["ask"]),
+                "{free} of {total} are free; this job needs {needed}.",
+                free=number_text(facts["resource"], facts["free"]),
+                total=amount_text(facts["resource"], facts["total"]),
+                needed=amount_text(facts["resource"], facts["ask"]),
             )
     return _BARE[wait]
 

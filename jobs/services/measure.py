@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
-from jobs.metrics import task_labels, unit_of
+from django.db import transaction
+
+from jobs.metrics import series_of, unit_of
 from jobs.models import Attempt, Job
 from portal import series
 from portal.core import clock, streams
@@ -22,17 +26,17 @@ def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]
     index. Raises NotPermitted.
     """
     authorize(actor, Permission.JOBS_WRITE_METRICS, job.team_id)
-    labels: dict[str, str] = {}
+    targets: list[tuple[str, dict[str, str]]] = [(f"job:{job.id.hex}", {})]
     if actor.token and actor.token.attempt_id:
         attempt = Attempt.objects.filter(id=actor.token.attempt_id, job=job).first()
         if attempt is None:
             raise NotPermitted(Message("A job can report only its own metrics."))
-        labels = task_labels(job, attempt.index)
+        targets = series_of(job, attempt.index)
     now = clock.now_ms()
     rows = [
         series.Point(
             name=p["name"],
-            labels=labels,
+            labels={},
             at_ms=p["at"] or now,
             value=p["value"],
             step=p["step"],
@@ -40,8 +44,28 @@ def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]
         )
         for p in points
     ]
-    series.append(f"job:{job.id.hex}", rows, org_id=job.org_id)
-    topic = f"metrics:job:{job.id.hex}"
-    for row in rows:
-        streams.publish(topic, {"t": row.at_ms, "step": row.step, "values": {row.key: row.value}})
+    store_points(targets, rows, org_id=job.org_id)
     return len(rows)
+
+
+@transaction.atomic
+def store_points(
+    targets: Sequence[tuple[str, dict[str, str]]],
+    points: Sequence[series.Point],
+    *,
+    org_id: UUID,
+    most_live: int | None = None,
+) -> None:
+    """Store points with the owners and labels of `jobs.metrics.series_of`, and publish them.
+
+    Only the last `most_live` reach viewers at once. Raises what `series.append` raises.
+    """
+    news = []
+    for owner, labels in targets:
+        rows = [replace(point, labels=labels) for point in points] if labels else points
+        series.append(owner, rows, org_id=org_id)
+        news += [
+            ((f"metrics:{owner}",), {"t": p.at_ms, "step": p.step, "values": {p.key: p.value}})
+            for p in (rows if most_live is None else rows[-most_live:])
+        ]
+    transaction.on_commit(lambda: streams.publish_all(news))

@@ -1,14 +1,16 @@
-"""The page that compares jobs."""
+"""The page that compares jobs, and the context that other comparisons share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
 from jobs import comparison
-from jobs.metrics import chart_source
+from jobs.metrics import chart_source, unit_of
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
@@ -24,79 +26,105 @@ def compare(request: Any) -> HttpResponse:
     except InvalidInput as refused:
         error = refused.data["errors"][0]["message"]
     runs = [comparison.run_of_job(job) for job in jobs]
-    found = comparison.comparison(runs)
-    metrics = found["metrics"]
-    metric = request.GET.get("best", "")
-    metric = metric if metric in metrics else next(iter(metrics), "")
-    best = found["best"].get(metric)
-    rows = [
-        {
-            "run": run,
-            "label": f"#{run['number']}",
-            "colour": n % 8 + 1,
-            "metric": run["metrics"].get(metric),
-            "is_best": run["id"] == best,
-            "without": ",".join(other["id"] for other in found["runs"] if other is not run),
-        }
-        for n, run in enumerate(found["runs"])
-    ]
-    changed = {d.key: d for d in comparison.differences(runs)}
+    shared = comparison_context(runs, "jobs", request.GET.get("best", ""))
+    for row in shared["rows"]:
+        row["label"] = f"#{row['run']['number']}"
+    best = next((row["run"]["id"] for row in shared["rows"] if row["is_best"]), None)
+    differences = comparison.differences(runs)
     teams = request.actor.teams_where(P.JOBS_SUBMIT)
     return render(
         request,
         "jobs/compare.html",
         {
+            **shared,
             "page_title": Message("Compare jobs"),
             "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
             "error": error,
-            "rows": rows,
-            "numbers": ",".join(run["id"] for run in found["runs"]),
-            "metric": metric,
-            "metrics": metrics,
-            "metric_rows": [
-                {
-                    "name": name,
-                    "cells": [
-                        {
-                            "metric": run["metrics"].get(name),
-                            "is_best": found["best"][name] == run["id"] and len(runs) > 1,
-                        }
-                        for run in found["runs"]
-                    ],
-                }
-                for name in metrics
-            ],
             "best": next((job for job in jobs if str(job.number) == best), None),
-            "differences": list(changed.values()),
+            "differences": differences,
             "chart_sources": [chart_source(job) for job in jobs],
-            "parallel": _parallel(runs, list(changed.values()), metric),
-            "is_enough": len(runs) >= comparison.LEAST,
-            "is_full": len(runs) >= comparison.MOST,
+            "plot": _plot(runs, differences, shared["metric"]),
             "may_submit": teams is None or bool(teams),
         },
         status=400 if error else 200,
     )
 
 
-def _parallel(
-    runs: list[comparison.Run], differences: list[comparison.Difference], metric: str
-) -> dict[str, Any]:
-    """Return what parallel coordinates show: numeric settings that differ, and the metric."""
-    axes = [found.key for found in differences if found.is_numeric]
+def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) -> dict[str, Any]:
+    """Return the context of jobs/_compare_rows.html and jobs/_compare_metrics.html.
+
+    `name` is the parameter of the URL that has the ids, `best_by` the metric that was asked for.
+    """
+    found = comparison.comparison(runs)
+    metrics, all_ids = found["metrics"], [run.id for run in runs]
+    metric = best_by if best_by in metrics else next(iter(metrics), "")
+    is_several = len(runs) > 1
+
+    def url_of(ids: list[str]) -> str:
+        return "?" + urlencode({name: ",".join(ids), "best": metric})
+
     return {
-        "axes": axes,
-        "metric": metric,
-        "runs": [
+        "rows": [
             {
-                "id": run.id,
-                "name": run.name,
-                "config": {key: comparison.number_of(run.config.get(key)) for key in axes},
-                "metrics": {
-                    metric: {"best": run.metrics[metric].best, "unit": run.metrics[metric].unit}
-                }
-                if metric in run.metrics
-                else {},
+                "run": run,
+                "label": run["name"],
+                "colour": n % 8 + 1,
+                "metric": run["metrics"].get(metric),
+                "is_best": run["id"] == found["best"].get(metric) and is_several,
+                "rest_url": url_of([pk for pk in all_ids if pk != run["id"]]),
             }
-            for run in runs
+            for n, run in enumerate(found["runs"])
         ],
+        "name": name,
+        "ids": ",".join(all_ids),
+        "metric": metric,
+        "metrics": metrics,
+        "metric_rows": [
+            {
+                "name": one,
+                "cells": [
+                    {
+                        "metric": run["metrics"].get(one),
+                        "is_best": found["best"][one] == run["id"] and is_several,
+                    }
+                    for run in found["runs"]
+                ],
+            }
+            for one in metrics
+        ],
+        "has_gpus": any(run["gpus"] is not None for run in found["runs"]),
+        "is_enough": len(runs) >= comparison.LEAST,
+        "is_full": len(runs) >= comparison.MOST,
+    }
+
+
+def _plot(
+    runs: Sequence[comparison.Run], differences: Sequence[comparison.Difference], metric: str
+) -> dict[str, Any] | None:
+    """Return axes and runs of parallel coordinates: settings that differ, then metrics."""
+    names = [metric, *(name for name in comparison.metric_names(runs) if name != metric)]
+    settings = [
+        {
+            "name": f"params.{found.key}",
+            "title": found.key.rpartition(".")[2],
+            "unit": "",
+            "values": [comparison.number_of(value) for value in found.values],
+        }
+        for found in differences
+        if found.is_numeric
+    ]
+    if not settings or not metric:
+        return None
+    measured = [
+        {
+            "name": f"metrics.{name}",
+            "title": name,
+            "unit": unit_of(name),
+            "values": [run.metrics[name].best if name in run.metrics else None for run in runs],
+        }
+        for name in names
+    ]
+    return {
+        "axes": [*settings, *measured],
+        "runs": [{"id": run.id, "name": run.name, "url": run.url} for run in runs],
     }

@@ -20,6 +20,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.organizations import selectors as people
 from workspaces.web.base import action, page
 
+Item = dict[str, Any]
 IDLE_SHOWN = 5
 HAS_CLI = "has_cli"  # session key: the reader says that the CLI is installed
 
@@ -38,6 +39,8 @@ def home(request: Any) -> HttpResponse:
     idle, recent = idle_jobs(actor), dashboard.recent_jobs(actor)
     queued_count = dashboard.queued_jobs(actor)
     quotas, gpu_time = people.quotas_for(actor), gpu_time_of(actor, 24)
+    teams = people.teams_for(actor)
+    capacity = next((n for n in reversed(gpu_time["total"]) if n is not None), None)
     response = render(
         request,
         "workspaces/home.html",
@@ -46,14 +49,15 @@ def home(request: Any) -> HttpResponse:
             "guide": guide_for(actor, request.org),
             "newcomer": dashboard.newcomer_steps(actor, HAS_CLI in request.session),
             "example": examples()[0],
-            "first_team": _first_team(request),
+            "first_team": _first_team(actor, teams),
             "may_submit": may_submit(request),
             "is_empty": not (running or recent or queued_count),
             "gpu_time": gpu_time,
-            "capacity": next((n for n in reversed(gpu_time["total"]) if n is not None), None),
+            "capacity": capacity,
+            "has_gpus": bool(capacity or gpu_time["teams"]),
             "utilization": _utilization(gpu_time),
             "allocated": dashboard.allocated_gpus(actor),
-            "gpu_hours": _gpu_hours(actor, quotas),
+            "gpu_hours": _gpu_hours(actor, quotas, teams),
             "queued_count": queued_count,
             "stats": dashboard.job_stats(actor),
             "attention": dashboard.attention(actor),
@@ -62,7 +66,7 @@ def home(request: Any) -> HttpResponse:
             "idle": idle[:IDLE_SHOWN],
             "idle_count": len(idle),
             "asked": [row for row in idle if row["is_own"] and row["notified_at"]],
-            "quotas": _limited(actor, quotas),
+            "quotas": _limited(actor, quotas, teams),
             "recent": recent,
         },
     )
@@ -122,9 +126,9 @@ def _utilization(gpu_time: dict[str, Any]) -> float | None:
     return used / measured if measured else None
 
 
-def _limited(actor: Any, quotas: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _limited(actor: Any, quotas: list[Item], teams: list[Item]) -> list[Item]:
     """Return the limited meters of the organization, the actor's teams and the actor."""
-    own = {team["slug"] for team in people.teams_for(actor) if team["role"]}
+    own = {team["slug"] for team in teams if team["role"]}
     return [
         q
         for q in quotas
@@ -137,12 +141,10 @@ def _limited(actor: Any, quotas: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _gpu_hours(actor: Any, quotas: list[dict[str, Any]]) -> float:
+def _gpu_hours(actor: Any, quotas: list[Item], teams: list[Item]) -> float:
     """Return the GPU-hours of this month of the teams whose jobs the actor may read."""
-    teams = actor.teams_where(P.JOBS_READ)
-    seen = {
-        team["slug"] for team in people.teams_for(actor) if teams is None or team["id"] in teams
-    }
+    readable = actor.teams_where(P.JOBS_READ)
+    seen = {team["slug"] for team in teams if readable is None or team["id"] in readable}
     return sum(
         q["used"]
         for q in quotas
@@ -150,12 +152,5 @@ def _gpu_hours(actor: Any, quotas: list[dict[str, Any]]) -> float:
     )
 
 
-def _first_team(request: Any) -> str:
-    return next(
-        (
-            t["slug"]
-            for t in people.teams_for(request.actor)
-            if request.actor.may(P.JOBS_SUBMIT, t["id"])
-        ),
-        "",
-    )
+def _first_team(actor: Any, teams: list[Item]) -> str:
+    return next((t["slug"] for t in teams if actor.may(P.JOBS_SUBMIT, t["id"])), "")

@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from clusters.services.pools import pools_visible_to, teams_of
-from jobs.gpu_use import gpu_days
-from jobs.models import Attempt, Job
+from jobs.gpu_use import allocated, gpu_days
+from jobs.models import Job
 from jobs.representations import job_row, listed
 from jobs.selectors import visible_jobs
 from jobs.web.team_rules import shown
@@ -38,7 +38,7 @@ from workspaces.web.role_texts import role_questions, role_summary
 from workspaces.web.views import READ_WRITE, change_member, team_named
 
 JOBS, EVENTS = 8, 8
-USE_FOR = 60  # seconds that the GPU-hours of a person or team are kept
+USE_FOR = 60  # seconds that sums over 30 days of a person or team are kept
 
 
 @page(None, READ_WRITE)
@@ -76,7 +76,7 @@ def person(request: Any, email: str) -> HttpResponse:
             "questions": role_questions(roles),
             "may_write": may_write and not is_you,
             "may_see_factor": may_write or is_you,
-            "numbers": _numbers(jobs),
+            "numbers": _numbers(request, jobs, user.id),
             "jobs": _rows(jobs),
             "days": _use(request, owner_id=user.id)
             if is_you or actor.may(P.BILLING_READ)
@@ -119,7 +119,7 @@ def team(request: Any, team: str) -> HttpResponse:
             "may_rule": actor.may(P.QUOTAS_WRITE),
             "candidates": selectors.candidates_for(row),
             "may_see_jobs": may_see_jobs,
-            "numbers": _numbers(jobs),
+            "numbers": _numbers(request, jobs, row.id),
             "jobs": _rows(jobs.filter(state__lt=State.SUCCEEDED), "-state"),
             "days": _use(request, team_id=row.id)
             if may_see_jobs or actor.may(P.BILLING_READ)
@@ -163,28 +163,29 @@ def _rows(jobs: QuerySet[Job], *order: str) -> list[dict[str, Any]]:
     return [job_row(job) for job in listed(jobs).order_by(*order, "-number")[:JOBS]]
 
 
-def _numbers(jobs: QuerySet[Job]) -> dict[str, Any]:
-    """Return counts of the jobs now, their GPUs, and how many of 30 days succeeded."""
-    since = clock.now() - timedelta(days=30)
-    counts = jobs.aggregate(
-        running=Count("id", filter=Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)),
+def _numbers(request: Any, jobs: QuerySet[Job], whose: UUID) -> dict[str, Any]:
+    """Return counts of the jobs now, their GPUs, and how many of 30 days succeeded.
+
+    The latter are at most a minute old.
+    """
+    active = jobs.filter(state__lt=State.SUCCEEDED)
+    counts = active.aggregate(
+        running=Count("id", filter=Q(state__gt=State.QUEUED)),
         queued=Count("id", filter=Q(state=State.QUEUED)),
-        succeeded=Count("id", filter=Q(state=State.SUCCEEDED, finished_at__gte=since)),
-        ended=Count(
-            "id",
-            filter=Q(state__in=(State.SUCCEEDED, State.FAILED), finished_at__gte=since),
+    )
+    since = clock.now() - timedelta(days=30)
+    ended = jobs.filter(state__in=(State.SUCCEEDED, State.FAILED), finished_at__gte=since)
+    past = cache.get_or_set(
+        f"ended-jobs:{request.org.id}:{whose}:{request.actor.user_id}",
+        lambda: ended.aggregate(
+            succeeded=Count("id", filter=Q(state=State.SUCCEEDED)), ended=Count("id")
         ),
+        USE_FOR,
     )
-    active = Attempt.objects.filter(
-        has_reservation=True,
-        state__gt=State.QUEUED,
-        state__lt=State.SUCCEEDED,
-        job__resources__gpu__gt=0,
-        job__in=jobs.filter(state__lt=State.SUCCEEDED).values("id"),
-    )
-    gpus = sum(int(n) for n in active.values_list("job__resources__gpu", flat=True))
-    share = round(100 * counts["succeeded"] / counts["ended"]) if counts["ended"] else None
-    return counts | {"gpus": gpus, "success": share}
+    assert past is not None
+    gpus = allocated(job__in=active.values("id"))
+    share = round(100 * past["succeeded"] / past["ended"]) if past["ended"] else None
+    return counts | past | {"gpus": gpus, "success": share}
 
 
 def _use(request: Any, **whose: UUID) -> dict[str, Any]:

@@ -316,17 +316,17 @@ def _lineage(request: Any, row: Job) -> dict[str, Any]:
     """Return the jobs around this one that the viewer may see."""
     visible = selectors.visible_jobs(request.actor)
 
-    def shown(rows: Any) -> list[dict[str, Any]]:
-        found = representations.listed(rows).order_by("-number")[:MOST_LINKS]
+    def shown(**where: Any) -> list[dict[str, Any]]:
+        found = representations.listed(visible.filter(**where)).order_by("-number")[:MOST_LINKS]
         return [representations.job_row(one) for one in found]
 
     needs = Dependency.objects.filter(job=row).values("needs")
     needed_by = Dependency.objects.filter(needs=row).values("job")
     return {
-        "parents": shown(visible.filter(id=row.parent_id)) if row.parent_id else [],
-        "reruns": shown(visible.filter(parent=row)),
-        "needs": shown(visible.filter(id__in=needs)),
-        "needed_by": shown(visible.filter(id__in=needed_by)),
+        "parents": shown(id=row.parent_id) if row.parent_id else [],
+        "reruns": shown(parent=row),
+        "needs": shown(id__in=needs) if needs.exists() else [],
+        "needed_by": shown(id__in=needed_by) if needed_by.exists() else [],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 from uuid import UUID
@@ -43,7 +44,8 @@ def quotas(request: Any) -> HttpResponse:
     back = local_path(request.POST.get("back", ""), request.get_full_path())
     try:
         authorize(request.actor, P.QUOTAS_WRITE)  # before any answer depends on limits
-        changes = _new(request.org, changes_in(request.POST))
+        given = changes_in(request.POST)
+        changes = _new(request.org, given)
         if not changes:
             messages.success(request, _("Nothing has changed."))
             return redirect(back)
@@ -51,7 +53,7 @@ def quotas(request: Any) -> HttpResponse:
             return _show(
                 request,
                 preview=preview(actor=request.actor, org=request.org, changes=changes),
-                given=_submitted_fields(request.POST),
+                given=[*_submitted_fields(request.POST), ("seen", _seen(request.org, given))],
             )
         before = [row.limit for _change, row in _rows_of(request.org, changes)]
         rows = set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
@@ -158,6 +160,11 @@ def _limit_of(ask: UUID) -> str:
     return _typed(row.resource, quota.limit if quota else None)
 
 
+def _seen(org: Any, changes: list[LimitChange]) -> str:
+    """Return the current limits of these changes, in their order, as `changes_in` reads them."""
+    return " ".join(_typed(change.resource, row.limit) for change, row in _rows_of(org, changes))
+
+
 def _typed(resource: str, limit: int | None) -> str:
     return "none" if limit is None else typed_text(resource, limit)
 
@@ -236,27 +243,34 @@ def _number(text: str) -> int | None:
 def changes_in(form: Any) -> list[LimitChange]:
     """Return each chosen class for each chosen subject; empty fields mean no change.
 
-    `was` is the limit that the form showed where it changes one. Raises InvalidInput.
+    `was` are the limits that the form of one subject showed for its classes, and `seen` those that
+    the preview showed for all changes. Raises InvalidInput.
     """
     person = form.get("person", "").strip()
     subjects = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
-    lines = zip_longest(
-        form.getlist("resource"), form.getlist("limit"), form.getlist("guaranteed"), fillvalue=""
-    )
+    names = ("resource", "limit", "guaranteed", "was")
+    shown = len(subjects) == 1 and "seen" not in form
+    lines = zip_longest(*(form.getlist(name) for name in names), fillvalue="")
     terms = [
-        (resource.strip(), _amount(resource, limit), _amount(resource, guaranteed))
-        for resource, limit, guaranteed in lines
+        (resource.strip(), *(_amount(resource, text) for text in (limit, guaranteed, was * shown)))
+        for resource, limit, guaranteed, was in lines
         if limit.strip() or guaranteed.strip()
     ]
     if not subjects:
         raise InvalidInput.at("who", _("choose at least one team or person"))
     if not terms:
         raise InvalidInput.at("limit", _("enter a limit or a guarantee; none removes it"))
-    was = form.get("was", "") if len(subjects) == len(terms) == 1 else ""
-    return [
-        LimitChange(scope, subject, *term, was=_amount(term[0], was))
+    changes = [
+        LimitChange(scope, subject, *term)
         for scope, _colon, subject in (who.partition(":") for who in subjects)
         for term in terms
+    ]
+    seen = form.get("seen", "").split()
+    if len(seen) != len(changes):
+        return changes
+    return [
+        replace(change, was=_amount(change.resource, text))
+        for change, text in zip(changes, seen, strict=True)
     ]
 
 

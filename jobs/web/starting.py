@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -72,7 +73,8 @@ def start_of(request: Any) -> Start:
     """Return the start that the address asks for.
 
     `?from=12` runs a job again, `?copy=12` copies it, `?example=` is a template. Otherwise people
-    without a job get the template that runs anywhere, and others a blank form.
+    without a job get the template that runs anywhere, and others a blank form. `?experiment=sft`
+    is a blank form for a job of that experiment.
     `?from=12&change=resources.cpus&was=4&to=2` applies the change that was suggested for the job.
     """
     query = request.GET
@@ -82,6 +84,8 @@ def start_of(request: Any) -> Start:
         return Start(changed(spec_of(parent), *change).to_yaml(), parent=parent)
     if former := query.get("copy"):
         return Start(spec_of(selectors.find_job(request.actor, former)).to_yaml())
+    if (name := query.get("experiment", "")) and name.isprintable():
+        return Start(f"{BLANK_YAML}experiment: {json.dumps(name, ensure_ascii=False)}\n", BLANK)
     chosen = query.get("example") or (BLANK if _last_job(request) else HELLO)
     known = {e.title: e.yaml for e in examples()}
     return Start(known[chosen], chosen) if chosen in known else Start(BLANK_YAML, BLANK)

@@ -30,8 +30,8 @@ def kept_logs(request: Any) -> HttpResponse:
             "list": asked,
             "quotas": [
                 q
-                for q in people.quotas_for(request.actor)
-                if q["resource"] == STORAGE and _is_relevant(request, q, visible_teams)
+                for q in people.quotas_for(request.actor, STORAGE)
+                if _is_relevant(request, q, visible_teams)
             ],
         },
     )

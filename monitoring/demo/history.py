@@ -12,10 +12,14 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
+from django.db import transaction
+from django.db.models import F
+
 from clusters import backends
 from clusters.models import Cluster
 from clusters.services.inventory import take_inventory
 from clusters.services.pools import create_pool, grant_pool
+from experiments.services.experiments import default_experiment
 from jobs import services
 from jobs.dispatch.claims import dispatch_cluster
 from jobs.dispatch.watch import logs, observations
@@ -39,6 +43,8 @@ from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 SLUG, CLUSTER, DAYS = "aurora", "aurora-gpu", 7
+_WAITING = 6  # large jobs at the end: five fill the quota of their team
+_UNSEEN = timedelta(days=36500)  # added to the due times of jobs that the portal must not start
 _LIMITS = (
     ("language", "gpu.h100", 40),
     ("vision", "gpu.h100", 24),
@@ -87,6 +93,9 @@ def create(
                     resource=resource,
                     limit=limit,
                 )
+        with org_scope(org.id):  # else the running portal creates them, dated after the replay
+            for each in teams.values():
+                default_experiment(actor=actor_of(people[0]).enter(org), team=each)
     log(f"Replaying {jobs} jobs of {DAYS} days …")
     _Replay(org, cluster, people, teams, rng).run(_submissions(rng, jobs, start, people), log)
     return Demo(org, people[0].email, password, jobs)
@@ -124,6 +133,7 @@ def _cluster(teams: dict[str, Team], nodes: tuple[int, int]) -> Cluster:
         row = Cluster.objects.create(
             name=CLUSTER,
             backend=SimulatedCluster.name,
+            is_enabled=False,  # until the replay has ended
             config={"name": CLUSTER, "h100_nodes": nodes[0], "l40s_nodes": nodes[1]},
         )
         take_inventory(row, backends.backend_of(row))
@@ -156,14 +166,15 @@ def _submissions(
 ) -> list[Submission]:
     """Spread the jobs over the days; most are submitted in working hours.
 
-    The last but few is a notebook that keeps its GPUs idle until the end.
+    Among the last are a notebook that keeps its GPUs idle, and more training of one team than its
+    quota allows.
     """
     by_team = {
         team: [u for u, (_, _, members) in zip(people, PEOPLE, strict=True) if team in members]
         for team in TEAMS
     }
     made: list[Submission] = []
-    while len(made) < jobs - 1:
+    while len(made) < jobs - 1 - _WAITING:
         at = start + timedelta(seconds=rng.uniform(0, DAYS * 86400 - 60))
         if rng.random() > (1.0 if 8 <= at.hour < 19 and at.weekday() < 5 else 0.25):
             continue
@@ -171,9 +182,13 @@ def _submissions(
         owner = rng.choice(by_team[recipe.team])
         cancel = rng.uniform(0.05, 0.6) if rng.random() < 0.05 else None
         made.append(Submission(at, owner, recipe, rng.randint(1, 4), cancel))
-    idle = next(recipe for recipe in RECIPES if recipe.name == "notebook")
-    at = start + timedelta(days=DAYS, hours=-5)
-    made.append(Submission(at, by_team[idle.team][0], idle, 1, None))
+    known = {recipe.name: recipe for recipe in RECIPES}
+    idle, large = known["notebook"], known["llm-7b-pretrain"]
+    end = start + timedelta(days=DAYS)
+    made.append(Submission(end - timedelta(hours=5), by_team[idle.team][0], idle, 1, None))
+    for n in range(_WAITING):
+        at, owner = end - timedelta(minutes=12 * n + 5), by_team[large.team][n % 4]
+        made.append(Submission(at, owner, large, n + 1, None))
     return sorted(made, key=lambda one: one.at)
 
 
@@ -204,9 +219,24 @@ class _Replay:
         with platform_scope("the demo replays jobs"):
             while self._due and self._due[0][0] <= until.timestamp():
                 when, _, action = heapq.heappop(self._due)
-                with clock.frozen(datetime.fromtimestamp(when, until.tzinfo)):
+                now = datetime.fromtimestamp(when, until.tzinfo)
+                with clock.frozen(now), transaction.atomic():
+                    self._show(True)
                     action()
+                    self._show(False)
+            with transaction.atomic():
+                self._show(True)
             self._advance()
+
+    def _show(self, is_shown: bool) -> None:
+        """Show or hide the cluster and its queue.
+
+        The running portal, whose clock is not set, would start and poll these jobs at its own time.
+        """
+        Cluster.objects.filter(id=self.cluster.id).update(is_enabled=is_shown)
+        Attempt.objects.filter(cluster=self.cluster, state=State.QUEUED).update(
+            due_at=F("due_at") - _UNSEEN if is_shown else F("due_at") + _UNSEEN
+        )
 
     def _at(self, when: float, action: Callable[[], None]) -> None:
         heapq.heappush(self._due, (when, next(self._order), action))

@@ -40,7 +40,7 @@ def node(request: Any, node: str) -> HttpResponse:
     return _node_page(
         request,
         node,
-        rows.jobs_visible_to(request.actor),
+        rows.jobs_visible_to(request.actor, {node}),
         api=f"/api/v1/orgs/{slug}",
         crumbs=[(Message("Nodes"), f"/{slug}/nodes")],
     )
@@ -53,7 +53,7 @@ def platform_node(request: Any, node: str) -> HttpResponse:
     return _node_page(
         request,
         node,
-        rows.jobs_of_all(request.actor),
+        rows.jobs_of_all(request.actor, {node}),
         api="/api/v1",
         crumbs=[
             (Message("Clusters"), "/platform/clusters"),

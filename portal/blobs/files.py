@@ -1,7 +1,8 @@
 """Store whole files by content: artifacts of runs and files of models.
 
     <root>/<organization>/<first two of sha256>/<sha256>   a complete file, never changed
-    <root>/<organization>/incoming/<random>                an upload that is not complete
+    <root>/<organization>/incoming/<random>                an upload that is not complete: a file,
+                                                           or a folder of its parts
     <root>/<organization>/lock                             see below
 
 A file that is stored twice in an organization takes its space once. Organizations share nothing,
@@ -18,7 +19,8 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import cache
@@ -36,6 +38,7 @@ GRACE = timedelta(days=1)
 PIECE = 1 << 20  # bytes in memory per download
 _BATCH = 500  # files per question to `referenced`
 _NAME = re.compile(r"[0-9a-f]{64}\Z")
+_UPLOAD = re.compile(r"[0-9a-f]{32}\Z")
 
 
 class StoredFile(NamedTuple):
@@ -66,16 +69,7 @@ class FileStore:
         """
         aside = self._folder(org_id, "incoming") / uuid4().hex
         try:
-            stored = _write(aside, chunks, limit)
-            if size is not None and size != stored.size:
-                raise InvalidInput(
-                    Message(
-                        "The upload ended after {n} of {size} bytes. Send the file again.",
-                        n=stored.size,
-                        size=size,
-                    ),
-                    code="incomplete",
-                )
+            stored = _write(aside, chunks, size, limit)
             folder = self._folder(org_id, stored.sha256[:2])
             with self._locked(org_id, fcntl.LOCK_SH):
                 os.utime(aside, ns=(_now_ns(), _now_ns()))
@@ -88,6 +82,71 @@ class FileStore:
                 aside.unlink(missing_ok=True)
         return stored
 
+    def start_upload(self, org_id: UUID) -> str:
+        """Begin an upload in parts and return its id."""
+        upload_id = uuid4().hex
+        self._folder(org_id, f"incoming/{upload_id}")
+        return upload_id
+
+    def put_part(
+        self,
+        org_id: UUID,
+        upload_id: str,
+        number: int,
+        chunks: Iterable[bytes],
+        *,
+        size: int | None = None,
+        limit: int | None = None,
+    ) -> StoredFile:
+        """Store a part of an upload durably. Raises NotFound, and as `put` does."""
+        folder = self._upload(org_id, upload_id)
+        aside = folder / uuid4().hex
+        try:
+            stored = _write(aside, chunks, size, limit)
+            os.replace(aside, folder / _part_name(number, stored.sha256))
+        except FileNotFoundError:
+            raise _no_upload() from None
+        except OSError as error:
+            raise full_disk(error) or error from error
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+        return stored
+
+    def uploaded_bytes(self, org_id: UUID, upload_id: str) -> int:
+        """Return the size of the parts of an upload. Raises NotFound."""
+        with os.scandir(self._upload(org_id, upload_id)) as entries:
+            return sum(entry.stat().st_size for entry in entries)
+
+    def finish_upload(
+        self, org_id: UUID, upload_id: str, parts: Sequence[tuple[int, str]]
+    ) -> StoredFile:
+        """Store the parts (number, SHA-256) as one file, in their order, and delete them.
+
+        Raises NotFound, InvalidInput if a part is missing, and as `put` does.
+        """
+        folder = self._upload(org_id, upload_id)
+        paths = [folder / _part_name(number, sha256) for number, sha256 in parts]
+        for (number, _sha256), path in zip(parts, paths, strict=True):
+            if not path.is_file():
+                raise InvalidInput(
+                    Message("Part {n} of the upload is missing. Send it again.", n=number),
+                    code="incomplete",
+                )
+        stored = self.put(org_id, (piece for path in paths for piece in _file_pieces(path)))
+        shutil.rmtree(folder, ignore_errors=True)
+        return stored
+
+    def discard_upload(self, org_id: UUID, upload_id: str) -> None:
+        """Delete the parts of an upload. Raises NotFound."""
+        shutil.rmtree(self._upload(org_id, upload_id), ignore_errors=True)
+
+    def _upload(self, org_id: UUID, upload_id: str) -> Path:
+        folder = self.root / org_id.hex / "incoming" / upload_id
+        if not _UPLOAD.match(upload_id) or not folder.is_dir():
+            raise _no_upload()
+        return folder
+
     def put_aside(self, org_id: UUID, name: str, chunks: Iterable[bytes]) -> None:
         """Store bytes of an upload durably under a name. Raises Unavailable if the disk is full.
 
@@ -95,7 +154,7 @@ class FileStore:
         """
         temporary = self._aside(org_id, uuid4())
         try:
-            _write(temporary, chunks, None)
+            _write(temporary, chunks, None, None)
             os.replace(temporary, self.aside(org_id, name))
         except OSError as error:
             raise full_disk(error) or error from error
@@ -293,7 +352,9 @@ class FileStore:
             yield
 
 
-def _write(path: Path, chunks: Iterable[bytes], limit: int | None) -> StoredFile:
+def _write(
+    path: Path, chunks: Iterable[bytes], announced: int | None, limit: int | None
+) -> StoredFile:
     digest, size = hashlib.sha256(), 0
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for chunk in chunks:
@@ -307,6 +368,15 @@ def _write(path: Path, chunks: Iterable[bytes], limit: int | None) -> StoredFile
             file.write(chunk)
         file.flush()
         os.fsync(file.fileno())
+    if announced is not None and announced != size:
+        raise InvalidInput(
+            Message(
+                "The upload ended after {n} of {size} bytes. Send the file again.",
+                n=size,
+                size=announced,
+            ),
+            code="incomplete",
+        )
     return StoredFile(digest.hexdigest(), size)
 
 
@@ -320,13 +390,17 @@ def _pieces(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
 
 
 def _delete_old_upload(path: Path, limit_ns: int) -> int:
-    """Delete an upload that nobody has written to since; its process was killed."""
+    """Delete an upload that nobody has written to since; its process or its client is gone."""
+    freed = 0
     with suppress(FileNotFoundError):
-        found = path.stat()
-        if found.st_mtime_ns < limit_ns:
-            path.unlink()
-            return found.st_size
-    return 0
+        if path.stat().st_mtime_ns < limit_ns:
+            parts = list(path.iterdir()) if path.is_dir() else [path]
+            for part in parts:
+                freed += part.stat().st_size
+                part.unlink()
+            if path.is_dir():
+                path.rmdir()
+    return freed
 
 
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:
@@ -346,6 +420,16 @@ def _now_ns() -> int:
 
 def _ns(at: datetime) -> int:
     return int(at.timestamp() * 1e9)
+
+
+def _part_name(number: int, sha256: str) -> str:
+    if not _NAME.match(sha256):
+        raise InvalidInput(Message("{text} is not the ETag of a part.", text=repr(sha256[:80])))
+    return f"{number}-{sha256}"
+
+
+def _file_pieces(path: Path) -> Iterator[bytes]:
+    return _pieces(path.open("rb"), 0, None)
 
 
 def _no_upload() -> NotFound:

@@ -57,6 +57,12 @@ class NotFound(PortalError):
     code, http = "not_found", 404
 
 
+class MethodNotAllowed(PortalError):
+    """`data["allow"]` holds the methods of the address."""
+
+    code, http = "method_not_allowed", 405
+
+
 class Conflict(PortalError):
     code, http = "conflict", 409
 

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate, groupby, pairwise
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any, TypeVar
 
 import zstandard
@@ -45,7 +45,7 @@ class Point:
 class SeriesData:
     """One series for display.
 
-    `values` holds None for gaps and NaN; `steps` is empty for series without steps.
+    `values` holds None for gaps, NaN and infinities, which JSON has not; `steps` is empty for series without steps.
     """
 
     name: str
@@ -212,7 +212,7 @@ def columns(parts: Sequence[Sequence[Row]]) -> tuple[list[int], list[float | Non
             times.append(times[-1] + 1)
             values.append(None)
         times += [r[1] for r in part]
-        values += [None if isnan(r[2]) else r[2] for r in part]
+        values += [r[2] if isfinite(r[2]) else None for r in part]
     steps = [r[0] for part in parts for r in part]
     return times, values, steps if steps and steps[0] != NO_STEP else []
 

@@ -90,6 +90,7 @@ def query(
 def history(owner: str, name: str) -> list[Row]:
     """Return all points of the series of this name without labels, by step, time and value."""
     rows = Chunk.objects.filter(series__owner=owner, series__name=name, series__labels="{}")
+    rows = rows.order_by("start_ms")  # mostly the order of the points, which then need no sorting
     return merged(*(unpack(bytes(data)) for data in rows.values_list("data", flat=True)))
 
 

@@ -34,7 +34,10 @@ ACCOUNT_EMAIL_VERIFICATION = (
     "none"
 )
 ACCOUNT_ADAPTER = "workspaces.identity.account_adapter.AccountAdapter"
-ACCOUNT_FORMS = {"login": "workspaces.identity.account_adapter.SignInForm"}
+ACCOUNT_FORMS = {
+    "login": "workspaces.identity.account_adapter.SignInForm",
+    "change_password": "workspaces.identity.account_adapter.PasswordForm",
+}
 SOCIALACCOUNT_ADAPTER = (
     # Its providers are our rows.
     "workspaces.identity.adapter.SsoAdapter"

@@ -16,6 +16,8 @@ from portal.core.outage import outage
 from portal.core.protocols import TITLES, protocol_at
 from portal.web.denials import record_denied_request
 
+TEMPLATES = {403: "403.html", 404: "404.html", 405: "404.html"}  # inside the shell
+
 
 def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
     """Return the error as the protocol of the path expresses it."""
@@ -29,7 +31,7 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
             for name, value in protocol.error_headers(error).items():
                 response.headers[name] = value
     else:
-        name = f"{error.http}.html" if error.http in {403, 404} else "error.html"
+        name = TEMPLATES.get(error.http, "error.html")
         context = {
             "error": error,
             "status": error.http,
@@ -43,6 +45,8 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
         )
     if error.http == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="muster"'
+    if "allow" in error.data:
+        response.headers["Allow"] = str(error.data["allow"])
     if "retry_after" in error.data:
         response.headers["Retry-After"] = str(error.data["retry_after"])
     return response

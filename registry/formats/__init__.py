@@ -14,6 +14,7 @@ from registry.formats.reading import Damaged, Window
 
 log = logging.getLogger(__name__)
 _ARCHIVE, _GGUF, _NUMPY = b"PK\x03\x04", b"GGUF", b"\x93NUMPY"
+_ARCHIVES = (".keras", ".zip")
 _ANYTHING = ".bin"  # a name of PyTorch's pickles and of many other formats
 _CODE = {"pickle", "zip", "pytorch", "torchscript", "keras", "npz"}  # unsafe if unreadable
 _KINDS = {
@@ -74,7 +75,7 @@ def _format(name: str, file: BinaryIO) -> str:
         return "gguf"
     if name.endswith((".safetensors", ".onnx")):
         return name.rpartition(".")[2]
-    if start.startswith(_ARCHIVE):
+    if start.startswith(_ARCHIVE) or name.endswith(_ARCHIVES):  # bytes may come before the archive
         return "zip"
     if start.startswith(_NUMPY):
         return "numpy"

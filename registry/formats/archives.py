@@ -6,6 +6,7 @@ import zipfile
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from portal.core import clock
 from registry.formats import numpy_file, pickles
 from registry.formats.reading import Damaged, Window
 
@@ -13,6 +14,7 @@ LONGEST_DIRECTORY = 4 << 20  # bytes of the central directory; zipfile reads all
 LARGEST_PICKLE = 64 << 20  # bytes of a pickle in an archive
 LONGEST_CONFIG = 8 << 20  # bytes
 MOST_SCANNED = 200  # members
+LONGEST_SCAN = 10.0  # seconds, after which no further member is scanned
 _TAIL = (1 << 16) + 22
 
 
@@ -39,7 +41,10 @@ def read(file: BinaryIO, size: int) -> Archive:
         wanted = [m for m in members if _is_wanted(m.filename)]
         if len(wanted) > MOST_SCANNED:
             raise Damaged("The archive has too many pickles to be scanned.")
+        end = clock.monotonic() + LONGEST_SCAN
         for member in wanted:
+            if clock.monotonic() > end:
+                raise Damaged("The archive takes too long to be scanned.")
             _scan(found, archive, member)
         if found.format == "keras":
             found.has_code = _has_lambda(archive)

@@ -18,7 +18,7 @@ def read(data: bytes) -> dict[str, Any]:
     if len(data) > LONGEST:
         raise Damaged("The MLmodel file is too large to be read.")
     try:
-        found = yaml.safe_load(data)
+        found = yaml.load(data, _Loader)  # noqa: S506  a SafeLoader
     except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError, KeyError):
         raise Damaged("The MLmodel file is not valid YAML.") from None
     if not isinstance(found, dict):
@@ -26,16 +26,23 @@ def read(data: bytes) -> dict[str, Any]:
     flavors = found.get("flavors")
     return {
         "flavors": {
-            str(name)[:80]: _plain(options)
+            _text(name, 80): _plain(options)
             for name, options in list(flavors.items() if isinstance(flavors, dict) else ())[:30]
         },
         "signature": _signature(found.get("signature")),
         **{
-            name: str(found[name])[:200]
+            name: _text(found[name], 200)
             for name in ("mlflow_version", "model_uuid", "model_id", "run_id", "utc_time_created")
             if found.get(name) is not None
         },
     }
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses the key "<<", as an unknown tag: merged keys of merged keys grow exponentially."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        pass
 
 
 def requirements(data: bytes) -> list[str]:
@@ -64,6 +71,15 @@ def _columns(text: Any) -> list[Any]:
     return plain if isinstance(plain, list) else []
 
 
+def _text(value: Any, longest: int) -> str:
+    """Return a value in a line; not that of a list or mapping, in which aliases may repeat."""
+    if isinstance(value, list | tuple | dict | set) or (
+        isinstance(value, int) and abs(value) >> 64
+    ):
+        raise Damaged("The MLmodel file is not valid.")
+    return text_of(str(value).encode(errors="replace"), longest)
+
+
 def _plain(value: Any) -> Any:
     """Return a copy for JSON, with limits: YAML may repeat one part many times."""
     left = MOST_VALUES
@@ -74,15 +90,15 @@ def _plain(value: Any) -> Any:
         if left < 0 or depth > MOST_DEPTH:
             raise Damaged("The MLmodel file has too many values to be read.")
         if isinstance(value, dict):
-            return {str(key)[:200]: copied(inner, depth + 1) for key, inner in value.items()}
+            return {_text(key, 200): copied(inner, depth + 1) for key, inner in value.items()}
         if isinstance(value, list | tuple):
             return [copied(inner, depth + 1) for inner in value]
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int):
-            return value if abs(value) < 1 << 53 else str(value)[:50]
+            return value if abs(value) < 1 << 53 else _text(value, 50)
         if isinstance(value, float):
             return value if value - value == 0 else str(value)
-        return text_of(str(value).encode(errors="replace"), 2000)
+        return _text(value, 2000)
 
     return copied(value, 0)

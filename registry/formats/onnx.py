@@ -69,7 +69,7 @@ class _Model:
     def add(self, window: Window, field: Field) -> None:
         match field:
             case (1, 0, value):
-                self.ir_version = value
+                self.ir_version = min(value, 1 << 31)
             case (2 | 3, 2, length):
                 name = "producer" if field[0] == 2 else "producer_version"
                 self.texts[name] = _text(window, length)

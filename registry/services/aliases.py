@@ -72,8 +72,9 @@ def set_stage(
     version: ModelVersion,
     stage: str,
     archive_existing_versions: bool = False,
+    was: str | None = None,
 ) -> ModelVersion:
-    """Set the stage of a version, for clients before aliases.
+    """Set the stage of a version, for clients before aliases; `was` is the stage that was read.
 
     With `archive_existing_versions`, other versions in that stage become Archived. Raises
     InvalidInput, Conflict, NotPermitted.
@@ -82,6 +83,11 @@ def set_stage(
     stage = checked_stage(stage)
     row = locked_version(version)
     check_is_ready(row)
+    if was not in {None, row.stage}:
+        raise Conflict(
+            Message("Somebody has changed this in the meantime. Reload, and change it again."),
+            code="changed",
+        )
     if stage == PRODUCTION:
         _check_approved(row)
     if archive_existing_versions and stage not in {ARCHIVED, NO_STAGE}:

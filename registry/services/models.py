@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from portal.core import clock
+from portal.core import clock, texts
 from portal.core.errors import Conflict, NotFound
 from portal.core.events import changes
 from portal.core.messages import Message
@@ -58,15 +58,18 @@ def update_model(
     tags: Mapping[str, Any] | None = None,
     requires_approval: bool | None = None,
     seen_at: datetime | None = None,
+    was: str | None = None,
 ) -> RegisteredModel:
     """Change what is given. A tag of None is deleted; the other tags stay.
 
-    Only approvers change `requires_approval`. `seen_at` is `updated_at` as the client has read it.
+    Only approvers change `requires_approval`. `seen_at` is `updated_at` as the client has read it;
+    `was` is the mark of the description as a person has read it.
     Raises Conflict if somebody else was faster or the name is taken, InvalidInput, NotPermitted.
     """
     authorize(actor, Permission.MODELS_WRITE, model.team_id)
     row = locked_model(model)
     check_unchanged(row, seen_at)
+    texts.check_unchanged("description", row.description, was)
     before = _facts(row)
     if name is not None:
         row.name = checked_name(name)

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from portal.blobs.files import file_store
 from portal.blobs.paths import clean_path
-from portal.core import clock
+from portal.core import clock, texts
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import changes
 from portal.core.messages import Message
@@ -134,16 +134,19 @@ def update_version(
     description: str | None = None,
     tags: Mapping[str, Any] | None = None,
     seen_at: datetime | None = None,
+    was: str | None = None,
 ) -> ModelVersion:
     """Change description and tags; of an approved version, only approvers may.
 
-    A tag of None is deleted; the other tags stay. Raises Conflict, InvalidInput, NotPermitted.
+    A tag of None is deleted; the other tags stay. `was` is the mark of the description as a person
+    has read it. Raises Conflict, InvalidInput, NotPermitted.
     """
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
     row = locked_version(version)
     if row.approval == Approval.APPROVED:
         authorize(actor, Permission.MODELS_APPROVE, row.model.team_id)
     check_unchanged(row, seen_at)
+    texts.check_unchanged("description", row.description, was)
     before = {"description": row.description, "tags": dict(row.tags)}
     if description is not None:
         row.description = checked_card(description)

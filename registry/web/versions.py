@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
+from portal.core.texts import mark_of
 from portal.web.denials import record_denied_request
 from portal.web.transfers import send_file
 from portal.web.undo import Undo
@@ -21,7 +22,15 @@ from registry.models import ModelVersion
 from registry.names import STAGES
 from registry.representations import file_rows, model_detail, version_detail
 from registry.services.versions import PENDING
-from registry.web.views import CRUMB, best_alias, delete_alias, set_alias, url_of, usage_of
+from registry.web.views import (
+    CRUMB,
+    best_alias,
+    delete_alias,
+    seen_aliases,
+    set_alias,
+    url_of,
+    usage_of,
+)
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page, show_error
 
@@ -71,6 +80,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
                 request, parent, best_alias(selectors.aliases_of(row)) or f"/{row.version}"
             ),
             "columns": _columns(row.signature or {}),
+            "seen_aliases": seen_aliases(parent),
         },
     )
 
@@ -140,6 +150,7 @@ def _act(request: Any, row: ModelVersion, here: str) -> HttpResponse:
         case "alias-delete":
             return delete_alias(request, row.model, here)
         case "description":
+            text = given.get("description", "").replace("\r\n", "\n")
             return action(
                 request,
                 here,
@@ -147,9 +158,13 @@ def _act(request: Any, row: ModelVersion, here: str) -> HttpResponse:
                 lambda: services.update_version(
                     actor=actor,
                     version=row,
-                    description=given.get("description", "").replace("\r\n", "\n"),
+                    description=text,
+                    was=given.get("was"),
                 ),
-                Undo(here, {"do": "description", "description": row.description}),
+                Undo(
+                    here,
+                    {"do": "description", "description": row.description, "was": mark_of(text)},
+                ),
             )
         case "stage":
             stage = given.get("stage", "")
@@ -157,8 +172,10 @@ def _act(request: Any, row: ModelVersion, here: str) -> HttpResponse:
                 request,
                 here,
                 Message("The stage is {stage}.", stage=stage),
-                lambda: services.set_stage(actor=actor, version=row, stage=stage),
-                Undo(here, {"do": "stage", "stage": row.stage}),
+                lambda: services.set_stage(
+                    actor=actor, version=row, stage=stage, was=given.get("was")
+                ),
+                Undo(here, {"do": "stage", "stage": row.stage, "was": stage}),
             )
         case "promote" | "delete":
             return _move_on(request, row, here, do)

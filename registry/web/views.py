@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
+from portal.core.texts import check_unchanged, mark_of
 from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
 from portal.web.undo import Undo, offer_undo
@@ -120,7 +121,8 @@ def model(request: Any, team: str, model: str) -> HttpResponse:
             "model": model_detail(row),
             "versions": shown,
             "compared": _compared(shown),
-            "tags_text": "\n".join(f"{key}={value}" for key, value in row.tags.items()),
+            "tags_text": _tags_text(row),
+            "seen_aliases": seen_aliases(row),
             "may_write": request.actor.may(P.MODELS_WRITE, row.team_id),
             "may_approve": request.actor.may(P.MODELS_APPROVE, row.team_id),
             "is_guarded": any(v.approval == ModelVersion.Approval.APPROVED for v in versions),
@@ -143,17 +145,15 @@ def _change(request: Any, row: RegisteredModel) -> HttpResponse:
     given, actor, here = request.POST, request.actor, url_of(request, row)
     match given.get("do"):
         case "card":
-            before = row.description
+            before, card = row.description, given.get("description", "").replace("\r\n", "\n")
             return action(
                 request,
                 here,
                 Message("The model card was saved."),
                 lambda: services.update_model(
-                    actor=actor,
-                    model=row,
-                    description=given.get("description", "").replace("\r\n", "\n"),
+                    actor=actor, model=row, description=card, was=given.get("was")
                 ),
-                Undo(here, {"do": "card", "description": before})
+                Undo(here, {"do": "card", "description": before, "was": mark_of(card)})
                 if len(before) < MOST_UNDO
                 else None,
             )
@@ -172,6 +172,7 @@ def _change(request: Any, row: RegisteredModel) -> HttpResponse:
 def _change_settings(request: Any, row: RegisteredModel) -> HttpResponse:
     given = request.POST
     try:
+        check_unchanged("tags", _tags_text(row), given.get("was"))
         tags = {**dict.fromkeys(row.tags), **_tags_in(given.get("tags", ""))}
         changes = {"name": given.get("name", ""), "tags": tags}
         if request.actor.may(P.MODELS_APPROVE, row.team_id):
@@ -183,6 +184,10 @@ def _change_settings(request: Any, row: RegisteredModel) -> HttpResponse:
     else:
         messages.success(request, Message("{name} was updated.", name=row.name))
     return redirect(url_of(request, row))
+
+
+def _tags_text(row: RegisteredModel) -> str:
+    return "\n".join(f"{key}={value}" for key, value in row.tags.items())
 
 
 def _tags_in(text: str) -> dict[str, str]:
@@ -200,14 +205,16 @@ def set_alias(request: Any, version: ModelVersion, back: str) -> HttpResponse:
     """Point the alias of the form at a version, with an undo."""
     alias = request.POST.get("alias", "").strip()
     before = version.model.aliases.get(alias)
-    fields = {"do": "alias-delete", "alias": alias}
+    fields = {"do": "alias-delete", "alias": alias, "was": f"{alias}={version.version}"}
     if before is not None:
-        fields = {"do": "alias-set", "alias": alias, "version": str(before)}
+        fields |= {"do": "alias-set", "version": str(before)}
     return action(
         request,
         back,
         Message("{alias} points to version {n}.", alias=alias, n=version.version),
-        lambda: services.set_alias(actor=request.actor, version=version, alias=alias),
+        lambda: services.set_alias(
+            actor=request.actor, version=version, alias=alias, if_version=_seen(request, alias)
+        ),
         Undo(url_of(request, version.model), fields),
     )
 
@@ -220,9 +227,26 @@ def delete_alias(request: Any, row: RegisteredModel, back: str) -> HttpResponse:
         request,
         back,
         Message("The alias {alias} was removed.", alias=alias),
-        lambda: services.delete_alias(actor=request.actor, model=row, alias=alias),
-        Undo(url_of(request, row), {"do": "alias-set", "alias": alias, "version": number}),
+        lambda: services.delete_alias(
+            actor=request.actor, model=row, alias=alias, if_version=_seen(request, alias)
+        ),
+        Undo(
+            url_of(request, row), {"do": "alias-set", "alias": alias, "version": number, "was": ""}
+        ),
     )
+
+
+def seen_aliases(row: RegisteredModel) -> str:
+    """Return where the aliases point, as forms send it back: `champion=3 next=4`."""
+    return " ".join(f"{alias}={number}" for alias, number in sorted(row.aliases.items()))
+
+
+def _seen(request: Any, alias: str) -> int | None:
+    """Return where an alias pointed on the page of the form: 0 for nowhere, None if unknown."""
+    if (was := request.POST.get("was")) is None:
+        return None
+    numbers = dict(one.rpartition("=")[::2] for one in was.split())
+    return int(number) if (number := numbers.get(alias, "0")).isdecimal() else None
 
 
 def _delete(request: Any, row: RegisteredModel, here: str) -> HttpResponse:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from schedulers.contract import Placement
 from schedulers.spec.model import JobSpec
@@ -68,7 +68,7 @@ def environment(spec: JobSpec, task: Task) -> dict[str, str]:
         **_torchrun_names(spec, task),
         **_slurm_names(spec, task),
         **_array_names(spec, task),
-        **_muster_names(task),
+        **_muster_names(spec, task),
     }
 
 
@@ -181,13 +181,13 @@ def _gpu_names(spec: JobSpec, placement: Placement | None) -> dict[str, str]:
 def _mlflow_names(spec: JobSpec, task: Task) -> dict[str, str]:
     """Return MLflow's variables: its client logs to the run of the job, which has the job's id.
 
-    Nothing for jobs that name a tracking server of their own, which must not get the token. Tasks
-    of an array make runs below that of the job, because the parameters of a run are written once.
+    Nothing for jobs that name a tracking server of their own, which must not get the token. Each
+    task of an array has a run below that of the job; further runs of the task are below its own.
     """
     is_elsewhere = "MLFLOW_TRACKING_URI" in {*spec.envs, *spec.secrets}
     if is_elsewhere or not (task.url and task.token):
         return {}
-    run, name = task.job_id.hex, spec.experiment or spec.envs.get("MLFLOW_EXPERIMENT_NAME")
+    run, name = _run_of(spec, task), spec.experiment or spec.envs.get("MLFLOW_EXPERIMENT_NAME")
     about = {"muster.job": str(task.number)}
     if spec.array is not None:
         about |= {"mlflow.parentRunId": run, "muster.task": str(task.index)}
@@ -196,18 +196,27 @@ def _mlflow_names(spec: JobSpec, task: Task) -> dict[str, str]:
         "MLFLOW_TRACKING_TOKEN": task.token,
         "MLFLOW_EXPERIMENT_NAME": name or "Default",
         "MLFLOW_RUN_CONTEXT": json.dumps(about),  # tags of the runs that the client makes
-        **({} if spec.array is not None else {"MLFLOW_RUN_ID": run}),
+        "MLFLOW_RUN_ID": run,
     }
 
 
-def _muster_names(task: Task) -> dict[str, str]:
+def task_run_id(job_id: UUID, index: int) -> UUID:
+    """Return the id of the run of a task of an array. The run of another job has the job's id."""
+    return uuid5(job_id, str(index))
+
+
+def _run_of(spec: JobSpec, task: Task) -> str:
+    return task.job_id.hex if spec.array is None else task_run_id(task.job_id, task.index).hex
+
+
+def _muster_names(spec: JobSpec, task: Task) -> dict[str, str]:
     """Return the identity of the job and its credentials for the portal's API."""
     names = {
         "MUSTER_JOB_ID": str(task.job_id),
         "MUSTER_JOB_NUMBER": str(task.number),
         "MUSTER_ATTEMPT": str(task.attempt),
         "MUSTER_ATTEMPT_ID": str(task.attempt_id),
-        "MUSTER_RUN_ID": task.job_id.hex,
+        "MUSTER_RUN_ID": _run_of(spec, task),
         "MUSTER_ORG": task.org,
         "MUSTER_TEAM": task.team,
         "MUSTER_URL": task.url.rstrip("/"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from schedulers.spec.parsing import parse_yaml
@@ -28,12 +29,13 @@ class Example:
     yaml: str
 
 
-def examples(directory: Path = EXAMPLES_DIR) -> list[Example]:
-    """Return the examples in display order, the simplest first.
+@cache
+def examples(directory: Path = EXAMPLES_DIR) -> tuple[Example, ...]:
+    """Return the examples in display order, the simplest first; cached, as they never change.
 
     Raises SpecErrors if one is invalid.
     """
-    return [_example((directory / name).read_text(encoding="utf-8")) for name in ORDER]
+    return tuple(_example((directory / name).read_text(encoding="utf-8")) for name in ORDER)
 
 
 def _example(text: str) -> Example:

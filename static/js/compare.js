@@ -1,21 +1,19 @@
-// Comparison of runs: one selection for charts, table and parallel coordinates.
+// Comparison of runs: one selection for charts, table and plots.
 import "./charts.js";
-import { draw } from "./charts/parallel.js";
+import "./plots.js";
 
 const root = document.querySelector("[data-compare]");
 const charts = root?.querySelector("[data-charts]")?.charts;
-const box = root?.querySelector("[data-parallel]");
-const plot =
-  box && draw(box, JSON.parse(document.getElementById(box.dataset.parallel).textContent));
+const plots = document.querySelector("[data-plots]")?.plots;
 
 for (const check of root?.querySelectorAll("[data-shows]") ?? []) {
   const id = check.dataset.shows;
   const row = check.closest("[data-run]");
   check.checked = !charts?.hidden.has(id);
-  plot?.show(id, check.checked);
+  if (!check.checked) plots?.show(id, false);
   check.addEventListener("change", () => {
     charts?.toggle(id, check.checked);
-    plot?.show(id, check.checked);
+    plots?.show(id, check.checked);
   });
   for (const [event, on] of [
     ["mouseenter", true],
@@ -23,5 +21,5 @@ for (const check of root?.querySelectorAll("[data-shows]") ?? []) {
     ["focusin", true],
     ["focusout", false],
   ])
-    row.addEventListener(event, () => plot?.mark(id, on));
+    row.addEventListener(event, () => plots?.mark(id, on));
 }

@@ -24,12 +24,20 @@ document.addEventListener("submit", ({ target: form, submitter }) => {
   );
 });
 
-// Find the submitted form and fill it in again.
+// Find the submitted form and fill it in again. An error without a field must leave no doubt which.
 function back(sent, name) {
   const forms = [...document.forms].filter(
     (one) => one.method === "post" && here(one) === sent.to && (!sent.what || does(one, sent.what)),
   );
-  const form = forms.find((one) => kept(one).some((field) => field.name === name));
+  const names = (fields) => [...new Set(fields)].sort().join();
+  const same = forms.filter(
+    (one) =>
+      kept(one).length &&
+      names(kept(one).map((field) => field.name)) === names(sent.values.map(([known]) => known)),
+  );
+  const form = name
+    ? forms.find((one) => kept(one).some((field) => field.name === name))
+    : same.length === 1 && same[0];
   const values = [...sent.values];
   for (const field of form ? kept(form) : []) {
     const at = values.findIndex(
@@ -63,18 +71,29 @@ function beside(note, form) {
   fault.textContent = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
   place.append(fault);
   field.setAttribute("aria-invalid", "true");
-  for (let fold = field.closest("details"); fold; fold = fold.parentElement.closest("details"))
-    fold.open = true;
-  const dialog = field.closest("dialog:not([open])");
-  if (dialog) dialog.showModal();
+  reveal(field);
   field.focus();
   (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
 }
 
-const note = document.querySelector(".messages [data-field]"),
+// A modal dialog covers the messages of the page, so its own comes along.
+function atTop(note, form) {
+  reveal(form);
+  if (form.closest("dialog")) form.prepend(note);
+}
+
+function reveal(place) {
+  for (let fold = place.closest("details"); fold; fold = fold.parentElement.closest("details"))
+    fold.open = true;
+  place.closest("dialog:not([open])")?.showModal();
+}
+
+const note = document.querySelector(".messages [data-field], .messages .note.bad"),
   sent = sessionStorage.getItem(KEY);
 sessionStorage.removeItem(KEY);
 if (note && sent) {
-  const form = back(JSON.parse(sent), note.dataset.field);
-  if (form) beside(note, form);
+  const name = note.dataset.field,
+    form = back(JSON.parse(sent), name);
+  if (form && name) beside(note, form);
+  else if (form) atTop(note, form);
 }

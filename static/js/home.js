@@ -36,6 +36,7 @@ function draw() {
     ticks: { show: false },
   };
   plot?.destroy();
+  const last = data[0].length - 1;
   plot = new uPlot(
     {
       width: place.clientWidth,
@@ -46,6 +47,11 @@ function draw() {
         { ...axis, size: 44 },
       ],
       cursor: { points: { size: 6 } },
+      hooks: {
+        // Without a pointer, the legend shows the last values.
+        ready: [(made) => made.setLegend({ idx: last }, false)],
+        setLegend: [(made) => made.legend.idx ?? made.setLegend({ idx: last }, false)],
+      },
       series: [
         { label: say("Time"), value: (_, t) => (t === null ? "–" : moment(t)) },
         { label: say("Total"), stroke: token("--text-3"), width: 1, dash: [4, 4], value: number },

@@ -352,9 +352,12 @@ function start() {
 
   // -- what the team may use
   async function loadOptions() {
-    if (!team?.value) return;
-    const response = await fetch(`${root.dataset.options}?team=${encodeURIComponent(team.value)}`);
-    if (!response.ok) return;
+    const chosen = team?.value;
+    if (!chosen) return;
+    const response = await fetch(
+      `${root.dataset.options}?team=${encodeURIComponent(chosen)}`,
+    ).catch(() => null);
+    if (!response?.ok || team.value !== chosen) return;
     const { gpu_types: types, pools, secrets } = await response.json();
     offer(find("[data-field='accelerators.type']"), [
       ["", say("Any type")],
@@ -373,6 +376,18 @@ function start() {
     select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
   }
 
+  // -- experiments of the team, while one types
+  const experiment = find("[data-field=experiment]");
+  async function suggestExperiments() {
+    const typed = experiment.value;
+    const query = new URLSearchParams({ team: team?.value ?? "", q: typed, limit: 20 });
+    const response = await fetch(`${root.dataset.experiments}?${query}`);
+    if (!response.ok || experiment.value !== typed) return;
+    const { items } = await response.json();
+    experiment.list.replaceChildren(...items.map(({ name }) => new Option("", name)));
+  }
+  for (const event of ["focus", "input"]) experiment.addEventListener(event, suggestExperiments);
+
   // -- dry run, in its own sheet
   const sheet = document.getElementById("dry-run");
   find("[data-dry-run]").addEventListener("click", async (event) => {
@@ -381,6 +396,8 @@ function start() {
     try {
       const response = await post(root.dataset.dry, { yaml: area.value, team: team?.value });
       showDryRun(await response.json());
+    } catch {
+      showDryRun({ detail: say("No answer. Check your connection and try again.") });
     } finally {
       button.disabled = false;
     }

@@ -1,6 +1,7 @@
-// Scatter plot and parallel coordinates of many runs. What they show is in the URL.
+// Scatter plot and parallel coordinates of runs, or the latter alone. What they show is in the URL.
+// `root.plots` hides and marks single runs.
 import { colourOf } from "./charts/colours.js";
-import { drawParallel } from "./charts/coordinates.js";
+import { drawParallel } from "./charts/parallel.js";
 import { drawScatter } from "./charts/scatter.js";
 import { say } from "./words.js";
 
@@ -30,7 +31,8 @@ function start(root) {
   };
   if (!query.has("x") && isWide(known(view.x))) view = { ...view, xlog: true };
   const field = (name) => root.querySelector(`[name=${name}]`);
-  for (const name of ["x", "y", "color"]) {
+  const scatter = root.querySelector("[data-scatter]");
+  for (const name of scatter ? ["x", "y", "color"] : []) {
     const select = field(name);
     if (name === "color") select.append(new Option(say("None"), ""));
     for (const [prefix, label] of [
@@ -50,7 +52,7 @@ function start(root) {
     select.value = view[name];
     select.onchange = () => changed(name, select.value);
   }
-  for (const name of ["xlog", "ylog"]) {
+  for (const name of scatter ? ["xlog", "ylog"] : []) {
     field(name).checked = view[name];
     field(name).onchange = () => changed(name, field(name).checked);
   }
@@ -80,27 +82,41 @@ function start(root) {
     draw();
   }
 
+  const hidden = new Set();
+  let parallel;
   const byRun = root.dataset.colours === "runs" ? (n) => `var(${colourOf(n)})` : null;
 
   function draw() {
     const color = known(view.color);
-    drawScatter(root.querySelector("[data-scatter]"), data.runs, {
-      x: known(view.x),
-      y: known(view.y),
-      color,
-      byRun,
-      xlog: view.xlog,
-      ylog: view.ylog,
-    });
-    drawParallel(
-      root.querySelector("[data-parallel-plot]"),
+    const isShown = data.runs.map((run) => !hidden.has(String(run.id)));
+    if (scatter)
+      drawScatter(scatter, data.runs, {
+        x: known(view.x),
+        y: known(view.y),
+        color,
+        byRun,
+        isShown,
+        xlog: view.xlog,
+        ylog: view.ylog,
+      });
+    parallel = drawParallel(
+      root.querySelector("[data-parallel]"),
       data.runs,
       view.axes.map(known).filter(Boolean),
       color ?? (byRun ? null : main),
       byRun,
     );
+    for (const id of hidden) parallel.show(id, false);
   }
 
+  root.plots = {
+    show(id, on) {
+      if (on) hidden.delete(id);
+      else hidden.add(id);
+      draw();
+    },
+    mark: (id, on) => parallel.mark(id, on),
+  };
   draw();
   document.addEventListener("themechange", draw);
   let width = root.clientWidth;

@@ -1,5 +1,6 @@
 // Selection of rows for bulk actions: all, a range with Shift, the whole row in select mode, which
-// is how a phone selects. Rows have a checkbox of the form #bulk.
+// is how a phone selects. Rows have a checkbox of the form #bulk; its field `all` with [data-matching]
+// stands for the rows of all pages.
 import { say } from "./words.js";
 
 const boxes = () => [...document.querySelectorAll("tbody input[type=checkbox][form=bulk]")];
@@ -18,10 +19,18 @@ export function showSelection() {
     head.indeterminate = picked.length > 0 && picked.length < all.length;
   }
   if (!bar) return;
+  const matching = bar.querySelector("[data-matching]");
+  const isWholePage = all.length > 0 && picked.length === all.length;
+  if (matching && !isWholePage) matching.value = "";
+  const isAll = Boolean(matching?.value);
+  const number = isAll ? Number(matching.dataset.matching) : picked.length;
   bar.hidden = !picked.length;
-  bar.querySelector("b").textContent = say("{n} selected", { n: picked.length });
+  bar.querySelector("b").textContent = say("{n} selected", { n: number });
+  for (const button of bar.querySelectorAll("[data-action=select-matching]"))
+    button.hidden = !isWholePage || isAll;
+  for (const button of bar.querySelectorAll("[data-one-by-one]")) button.hidden = isAll;
   for (const link of bar.querySelectorAll("[data-compare]")) {
-    link.hidden = picked.length < 2 || picked.length > 10;
+    link.hidden = isAll || picked.length < 2 || picked.length > 10;
     const name = link.dataset.name ?? "jobs";
     link.href = `${link.dataset.compare}?${name}=${picked.map((box) => box.value).join(",")}`;
   }
@@ -60,7 +69,11 @@ document.addEventListener("click", (event) => {
   const mode = event.target.closest("[data-action=select]");
   if (mode) setMode(!document.body.classList.contains("is-selecting"));
   else if (event.target.closest("[data-action=deselect]")) setMode(false);
-  else if (document.body.classList.contains("is-selecting")) {
+  else if (event.target.closest("[data-action=select-matching]")) {
+    document.querySelector("#bulk [data-matching]").value = "1";
+    showSelection();
+    document.querySelector("#bulk button:not([hidden])").focus();
+  } else if (document.body.classList.contains("is-selecting")) {
     const own = event.target.closest("tbody tr")?.querySelector("input[form=bulk]");
     if (!own || event.target.closest("button, label")) return;
     event.preventDefault();

@@ -7,6 +7,7 @@ import "./faults.js";
 import { say } from "./words.js";
 
 const html = document.documentElement;
+const sent = []; // buttons disabled against a second submission
 
 document.addEventListener("click", (event) => {
   const on = (what) => event.target.closest(`[data-action="${what}"]`);
@@ -56,15 +57,31 @@ for (const link of document.querySelectorAll(".crumbs a:not([href*='?'])")) {
 }
 
 async function copy(button) {
-  const source =
-    button.dataset.text ?? button.closest(".copy").querySelector("pre, code, input").textContent;
-  await navigator.clipboard.writeText(source.trim());
+  const place = button.closest(".copy")?.querySelector("pre, code");
+  const text = (button.dataset.text ?? place.textContent).trim();
   const label = button.querySelector("span") ?? button;
   const before = label.textContent;
-  label.textContent = say("Copied");
+  label.textContent = (await copied(text)) ? say("Copied") : say("Press Ctrl-C");
   setTimeout(() => {
     label.textContent = before;
   }, 1200);
+}
+
+// Browsers offer the clipboard to secure pages only; a portal at http://10.0.0.5 has the old way.
+async function copied(text) {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return true;
+  }
+  const before = document.activeElement;
+  const area = Object.assign(document.createElement("textarea"), { value: text, readOnly: true });
+  area.className = "visually-hidden";
+  (before?.closest("dialog") ?? document.body).append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  before?.focus();
+  return isCopied;
 }
 
 // Scroll the current tab into view.
@@ -77,16 +94,18 @@ for (const tab of document.querySelectorAll('.tabs [aria-selected="true"], .tabs
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented) return;
   const form = event.target;
-  if (form.method === "post")
-    setTimeout(() =>
-      form.querySelectorAll("button").forEach((b) => {
-        b.disabled = true;
-      }),
-    );
+  if (form.method !== "post") return;
+  setTimeout(() =>
+    form.querySelectorAll("button:enabled").forEach((button) => {
+      button.disabled = true;
+      sent.push(button);
+    }),
+  );
 });
+// A page that the browser kept is shown again.
 window.addEventListener("pageshow", () =>
-  document.querySelectorAll("form button[disabled]").forEach((b) => {
-    b.disabled = false;
+  sent.splice(0).forEach((button) => {
+    button.disabled = false;
   }),
 );
 document.addEventListener("change", (event) => {

@@ -3,7 +3,7 @@ import { say } from "./words.js";
 import * as yaml from "../vendor/yaml.js";
 
 const FORMAT = { lineWidth: 0, flowCollectionPadding: false };
-const TEXTS = new Set(["name", "image", "run", "setup", "policy.pool"]); // `2` is text here, elsewhere a number
+const TEXTS = new Set(["name", "experiment", "image", "run", "setup", "policy.pool"]); // `2` is text here, elsewhere a number
 
 export class SpecDocument {
   // `problem` is why the form cannot change the text: { message, line }, or null.

@@ -91,7 +91,7 @@ def test_run_options_become_a_spec(
     monkeypatch.setenv("FROM_HERE", "yes")
     words = (
         "--gpus 8 --gpu-type h100 --cpus 64 --memory 512Gi --image a/b:1 --name sft --env A=1=2 "
-        "--env FROM_HERE --time 2h --team vision"
+        "--env FROM_HERE --time 2h --team vision --experiment sweep"
     )
     muster(
         "run",
@@ -115,6 +115,7 @@ def test_run_options_become_a_spec(
         "team": "vision",
         "spec": {
             "name": "sft",
+            "experiment": "sweep",
             "run": "python x.py",
             "image": "a/b:1",
             "array": "0-9%2",

@@ -43,6 +43,22 @@ LEAVES = {
     "job metrics": ["{ended}"],
     "job delete-logs": ["{ended}", "--yes"],
     "idle": [],
+    "tensorboard sync": ["--once"],  # refused: it works in a job only
+    "experiment create": ["digits"],
+    "experiment list": [],
+    "experiment show": ["digits"],
+    "experiment delete": ["digits"],
+    "experiment restore": ["{experiment}"],
+    "experiment import": ["{url}/mlflow/home/default", "-e", "curves"],
+    "runs list": ["-e", "curves"],
+    "runs show": ["{run}"],
+    "runs log": ["{run}", "loss=0.2", "--step", "2", "--param", "lr=0.1"],
+    "runs metrics": ["{run}", "loss"],
+    "runs upload": ["{run}", "job.yaml"],
+    "runs artifacts": ["{run}"],
+    "runs download": ["{run}", "--to", "copy"],
+    "runs compare": ["{run}", "#{ended}"],
+    "runs reproduce": ["#{ended}"],
     "org list": [],
     "org create": ["globex", "--owner", "gil@globex.example"],
     "team list": [],
@@ -70,6 +86,15 @@ LEAVES = {
     "quota decline": ["{declined}"],
     "quota withdraw": ["{withdrawn}"],
     "quota rules": ["default"],
+    "model upload": ["default/digits", "job.yaml", "--alias", "champion"],
+    "model register": ["default/digits", "runs:/{run}/model"],
+    "model list": [],
+    "model show": ["default/digits"],
+    "model download": ["default/digits@champion", "--to", "weights"],
+    "model alias": ["default/digits", "canary", "1"],
+    "model approve": ["default/digits/1", "--request"],
+    "model promote": ["default/digits/1", "vision"],
+    "model delete": ["default/digits/2", "--yes"],
     "token list": [],
     "token create": ["a test"],
     "token rotate": ["{token}"],
@@ -147,7 +172,7 @@ LEAVES = {
 }
 # Refused for the local cluster of this portal: it has no scheduler, is connected already, and has a
 # history.
-REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove"}
+REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove", "tensorboard sync"}
 AWAY = {"directory test", "directory sync"}  # nothing listens at the address of this directory
 
 
@@ -167,6 +192,7 @@ class Shell:
             "PYTHONPATH": str(ROOT / "client"),
             "MUSTER_URL": self.portal.url,
             "MUSTER_TOKEN": self.token,
+            "MLFLOW_TRACKING_TOKEN": self.token,
         }
         return (
             plain
@@ -249,7 +275,15 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
             client.tokens.create("spare", ["jobs:read"])["id"],
             client.nodes.list()[0]["name"],
         )
+        curves = client.experiments.create("curves", team="default")["number"]
+        run = client.runs.create(experiment=curves, team="default")["id"]
+        point = {"name": "loss", "value": 0.3, "step": 1, "at": 1_700_000_000_000}
+        client.runs.log(run, [point])
+        client.runs.upload(run, "model/weights.bin", shell.folder / "job.yaml")
+        client.models.create("default/digits", description="Handwritten digits.")
     return {
+        "run": run,
+        "experiment": str(int(curves) + 1),  # of `experiment create`, the next one
         "running": running,
         "ended": ended,
         "waiting": waiting,

@@ -147,13 +147,6 @@ def test_refused_param_stops_neither_the_others_nor_the_training(
     assert err.count("muster:") == 1 and "params taken were rejected" in err
 
 
-def test_task_of_an_array_has_params_of_its_own(portal, inside, wait_for, monkeypatch):
-    monkeypatch.setenv("MUSTER_ARRAY_INDEX", "3")
-    muster.log_param("lr", 1)
-    wait_for(lambda: facts(portal))
-    assert facts(portal) == [("task/3/lr", "1")]
-
-
 def test_files_and_folders_are_stored_with_the_run(portal, inside, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(training.time, "sleep", lambda _: None)
     (tmp_path / "model/sub").mkdir(parents=True)

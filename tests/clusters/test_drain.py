@@ -6,6 +6,7 @@ import pytest
 
 from clusters.models import Cluster, Node
 from clusters.services import drain as d
+from clusters.web.cluster import _UNDO
 from portal.core.errors import Conflict, InvalidInput, NotPermitted, Unavailable
 from portal.core.models import Event
 
@@ -73,3 +74,20 @@ def test_only_operators_drain(node, story, drainable):
     with pytest.raises(NotPermitted):
         d.drain_node(actor=story.actor(story.ada), node=node, why="fan")
     assert drainable.told == []
+
+
+def test_undo_leaves_the_drain_of_somebody_else(node, story, drainable):
+    web, page = story.client(story.dot), "/platform/clusters/big/nodes/n1"
+    web.post(page, {"do": "drain", "reason": "fan"})
+    undo = {"do": "resume", "was": web.session[_UNDO]["was"]}
+    Node.objects.update(is_drained=True, note="Reason: fan (dot@platform.example) [slurm@10:00]")
+    web.post(page, undo)
+    assert not Node.objects.get().is_drained
+    web.post(page, {"do": "drain", "reason": "fan"})
+    Node.objects.update(note="disk (eve@platform.example)")
+    web.post(page, undo)
+    web.post(page, {"do": "drain", "reason": "mine", "was": ""})
+    assert (Node.objects.get().note, Node.objects.get().is_drained) == (
+        "disk (eve@platform.example)",
+        True,
+    )

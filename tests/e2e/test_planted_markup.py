@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from urllib.parse import urldefrag, urlsplit
+from typing import Any
+from urllib.parse import quote, urldefrag, urlsplit
 
 import httpx
 import pytest
@@ -22,7 +23,7 @@ from tests.rig.processes import Folder, wait_until
 
 TAG = "b-ad"
 MARK = f"'\"><{TAG} a={{{{7*7}}}}><img src=x onerror=x()>"
-OURS = ("workspaces", "clusters", "jobs", "core")
+OURS = ("workspaces", "clusters", "jobs", "core", "experiments", "registry", "series")
 FREE = {
     "name",
     "note",
@@ -54,6 +55,27 @@ FREE = {
     "suspended_why",
     "word",
     "decided_by",
+    "description",
+    "tags",
+    "params",
+    "inputs",
+    "outputs",
+    "metrics",
+    "metadata",
+    "assessments",
+    "spans",
+    "path",
+    "request_preview",
+    "response_preview",
+    "client_request_id",
+    "model_type",
+    "source",
+    "signature",
+    "inspection",
+    "status_message",
+    "acknowledged_by",
+    "approval_by",
+    "approval_note",
 }
 MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses; and names that are part of URLs
     "digest",
@@ -129,31 +151,65 @@ MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses
     "short_name",
     "gpus",  # utilization, numbers by GPU; pages show only the numbers
     "recent",  # utilization, numbers only
+    "aliases",
+    "approval",
+    "last_special",
+    "owner",
+    "series_owner",
+    "sha256",
+    "stage",
+    "trace_id",
+    "unit",
+}
+DATASET = {"name": MARK, "digest": MARK, "source_type": MARK, "source": MARK}
+FACTS = {"format": "pickle", "facts": {MARK: MARK}, "imports": [MARK], "error": MARK}
+DOCUMENTS = {  # columns of JSON
+    "Job.labels": {MARK[:60]: MARK[:60]},
+    "Run.params": {MARK: MARK, "lr": MARK},
+    "Run.tags": {MARK: MARK, "mlflow.note.content": MARK, "mlflow.source.git.commit": MARK},
+    "Run.inputs": [{"dataset": DATASET, "tags": {"mlflow.data.context": MARK}}],
+    "Run.outputs": [{"model_id": MARK, "step": 1}],
+    "Experiment.tags": {MARK: MARK},
+    "LoggedModel.params": {MARK: MARK},
+    "LoggedModel.tags": {MARK: MARK},
+    "RegisteredModel.tags": {MARK: MARK},
+    "ModelVersion.tags": {MARK: MARK},
+    "ModelVersion.metrics": {MARK: 1.5},
+    "ModelVersion.signature": {"inputs": [{"name": MARK, "type": MARK}]},
+    "ModelVersion.inspection": {
+        "files": {MARK: {**FACTS, "dangerous": [MARK], "is_unsafe": True}},
+        "unsafe": [MARK],
+        "is_complete": True,
+        "mlmodel": {"flavors": {MARK: {MARK: MARK}}, "requirements": [MARK], "run_id": MARK},
+    },
 }
 PLANT = """
 import json, sys
 from django.apps import apps
 from django.db import models
 from workspaces.tenancy.scope import platform_scope
-mark, free = json.loads(%r)
+mark, free, documents = json.loads(%r)
 IN_ADDRESSES = {"clusters.Cluster", "clusters.Node", "clusters.Pool", "workspaces.Secret", "workspaces.ServiceAccount"}
 done = 0
 with platform_scope("a test plants markup"):
     for model in apps.get_models():
-        if model._meta.app_label not in ("workspaces", "clusters", "jobs"):
+        if model._meta.app_label not in ("workspaces", "clusters", "jobs", "experiments", "registry", "series"):
             continue
         rows = model._base_manager if model._meta.label_lower != "workspaces.user" else model.objects
         candidates = [f for f in model._meta.concrete_fields if f.name in free]
         fields = {f.name: f for f in candidates if not f.primary_key and not f.unique}
         if model._meta.label in IN_ADDRESSES:
             fields.pop("name", None)
+        if model._meta.app_label == "series":
+            fields.pop("labels", None)  # JSON in a text column
         for row in rows.all():
             for name, field in fields.items():
                 if isinstance(field, models.JSONField):
-                    if name == "labels":
-                        rows.filter(pk=row.pk).update(**{name: {mark[:60]: mark[:60]}})
+                    if (planted := documents.get(f"{model.__name__}.{name}")) is not None:
+                        rows.filter(pk=row.pk).update(**{name: planted})
                 elif isinstance(field, (models.CharField, models.TextField)) and not field.choices:
-                    rows.filter(pk=row.pk).update(**{name: mark[: field.max_length or 500]})
+                    text = f"{mark}{done}" if name in ("name", "path") else mark  # unique in places
+                    rows.filter(pk=row.pk).update(**{name: text[: field.max_length or 500]})
                     done += 1
 print(done)
 """
@@ -202,18 +258,57 @@ def portal() -> Iterator[Portal]:
             answer.text for answer in answers.values() if answer.status_code not in {200, 201}
         ] == []
         assert api.put("secrets/default/planted", json={"value": "x"}).status_code < 300
+        runs = log_runs(api)
+        register_model(api)
         wait_until(lambda: api.get("jobs/1").json()["state"] == "failed", "the job ends", 60)
         assert (
             int(
                 made.manage(
-                    "shell", "-v", "0", "-c", PLANT % json.dumps([MARK, sorted(FREE)])
+                    "shell",
+                    "-v",
+                    "0",
+                    "-c",
+                    PLANT % json.dumps([MARK, sorted(FREE), DOCUMENTS]),
                 ).splitlines()[-1]
             )
             > 15
         )
+        made.planted_runs = runs  # type: ignore[attr-defined]
         yield made
     made.stop()
     folder.close()
+
+
+def log_runs(api: httpx.Client) -> list[str]:
+    """Log two runs of an experiment, one below the other, and return their ids."""
+    experiment = ok(api.post("experiments", json={"team": "default", "name": "planted"}))
+    runs: list[str] = []
+    for n in range(2):
+        body = {"experiment": experiment["number"], "parent": runs[0] if runs else ""}
+        run = ok(api.post("runs", json={k: v for k, v in body.items() if v}))["id"]
+        metrics = [{"name": "loss", "value": 1 / step, "step": step} for step in (1, 2)]
+        logged = {"metrics": metrics, "params": {"lr": str(n)}, "tags": {"a": "b"}}
+        ok(api.post(f"runs/{run}/log", json=logged))
+        ok(api.put(f"runs/{run}/artifacts/notes", content=MARK.encode()))
+        runs.append(run)
+    return runs
+
+
+def register_model(api: httpx.Client) -> None:
+    """Upload two versions, of which one waits for approval."""
+    ok(api.post("models", json={"team": "default", "name": "planted", "description": MARK}))
+    for _ in range(2):
+        version = ok(api.post("models/default/planted/versions", json={}))["version"]
+        place = f"models/default/planted/versions/{version}"
+        ok(api.put(f"{place}/files/notes.txt", content=MARK.encode()))
+        ok(api.post(f"{place}/finish"))
+    ok(api.put("models/default/planted/aliases/best", json={"version": 1}))
+    ok(api.post(f"{place}/approval", json={"do": "request", "note": MARK}))
+
+
+def ok(answer: httpx.Response) -> dict[str, Any]:
+    assert answer.is_success, answer.text
+    return dict(answer.json())
 
 
 @pytest.mark.browser
@@ -222,8 +317,19 @@ def test_stored_markup_becomes_no_element_on_any_page(portal: Portal, browser: B
     page, complaints, shown, bad, dead = browser.new_page(), [], set(), [], []
     watch(page, complaints)
     sign_in(page, portal)
-    queue, seen = ["/home/"], set()
-    while queue and len(seen) < 90:
+    runs: list[str] = portal.planted_runs  # type: ignore[attr-defined]
+    tabs = [f"/home/runs/{runs[0]}?tab={tab}" for tab in ("charts", "artifacts", "reproduce")]
+    path = quote(stored_path(page, portal, runs[0]))
+    queue = [
+        "/home/",
+        *tabs,
+        f"{tabs[1]}&path={path}",
+        f"/home/compare?runs={','.join(runs)}&file={path}",
+        "/home/experiments/2?view=charts",
+        "/home/experiments/2?group=lr",
+    ]
+    seen: set[str] = set()
+    while queue and len(seen) < 120:
         path = queue.pop(0)
         seen.add(path)
         answer = page.goto(portal.url + path)
@@ -241,6 +347,12 @@ def test_stored_markup_becomes_no_element_on_any_page(portal: Portal, browser: B
     assert complaints == []
     assert len(seen) > 20
     assert len(shown) > 6, shown
+
+
+def stored_path(page: Page, portal: Portal, run: str) -> str:
+    """Return the path of the only file of a run."""
+    found = page.request.get(f"{portal.url}/api/v1/orgs/home/runs/{run}/artifacts").json()
+    return str(found["entries"][0]["path"])
 
 
 def sign_in(page: Page, portal: Portal) -> None:

@@ -244,7 +244,7 @@ def require_a_second_factor(page: Page, portal: Portal) -> None:
     page.goto(f"{portal.url}/accounts/2fa/totp/activate/")
     page.fill("[name=password]", PASSWORD)
     page.locator("form:has([name=password]) button[type=submit]").click()
-    page.locator("summary", has_text="cannot scan").click()
+    page.locator("summary", has_text="scan the code").click()
     key = page.locator("#authenticator_secret").inner_text()
     page.fill("[name=code]", totp.format_hotp_value(totp.hotp_value(key, int(time.time()) // 30)))
     page.click("text=Turn on")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import artifacts, tasks
+from experiments.comparison import compared_files
 from experiments.models import Artifact, Experiment, LoggedModel, Run
 from portal.blobs import files
 from portal.blobs.files import file_store
@@ -100,7 +101,6 @@ def test_listing_has_folders_with_sizes(story, run):
     assert tree(run) == [("a", False, 0, 1), ("m", True, 8, 2), ("m.txt", False, 1, 1)]
     assert tree(run, "m") == [("m/c", True, 2, 1), ("m/w.bin", False, 6, 1)]
     assert tree(run, "m.txt") == [("m.txt", False, 1, 1)] and tree(run, "none") == []
-    assert artifacts.size_of(run) == 9
     assert b"".join(artifacts.opened(artifacts.find(run, "m/w.bin"), 2, 4)) == b"34"
     artifacts.put(ada, run, "m/w.bin", [b"new"])
     assert artifacts.find(run, "m/w.bin").size == 3 and Artifact.objects.count() == 4
@@ -108,6 +108,43 @@ def test_listing_has_folders_with_sizes(story, run):
     assert tree(run) == [("a", False, 0, 1), ("m.txt", False, 1, 1)]
     with pytest.raises(NotFound):
         artifacts.delete_path(ada, run, "m")
+
+
+def test_files_of_a_run_include_those_of_its_logged_models(story, run):
+    ada = story.actor(story.ada)
+    elsewhere = new_run(story, story.speech, story.ada).experiment
+    for experiment, name in ((run.experiment, "net"), (elsewhere, "planted")):
+        model = LoggedModel.objects.create(
+            org=story.atlas, experiment=experiment, run=run, owner=story.ada, name=name
+        )
+        artifacts.put(ada, model, "data/w.bin", [b"12345"])
+    artifacts.put(ada, run, "plot.png", [b"1"])
+    base = f"/api/v1/orgs/atlas/runs/{run.id.hex}/artifacts"
+    client = story.client(story.ada)
+    listed = client.get(base).json()
+    assert listed["bytes"] == 6
+    assert [(e["path"], e["files"]) for e in listed["entries"]] == [("net", 1), ("plot.png", 1)]
+    assert client.get(f"{base}?path=net/data").json()["entries"][0]["path"] == "net/data/w.bin"
+    assert b"".join(client.get(f"{base}/net/data/w.bin").streaming_content) == b"12345"
+    page = client.get(f"/atlas/runs/{run.id.hex}?tab=artifacts&path=net/data/w.bin").content
+    assert b"net/data/w.bin" in page and b"planted" not in page
+    assert tree(run) == [("plot.png", False, 1, 1)]  # as MLflow's clients expect
+    [path, _] = compared_files([run])
+    assert path.path == "net/data/w.bin"
+
+
+def test_listing_costs_two_queries_and_knows_case_and_wildcards(
+    story, run, django_assert_num_queries
+):
+    rows = [f"{folder}/{n}.txt" for folder in ("a_b", "A_B", "axb", "a%/deep") for n in range(50)]
+    Artifact.objects.bulk_create(
+        Artifact(org_id=run.org_id, run=run, path=path, size=1, sha256="0" * 64) for path in rows
+    )
+    with django_assert_num_queries(2):
+        assert tree(run) == [(f, True, 50, 50) for f in ("A_B", "a%", "a_b", "axb")]
+    assert len(tree(run, "a_b")) == len(tree(run, "A_B")) == 50
+    assert tree(run, "a%") == [("a%/deep", True, 50, 50)]
+    assert artifacts.is_folder(run, "a%") and not artifacts.is_folder(run, "a")
 
 
 def test_a_name_is_either_a_file_or_a_folder(story, run):
@@ -132,6 +169,9 @@ def test_bytes_count_as_storage_and_are_refused_beyond_the_limit(story, run):
     for path, size in (("new", 3), ("new", None), ("a", 8)):
         with pytest.raises(QuotaExceeded, match="The team uses 10 B of 12 B of storage"):
             artifacts.put(ada, run, path, [b"1" * (size or 3)], size=size)
+    endless = iter(lambda: b"1", b"")  # a body without a length
+    with pytest.raises(QuotaExceeded, match="this file needs 3 B"):
+        artifacts.put(ada, run, "new", endless)
     artifacts.put(ada, run, "a", [b"1234567"])
     assert used(story) == 12
     artifacts.delete(ada, artifacts.find(run, "a"))

@@ -33,8 +33,8 @@ def run_of(job: Job) -> Run:
     return Run.objects.select_related("experiment").get(id=job.id)
 
 
-def move(job: Job, to: State, reason: Reason | None = None, **more) -> None:
-    transition([StateChange(only_attempt(job).id, to, "test", reason, **more)])
+def move(job: Job, to: State, reason: Reason | None = None, *, index: int = 0, **more) -> None:
+    transition([StateChange(only_attempt(job, index).id, to, "test", reason, **more)])
 
 
 def start(job: Job) -> None:
@@ -175,7 +175,7 @@ def test_experiment_that_the_program_sets_gets_the_run_until_something_is_logged
 def test_unchanged_jobs_are_not_written_again(story, django_assert_num_queries):
     cluster_with()
     run_of(submit(story))
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         tasks.follow_jobs()
 
 
@@ -199,3 +199,43 @@ def test_reading_the_run_of_a_new_job_creates_it(story):
     with org_scope(story.borealis.id), pytest.raises(NotFound):
         selectors.find_run(story.actor(story.cyd), other.id.hex)
     assert not Run.objects.filter(id=other.id).exists()
+
+
+def test_tasks_of_an_array_are_runs_below_that_of_the_job(story):
+    cluster_with(cpus=2)
+    job = submit(story, name="sweep", array=3, resources={"cpus": 1})
+    assert run_of(job).status == "SCHEDULED" and Run.objects.count() == 1
+    claim_all(job.cluster)
+    for index in (0, 1):
+        move(job, State.RUNNING, index=index, node="n0", started_at=clock.now())
+    parent = run_of(job)
+    runs = list(Run.objects.filter(parent=parent).order_by("name"))
+    assert [(r.name, r.status, r.params) for r in runs] == [
+        (f"sweep[{n}]", "RUNNING", {"array_index": str(n)}) for n in (0, 1)
+    ]
+    assert runs[0].tags["mlflow.parentRunId"] == parent.id.hex
+    assert (runs[0].tags["muster.task"], runs[0].tags["muster.node"]) == ("0", "n0")
+    launch = build_launches([only_attempt(job, 1)], set(), job.cluster)[0].env
+    assert launch["MLFLOW_RUN_ID"] == launch["MUSTER_RUN_ID"] == runs[1].id.hex
+    inside = Client(headers={"Authorization": f"Bearer {launch['MUSTER_TOKEN']}"})
+    at, json = "/mlflow/atlas/vision/api/2.0/mlflow", "application/json"
+    Run.objects.filter(id=runs[1].id).delete()
+    with no_scope():
+        url = f"{at}/experiments/create"
+        assert inside.post(url, {"name": "own"}, content_type=json).status_code == 200
+        inside.get(f"{at}/experiments/get-by-name", {"experiment_name": "own"})
+        param = {"run_id": runs[1].id.hex, "key": "lr", "value": "1"}
+        url = f"{at}/runs/log-parameter"
+        assert inside.post(url, param, content_type=json).status_code == 200
+        point = {"name": "loss", "value": 0.5, "step": 1}
+        url = f"/api/v1/orgs/atlas/jobs/{job.number}/metrics"
+        assert inside.post(url, {"points": [point]}, content_type=json).status_code < 300
+    runs[1].refresh_from_db()
+    parent.refresh_from_db()
+    assert runs[1].params == {"array_index": "1", "lr": "1"} and values(runs[1]) == [0.5]
+    assert [s.labels for s in series.query(parent.series_owner)] == [{"task": "1"}]
+    assert runs[1].experiment.name == parent.experiment.name == "own"
+    move(job, State.FAILED, Reason.USER_ERROR, index=0, exit_code=3, finished_at=clock.now())
+    run_of(job)
+    runs[0].refresh_from_db()
+    assert (runs[0].status, runs[0].tags["muster.exit_code"]) == ("FAILED", "3")

@@ -141,10 +141,10 @@ with mlflow.start_run(run_name="parent", tags={"team": "a"}) as parent:
 class Double(mlflow.pyfunc.PythonModel):
     def predict(self, context, model_input, params=None):
         return model_input
-with mlflow.start_run(run_name="registers"):
+with mlflow.start_run(run_name="registers") as registers:
     mlflow.pyfunc.log_model(name="m", python_model=Double(), registered_model_name="double")
 mlflow.MlflowClient().set_registered_model_alias("double", "champion", 1)
-print(json.dumps([parent.info.run_id, child.info.run_id]))
+print(json.dumps([parent.info.run_id, child.info.run_id, registers.info.run_id]))
 """
 
 
@@ -155,7 +155,7 @@ def test_import_of_an_mlflow_server_is_complete_and_repeatable(
     program = tmp_path / "source.py"
     program.write_text(SOURCE)
     source = MlflowClient("mlflow3", url, tmp_path)
-    parent, child = source.run(str(program))
+    parent, child, registers = source.run(str(program))
     first = muster("experiment", "import", url)
     assert first["failures"] == []
     assert (first["runs"], first["new_runs"], first["versions"]) == (3, 3, 1)
@@ -176,6 +176,11 @@ def test_import_of_an_mlflow_server_is_complete_and_repeatable(
     assert muster("runs", "show", child)["parent"] == parent
     muster("runs", "download", parent, "--to", "copy")
     assert (tmp_path / "copy/notes/a b.txt").read_text() == "hello"
+
+    muster("runs", "download", registers, "--to", "model")
+    assert "python_function" in (tmp_path / "model/m/MLmodel").read_text()
+    registered = muster("model", "register", "copy", f"runs:/{registers}/m")
+    assert registered["version"] == 1
 
     second = muster("experiment", "import", url)
     assert second["runs"] == 3 and second["failures"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -13,6 +14,7 @@ from experiments.models import Run, RunStatus
 from experiments.reproduction import reproduction_of
 from jobs import comparison
 from portal.series import Point
+from portal.web.undo import undo_of
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope
 
@@ -85,6 +87,21 @@ def test_runs_are_filtered_and_sorted_by_what_they_logged(story, runs, query, sh
     assert found == [f"run-{n}" for n in shown]
 
 
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ('{"uri": "s3://bucket/train"}', "s3://bucket/train"),
+        ('{"tags": {"mlflow.user": "ada", "mlflow.source.name": "train.py"}}', "train.py"),
+        ("not JSON", "not JSON"),
+    ],
+)
+def test_data_of_a_run_is_shown_with_its_source(story, ada, runs, source, shown):
+    dataset = {"name": "train", "digest": "1", "source_type": "code", "source": source}
+    services.log_inputs(actor=ada, run=runs[0], inputs=[{"dataset": dataset}])
+    context = story.client(story.ben).get(f"/atlas/runs/{runs[0].id.hex}").context
+    assert [one["source"] for one in context["inputs"]] == [shown]
+
+
 def test_wrong_filter_is_explained_above_the_table(story, runs):
     page = story.client(story.ben).get(f"{TABLE}?filter=metrics.acc >").content.decode()
     assert 'class="note bad' in page and 'class="title"' not in page
@@ -119,6 +136,12 @@ def test_pinned_runs_are_first_and_charts_have_points_of_all(story, runs):
     assert context["chart_sources"][0]["id"] == runs[1].id.hex
 
 
+def undo(client: Any, page: Any) -> Any:
+    """Press the undo button of a page."""
+    [form] = filter(None, map(undo_of, page.context["messages"]))
+    return client.post(form.url, form.fields, follow=True)
+
+
 @pytest.mark.parametrize("verb", ["archive", "delete"])
 def test_bulk_action_hides_runs_and_can_be_undone(story, runs, verb):
     client = story.client(story.ben)
@@ -128,10 +151,46 @@ def test_bulk_action_hides_runs_and_can_be_undone(story, runs, verb):
     assert names(client.get(f"{TABLE}?show={'trash' if verb == 'delete' else 'archived'}")) == (
         [] if verb == "delete" else ["run-1", "run-0"]
     )
-    undo = dict.fromkeys(re.findall(r'name="verb" value="(\w+)"', page.content.decode()))
-    opposite = "restore" if verb == "delete" else "unarchive"
-    assert opposite in undo
-    assert len(names(client.post(f"{TABLE}/act", picked | {"verb": opposite}, follow=True))) == 5
+    page = undo(client, page)
+    assert len(names(page)) == 5
+    assert names(undo(client, page)) == ["run-4", "run-3", "run-2"], "an undo can be undone"
+
+
+def test_all_matching_runs_are_tagged_and_undo_restores_each_value(story, ada, runs):
+    client = story.client(story.ben)
+    tags = lambda: [selectors.find_run(ada, run.id).tags for run in runs]  # noqa: E731
+    services.log_batch(actor=ada, run=runs[0], tags={"use": "base"})
+    before, query = tags(), "state=finished&limit=2"
+    page = client.get(f"{TABLE}?{query}")
+    assert page.context["matching"] == 4 and len(names(page)) == 2
+    act = {"verb": "tag", "key": "use", "value": "paper", "all": "1", "query": query}
+    page = client.post(f"{TABLE}/act", act, follow=True)
+    assert [one.get("use") for one in tags()] == ["paper"] * 4 + [None]
+    expired = {"verb": "undo", "change": "unknown"}
+    assert "undone any more" in client.post(f"{TABLE}/act", expired, follow=True).content.decode()
+    assert story.client(story.cyd).post(f"{TABLE}/act", act).status_code == 404
+    undo(client, page)
+    assert tags() == before
+
+
+def test_list_of_experiments_shows_the_best_result_in_few_queries(
+    story, ada, runs, django_assert_max_num_queries
+):
+    loss = services.create_experiment(actor=ada, team=story.vision, name="loss")
+    for value in (0.5, 0.2, 0.9):
+        run = services.create_run(actor=ada, experiment=loss)
+        points = [Point("system/cpu", {}, 1, 9, 1), Point("val_loss", {}, 2, value, 1)]
+        services.log_batch(actor=ada, run=run, metrics=points)
+    services.create_experiment(actor=ada, team=story.vision, name="empty")
+    client = story.client(story.ben)
+    client.get("/atlas/experiments")
+    with django_assert_max_num_queries(20):
+        rows = client.get("/atlas/experiments").context["list"].rows
+    assert {row["name"]: row["best"] for row in rows} == {
+        "empty": None,
+        "loss": {"metric": "val_loss", "value": 0.2},
+        "resnet": {"metric": "val/acc", "value": 0.9},
+    }
 
 
 def test_tags_notes_and_names_are_changed_by_members_only(story, ada, runs):
@@ -142,6 +201,8 @@ def test_tags_notes_and_names_are_changed_by_members_only(story, ada, runs):
     client.post(act, {"verb": "rename", "name": "baseline"})
     page = client.get(f"/atlas/runs/{run.id.hex}").content.decode()
     assert all(text in page for text in ("use: base", "Worked.", "<h1>baseline</h1>"))
+    changed = client.post(act, {"verb": "tag", "key": "use", "value": "other"}, follow=True)
+    assert "use: base" in undo(client, changed).content.decode()
     client.post(act, {"verb": "untag", "key": "use"})
     assert selectors.find_run(ada, run.id).tags == {"mlflow.note.content": "Worked."}
     assert story.client(story.cyd).post(act, {"verb": "note", "note": "x"}).status_code == 404
@@ -210,8 +271,9 @@ def test_comparison_ranks_differences_and_shows_files_side_by_side(story, ada, r
     many = ",".join(run.id.hex for run in runs) + "," + ids.upper()
     assert len(story.client(story.ben).get(f"/atlas/compare?runs={many}").context["rows"]) == 5
     assert story.client(story.cyd).get(f"/atlas/compare?runs={ids}").status_code == 404
-    same = comparison.differences([compared(runs[0]), compared(runs[0])])
-    assert ranked(same) == []
+    for n, run in enumerate(runs[2:4]):  # jobs that are the same, but for the link to their page
+        run.params, run.tags = {}, {"mlflow.source.type": "JOB", "mlflow.source.name": f"jobs/{n}"}
+    assert ranked(comparison.differences([compared(run) for run in runs[2:4]])) == []
 
 
 def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
@@ -231,3 +293,69 @@ def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
     reproduce = client.get(f"{page}?tab=reproduce").content.decode()
     assert f"/atlas/jobs/new?from={job.number}" in reproduce
     assert set(client.get(f"{page}/curves").json()) == {"training", "system"}
+
+
+def test_text_that_somebody_else_has_changed_is_not_overwritten(story, ada, runs):
+    web, run = story.client(story.ada), runs[0]
+    page, form = f"/atlas/runs/{run.id.hex}", 'name="was" value="'
+
+    def was(path: str) -> str:
+        return web.get(path).content.decode().partition(form)[2].partition('"')[0]
+
+    def note() -> str:
+        run.refresh_from_db()
+        return run.tags.get("mlflow.note.content", "")
+
+    seen = was(page)
+    services.log_batch(actor=ada, run=run, tags={"mlflow.note.content": "of Ben"})
+    web.post(f"{page}/act", {"verb": "note", "note": "of Ada", "was": seen})
+    assert note() == "of Ben"
+    web.post(f"{page}/act", {"verb": "note", "note": "of both", "was": was(page)})
+    assert note() == "of both"
+    seen = was(TABLE)
+    services.update_experiment(actor=ada, experiment=run.experiment, description="of Ben")
+    fields = {"verb": "edit", "name": "resnet", "description": "of Ada", "was": seen}
+    web.post(f"{TABLE}/edit", fields)
+    run.experiment.refresh_from_db()
+    assert run.experiment.description == "of Ben"
+
+
+def test_undo_of_many_leaves_runs_that_were_so_before(story, ada, runs):
+    web, ids = story.client(story.ada), [run.id.hex for run in runs[:2]]
+    services.archive_runs(actor=ada, runs=runs[:1])
+    services.log_batch(actor=ada, run=runs[0], tags={"kind": "old"})
+    shown = web.post(f"{TABLE}/act", {"verb": "archive", "run": ids}, follow=True)
+    [undo] = [undo_of(message) for message in shown.context["messages"]]
+    assert undo.fields["run"] == ids[1:]
+    fields = {"verb": "tag", "run": ids, "key": "kind", "value": "new"}
+    shown = web.post(f"{TABLE}/act", fields, follow=True)
+    assert [undo_of(message) for message in shown.context["messages"]] == [None]
+
+
+def test_names_and_infinities_are_harmless_in_commands_and_charts(story, ada, runs):
+    point = Point("val/acc", {}, 3000, float("inf"), 3)
+    services.log_batch(actor=ada, run=runs[0], metrics=[point])
+    services.update_experiment(actor=ada, experiment=runs[0].experiment, name='$(id)" `id`')
+    web = story.client(story.ada)
+    curves = web.get(f"/atlas/runs/{runs[0].id.hex}/curves").content
+    [curve] = json.loads(curves, parse_constant=pytest.fail)["training"]
+    assert curve["values"] == [0.7, 0.7, None]
+    assert "MLFLOW_EXPERIMENT_NAME='$(id)\" `id`'" in web.get(TABLE).context["command"]
+
+
+def test_children_are_shown_below_their_parents(story, ada, runs):
+    parent = runs[1]
+    for n in (10, 2):
+        services.create_run(
+            actor=ada,
+            experiment=parent.experiment,
+            name=f"run-1[{n}]",
+            started_ms=2000 - n,
+            parent=parent,
+        )
+    web = story.client(story.ada)
+    shown = names(web.get(TABLE))
+    assert shown == ["run-4", "run-3", "run-2", "run-1", "run-1[2]", "run-1[10]", "run-0"]
+    assert web.get(TABLE).content.decode().count('data-level="1"') == 2
+    Run.objects.filter(id=parent.id).update(parent=Run.objects.get(name="run-1[2]"))
+    assert sorted(names(web.get(TABLE))) == sorted(shown), "a circle loses no run"

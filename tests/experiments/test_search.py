@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import re
 from math import inf, isnan, nan
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from experiments import selectors, services
-from experiments.models import Run
+from experiments.models import Run, Trace
 from experiments.search import (
     page_of,
     parse_filter,
     search_experiments,
     search_logged_models,
+    search_model_versions,
+    search_registered_models,
     search_runs,
+    search_traces,
 )
+from experiments.services.traces import TraceFacts
+from portal.blobs.files import file_store
 from portal.core.errors import InvalidInput
+from registry import selectors as selectors_of_models
+from registry import services as registry
+from registry.services.versions import About
+from registry.sources import SourceFile
 from tests.experiments.test_services import ada, experiment, new_runs, point  # noqa: F401  fixtures
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
@@ -200,6 +210,80 @@ def test_logged_models_are_searched(ada, experiment, runs):  # noqa: F811
         ("status = 'LOGGED_MODEL_PENDING'", [two, one]),
     ):
         assert list(search_logged_models(rows, text)) == expected, text
+
+
+def test_traces_are_searched_by_metadata_times_and_text(ada, experiment):  # noqa: F811
+    def trace(name: str, started_ms: int, duration_ms: int | None, **facts):
+        return services.save_trace(
+            actor=ada,
+            experiment=experiment,
+            trace_id=f"tr-{name}",
+            facts=TraceFacts(
+                started_ms=started_ms,
+                duration_ms=duration_ms,
+                tags={"mlflow.traceName": name},
+                **facts,
+            ),
+        )
+
+    one = trace("chat", 1000, 50, state="OK", metadata={"mlflow.sourceRun": "r1", "a b": "x"})
+    two = trace("Search", 2000, None, state="ERROR")
+    rows = Trace.objects.all()
+    for text, expected in (
+        ("", [two, one]),
+        ("trace.status = 'OK' and timestamp_ms < 1500", [one]),
+        ("execution_time <= 50 and attributes.end_time_ms = 1050", [one]),
+        ("name ILIKE 's%'", [two]),
+        ("run_id IN ('r1', 'r2') and request_id LIKE 'tr-%'", [one]),
+        ("request_metadata.`a b` = 'x'", [one]),
+        ("metadata.`a b` IS NULL and tags.mlflow.traceName != 'chat'", [two]),
+        ("trace.text LIKE '%nothing%'", []),
+    ):
+        assert list(search_traces(rows, text)) == expected, text
+    by_time = search_traces(rows, "", ["execution_time_ms DESC"])
+    found, token = page_of(by_time, limit=1)
+    assert [*found, *page_of(by_time, limit=1, token=token)[0]] == [one, two]
+    with pytest.raises(InvalidInput, match=r"metadata\.KEY"):
+        search_traces(rows, "params.a = '1'")
+
+
+def test_registered_models_and_versions_are_searched(ada, story):  # noqa: F811
+    models = [
+        registry.create_model(actor=ada, team=story.vision, name=name, tags=tags)
+        for name, tags in (("bert", {}), ("ask", {"mlflow.prompt.is_prompt": "true"}))
+    ]
+    run_id, stored = uuid4(), file_store().put(story.atlas.id, [b"weights"])
+    versions = [
+        registry.create_version(
+            actor=ada,
+            model=models[0],
+            about=About(source=f"s{n}", run_id=run_id if n else None, tags={"stage": str(n)}),
+            files=[SourceFile("w.bin", *stored)],
+        )
+        for n in range(2)
+    ]
+    rows = selectors_of_models.visible_models(ada)
+    for text, order, expected in (
+        ("", [], [models[1], models[0]]),
+        ("tags.`mlflow.prompt.is_prompt` != 'true'", [], models[:1]),
+        ("name ILIKE 'A%'", ["last_updated_time DESC"], models[1:]),
+        ("creation_timestamp > 0", ["name DESC"], models),
+    ):
+        assert list(search_registered_models(rows, text, order)) == expected, text
+    found = selectors_of_models.visible_versions(ada)
+    for text, order, expected in (
+        ("name = 'bert'", ["version_number ASC"], versions),
+        ("version_number >= 2 and source_path LIKE 's%'", [], versions[1:]),
+        (f"run_id IN ('{run_id.hex}')", [], versions[1:]),
+        (f"run_id != '{run_id.hex}'", [], []),  # the other has none
+        ("tags.stage != '0'", [], versions[1:]),
+    ):
+        assert list(search_model_versions(found, text, order)) == expected, text
+    page, token = page_of(search_model_versions(found), limit=1)
+    assert [*page, *page_of(search_model_versions(found), limit=1, token=token)[0]] == [
+        versions[1],
+        versions[0],
+    ]
 
 
 # A property: the database and Python agree on random runs and filters.

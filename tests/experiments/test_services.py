@@ -255,7 +255,7 @@ def test_last_metric_is_the_greatest_by_step_time_and_value(ada, run):
     assert selectors.last_metrics([run])[run.id]["loss"] == (-inf, 6, 1000)
     services.log_batch(actor=ada, run=run, metrics=[point("loss", nan, 7)])
     assert isnan(selectors.last_metrics([run])[run.id]["loss"].value)
-    steps = [found.step for found in selectors.metric_history(run, "loss")]
+    steps = [step for step, _at, _value in selectors.metric_history(run, "loss")]
     assert steps == [4, 4, 5, 5, 5, 5, 6, 7]
 
 
@@ -265,8 +265,8 @@ def test_repeated_batch_adds_nothing(ada, run, size):
     for _ in range(3):
         services.log_batch(actor=ada, run=run, metrics=batch)
     found = selectors.metric_history(run, "loss")
-    assert [(p.step, p.at_ms) for p in found] == [(n, n) for n in range(size)]
-    assert [str(p.value) for p in found] == [str(float(p.value)) for p in batch]
+    assert [(step, at) for step, at, _value in found] == [(n, n) for n in range(size)]
+    assert [str(value) for *_, value in found] == [str(float(p.value)) for p in batch]
     [data] = series.query(run.series_owner, max_points=5000)
     assert len(data.steps) <= size
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import struct
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments import event_files, tasks, tensorboard
+from experiments import event_files, tasks
 from experiments.models import EventFile, Run
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
@@ -80,7 +81,7 @@ def test_damaged_file_raises_nothing_else(data):
     ],
 )
 def test_metric_has_the_folders_that_mean_something(path, name):
-    assert tensorboard.metric_name(path, "loss") == name
+    assert event_files.metric_name(path, "loss") == name
 
 
 @pytest.fixture
@@ -143,3 +144,31 @@ def test_links_pipes_and_damage_are_skipped(job, tmp_path):
     out.rename(out.with_name("moved"))
     out.symlink_to(secret)
     assert list(read()) == ["epoch_loss"]
+
+
+def record(data: bytes) -> bytes:
+    """Return a record as TFRecord frames it."""
+    size = struct.pack("<Q", len(data))
+    checksums = [struct.pack("<I", event_files._masked_crc(part)) for part in (size, data)]
+    return size + checksums[0] + data + checksums[1]
+
+
+def event(tag: bytes, value: float, step: int = 1, at: float = 1.7e9) -> bytes:
+    """Return a record with a scalar; lengths and the step are below 128 or 63 bits long."""
+    number = b"".join(bytes([step >> 7 * n & 0x7F | 0x80]) for n in range(9)) + b"\0"
+    inner = b"\x0a" + bytes([len(tag)]) + tag + b"\x15" + struct.pack("<f", value)
+    summary = b"\x0a" + bytes([len(inner)]) + inner
+    whole = b"\x09" + struct.pack("<d", at) + b"\x10" + number
+    return record(whole + b"\x2a" + bytes([len(summary)]) + summary)
+
+
+def test_hostile_files_do_not_stop_those_of_other_jobs(job, monkeypatch):
+    out = out_of(job)
+    odd = [event(b"a\0b", 1), event(b"far", 1, at=1e300), event(b"step", 1, step=2**62)]
+    (out / "events.out.tfevents.1").write_bytes(b"".join(odd) + event(b"good", 0.5))
+    (out / "events.out.tfevents.\udcff").write_bytes(event(b"odd_name", 0.25))
+    assert read() == {"good": [0.5], "odd_name": [0.25]}
+    monkeypatch.setattr("portal.series.store.MOST_CURVES", 3)
+    many = b"".join(event(b"m%d" % n, 1) for n in range(5))
+    (out / "events.out.tfevents.2").write_bytes(many)
+    assert read() == read() and EventFile.objects.get(offset=-1).path.endswith(".2")

@@ -22,6 +22,8 @@ def test_newcomer_starts_with_hello_and_others_with_a_blank_form(story):
     assert page.context["start"].template == "blank"
     assert [job.name for job in page.context["recent"]] == ["mine"]
     assert "name: mine" in client.get(f"{NEW}?copy=1").context["yaml"]
+    started = client.get(f'{NEW}?experiment=a "b"').context["yaml"]
+    assert started.endswith('experiment: "a \\"b\\""\n')
 
 
 def test_edit_and_rerun_keeps_the_parent_also_after_a_refusal(story):

@@ -13,6 +13,7 @@ from jobs.dispatch.watch import logs, watcher
 from jobs.models import Attempt
 from portal.blobs.logs import FULL, log_store
 from portal.core import clock
+from portal.core.ids import uuid7
 from schedulers.contract import LogChunk
 from schedulers.contract import Unavailable as ClusterUnavailable
 from schedulers.states import Reason, State
@@ -101,6 +102,16 @@ def test_log_error_is_logged_once_and_again_after_recovery(ended, caplog, turn):
         backend.breaks = down
         turn(backend, ended[0])
     assert len(caplog.records) == 2
+
+
+def test_errors_of_thousands_of_running_jobs_are_logged_once_each(caplog):
+    backend = Outputs()
+    attempts = [Attempt(id=uuid7(), index=0, ordinal=1, job_id=uuid7()) for _ in range(2000)]
+    backend.breaks = {a.key: ClusterUnavailable("no spool") for a in attempts}
+    with caplog.at_level(logging.WARNING, logger="jobs.dispatch.watch.logs"):
+        for attempt in (*attempts, *attempts):
+            logs.pump(backend, attempt)
+    assert len(caplog.records) == len(attempts)
 
 
 def test_database_error_is_raised(ended, monkeypatch):

@@ -124,7 +124,7 @@ def test_compare_two_jobs_overlays_curves_and_shows_what_differs(page: Page, sit
     page.get_by_label(f"Show #{first} sft in charts").uncheck()
     page.wait_for_url(re.compile(f"hide={first}"))
     page.wait_for_function(f"({curves})().length === 2")
-    expect(page.locator(".parallel polyline.is-off")).to_have_count(1)
+    expect(page.locator(".parallel polyline.is-hidden")).to_have_count(1)
     page.get_by_label(f"Remove #{first} sft").click()
     expect(page.locator("[data-run]")).to_have_count(1)
     page.get_by_label("Numbers of jobs to add").fill(f"#{first}")

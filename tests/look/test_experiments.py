@@ -63,6 +63,10 @@ def test_best_runs_of_a_sweep_are_found_compared_and_followed(screen: Page, site
         mlflow.call("runs/update", run_id=run_id, status="FINISHED", end_time=9000)
     going = mlflow.run(experiment, "going", "5e-4", [0.2, 0.3])
 
+    # The address that MLflow's client prints
+    screen.goto(f"{site.url}/mlflow/home/default/#/experiments/{experiment}/runs/{going}")
+    screen.wait_for_url(f"{site.url}/home/runs/{going}")
+
     screen.goto(f"{site.url}/home/experiments")
     screen.get_by_role("link", name=name).click()
     titles = screen.locator("td.name .title")
@@ -103,3 +107,32 @@ def test_best_runs_of_a_sweep_are_found_compared_and_followed(screen: Page, site
     screen.wait_for_url(re.compile(r"/home/runs/\w+"))
     expect(screen.locator("h1")).to_contain_text("tries-")
     expect(screen.locator('.stat [data-metric="acc"]')).to_be_visible()
+
+
+def test_all_matching_runs_are_archived_and_a_new_job_joins_them(screen: Page, site: Site) -> None:
+    mlflow = Mlflow(site)
+    name = f"bulk-{'phone' if screen.viewport_size['width'] < 800 else 'desktop'}"
+    experiment = str(mlflow.call("experiments/create", name=name)["experiment_id"])
+    for n in range(4):
+        mlflow.run(experiment, f"tries-{n}", "1e-3", [0.5])
+    titles = screen.locator("td.name .title")
+
+    # All matching runs are archived at once, and are there again
+    screen.goto(f"{site.url}/home/experiments/{experiment}?limit=2")
+    if screen.locator("[data-action=select]").is_visible():
+        screen.click("[data-action=select]")
+    for box in screen.locator("tbody input[name=run]").all():
+        box.check()
+    screen.get_by_role("button", name="Select all 4 matching runs").click()
+    expect(screen.locator("#bulk b")).to_have_text("4 selected")
+    screen.get_by_role("button", name="Archive", exact=True).click()
+    expect(titles).to_have_count(0)
+    screen.get_by_role("button", name="Undo").click()
+    expect(titles).to_have_count(2)
+
+    # The form of a new job completes the experiment
+    screen.goto(f"{site.url}/home/jobs/new")
+    screen.get_by_label("Experiment").press_sequentially(name[:6])
+    expect(screen.locator(f'#experiments option[value="{name}"]')).to_have_count(1)
+    screen.get_by_label("Experiment").fill(name)
+    expect(screen.locator("[data-command]")).to_contain_text(f"experiment: {name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -52,3 +53,32 @@ def test_secret_value_is_not_stored_in_the_browser(page: Page, site: Site) -> No
     assert "bad name!" in page.evaluate("window.name") and "never-to-be-kept" not in page.evaluate(
         "window.name"
     )
+
+
+def test_refused_form_in_a_dialog_opens_again_with_the_reason(page: Page, site: Site) -> None:
+    taken = site.api.post("/service-accounts", json={"name": "nightly"})
+    assert taken.status_code == httpx.codes.CREATED
+    page.goto(f"{site.url}/home/service-accounts")
+    page.click("[data-opens-dialog=new-account]")
+    page.fill("dialog [name=name]", "nightly")
+    page.fill("dialog [name=note]", "Builds of the night")
+    page.click("dialog button.primary")
+    expect(page.locator("dialog .note.bad")).to_contain_text("nightly")
+    expect(page.locator("dialog [name=note]")).to_have_value("Builds of the night")
+    page.reload()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_address_that_only_accepts_forms_explains_itself(page: Page, site: Site) -> None:
+    answer = page.request.get(f"{site.url}/home/quotas/requests")
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
+    text = answer.text()
+    assert "There is nothing to read at this address" in text and 'href="/home/jobs"' in text
+
+
+def test_copy_works_without_the_clipboard_of_secure_pages(page: Page, site: Site) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.goto(f"{site.url}/home/secrets")
+    button = page.locator("[data-action=copy]").first
+    button.click()
+    expect(button).to_have_text("Copied")

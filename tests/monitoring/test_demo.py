@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,11 +13,12 @@ from clusters.backend_options import backend_kinds
 from clusters.backends import backend_of
 from clusters.models import Node
 from jobs.models import Attempt, Job
-from monitoring.demo import history, telemetry
+from monitoring.demo import experiments, history, models, telemetry
 from portal import series
 from portal.blobs.logs import log_store
 from portal.core import clock
 from portal.core.errors import Conflict
+from registry.models import ModelVersion
 from schedulers.states import State
 from workspaces.models import User
 from workspaces.tenancy.scope import no_scope, platform_scope
@@ -53,6 +55,22 @@ def test_demo_owner_sees_it_and_others_do_not(demo, story):
         assert owner.get(path).status_code == 200, path
         assert other.get(path).status_code == 404, path
     assert "simulated" not in {kind["name"] for kind in backend_kinds()}
+
+
+def test_demo_registers_models_of_runs_with_links_both_ways(demo, monkeypatch):
+    sweeps = [replace(sweep, runs=12) for sweep in experiments.SWEEPS]
+    monkeypatch.setattr(experiments, "SWEEPS", sweeps)
+    with no_scope():
+        assert experiments.create() == 36 and models.create(demo.email) == 5
+    with platform_scope("test"):
+        version = ModelVersion.objects.get(model__name="product-classifier", version=3)
+        assert version.inspection["is_complete"] and version.metrics["val/acc"] > 0
+    owner = Client()
+    owner.force_login(User.objects.get(email=demo.email))
+    page = "/aurora/models/vision/product-classifier/versions/3"
+    run = f"/aurora/runs/{version.run_id.hex}"
+    assert run in owner.get(page).content.decode()
+    assert f'href="{page}"' in owner.get(run).content.decode()
 
 
 def test_demo_cannot_be_created_twice(demo):

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.formats import inspect, mlmodel, pickles, reading
+from registry.formats import archives, inspect, mlmodel, pickles, reading
 from registry.formats.reading import Damaged
 from tests.registry.conftest import MLMODEL, UNSAFE, safetensors
 
@@ -161,6 +161,13 @@ def test_pytorch_archive_is_scanned():
     assert facts("m.npz", archive({"a.npy": arrays + header})).is_unsafe
     lambdas = {"config.json": b'{"class_name": "Lambda"}', "model.weights.h5": b""}
     assert facts("m.keras", archive(lambdas)).is_unsafe
+    assert facts("m.keras", b"before" + archive(lambdas)).is_unsafe
+
+
+def test_archive_that_takes_too_long_is_unsafe(monkeypatch):
+    monkeypatch.setattr(archives, "LONGEST_SCAN", -1)
+    found = facts("m.pt", archive({"m/data.pkl": SAFE}))
+    assert found.is_unsafe and "too long" in found.error
 
 
 def test_mlmodel_has_flavors_and_signature():
@@ -168,6 +175,14 @@ def test_mlmodel_has_flavors_and_signature():
     assert list(found["flavors"]) == ["python_function"]
     assert found["signature"]["inputs"] == [{"name": "x", "type": "double"}]
     assert mlmodel.requirements(b"# c\nmlflow==3\n\nnumpy # x\n") == ["mlflow==3", "numpy"]
+
+
+def test_text_of_mlmodel_is_printable():
+    found = mlmodel.read(rb"""flavors: {"a\0": {"\0": 1, 2: x}}
+mlflow_version: "\0"
+""")
+    assert found["flavors"] == {"a\ufffd": {"\ufffd": 1, "2": "x"}}
+    assert found["mlflow_version"] == "\ufffd"
 
 
 BOMB = b"a: &a [x, x, x, x, x, x, x, x]\n" + b"".join(
@@ -184,6 +199,9 @@ BOMB = b"a: &a [x, x, x, x, x, x, x, x]\n" + b"".join(
         b"x" * (1 << 20),
         b"flavors: !!python/object/apply:os.system [id]",
         b"signature: {inputs: '[['}",
+        BOMB.replace(b"e: &e", b"mlflow_version:"),
+        b"flavors: {<<: {a: 1}}",
+        b"mlflow_version: 0x" + b"f" * 9000,
         b"\x00\xff",
     ],
 )

@@ -12,6 +12,8 @@ from portal.blobs.files import file_store
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
 from portal.core.models import Event
+from portal.core.texts import mark_of
+from portal.web.undo import undo_of
 from registry import selectors, services, sources, tasks
 from registry.models import ModelFile, ModelVersion, RegisteredModel
 from registry.services.versions import About
@@ -325,3 +327,29 @@ def test_concurrent_moves_of_alias_let_one_win(stage):
     assert len(won) == 1 and len(lost) == 3
     with transaction.atomic():
         assert RegisteredModel.objects.get(id=stage.model.id).aliases == {"champion": won[0]}
+
+
+def test_pages_do_not_undo_or_overwrite_what_others_have_done(stage):
+    web, page = stage.story.client(stage.story.ben), "/atlas/models/vision/digits"
+    for _ in range(3):
+        uploaded(stage.ben, stage.model)
+
+    def act(**fields):
+        """Submit a form of the page; return its undo, None if it was refused."""
+        shown = web.post(page, fields, follow=True)
+        [message] = shown.context["messages"]
+        stage.model.refresh_from_db()
+        return undo_of(message)
+
+    undo = act(do="alias-set", alias="best", version="1", was="")
+    assert act(do="alias-set", alias="best", version="2", was="") is None
+    assert act(do="alias-set", alias="best", version="2", was="best=1")
+    assert act(**undo.fields) is None, "it points elsewhere by now"
+    assert stage.model.aliases == {"best": 2}
+    undo = act(do="card", description="mine", was=mark_of("# Digits"))
+    assert act(do="card", description="theirs", was=mark_of("# Digits")) is None
+    assert act(do="card", description="theirs", was=mark_of("mine"))
+    assert act(**undo.fields) is None and stage.model.description == "theirs"
+    services.update_model(actor=stage.ben, model=stage.model, tags={"a": "1"})
+    assert act(do="settings", name="digits", tags="", was=mark_of("")) is None
+    assert stage.model.tags == {"a": "1"}

@@ -7,11 +7,13 @@ import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import httpx
 
 from tests.rig.environment import ROOT
+from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, RigFailure, free_port, wait_until
 
 PROGRAMS = ROOT / "tests" / "experiments" / "mlflow" / "programs"
@@ -67,26 +69,57 @@ class MlflowClient:
         }
 
 
-def start_mlflow_server(folder: Folder) -> str:
-    """Start MLflow's own server on SQLite and return its address."""
+MLFLOW_USER, MLFLOW_PASSWORD = "admin", "a long password for tests"
+_USERS = """
+[mlflow]
+default_permission = READ
+database_uri = {url}
+admin_username = {user}
+admin_password = {password}
+authorization_function = mlflow.server.auth:authenticate_request_basic_auth
+auth_cache_ttl_seconds = 60
+"""
+
+
+def start_mlflow_server(folder: Folder, postgres_url: str = "", *, workers: int = 1) -> str:
+    """Start MLflow's own server and return its address.
+
+    It is on SQLite and open to everyone; with `postgres_url`, on new databases of that server, with
+    users (MLFLOW_USER) whose passwords it caches.
+    """
     port, home = free_port(), folder.path / "mlflow"
     home.mkdir(exist_ok=True)
-    folder.start(
+    store, users, environment = f"sqlite:///{home}/mlflow.db", (), {}
+    if postgres_url:
+        store, accounts = (
+            create_database(postgres_url, name).replace("postgres:", "postgresql+psycopg2:", 1)
+            for name in ("mlflow", "mlflow_users")
+        )
+        config = home / "users.ini"
+        config.write_text(_USERS.format(url=accounts, user=MLFLOW_USER, password=MLFLOW_PASSWORD))
+        users = ("--app-name", "basic-auth")
+        environment = {
+            "MLFLOW_AUTH_CONFIG_PATH": str(config),
+            "MLFLOW_FLASK_SERVER_SECRET_KEY": token_hex(),
+        }
+    process = folder.start(
         "mlflow-server",
         [
-            *(str(python_of("mlflow3")), "-m", "mlflow", "server", "--workers", "1"),
-            *("--backend-store-uri", f"sqlite:///{home}/mlflow.db"),
+            *(str(python_of("mlflow3")), "-m", "mlflow", "server", "--workers", str(workers)),
+            *("--backend-store-uri", store, *users),
             *("--artifacts-destination", str(home / "artifacts"), "--port", str(port)),
         ],
-        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", **environment},
     )
     url = f"http://127.0.0.1:{port}"
 
     def answers() -> bool:
+        if process.poll() is not None:
+            raise RigFailure(f"MLflow's server ended:\n{folder.tail('mlflow-server', 6000)}")
         try:
             return httpx.get(f"{url}/health", timeout=2).status_code == httpx.codes.OK
         except httpx.HTTPError:
             return False
 
-    wait_until(answers, f"MLflow's server answers (its log: {folder.tail('mlflow-server')})", 180)
+    wait_until(answers, f"MLflow's server answers (its log is in {folder.path})", 180)
     return url

@@ -55,6 +55,11 @@ class SetQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
         required=False,
         help_text="for teams and users; null: none; omitted: unchanged",
     )
+    was = serializers.FloatField(
+        allow_null=True,
+        required=False,
+        help_text="the limit as you read it, null: none; 409 if it is another by now",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "limit" not in attrs and "guaranteed" not in attrs:

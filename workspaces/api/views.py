@@ -60,7 +60,7 @@ class MeView(PortalView):
                 "email": actor.email,
                 "name": actor.name,
                 "is_operator": actor.is_operator,
-                "orgs": selectors.orgs_of(actor),
+                "orgs": selectors.orgs_and_teams_of(actor),
                 "token": token,
                 "version": settings.MUSTER_VERSION,
             }
@@ -73,7 +73,7 @@ class OrgsView(PortalView):
     @extend_schema(responses=s.OrgSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List your organizations."""
-        return items(selectors.orgs_of(self.actor))
+        return items(selectors.orgs_and_teams_of(self.actor))
 
     @extend_schema(request=s.NewOrgSerializer, responses={201: s.NewOrgAnswerSerializer})
     def post(self, request: Request) -> Response:

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.forms import LoginForm
+from allauth.account.forms import ChangePasswordForm, LoginForm
 from allauth.account.signals import password_reset
 from django import forms
 from django.core.exceptions import ValidationError
@@ -46,6 +46,19 @@ class SignInForm(LoginForm):
                 Message("Your organization requires you to sign in with {name}.", name=name)
             )
         return cleaned
+
+
+class PasswordForm(ChangePasswordForm):
+    """The form to change the password, with labels as on the other pages."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        for name, label in {
+            "oldpassword": _("Current password"),
+            "password1": _("New password"),
+            "password2": _("Confirm new password"),
+        }.items():
+            self.fields[name].label = label
 
 
 def normalized_login(login: str) -> str:

@@ -38,22 +38,13 @@ SOON = timedelta(days=7)
 
 
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
-    """Return the actor's organizations with role and teams; for operators, all of them."""
+    """Return the actor's organizations with role; for operators, all of them."""
     with platform_scope("list the organizations of the actor"):
         roles = dict(
             Membership.objects.filter(user_id=actor.user_id, suspended_at=None).values_list(
                 "org_id", "role"
             )
         )
-        teams = defaultdict(list)
-        for row in (
-            TeamMembership.objects.filter(user_id=actor.user_id)
-            .select_related("team")
-            .order_by("team__slug")
-        ):
-            teams[row.org_id].append(
-                {"slug": row.team.slug, "name": row.team.name, "role": row.role}
-            )
         rows = Organization.objects.order_by("slug")
         if not actor.is_operator:
             rows = rows.filter(id__in=roles)
@@ -67,10 +58,22 @@ def orgs_of(actor: Actor) -> list[dict[str, Any]]:
                 "name": org.name,
                 "role": (role := roles.get(org.id, "")),
                 "role_title": role_title("org", org.id, role),
-                "teams": teams[org.id],
             }
             for org in rows
         ]
+
+
+def orgs_and_teams_of(actor: Actor) -> list[dict[str, Any]]:
+    """Return the actor's organizations as `orgs_of`, with their teams in each."""
+    teams = defaultdict(list)
+    with platform_scope("list the teams of the actor"):
+        for org, slug, name, role in (
+            TeamMembership.objects.filter(user_id=actor.user_id)
+            .order_by("team__slug")
+            .values_list("org__slug", "team__slug", "team__name", "role")
+        ):
+            teams[org].append({"slug": slug, "name": name, "role": role})
+    return [org | {"teams": teams[org["slug"]]} for org in orgs_of(actor)]
 
 
 def teams_for(actor: Actor) -> list[dict[str, Any]]:
@@ -255,7 +258,8 @@ def team_role_of(team: Team, email: str) -> str:
 def limited_quotas(scope: str, subject_id: UUID, subject: str) -> list[dict[str, Any]]:
     """Return the meters of a subject that have a limit, in display units."""
     rows = Quota.objects.filter(scope=scope, subject_id=subject_id, limit__isnull=False)
-    found = with_hours(rows, used_now())
+    hours = used_now() if any(row.resource == GPU_HOURS for row in rows) else {}
+    found = with_hours(rows, hours)
     return [quota_row(row, subject) for row in sorted(found, key=lambda row: row.resource)]
 
 
@@ -366,13 +370,13 @@ def ends_soon(token: AccessToken) -> bool:
     )
 
 
-def quotas_for(actor: Actor) -> list[dict[str, Any]]:
-    """Return the meters that the actor may see, in display units.
+def quotas_for(actor: Actor, resource: str = "") -> list[dict[str, Any]]:
+    """Return the meters that the actor may see, of one resource or all, in display units.
 
     Those of the organization, its teams and the actor; for administrators, those of all users.
     """
-    rows = Quota.objects.all()
-    names, hours = _subject_names(actor), used_now()
+    rows = Quota.objects.filter(resource=resource) if resource else Quota.objects.all()
+    names, hours = _subject_names(actor), used_now() if resource in ("", GPU_HOURS) else Counter()
     if not actor.may(Permission.QUOTAS_WRITE):
         rows = rows.filter(~Q(scope=Quota.Scope.USER) | Q(subject_id=actor.user_id))
         hours = Counter(

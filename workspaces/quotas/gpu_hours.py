@@ -33,14 +33,19 @@ class GpuUsage(NamedTuple):
         return (ORG, self.org_id), (TEAM, self.team_id), (USER, self.user_id)
 
 
-Running = Callable[[Collection[UUID] | None, datetime], Iterable[GpuUsage]]
+# Organization, scope (TEAM or USER), subject, and the time of all its GPUs together
+RunningUsage = tuple[UUID, str, UUID, timedelta]
+Running = Callable[
+    [Collection[UUID] | None, Collection[str], datetime, datetime], Iterable[RunningUsage]
+]
 _running: list[Running] = []
 
 
 def register_running_usage(running: Running) -> None:
-    """Register a function that returns the GPU usage of running attempts until now.
+    """Register a function that returns the GPU usage of running attempts by team and by user.
 
-    It takes organization ids, or None for all in the current scope.
+    It takes organization ids, or None for all in the current scope, the scopes (TEAM and USER), and
+    the start and end of the span.
     """
     _running[:] = [running]
 
@@ -85,7 +90,7 @@ def by_month(runs: Iterable[GpuUsage]) -> Counter[tuple[UUID, str, UUID, date]]:
 def used_now() -> Counter[Whose]:
     """Return GPU-milliseconds of the current month by subject, including running attempts.
 
-    Limited to the current scope. Two queries.
+    Limited to the current scope. Three queries.
     """
     running = _running_now()
     rows = GpuMonth.objects.filter(month=month_of(clock.now())).values_list(
@@ -118,35 +123,41 @@ def without_limit(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quo
 
 def _running_now() -> Counter[Whose]:
     """Return the usage of running attempts in this month."""
-    at = clock.now()
     used: Counter[Whose] = Counter()
-    for (_org, scope, subject, month), n in by_month(
-        _running[0](None, at) if _running else ()
-    ).items():
-        if month == month_of(at):
-            used[scope, subject] += n
+    for (_org, scope, subject), n in _running_this_month(None, (TEAM, USER)).items():
+        used[scope, subject] += n
     return used
+
+
+def _running_this_month(
+    org_ids: Collection[UUID] | None, scopes: Collection[str]
+) -> Counter[tuple[UUID, str, UUID]]:
+    """Return GPU-milliseconds of running attempts by organization, scope and subject."""
+    at = clock.now()
+    since = datetime.combine(month_of(at), time(), UTC)
+    found: Counter[tuple[UUID, str, UUID]] = Counter()
+    for org, scope, subject, used in _running[0](org_ids, scopes, since, at) if _running else ():
+        found[org, scope, subject] = used // timedelta(milliseconds=1)
+        if scope == TEAM:
+            found[org, ORG, org] += found[org, TEAM, subject]
+    return +found
 
 
 def used_on(meters: Collection[Meter]) -> Counter[Meter]:
     """Return GPU-milliseconds of the current month on these meters.
 
-    Two queries, running attempts first: an attempt that ends in between is counted twice for a
+    Two or three queries, running attempts first: one that ends in between is counted twice for a
     moment, but never missed.
     """
-    org_ids, at = {meter.org_id for meter in meters}, clock.now()
-    runs = by_month(_running[0](org_ids, at) if _running else ())
+    org_ids = {meter.org_id for meter in meters}
+    scopes = {USER if meter.scope == USER else TEAM for meter in meters}
     used = Counter(
-        {
-            Meter(org, scope, subject, GPU_HOURS): n
-            for (org, scope, subject, month), n in runs.items()
-            if month == month_of(at)
-        }
+        {Meter(*whose, GPU_HOURS): n for whose, n in _running_this_month(org_ids, scopes).items()}
     )
     rows = GpuMonth.objects.filter(
         org_id__in=org_ids,
         subject_id__in={meter.subject_id for meter in meters},
-        month=month_of(at),
+        month=month_of(clock.now()),
     )
     for org, scope, subject, n in rows.values_list("org_id", "scope", "subject_id", "used"):
         used[Meter(org, scope, subject, GPU_HOURS)] += n

@@ -58,11 +58,11 @@ def set_quota(
     resource: str,
     limit: float | Keep | None = KEEP,
     guaranteed: float | Keep | None = KEEP,
+    was: float | Keep | None = KEEP,
 ) -> Quota:
-    """Set or remove a limit and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
-    return set_quotas(
-        actor=actor, org=org, changes=[LimitChange(scope, subject, resource, limit, guaranteed)]
-    )[0]
+    """Set or remove a limit and its guarantee. Raises as `set_quotas` does."""
+    change = LimitChange(scope, subject, resource, limit, guaranteed, was)
+    return set_quotas(actor=actor, org=org, changes=[change])[0]
 
 
 @transaction.atomic

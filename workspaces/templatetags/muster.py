@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, span_text
 from portal.core.messages import Message
+from portal.core.texts import mark_of
 from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
@@ -26,6 +27,7 @@ from workspaces.access.roles import role_facts
 register = template.Library()
 register.filter("translated", translated)
 register.filter("undo_of", undo_of)
+register.filter("mark", mark_of)
 # A stored time
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.

@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput, MethodNotAllowed, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.undo import Undo, offer_undo
 from workspaces.access.actors import authorize
@@ -33,7 +34,10 @@ def page(
         @wraps(view)
         def inside(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.method not in methods:
-                return HttpResponse(status=405, headers={"Allow": ", ".join(methods)})
+                raise MethodNotAllowed(
+                    Message("There is nothing to read at this address: it only accepts forms."),
+                    data={"allow": ", ".join(methods)},
+                )
             if permission is not None:
                 authorize(request.actor, permission)  # type: ignore[attr-defined]
             _refuse_nul(request)
@@ -57,13 +61,18 @@ def action(
     done: str,
     act: Callable[[], Any],
     undo: Undo | None = None,
+    refused: str = "",
 ) -> HttpResponse:
-    """Run an action and redirect back, with an error or success message, which may offer `undo`."""
+    """Run an action and redirect back, with an error or success message, which may offer `undo`.
+
+    `refused` is where an error leads, if not back.
+    """
     try:
         act()
     except PortalError as error:
         record_denied_request(request, error)
         show_error(request, error)
+        back = refused or back
     else:
         if undo is None:
             messages.success(request, done)

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from allauth.account.utils import perform_login
-from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -14,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from portal.core.errors import NotFound, PortalError
+from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.errors import answer
@@ -145,8 +144,7 @@ def _accepted(request: Any, text: str) -> HttpResponse:
         return redirect("home", org=invitations_services.accept(text=text, user=request.user).slug)
     given = request.POST
     if given.get("password", "") != given.get("password_again", ""):
-        messages.error(request, Message("The two passwords differ."))
-        return redirect(request.path)
+        raise InvalidInput(Message("The two passwords differ."))
     row = invitation_of(text)
     user = invitations_services.claim(
         text=text, name=given.get("name", ""), password=given.get("password", "")

@@ -32,9 +32,7 @@ def service_accounts(request: Any) -> HttpResponse:
         name, given = request.POST.get("name", "").strip(), request.POST
         return action(
             request,
-            f"{request.path}/{name}"
-            if name.isascii() and name.replace("-", "").isalnum()
-            else request.path,
+            f"{request.path}/{name}",
             Message(
                 "{name} created. Create a token for it here, and add it to teams on their pages.",
                 name=name,
@@ -46,6 +44,7 @@ def service_accounts(request: Any) -> HttpResponse:
                 note=given.get("note", ""),
                 role=given.get("role", OrgRole.MEMBER),
             ),
+            refused=request.path,
         )
     return SERVICE_ACCOUNTS.render(
         request,

@@ -44,6 +44,9 @@ def run(
     name: Annotated[
         Text, Option("--name", "-n", metavar="NAME", help="Job name. Default: from the command.")
     ] = None,
+    experiment: Annotated[
+        Text, Option("--experiment", metavar="NAME", help="Experiment of the job's run.")
+    ] = None,
     gpus: Annotated[int, Option("--gpus", "-g", min=0, metavar="N", help="GPUs.")] = 0,
     gpu_type: Annotated[Text, Option("--gpu-type", metavar="TYPE", help="Such as h100.")] = None,
     cpus: Annotated[
@@ -91,6 +94,7 @@ def run(
     """Run a command as a job, stream its log and exit with its exit code."""
     spec: dict[str, Any] = {
         "name": name or name_of(command),
+        "experiment": experiment,
         "run": script_of(command),
         "image": image,
         "resources": _set({"accelerators": _gpus(gpus, gpu_type), "cpus": cpus, "memory": memory}),

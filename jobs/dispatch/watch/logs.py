@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 CHUNK = 1 << 20
 PER_TURN = 16 << 20  # bytes per attempt and turn
 READERS = 4  # logs of one cluster read in parallel
-MOST_TROUBLE = 1000  # logs whose last error is remembered, to log it once
+MOST_TROUBLE = 100_000  # logs whose last error is remembered, to log it once
 _trouble: dict[str, str] = {}
 
 

@@ -85,8 +85,14 @@ class Watcher:
         with platform_scope("the watcher moves every organization's logs"):
             while not stop.is_set():
                 is_due = self._log_wake.wait(BUSY if self._active else IDLE) or self._active
-                if is_due and self._try(self.look_at_logs) is None:
+                if not is_due:
+                    continue
+                began = clock.monotonic()
+                is_more = self._try(self.look_at_logs)
+                if is_more is None:
                     stop.wait(IDLE)
+                elif not is_more:  # thousands of running jobs take at most half of a core
+                    stop.wait(clock.monotonic() - began)
 
     def _try(self, look: Callable[[], bool]) -> bool | None:
         """Return the result of a turn; None if it failed."""

@@ -18,7 +18,8 @@ export function make(tag, attributes = {}, text) {
 const shown = (axis, value) =>
   value == null ? "–" : typeof value === "string" ? value : formatOf(axis.unit ?? "")(value);
 
-// by: {x, y, color: axes of points_of(), xlog, ylog, byRun: colour of the nth run without `color`}
+// by: {x, y, color: axes of points_of(), xlog, ylog, byRun: colour of the nth run without `color`,
+// isShown: of each run}
 export function drawScatter(box, runs, by) {
   const { x, y } = by;
   if (!x || !y) {
@@ -66,7 +67,7 @@ export function drawScatter(box, runs, by) {
   );
   const points = runs
     .map((run, n) => ({ run, n, x: xs.at(x.values[n]), y: ys.at(y.values[n]) }))
-    .filter((point) => point.x != null && point.y != null)
+    .filter((point) => by.isShown[point.n] && point.x != null && point.y != null)
     .sort((a, b) => a.x - b.x || a.y - b.y);
   const tip = document.createElement("div");
   tip.className = "chart-tip";

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.rig.mlflow import MlflowClient
-from tests.rig.portal import Portal
+from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
@@ -35,7 +37,7 @@ def live_portal(mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
         urls = {"database_url": database, "redis_url": start_redis(folder).url}
     portal = Portal(folder, **urls, is_furnished=True)
     portal.start()
-    slugs = json.dumps(["skinny", "two", "three", "same"])
+    slugs = json.dumps(["skinny", "two", "three", "same", "others"])
     portal.manage("shell", "-v", "0", "-c", f"SLUGS = {slugs!r}\n{TEAMS}")
     yield portal
     portal.stop()
@@ -45,6 +47,18 @@ def live_portal(mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
 @pytest.fixture(scope="module")
 def token(live_portal: Portal) -> str:
     return live_portal.token()
+
+
+@pytest.fixture(scope="module")
+def browser(live_portal: Portal) -> Iterator[httpx.Client]:
+    """Return an HTTP client that is signed in as the administrator."""
+    with httpx.Client(base_url=live_portal.url, timeout=60) as client:
+        page = client.get("/accounts/login/").text
+        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        assert found
+        form = {"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": found[1]}
+        assert client.post("/accounts/login/", data=form).is_redirect
+        yield client
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ from tests.rig.processes import Folder
 
 pytestmark = pytest.mark.integration
 
-CALLS = 300
+CALLS = 500
 # What differs between two servers: times, addresses of files, and who called.
 _MASKED = re.compile(
     r".*(time|timestamp|timestamp_ms)|artifact_(uri|location)|root_uri|user_id|workspace|message"
-    r"|sqlstate|error_class|next_page_token"
+    r"|sqlstate|error_class|next_page_token|run_link"
 )
 _RUN_TIMES = {"start_time", "end_time", "timestamp"}  # given by the client
 _IDS = {"experiment_id", "run_id", "run_uuid", "model_id", "source_run_id"}
@@ -59,6 +59,15 @@ ORDERS = (
     ["run_name DESC"],
     ["bogus.loss"],
 )
+MODEL_FILTERS = (
+    "",
+    "name LIKE 'model-%'",
+    "name = 'model-1-a'",
+    "name ILIKE 'MODEL-2%'",
+    "tags.k != '1'",
+    "nonsense > 1",
+)
+STAGES: tuple[list[str], ...] = ([], ["None"], ["Staging", "production"], ["nope"])
 
 
 @dataclass
@@ -101,14 +110,19 @@ def _replaced(data: Any, names: dict[str, str]) -> Any:
 
 def _masked(data: Any, ids: dict[str, str]) -> Any:
     """Return an answer with shared ids, without what differs, and with pairs in order."""
+    if isinstance(data, str) and data.startswith("mlflow-artifacts:/"):
+        return "/".join(ids.get(part, part) for part in data.split("/"))
     if isinstance(data, dict):
         return {
             key: ids.get(each, each) if key in _IDS else _masked(each, ids)
             for key, each in data.items()
-            if key in _RUN_TIMES or not _MASKED.fullmatch(key)
+            if (key in _RUN_TIMES or not _MASKED.fullmatch(key))
+            and not (key == "aliases" and "version" in data)  # there only in some answers
         }
     if isinstance(data, list):
         found = [_masked(each, ids) for each in data]
+        if all(isinstance(each, dict) and "current_stage" in each for each in found):
+            return sorted(found, key=lambda e: (e["name"], int(e["version"])))  # of no order there
         is_pairs = all(isinstance(each, dict) and {"key", "value"} <= each.keys() for each in found)
         return sorted(found, key=lambda e: (e["key"], e.get("step", 0))) if is_pairs else found
     return data
@@ -122,11 +136,14 @@ class Calls:
         self.base = f"<E{seed}x1>"  # the experiment of most runs
         self.experiments, self.runs, self.models = ["<E0>"], [], []
         self.empty: list[str] = []  # experiments without runs
+        self._deck: list[int] = []  # the kinds of calls that come before all have been made again
 
     def __iter__(self) -> Iterator[tuple[str, str, Any]]:
         yield "POST", "mlflow/experiments/create", {"name": f"base-{self._seed}"}
         for n in range(3):
             yield "POST", "mlflow/runs/create", self._run(n)
+        place = f"mlflow-artifacts/artifacts/{self.base}/{self.runs[0]}/artifacts/d/b.txt"
+        yield "PUT", place, b"the file of the model versions"
         for n in range(3, CALLS):
             yield self._next(n)
 
@@ -146,7 +163,7 @@ class Calls:
             pick([0, 1, 2.5, -1, "NaN", 1e300]),
         )
         name, experiment = f"name-{self._seed}-{self._random.randrange(6)}", pick(self.experiments)
-        empty, model = pick(self.empty or [self.base]), pick(self.models or ["m-" + "0" * 32])
+        empty, model = pick(self.empty or ["99999"]), pick(self.models or ["m-" + "0" * 32])
         lr = {"key": pick(["lr", "depth", "bad!"]), "value": pick("012")}
         point = {
             "key": key,
@@ -175,11 +192,10 @@ class Calls:
             ),
             *(
                 ("POST", f"mlflow/experiments/{verb}", {"experiment_id": empty})
-                for verb in (("delete", "restore") if empty != self.base else ())
+                for verb in ("delete", "restore")
             ),
-            ("POST", "mlflow/experiments/update", {"experiment_id": empty, "new_name": name})
-            if empty != self.base
-            else ("POST", "mlflow/experiments/update", {"experiment_id": self.base}),
+            ("POST", "mlflow/experiments/update", {"experiment_id": empty, "new_name": name}),
+            ("POST", "mlflow/experiments/update", {"experiment_id": self.base}),
             (
                 "POST",
                 "mlflow/experiments/set-experiment-tag",
@@ -288,8 +304,47 @@ class Calls:
                 f"mlflow/logged-models/{model}",
                 {"model_id": model, "status": "LOGGED_MODEL_READY"},
             ),
+            *self._registry(n),
         ]
-        return pick(choices)
+        self._deck = self._deck or self._random.sample(range(len(choices)), len(choices))
+        return choices[self._deck.pop()]
+
+    def _registry(self, n: int) -> Iterator[tuple[str, str, Any]]:
+        """Return calls about registered models, whose versions have the files of the first run."""
+        pick = self._random.choice
+        named = {"name": f"model-{self._seed}-{pick('ab')}"}
+        version = named | {"version": pick(["1", "1", "2", "9", "x"])}
+        tag = {"key": pick("kl"), "value": str(n)}
+        alias = {"alias": pick(["best", "new", "v1", "latest", "a b"])}
+        models, versions = "mlflow/registered-models", "mlflow/model-versions"
+        yield "POST", f"{models}/create", named | {"description": f"text {n}", "tags": [tag]}
+        yield "GET", f"{models}/get", named
+        yield "PATCH", f"{models}/update", named | {"description": f"text {n}"}
+        yield "POST", f"{models}/rename", named | {"new_name": f"model-{self._seed}-{pick('abc')}"}
+        yield "DELETE", f"{models}/delete", {"name": f"model-{self._seed}-c"}
+        yield "POST", f"{models}/set-tag", named | tag
+        yield "DELETE", f"{models}/delete-tag", named | {"key": pick("kl")}
+        yield "POST", f"{models}/alias", version | alias
+        yield "DELETE", f"{models}/alias", named | alias
+        yield "GET", f"{models}/alias", named | alias
+        yield (
+            "GET",
+            f"{models}/search",
+            {"filter": pick(MODEL_FILTERS), "max_results": pick([1, 9])},
+        )
+        yield "POST", f"{models}/get-latest-versions", named | {"stages": pick(STAGES)}
+        yield "GET", f"{versions}/get", version
+        for _ in range(2):
+            source = f"mlflow-artifacts:/{self.base}/{self.runs[0]}/artifacts/d"
+            yield "POST", f"{versions}/create", named | {"source": source, "run_id": self.runs[0]}
+        yield "PATCH", f"{versions}/update", version | {"description": f"text {n}"}
+        stage = {"stage": pick(["Staging", "production", "Archived", "nope"])}
+        archive = {"archive_existing_versions": pick([True, False])}
+        yield "POST", f"{versions}/transition-stage", version | stage | archive
+        yield "GET", f"{versions}/search", {"filter": pick(MODEL_FILTERS)}
+        yield "POST", f"{versions}/set-tag", version | tag
+        yield "DELETE", f"{versions}/delete-tag", version | {"key": pick("kl")}
+        yield "DELETE", f"{versions}/delete", {**version, "version": pick("39")}
 
     def learn(self, answers: tuple[Any, Any], servers: tuple[Server, Server]) -> None:
         """Give a shared name to what a call has created."""
@@ -338,7 +393,8 @@ def test_random_calls_get_the_same_answers_as_from_mlflow(servers, seed):
             (status, _masked(body, server.ids))
             for (status, body), server in zip(answers, servers, strict=True)
         )
-        if theirs != ours:
+        has_failed = theirs == (500, "INTERNAL_ERROR") and ours[0] in {400, 404}
+        if theirs != ours and not has_failed:
             different.append(f"{method} {path} {data}\n  theirs {theirs}\n  ours   {ours}")
     assert not different, f"{len(different)} of {CALLS}:\n" + "\n".join(different[:20])
-    assert len(calls.runs) > 3
+    assert len(calls.runs) > 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 
 import pytest
@@ -15,6 +16,8 @@ from experiments.mlflow.urls import HANDLERS
 from experiments.models import Run
 from monitoring.tasks import compact
 from workspaces.credentials.tokens import create_token
+from workspaces.quotas.limits import STORAGE
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
@@ -142,6 +145,40 @@ def test_file_is_sent_in_ranges_and_another_experiment_does_not_have_it(story, r
     assert listed["files"] == [{"path": "a.bin", "is_dir": False, "file_size": 10}]
 
 
+def test_upload_in_parts_is_of_one_file_and_within_the_quota(story, run):
+    ada, other = story.api(story.ada), story.api(story.ben)
+    folder = f"{run.experiment.number}/{run.id.hex}/artifacts/model"
+    mpu = f"{BASE}/mlflow-artifacts/mpu"
+
+    def send(action: str, **data):
+        body = {"path": "/home/ada/w.bin", **data}
+        return ada.post(f"{mpu}/{action}/{folder}", body, content_type="application/json")
+
+    begun = send("create", num_parts=2).json()
+    urls, upload_id = [each["url"] for each in begun["credentials"]], begun["upload_id"]
+    etags = [ada.put(url, data)["ETag"] for url, data in zip(urls, (b"ab", b"c"), strict=True)]
+    parts = [{"part_number": n + 1, "etag": etag} for n, etag in enumerate(etags)][::-1]
+    wrong = [{"part_number": 1, "etag": etags[1]}]
+    assert send("complete", upload_id=upload_id, parts=wrong).status_code == 400
+    assert send("complete", upload_id=upload_id, parts=parts, path="x").status_code == 404
+    assert ada.put(urls[0].replace("w.bin", "x"), b"ab").status_code == 404
+    assert other.put(urls[0].replace("part=1", "part=0"), b"ab").status_code == 400
+    assert send("complete", upload_id=upload_id, parts=parts).status_code == 200
+    read = ada.get(f"{BASE}/mlflow-artifacts/artifacts/{folder}/w.bin")
+    assert b"".join(read.streaming_content) == b"abc"
+    assert ada.put(urls[0], b"ab").status_code == 404, "the upload is complete"
+
+    begun = send("create", path="C:\\a.bin").json()
+    (url,) = [each["url"] for each in begun["credentials"]]
+    with org_scope(story.atlas.id):
+        change = LimitChange("team", "vision", STORAGE, 5, None)
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[change])
+    assert ada.put(url, b"ab").status_code == 200
+    assert ada.put(url, b"c").status_code != 200, "3 + 2 + 1 bytes"
+    end = {"upload_id": begun["upload_id"], "path": "C:\\a.bin"}
+    assert [send("abort", **end).status_code for _ in range(2)] == [200, 404]
+
+
 def test_metrics_of_a_run_outlast_old_telemetry(story, run):
     ada, named = story.api(story.ada), {"run_id": run.id.hex, "metric_key": "loss"}
     point = {"run_id": run.id.hex, "key": "loss", "value": "NaN", "timestamp": "5000", "step": "1"}
@@ -198,3 +235,37 @@ def test_malformed_requests_are_invalid_parameters(story, run, path, body):
     )
     assert answer.status_code in {400, 404}, answer.content
     assert answer.json()["error_code"] in {"INVALID_PARAMETER_VALUE", "RESOURCE_DOES_NOT_EXIST"}
+
+
+def test_hostile_values_are_refused_and_leave_pages_that_work(story, run):
+    ada, far = story.api(story.ada), 2**53 - 1
+    number = str(run.experiment.number)
+    place = {"mlflow_experiment": {"experiment_id": number}}
+    info = {"trace_id": "tr-1", "request_time": "2026-01-01T00:00:00Z", "trace_location": place}
+    deep = {"dataset": {"name": "d", "digest": "1", "source": "[" * 200_000}}
+
+    def send(method, path, **body):
+        url, named = f"{BASE}/mlflow/{path}", {"run_id": run.id.hex, "experiment_id": number}
+        answer = ada.generic(method, url, json.dumps(named | body), "application/json")
+        return answer.status_code
+
+    assert send("POST", "traces", trace={"trace_info": info}) == 200
+    refused = [
+        ("POST", "runs/create", {"start_time": far}),
+        ("POST", "runs/update", {"status": "FINISHED", "end_time": far}),
+        ("POST", "runs/log-model", {"model_json": "-1"}),
+        ("POST", "runs/set-tag", {"key": "a", "value": "\0"}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"tags": {"a": "\0"}}}}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"client_request_id": "x" * 300}}}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"execution_duration": f"{far}s"}}}),
+        ("POST", "traces", {"trace": {"trace_info": info | {"assessments": 5}}}),
+        ("PATCH", "traces/tr-1", {"timestamp_ms": -(2**63)}),
+        ("PATCH", "traces/tr-1/tags", {"key": "a\0", "value": ""}),
+    ]
+    assert [case for case in refused if send(case[0], case[1], **case[2]) != 400] == []
+    assert send("POST", "runs/set-tag", key="a", value=r"C:\u0000") == 200
+    assert send("POST", "runs/log-inputs", datasets=[deep]) == 200
+    odd = info | {"trace_location": 5, "assessments": [{"assessment_id": []}]}
+    assert send("POST", "traces", trace={"trace_info": odd}) == 200
+    page = story.client(story.ada).get(f"/atlas/runs/{run.id.hex}")
+    assert page.status_code == 200

@@ -375,10 +375,10 @@ def test_job_that_ends_while_a_limit_is_judged_is_counted(story, monkeypatch, wh
         ]
     )
 
-    def read(org_ids, at):
-        found = list(running(org_ids, at)) if when == "before" else None
+    def read(*asked):
+        found = list(running(*asked)) if when == "before" else None
         _run(first, NOON - timedelta(hours=1), NOON)
-        return list(running(org_ids, at)) if found is None else found
+        return list(running(*asked)) if found is None else found
 
     monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [read])
     used = [
@@ -395,10 +395,8 @@ def test_usage_of_a_person_does_not_count_in_another_organization(story, monkeyp
     request = pending_explanation.request_of(
         only_attempt(submit(story, resources={"accelerators": 1}))
     )
-    elsewhere = GpuUsage(
-        story.borealis.id, UUID(int=2), story.ada.id, 2, NOON - timedelta(hours=1), NOON
-    )
-    monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [lambda org_ids, at: [elsewhere]])
+    elsewhere = story.borealis.id, "user", story.ada.id, timedelta(hours=2)
+    monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [lambda *asked: [elsewhere]])
     GpuMonth.objects.create(
         org=story.borealis,
         scope="user",

@@ -259,6 +259,26 @@ def test_a_stale_page_does_not_overwrite_a_limit_of_somebody_else(story):
         shown = ada.post("/atlas/quotas", stale, follow=True).context["messages"]
         assert "is 4 by now" in str(next(iter(shown)))
         assert _limit(story, "gpu") == 4
+    many = {"who": ["team:vision", "team:speech"], "resource": "gpu", "limit": "9"}
+    [seen] = [
+        value
+        for name, value in ada.post("/atlas/quotas", many | {"do": "preview"}).context["given"]
+        if name == "seen"
+    ]
+    assert seen == "4 none"
+    _set(story, ("team", "vision", "gpu", 5))
+    shown = ada.post("/atlas/quotas", many | {"do": "set", "seen": seen}, follow=True)
+    assert "is 5 by now" in str(next(iter(shown.context["messages"])))
+    page = ada.get("/atlas/quotas/team/vision").content.decode()
+    assert 'name="was" value="5"' in page and 'name="was" value="none"' in page
+    api, line = story.api(story.ada), {"scope": "team", "subject": "vision", "resource": "gpu"}
+    for was, status in ((4, 409), (None, 409), (5, 200)):
+        change = line | {"limit": 6, "was": was}
+        url, json = "/api/v1/orgs/atlas/quotas", "application/json"
+        assert api.put(url, change, content_type=json).status_code == status
+    many = {"changes": [line | {"limit": 7, "was": 5}]}
+    assert api.patch(url, many, content_type=json).status_code == 409
+    assert _limit(story, "gpu") == 6
 
 
 @pytest.mark.parametrize("who", ["user:ada@atlas.example", "user:nosuch@atlas.example"])

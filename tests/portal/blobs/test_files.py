@@ -100,6 +100,18 @@ def test_killed_upload_is_invisible_and_swept_later(store):
     assert on_disk(store) == set()
 
 
+def test_abandoned_upload_in_parts_is_swept_later(store):
+    upload = store.start_upload(ORG)
+    store.put_part(ORG, upload, 1, [b"half"])
+    store.sweep(ORG, set, clock.now() - files.GRACE)
+    assert store.uploaded_bytes(ORG, upload) == 4
+    assert store.sweep(ORG, set, clock.now() + timedelta(seconds=1)) == 4
+    assert on_disk(store) == set()
+    for unknown in (upload, "../x"):
+        with pytest.raises(NotFound):
+            store.put_part(ORG, unknown, 1, [b"x"])
+
+
 def test_sweep_deletes_old_files_without_reference(store):
     kept, gone = store.put(ORG, [b"kept"]), store.put(ORG, [b"gone"])
     foreign = store.put(OTHER, [b"gone"])

@@ -10,6 +10,7 @@ import pytest
 
 from schedulers.contract import Placement
 from schedulers.spec import Task, environment, parse_yaml
+from schedulers.spec.environment import task_run_id
 from schedulers.spec.names import FORBIDDEN_FAMILIES, FORBIDDEN_NAMES
 
 ATTEMPT = UUID("0190f3a4-5b6c-7d8e-9f00-112233445566")
@@ -206,12 +207,13 @@ def test_mlflow_client_logs_to_the_run_of_the_job(more, expected) -> None:
     assert PLAIN["MUSTER_RUN_ID"] == TASK.job_id.hex
 
 
-def test_task_of_an_array_makes_runs_of_its_own() -> None:
-    found = mlflow_of(environment(parse_yaml("run: x\narray: 3"), replace(TASK, index=2)))
-    assert "RUN_ID" not in found
+def test_task_of_an_array_has_a_run_of_its_own() -> None:
+    names = environment(parse_yaml("run: x\narray: 3"), replace(TASK, index=2))
+    run, found = task_run_id(TASK.job_id, 2).hex, mlflow_of(names)
+    assert run != TASK.job_id.hex and found["RUN_ID"] == names["MUSTER_RUN_ID"] == run
     assert json.loads(found["RUN_CONTEXT"]) == {
         "muster.job": "1042",
-        "mlflow.parentRunId": TASK.job_id.hex,
+        "mlflow.parentRunId": run,
         "muster.task": "2",
     }
 
@@ -235,7 +237,7 @@ def test_users_cannot_set_reserved_variables() -> None:
         for name in full
         if name not in FORBIDDEN_NAMES and not name.startswith(tuple(FORBIDDEN_FAMILIES))
     }
-    assert unguarded == tunable - {"MLFLOW_RUN_ID"}  # it is an array
+    assert unguarded == tunable
 
 
 def test_master_port_is_outside_ephemeral_range() -> None:

@@ -112,5 +112,5 @@ def agreements(request: Any) -> HttpResponse:
     return render(
         request,
         "account/agreements.html",
-        {"page_title": _("Applications you use"), "rows": consents_of(request.user)},
+        {"page_title": _("Connected apps"), "rows": consents_of(request.user)},
     )
