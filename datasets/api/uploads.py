@@ -133,8 +133,10 @@ class UploadView(TusView):
 
     @extend_schema(exclude=True)
     def head(self, request: Request, repository: str, upload: UUID) -> Response:
-        """Answer how many bytes came."""
+        """Answer how many bytes came, and store the file if a failure came after the last ones."""
         row = self.upload(repository, upload)
+        if services.received(row) == row.size:
+            row = services.append(actor=self.actor, upload=row, offset=row.size, chunks=[])
         headers = {"Upload-Length": str(row.size), **_state(row)}
         return Response(status=status.HTTP_200_OK, headers=headers)
 

@@ -29,7 +29,7 @@ from portal.core.formatting import bytes_text
 from portal.core.keyset import Order, page_of
 from portal.core.messages import Message
 from portal.core.protocols import MAX_BODY
-from portal.web.transfers import Download, announced_size, send_file
+from portal.web.transfers import PIECE, Download, announced_size, send_file
 from workspaces.api.base import idempotent
 from workspaces.api.views import items, read
 
@@ -92,11 +92,19 @@ class Lines:
         return LinesParser.media_type
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        number = 0
-        while line := self._stream.readline(LONGEST_LINE):
-            number += 1
+        for number, line in enumerate(self._lines(), 1):
             if line.strip():
                 yield _object(line, number)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield lines. The server's own `readline` with a limit returns parts of them."""
+        rest = b""
+        while data := self._stream.read(PIECE):
+            *lines, rest = (rest + data).split(b"\n")
+            yield from lines
+            if len(rest) > LONGEST_LINE:
+                raise InvalidInput(Message("A line of the body is too long."), code="not_json")
+        yield rest
 
 
 class LinesParser(BaseParser):
@@ -145,8 +153,9 @@ class CommitsView(KindView):
     def _post(self, request: Request, row: Repository) -> Response:
         if isinstance(request.data, Lines):
             lines = iter(request.data)
-            body = dict(next(lines, {}))
-            changes = lines
+            body, changes = next(lines, None), lines
+            if body is None:
+                raise InvalidInput(Message("The body has no line."), code="not_json")
         else:
             body = dict(request.data)
             given = body.pop("changes", None)
