@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from datasets import selectors, services
+from datasets.access import check_may_write
 from datasets.api import serializers as s
 from datasets.api.views import KindView
 from datasets.models import Ref, Repository, Version
@@ -49,7 +50,8 @@ class VersionsView(KindView):
     permissions = {"GET": None}
 
     @extend_schema(
-        parameters=[OpenApiParameter("cursor", str), _PAGING[1]], responses=s.VersionPageSerializer
+        parameters=[OpenApiParameter("cursor", str), _PAGING[1]],
+        responses=s.RepositoryVersionSerializer(many=True),
     )
     def get(self, request: Request, repository: str) -> Response:
         """List the versions, the last one first."""
@@ -67,7 +69,7 @@ class VersionsView(KindView):
 class VersionView(KindView):
     permissions = {"GET": None, "DELETE": None}
 
-    @extend_schema(responses=s.VersionSerializer)
+    @extend_schema(responses=s.RepositoryVersionSerializer)
     def get(self, request: Request, repository: str, revision: str) -> Response:
         """Get a version by branch, tag, number or commit."""
         return Response(_version_row(self.version(repository, revision)))
@@ -128,7 +130,7 @@ class CommitsView(KindView):
             "application/json": s.CommitSerializer,
             "application/x-ndjson": OpenApiTypes.BINARY,
         },
-        responses={201: s.VersionSerializer},
+        responses={201: s.RepositoryVersionSerializer},
     )
     def post(self, request: Request, repository: str) -> Response:
         """Make a version of changes to a branch, whose files were uploaded before.
@@ -138,6 +140,7 @@ class CommitsView(KindView):
         the branch is no longer at `parent`, the answer is 409 with the code `moved`.
         """
         row = self.repository(repository)
+        check_may_write(self.actor, row)
         if "ndjson" not in request.content_type and (
             (announced_size(request._request) or 0) > LARGEST_JSON
         ):
@@ -272,18 +275,18 @@ class TagView(KindView):
     permissions = {"PUT": None, "DELETE": None}
 
     @extend_schema(request=s.TagSerializer, responses=s.RefSerializer)
-    def put(self, request: Request, repository: str, name: str) -> Response:
+    def put(self, request: Request, repository: str, tag: str) -> Response:
         """Name a version. A tag that exists is moved only with `may_move`."""
         row = self.repository(repository)
         body = read(s.TagSerializer, request)
         version = selectors.find_version(row, body.pop("revision"))
-        ref = services.set_tag(actor=self.actor, repository=row, name=name, version=version, **body)
+        ref = services.set_tag(actor=self.actor, repository=row, name=tag, version=version, **body)
         return Response(ref_rows([ref])[0])
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, repository: str, name: str) -> Response:
+    def delete(self, request: Request, repository: str, tag: str) -> Response:
         """Delete a tag; its version stays."""
-        return _delete_ref(self, repository, Ref.Kind.TAG, name)
+        return _delete_ref(self, repository, Ref.Kind.TAG, tag)
 
 
 class BranchesView(KindView):
@@ -308,9 +311,9 @@ class BranchView(KindView):
     permissions = {"DELETE": None}
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, repository: str, name: str) -> Response:
+    def delete(self, request: Request, repository: str, branch: str) -> Response:
         """Delete a branch; its versions stay until retention deletes them."""
-        return _delete_ref(self, repository, Ref.Kind.BRANCH, name)
+        return _delete_ref(self, repository, Ref.Kind.BRANCH, branch)
 
 
 def download_of(version: Version, file: Entry) -> Download:

@@ -273,7 +273,8 @@ def test_other_tenants_get_404_on_each_route(story, ben):
         "with_team": "vision",
         "revision": "1",
         "path": "x",
-        "name": "main",
+        "tag": "main",
+        "branch": "main",
         "upload": upload,
     }
     wrong = []
