@@ -385,7 +385,7 @@ def _change(given: Any, number: int) -> services.Change:
     fields = given if isinstance(given, dict) else {}
     op, path = fields.get("op"), fields.get("path")
     texts = [fields.get(name, "") for name in ("path", "sha256", "source", "revision")]
-    if not path or not all(isinstance(text, str) for text in texts):
+    if not path or not all(isinstance(text, str) and "\x00" not in text for text in texts):
         raise InvalidInput.at(f"changes[{number}]", Message("must have a path"))
     _path, sha256, source, revision = texts
     if op == "add" and sha256:

@@ -197,6 +197,8 @@ def test_commit_with_bad_changes_makes_no_version(ben):
         ({**add, "path": 5}, 400),
         ({**add, "sha256": sha256(b"not uploaded")}, 400),
         ({**add, "sha256": ["a"]}, 400),
+        ({**add, "sha256": "\x00"}, 400),
+        ({"op": "copy", "path": "b", "source": "a", "revision": "\x00"}, 400),
         ({"op": "delete", "path": "a"}, 404),
         ({"op": "copy", "path": "b", "source": "a"}, 404),
         ({"op": "run", "path": "a"}, 400),
