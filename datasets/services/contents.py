@@ -31,6 +31,7 @@ def put_file(
     QuotaExceeded, TooLarge, NotPermitted, and Unavailable if the disk is full; then nothing counts.
     """
     check_may_write(actor, repository)
+    chunks = storage.within_room(repository, chunks, size)
     stored = file_store().put(
         repository.org_id, chunks, size=size, limit=settings.MUSTER_FILE_LIMIT
     )
