@@ -1,0 +1,163 @@
+"""The lists of this app: one declaration for page, CSV file and REST API each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
+
+from datasets.models import Kind, Ref, Repository, Visibility
+from datasets.representations import repository_rows
+from datasets.selectors import visible_repositories
+from portal.core.errors import InvalidInput
+from portal.core.keyset import Order
+from portal.core.messages import Message
+from portal.lists import Column, Filter, ListView, containing, matching
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations.selectors import people, teams_for
+
+PEOPLE = 200
+
+
+def _teams(actor: Actor) -> list[tuple[str, Any]]:
+    teams = [(team["slug"], team["name"]) for team in teams_for(actor)]
+    return [("", _("All teams")), *teams] if len(teams) > 1 else []
+
+
+def _of_teams(teams: list[str], actor: Actor) -> Q:
+    return Q(team__slug__in=teams)
+
+
+def _owned_by(owners: list[str], actor: Actor) -> Q:
+    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
+    return found | Q(owner_id=actor.user_id) if "me" in owners else found
+
+
+def _owners(actor: Actor) -> list[tuple[str, Any]]:
+    if not actor.may(P.MEMBERS_READ):
+        return [("me", _("You"))]
+    rows = people().order_by("user__email").values_list("user__email", "user__name")[:PEOPLE]
+    return [("me", _("You")), *rows]
+
+
+def _with_visibility(texts: list[str], actor: Actor) -> Q:
+    if not set(texts) <= set(Visibility.values):
+        raise InvalidInput.at("visibility", Message("must be private, team or organization"))
+    return Q(visibility__in=texts)
+
+
+def _filters(placeholder: Any) -> tuple[Filter, ...]:
+    return (
+        Filter(
+            "q",
+            containing("name", "description"),
+            help="Words in the name or the description.",
+            label=_("Search"),
+            placeholder=placeholder,
+            is_search=True,
+        ),
+        Filter(
+            "team",
+            matching(_of_teams),
+            help="Slug of a team.",
+            label=_("Team"),
+            choices=_teams,
+            is_multiple=True,
+        ),
+        Filter(
+            "owner",
+            matching(_owned_by),
+            help="E-mail address, or `me`.",
+            label=_("Owner"),
+            chips=(("me", _("Mine")),),
+            values=_owners,
+            is_multiple=True,
+            key="user",
+        ),
+        Filter(
+            "visibility",
+            matching(_with_visibility),
+            help="private, team or organization.",
+            label=_("Visibility"),
+            chips=(
+                (Visibility.PRIVATE.value, _("Private")),
+                (Visibility.ORGANIZATION.value, _("Organization")),
+            ),
+            values=lambda actor: [
+                (Visibility.PRIVATE.value, _("Private")),
+                (Visibility.TEAM.value, _("Team")),
+                (Visibility.ORGANIZATION.value, _("Organization")),
+            ],
+            is_multiple=True,
+        ),
+    )
+
+
+def _columns(label: Any) -> tuple[Column, ...]:
+    return (
+        Column("name", label, sort=("name", "id")),
+        Column("team", _("Team"), sort=("team__slug", "id")),
+        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
+        Column("files", _("Files"), "num", sort=("head_files", "id")),
+        Column("bytes", _("Size"), "num", sort=("head_bytes", "id")),
+        Column("versions", _("Versions"), "num", is_optional=True),
+        Column("visibility", _("Visibility"), is_extra=True),
+        Column("stored_bytes", _("Space used"), "num", sort=("stored_bytes", "id"), is_extra=True),
+        Column("created_at", _("Created"), "num", sort=("created_at", "id"), is_extra=True),
+        Column("updated_at", _("Updated"), "num", sort=("updated_at", "id")),
+    )
+
+
+def _with_head(rows: QuerySet[Repository]) -> QuerySet[Repository]:
+    """Add the number of files and bytes of the newest version, by which the list is sorted."""
+    head = Ref.objects.filter(repository_id=OuterRef("id"), name=OuterRef("default_branch"))
+    return rows.annotate(
+        head_files=Coalesce(Subquery(head.values(n=F("version__files"))[:1]), 0),
+        head_bytes=Coalesce(Subquery(head.values(n=F("version__bytes"))[:1]), 0),
+    )
+
+
+def _list_of(kind: Kind, label: Any, placeholder: Any) -> ListView:
+    return ListView(
+        name=f"{kind}s",
+        rows=lambda actor: _with_head(visible_repositories(actor, kind)),
+        represent=lambda rows, actor: repository_rows(rows),
+        row_template="datasets/_repository_row.html",
+        order=Order("name", "id"),
+        filters=_filters(placeholder),
+        columns=_columns(label),
+    )
+
+
+def _trash_of(kind: Kind, label: Any) -> ListView:
+    return ListView(
+        name=f"{kind}s-trash",
+        rows=lambda actor: visible_repositories(actor, kind, is_deleted=True),
+        represent=lambda rows, actor: repository_rows(rows),
+        row_template="datasets/_trash_row.html",
+        order=Order("deleted_at", "id", is_descending=True),
+        columns=(
+            Column("name", label),
+            Column("team", _("Team")),
+            Column("stored_bytes", _("Space used"), "num"),
+            Column("deleted_at", _("Deleted"), "num"),
+            Column("actions", "", value=None),
+        ),
+    )
+
+
+LISTS = {
+    Kind.DATASET: _list_of(
+        Kind.DATASET, _("Dataset"), _("Search datasets, or team:vision user:me")
+    ),
+    Kind.CHECKPOINT: _list_of(
+        Kind.CHECKPOINT, _("Checkpoint"), _("Search checkpoints, or team:vision user:me")
+    ),
+}
+TRASHES = {
+    Kind.DATASET: _trash_of(Kind.DATASET, _("Dataset")),
+    Kind.CHECKPOINT: _trash_of(Kind.CHECKPOINT, _("Checkpoint")),
+}

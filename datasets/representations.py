@@ -1,0 +1,153 @@
+"""Represent repositories, versions and files as JSON: one shape for API, pages and CLI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db.models import Count, F
+
+from datasets.access import may_manage, may_write
+from datasets.models import Ref, Repository, Share, Version
+from datasets.trees import Difference, Entry, Folder
+from workspaces.access.actors import Actor
+
+Item = dict[str, Any]
+
+
+def repository_rows(repositories: Sequence[Repository]) -> list[Item]:
+    """Return list items. `head` is the newest version of the default branch."""
+    ids = [row.id for row in repositories]
+    heads = Ref.objects.filter(
+        repository__in=ids, name=F("repository__default_branch"), version__isnull=False
+    ).select_related("version")
+    head_of = {ref.repository_id: ref.version for ref in heads.defer("version__blocks")}
+    counts = Version.objects.filter(repository__in=ids).values("repository").annotate(n=Count("id"))
+    versions = {found["repository"]: found["n"] for found in counts}
+    return [_repository(row, head_of.get(row.id), versions.get(row.id, 0)) for row in repositories]
+
+
+def repository_detail(row: Repository, actor: Actor) -> Item:
+    """Return a repository with its rules, and the teams it is shared with."""
+    return {
+        **repository_rows([row])[0],
+        "keep_last": row.keep_last,
+        "keep_days": row.keep_days,
+        "legal_hold": row.legal_hold,
+        "shares": share_rows(row),
+        "may_write": may_write(actor, row),
+        "may_manage": may_manage(actor, row),
+    }
+
+
+def share_rows(row: Repository) -> list[Item]:
+    """Return the teams that a repository is shared with."""
+    shares = Share.objects.filter(repository=row).select_related("team").order_by("team__slug")
+    return [{"team": share.team.slug, "can_write": share.can_write} for share in shares]
+
+
+def version_rows(repository: Repository, versions: Sequence[Version]) -> list[Item]:
+    """Return list items with the branches and tags that point at each version."""
+    refs = Ref.objects.filter(repository=repository, version__in=[v.id for v in versions])
+    names: dict[Any, dict[str, list[str]]] = {}
+    for version_id, kind, name in refs.order_by("name").values_list("version_id", "kind", "name"):
+        names.setdefault(version_id, {}).setdefault(kind, []).append(name)
+    parents = dict(
+        Version.objects.filter(id__in=[v.parent_id for v in versions if v.parent_id]).values_list(
+            "id", "commit"
+        )
+    )
+    return [
+        {
+            "id": str(version.id),
+            "version": version.number,
+            "commit": version.commit,
+            "parent": parents.get(version.parent_id),
+            "message": version.message,
+            "description": version.description,
+            "author": _person(version.author),
+            "job_id": str(version.job_id) if version.job_id else None,
+            "files": version.files,
+            "bytes": version.bytes,
+            "added": version.added,
+            "changed": version.changed,
+            "removed": version.removed,
+            "branches": names.get(version.id, {}).get(Ref.Kind.BRANCH, []),
+            "tags": names.get(version.id, {}).get(Ref.Kind.TAG, []),
+            "created_at": version.created_at,
+        }
+        for version in versions
+    ]
+
+
+def ref_rows(refs: Iterable[Ref]) -> list[Item]:
+    """Return branches and tags; the refs have their version."""
+    return [
+        {
+            "kind": ref.kind,
+            "name": ref.name,
+            "version": ref.version.number if ref.version else None,
+            "commit": ref.version.commit if ref.version else None,
+            "message": ref.message,
+            "created_at": ref.created_at,
+        }
+        for ref in refs
+    ]
+
+
+def entry_rows(entries: Iterable[Entry | Folder]) -> list[Item]:
+    """Return files and folders of a listing."""
+    return [
+        {"type": "folder", "path": entry.path, "bytes": None, "sha256": None}
+        if isinstance(entry, Folder)
+        else {"type": "file", "path": entry.path, "bytes": entry.size, "sha256": entry.sha256}
+        for entry in entries
+    ]
+
+
+def difference_rows(found: Iterable[Difference]) -> list[Item]:
+    """Return the files that two versions do not have in common."""
+    return [
+        {
+            "path": change.path,
+            "change": _kind_of(change),
+            "before": _side(change.before),
+            "after": _side(change.after),
+        }
+        for change in found
+    ]
+
+
+def _kind_of(change: Difference) -> str:
+    if change.before is None:
+        return "added"
+    return "removed" if change.after is None else "changed"
+
+
+def _side(entry: Entry | None) -> Item | None:
+    return {"bytes": entry.size, "sha256": entry.sha256} if entry else None
+
+
+def _repository(row: Repository, head: Version | None, versions: int) -> Item:
+    return {
+        "id": str(row.id),
+        "kind": row.kind,
+        "name": row.name,
+        "team": row.team.slug,
+        "owner": _person(row.owner),
+        "description": row.description,
+        "visibility": row.visibility,
+        "default_branch": row.default_branch,
+        "head": {"version": head.number, "commit": head.commit} if head else None,
+        "files": head.files if head else 0,
+        "bytes": head.bytes if head else 0,
+        "versions": versions,
+        "stored_bytes": row.stored_bytes,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "deleted_at": row.deleted_at,
+    }
+
+
+def _person(user: Any) -> Item:
+    return {"email": user.email, "name": user.display_name}
