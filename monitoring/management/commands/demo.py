@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.utilization.recording import record_utilization
-from monitoring.demo import experiments, history, telemetry
+from monitoring.demo import datasets, experiments, history, telemetry
 from portal.core import clock
 from portal.core.errors import Conflict
 
@@ -36,6 +36,8 @@ class Command(BaseCommand):
         telemetry.write_history()
         self.stdout.write("Writing experiments …")
         experiments.create(options["seed"])
+        self.stdout.write("Writing datasets and checkpoints …")
+        datasets.create(options["seed"])
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
