@@ -5,11 +5,18 @@ import re
 from django.apps import AppConfig
 
 UPLOAD_FORM = re.compile(r"/[^/]+/(datasets|checkpoints)/[^/]+/upload")
+COMMITS_LIMIT = 512 << 20  # bytes: a million changes, one a line
+_REPOSITORY = r"/api/v1/orgs/[^/]+/(datasets|checkpoints)/[^/]+"
+CONTENTS = re.compile(rf"{_REPOSITORY}/(contents|uploads/[^/]+)")
+COMMITS = re.compile(rf"{_REPOSITORY}/commits")
+
 
 class DatasetsConfig(AppConfig):
     name = "datasets"
 
     def ready(self) -> None:
+        from django.conf import settings
+
         from datasets import selectors  # models are loaded by now
         from datasets.web.navigation import ENTRIES
         from datasets.web.search import PROVIDERS
@@ -21,3 +28,5 @@ class DatasetsConfig(AppConfig):
         protocols.allow_larger_bodies("", UPLOAD_FORM, protocols.UPLOAD)
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)
+        protocols.allow_larger_bodies("/api/v1/", CONTENTS, settings.MUSTER_FILE_LIMIT)
+        protocols.allow_larger_bodies("/api/v1/", COMMITS, COMMITS_LIMIT)

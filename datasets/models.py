@@ -176,6 +176,7 @@ class Upload(TenantModel):
     owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     path = models.CharField(max_length=1000, blank=True)  # as the client names it, for people
     size = models.BigIntegerField()  # bytes, announced
+    announced = models.CharField(max_length=64, blank=True)  # SHA-256 that it must have
     sha256 = models.CharField(max_length=64, blank=True)  # once complete
     created_at = models.DateTimeField(default=clock.now)
     updated_at = models.DateTimeField(default=clock.now)

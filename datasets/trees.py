@@ -89,13 +89,17 @@ class Tree:
         """Yield files in order, from a path on."""
         yield from self._from_key(sort_key(start))
 
-    def below(self, folder: str) -> Iterator[Entry]:
-        """Yield all files in a folder and its subfolders; "" is the top."""
+    def below(self, folder: str, after: str = "") -> Iterator[Entry]:
+        """Yield all files in a folder and its subfolders, those after the path `after`.
+
+        "" is the top.
+        """
         inside = f"{folder}/" if folder else ""
-        for entry in self.entries(inside):
+        for entry in self.entries(after or inside):
             if not entry.path.startswith(inside):
                 return
-            yield entry
+            if entry.path != after:
+                yield entry
 
     def listing(self, folder: str = "", after: str = "") -> Iterator[Entry | Folder]:
         """Yield the files and subfolders directly in a folder, those after the path `after`."""
@@ -127,10 +131,13 @@ class Tree:
         return max(bisect_right(self.firsts, key) - 1, 0)
 
 
-def differences(before: Tree, after: Tree) -> Iterator[Difference]:
-    """Yield the files that were added, changed or removed, in order. Skips equal blocks."""
+def differences(before: Tree, after: Tree, start: str = "") -> Iterator[Difference]:
+    """Yield the files that were added, changed or removed, in order, those after the path `start`.
+
+    Skips equal blocks.
+    """
     shared = {block.digest for block in before.blocks} & {block.digest for block in after.blocks}
-    old, new = _unshared(before, shared), _unshared(after, shared)
+    old, new = _unshared(before, shared, start), _unshared(after, shared, start)
     left, right = next(old, None), next(new, None)
     while left or right:
         key_left = sort_key(left.path) if left else None
@@ -230,7 +237,9 @@ def _parts(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         yield entries[start:]
 
 
-def _unshared(tree: Tree, shared: set[str]) -> Iterator[Entry]:
-    for block in tree.blocks:
+def _unshared(tree: Tree, shared: set[str], start: str) -> Iterator[Entry]:
+    key = sort_key(start)
+    for block in tree.blocks[tree.block_of(key) :]:
         if block.digest not in shared:
-            yield from tree.load(block.digest)
+            entries = tree.load(block.digest)
+            yield from entries[bisect_right(entries, key, key=_key) if start else 0 :]

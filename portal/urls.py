@@ -46,6 +46,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("mlflow/", include("experiments.mlflow.urls")),
     path("api/v1/", include("workspaces.api.urls")),
+    path("api/v1/", include("datasets.api.urls")),
     path("api/v1/", include("registry.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
     path("api/v1/", include("experiments.api.urls")),

@@ -224,6 +224,7 @@ class Migration(migrations.Migration):
                 ),
                 ("path", models.CharField(blank=True, max_length=1000)),
                 ("size", models.BigIntegerField()),
+                ("announced", models.CharField(blank=True, max_length=64)),
                 ("sha256", models.CharField(blank=True, max_length=64)),
                 ("created_at", models.DateTimeField(default=portal.core.clock.now)),
                 ("updated_at", models.DateTimeField(default=portal.core.clock.now)),

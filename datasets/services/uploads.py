@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from uuid import UUID
 
 from django.conf import settings
 
@@ -16,11 +18,15 @@ from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
 
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
-def start_upload(*, actor: Actor, repository: Repository, size: int, path: str = "") -> Upload:
+
+def start_upload(
+    *, actor: Actor, repository: Repository, size: int, path: str = "", sha256: str = ""
+) -> Upload:
     """Start a file of `size` bytes. `path` is for people; a commit says where it goes.
 
-    Raises InvalidInput, TooLarge, NotPermitted.
+    `sha256` is what the whole file must have. Raises InvalidInput, TooLarge, NotPermitted.
     """
     check_may_write(actor, repository)
     assert actor.user_id is not None
@@ -38,13 +44,14 @@ def start_upload(*, actor: Actor, repository: Repository, size: int, path: str =
         owner_id=actor.user_id,
         path=path[:1000].replace("\x00", ""),
         size=size,
+        announced=_checked_digest(sha256),
     )
     row.save()
     file_store().start(row.org_id, row.id)
     return append(actor=actor, upload=row, offset=0, chunks=[]) if size == 0 else row
 
 
-def find_upload(actor: Actor, repository: Repository, upload_id: str) -> Upload:
+def find_upload(actor: Actor, repository: Repository, upload_id: UUID) -> Upload:
     """Return an upload of the actor. Raises NotFound."""
     row = Upload.objects.filter(repository=repository, owner_id=actor.user_id, id=upload_id).first()
     if row is None:
@@ -69,13 +76,11 @@ def append(
     upload: Upload,
     offset: int,
     chunks: Iterable[bytes],
-    sha256: str = "",
 ) -> Upload:
     """Append bytes at an offset, and store the file once all came. What came is kept on errors.
 
-    `sha256` is what the whole file must have. Raises Conflict if the offset is not where the last
-    piece ended, InvalidInput if too much came or the file is another one, QuotaExceeded,
-    NotPermitted.
+    Raises Conflict if the offset is not where the last piece ended, InvalidInput if too much came,
+    or if the file is not the announced one, which discards it; QuotaExceeded, NotPermitted.
     """
     check_may_write(actor, upload.repository)
     if upload.sha256 and offset == upload.size:
@@ -86,7 +91,11 @@ def append(
     if now_at < upload.size:
         return upload
     stored = store.finish(upload.org_id, upload.id)
-    check_digest(stored, sha256)
+    try:
+        check_digest(stored, upload.announced)
+    except InvalidInput:
+        discard_upload(actor=actor, upload=upload)
+        raise
     add_contents(upload.repository, [stored])
     upload.sha256 = stored.sha256
     upload.save(update_fields=["sha256"])
@@ -99,3 +108,9 @@ def discard_upload(*, actor: Actor, upload: Upload) -> None:
     check_may_write(actor, upload.repository)
     file_store().discard(upload.org_id, upload.id)
     upload.delete()
+
+
+def _checked_digest(text: str) -> str:
+    if text and not _SHA256.match(text):
+        raise InvalidInput.at("sha256", Message("must be 64 hexadecimal digits"))
+    return text

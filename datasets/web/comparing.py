@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -11,7 +10,7 @@ from uuid import UUID
 
 from datasets.models import Version
 from datasets.selectors import tree_of
-from datasets.trees import Difference, Entry, Tree, differences, sort_key
+from datasets.trees import Difference, Entry, Tree, differences
 from portal.blobs.files import file_store
 from portal.core.errors import NotFound
 from portal.web.previews import text_of
@@ -47,7 +46,7 @@ class Comparison:
 def compare(before: Version | None, after: Version | None, *, start: str = "") -> Comparison:
     """Compare two versions, None for an empty one, from the file after `start` on."""
     old, new = tree_of(before), tree_of(after)
-    found = list(islice(_after(old, new, start), PAGE + 1))
+    found = list(islice(differences(old, new, start), PAGE + 1))
     counts, is_beyond = _counts(before, after, old, new)
     org_id = next(version.org_id for version in (after, before) if version)
     return Comparison(
@@ -56,15 +55,6 @@ def compare(before: Version | None, after: Version | None, *, start: str = "") -
         is_beyond,
         found[PAGE - 1].path if len(found) > PAGE else "",
     )
-
-
-def _after(old: Tree, new: Tree, start: str) -> Iterator[Difference]:
-    """Yield the differences after a path; blocks before it are not read."""
-    if not start:
-        return differences(old, new)
-    key = sort_key(start)
-    parts = (Tree(tree.blocks[tree.block_of(key) :], tree.load) for tree in (old, new))
-    return (one for one in differences(*parts) if sort_key(one.path) > key)
 
 
 def _counts(

@@ -37,6 +37,8 @@ def folder(request: Any, kind: str, repository: str, path: str = "") -> HttpResp
     if path and not found and not after:
         raise NotFound(Message("There is no folder {path} in this version.", path=repr(path[:200])))
     entries = [_item(place, one) for one in found[:PAGE]]
+    if len(found) <= PAGE and not after:  # all of the folder: folders first, as people expect
+        entries.sort(key=lambda one: not one["is_folder"])
     context = place.context("files", title=path.rpartition("/")[2] if path else None)
     return render(
         request,

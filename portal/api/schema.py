@@ -10,6 +10,8 @@ TAGS = {
     "Experiments": ("experiments",),
     "Runs": ("runs",),
     "Models": ("models", "models-trash"),
+    "Datasets": ("datasets", "datasets-trash"),
+    "Checkpoints": ("checkpoints", "checkpoints-trash"),
     "Usage": ("gpu-time", "idle-gpus", "storage"),
     "Nodes": ("nodes", "wall", "agent"),
     "Pools": ("pools",),

@@ -32,6 +32,7 @@ TITLES = {
     405: "Method not allowed",
     429: "Too many requests",
     503: "Unavailable",
+    507: "Insufficient storage",
     500: "Internal error",
 }
 

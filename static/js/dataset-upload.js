@@ -185,7 +185,8 @@ function start(form) {
     for (let at = 0; at < asked.length; at += ASKED) {
       const batch = asked.slice(at, at + ASKED);
       const sha256 = [...new Set(batch.map((one) => one.sha256))];
-      const present = new Set((await send("POST", `${api}/contents`, { sha256 })).present);
+      const { items } = await send("POST", `${api}/contents`, { sha256 });
+      const present = new Set(items.map((item) => item.sha256));
       for (const one of batch) {
         if (!present.has(one.sha256)) continue;
         one.sent = one.file.size;
@@ -283,9 +284,9 @@ function start(form) {
         ? say("Upload {name}", only)
         : say("Upload {n} files", { n: count(paths.length) }));
     part("status").textContent = say("Committing");
-    const body = { message, branch: form.dataset.branch, changes };
-    if (parent !== null) body.parent = parent;
-    await send("POST", `${api}/commits`, body);
+    const about = { message, branch: form.dataset.branch };
+    if (parent !== null) about.parent = parent;
+    await sendLines(`${api}/commits`, [about, ...changes]);
     isBusy = false;
     location.assign(page);
   }
@@ -297,14 +298,20 @@ function start(form) {
     part("moved").scrollIntoView({ block: "nearest" });
   }
 
-  async function send(method, url, body) {
+  const send = (method, url, body) => request(method, url, "application/json", JSON.stringify(body));
+
+  // A line each, because a commit may have a million files
+  const sendLines = (url, rows) =>
+    request("POST", url, "application/x-ndjson", rows.map((row) => JSON.stringify(row)).join("\n"));
+
+  async function request(method, url, type, body) {
     let answer;
     try {
       answer = await fetch(url, {
         method,
-        body: JSON.stringify(body),
+        body,
         headers: {
-          "Content-Type": "application/json",
+          "Content-Type": type,
           "X-CSRFToken": form.elements.csrfmiddlewaretoken.value,
         },
       });

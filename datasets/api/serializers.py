@@ -1,0 +1,208 @@
+"""Bodies of requests and responses, for validation and OpenAPI."""
+
+from __future__ import annotations
+
+from rest_framework import serializers as s
+
+from datasets.models import Visibility
+from datasets.names import LONGEST_MESSAGE
+from datasets.services.repositories import LONGEST_DESCRIPTION, MOST_KEPT
+
+MOST_DIGESTS = 10_000  # in one question
+
+
+class HeadSerializer(s.Serializer):  # type: ignore[type-arg]
+    version = s.IntegerField()
+    commit = s.CharField()
+
+
+class ShareSerializer(s.Serializer):  # type: ignore[type-arg]
+    team = s.CharField()
+    can_write = s.BooleanField()
+
+
+class RepositorySerializer(s.Serializer):  # type: ignore[type-arg]
+    id = s.UUIDField()
+    kind = s.CharField(help_text="dataset or checkpoint")
+    name = s.CharField()
+    team = s.CharField()
+    owner = s.DictField()
+    description = s.CharField()
+    visibility = s.CharField(help_text="private, team or organization")
+    default_branch = s.CharField()
+    head = HeadSerializer(allow_null=True, help_text="The newest version of the default branch.")
+    files = s.IntegerField(help_text="Of the head.")
+    bytes = s.IntegerField(help_text="Of the head.")
+    versions = s.IntegerField()
+    stored_bytes = s.IntegerField(help_text="Of all versions; equal files count once.")
+    created_at = s.DateTimeField()
+    updated_at = s.DateTimeField()
+    deleted_at = s.DateTimeField(allow_null=True)
+
+
+class RepositoryDetailSerializer(RepositorySerializer):
+    keep_last = s.IntegerField()
+    keep_days = s.IntegerField()
+    legal_hold = s.CharField(help_text="The reason; empty for none.")
+    shares = ShareSerializer(many=True)
+    may_write = s.BooleanField()
+    may_manage = s.BooleanField()
+
+
+class NewRepositorySerializer(s.Serializer):  # type: ignore[type-arg]
+    name = s.CharField(max_length=96)
+    team = s.CharField(required=False, default="", allow_blank=True)
+    description = s.CharField(
+        required=False, default="", allow_blank=True, max_length=LONGEST_DESCRIPTION
+    )
+    visibility = s.CharField(required=False, default=Visibility.TEAM.value)
+
+
+class RepositoryChangeSerializer(s.Serializer):  # type: ignore[type-arg]
+    name = s.CharField(max_length=96, required=False)
+    description = s.CharField(required=False, allow_blank=True, max_length=LONGEST_DESCRIPTION)
+    visibility = s.CharField(required=False, help_text="private, team or organization")
+    default_branch = s.CharField(required=False, max_length=200)
+    keep_last = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
+    keep_days = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
+    legal_hold = s.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_DESCRIPTION,
+        help_text="The reason; empty ends it.",
+    )
+    seen_at = s.DateTimeField(
+        required=False, help_text="`updated_at` as you read it: refused if it was changed since."
+    )
+
+
+class ShareChangeSerializer(s.Serializer):  # type: ignore[type-arg]
+    can_write = s.BooleanField(required=False, default=False)
+
+
+class VersionSerializer(s.Serializer):  # type: ignore[type-arg]
+    id = s.UUIDField()
+    version = s.IntegerField()
+    commit = s.CharField(help_text="40 hexadecimal digits.")
+    parent = s.CharField(allow_null=True, help_text="Commit that it was made from.")
+    message = s.CharField()
+    description = s.CharField()
+    author = s.DictField()
+    job_id = s.UUIDField(allow_null=True)
+    files = s.IntegerField()
+    bytes = s.IntegerField()
+    added = s.IntegerField(help_text="Files, against the parent.")
+    changed = s.IntegerField()
+    removed = s.IntegerField()
+    branches = s.ListField(child=s.CharField())
+    tags = s.ListField(child=s.CharField())
+    created_at = s.DateTimeField()
+
+
+class VersionPageSerializer(s.Serializer):  # type: ignore[type-arg]
+    items = VersionSerializer(many=True)
+    next = s.CharField(allow_null=True)
+    previous = s.CharField(allow_null=True)
+
+
+class ChangeSerializer(s.Serializer):  # type: ignore[type-arg]
+    op = s.ChoiceField(choices=["add", "delete", "copy"])
+    path = s.CharField()
+    sha256 = s.CharField(required=False, help_text="add: of a file that was uploaded.")
+    source = s.CharField(required=False, help_text="copy: a file or folder.")
+    revision = s.CharField(required=False, help_text="copy: of the source; default the parent.")
+    is_folder = s.BooleanField(required=False, help_text="delete: may also be missing.")
+
+
+class CommitSerializer(s.Serializer):  # type: ignore[type-arg]
+    message = s.CharField(required=False, allow_blank=True, max_length=LONGEST_MESSAGE)
+    description = s.CharField(required=False, allow_blank=True)
+    branch = s.CharField(required=False, allow_blank=True, help_text="Default: the default branch.")
+    parent = s.CharField(
+        required=False,
+        allow_blank=True,
+        allow_null=True,
+        help_text="Commit that the changes were made to, empty for none: refused if the branch has "
+        "moved since. Without it, changes apply to the newest version.",
+    )
+    changes = ChangeSerializer(many=True)
+
+
+class EntrySerializer(s.Serializer):  # type: ignore[type-arg]
+    type = s.CharField(help_text="file or folder")
+    path = s.CharField()
+    bytes = s.IntegerField(allow_null=True)
+    sha256 = s.CharField(allow_null=True)
+
+
+class TreeSerializer(s.Serializer):  # type: ignore[type-arg]
+    version = s.IntegerField()
+    commit = s.CharField()
+    path = s.CharField()
+    items = EntrySerializer(many=True)
+    next = s.CharField(allow_null=True, help_text="`after` of the next page.")
+
+
+class SideSerializer(s.Serializer):  # type: ignore[type-arg]
+    bytes = s.IntegerField()
+    sha256 = s.CharField()
+
+
+class DifferenceSerializer(s.Serializer):  # type: ignore[type-arg]
+    path = s.CharField()
+    change = s.CharField(help_text="added, changed or removed")
+    before = SideSerializer(allow_null=True)
+    after = SideSerializer(allow_null=True)
+
+
+class DiffSerializer(s.Serializer):  # type: ignore[type-arg]
+    before = s.CharField(allow_null=True, help_text="Commit.")
+    after = s.CharField(help_text="Commit.")
+    items = DifferenceSerializer(many=True)
+    next = s.CharField(allow_null=True, help_text="`after` of the next page.")
+
+
+class RefSerializer(s.Serializer):  # type: ignore[type-arg]
+    kind = s.CharField(help_text="branch or tag")
+    name = s.CharField()
+    version = s.IntegerField(allow_null=True)
+    commit = s.CharField(allow_null=True)
+    message = s.CharField()
+    created_at = s.DateTimeField()
+
+
+class TagSerializer(s.Serializer):  # type: ignore[type-arg]
+    revision = s.CharField(required=False, default="", allow_blank=True)
+    message = s.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_MESSAGE)
+    may_move = s.BooleanField(required=False, default=False)
+
+
+class NewBranchSerializer(s.Serializer):  # type: ignore[type-arg]
+    name = s.CharField(max_length=200)
+    revision = s.CharField(required=False, default="", allow_blank=True)
+
+
+class RetentionSerializer(s.Serializer):  # type: ignore[type-arg]
+    keep_last = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
+    keep_days = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
+
+
+class PlanSerializer(s.Serializer):  # type: ignore[type-arg]
+    keep_last = s.IntegerField()
+    keep_days = s.IntegerField()
+    versions = s.ListField(child=s.IntegerField(), help_text="Versions that go.")
+    bytes = s.IntegerField(help_text="What that frees.")
+
+
+class FreedSerializer(s.Serializer):  # type: ignore[type-arg]
+    versions = s.ListField(child=s.IntegerField())
+    bytes = s.IntegerField()
+
+
+class DigestsSerializer(s.Serializer):  # type: ignore[type-arg]
+    sha256 = s.ListField(child=s.RegexField(r"^[0-9a-f]{64}\Z"), max_length=MOST_DIGESTS)
+
+
+class ContentSerializer(s.Serializer):  # type: ignore[type-arg]
+    sha256 = s.CharField()
+    bytes = s.IntegerField()

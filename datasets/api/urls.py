@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from datasets.api import uploads, versions, views
+from datasets.models import Kind
+
+
+def _routes(kind: Kind) -> list[URLPattern]:
+    """Return the routes of one kind; both are served by the same views."""
+    rows = f"orgs/<slug:org>/{kind}s"
+    one = f"{rows}/<str:repository>"
+    name = f"api-{kind}"
+    found = (
+        (rows, views.RepositoriesView, f"{name}s"),
+        (f"{rows}-trash", views.TrashView, f"{name}s-trash"),
+        (f"{rows}-trash/<uuid:trashed>", views.TrashedView, f"{name}s-trash-entry"),
+        (one, views.RepositoryView, name),
+        (f"{one}/shares", views.SharesView, f"{name}-shares"),
+        (f"{one}/shares/<slug:with_team>", views.ShareView, f"{name}-share"),
+        (f"{one}/retention", views.RetentionView, f"{name}-retention"),
+        (f"{one}/versions", versions.VersionsView, f"{name}-versions"),
+        (f"{one}/versions/<path:revision>", versions.VersionView, f"{name}-version"),
+        (f"{one}/commits", versions.CommitsView, f"{name}-commits"),
+        (f"{one}/tree", versions.TreeView, f"{name}-tree"),
+        (f"{one}/diff", versions.DiffView, f"{name}-diff"),
+        (f"{one}/files/<str:revision>/<path:path>", versions.FileView, f"{name}-file"),
+        (f"{one}/refs", versions.RefsView, f"{name}-refs"),
+        (f"{one}/tags/<path:name>", versions.TagView, f"{name}-tag"),
+        (f"{one}/branches", versions.BranchesView, f"{name}-branches"),
+        (f"{one}/branches/<path:name>", versions.BranchView, f"{name}-branch"),
+        (f"{one}/contents", uploads.ContentsView, f"{name}-contents"),
+        (f"{one}/uploads", uploads.UploadsView, f"{name}-uploads"),
+        (f"{one}/uploads/<uuid:upload>", uploads.UploadView, f"{name}-upload"),
+    )
+    return [path(route, view.as_view(kind=kind), name=label) for route, view, label in found]
+
+
+urlpatterns = [*_routes(Kind.DATASET), *_routes(Kind.CHECKPOINT)]

@@ -1,0 +1,189 @@
+"""REST: datasets and checkpoints, their shares, retention and trash."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from datasets import selectors, services
+from datasets.access import check_may_manage
+from datasets.api import serializers as s
+from datasets.lists import LISTS, TRASHES
+from datasets.models import Kind, Repository, Version
+from datasets.representations import repository_detail, share_rows
+from portal.core.errors import NotFound, Unavailable
+from portal.core.messages import Message
+from workspaces.api.base import OrgView, idempotent
+from workspaces.api.views import items, read
+
+
+class InsufficientStorage(Unavailable):
+    """The disk of the portal is full; nothing was changed."""
+
+    http = 507
+
+
+class KindView(OrgView):
+    """Base of the views. `kind` is set by the route."""
+
+    kind: Kind = Kind.DATASET
+
+    def repository(self, name: str) -> Repository:
+        return selectors.find_repository(self.actor, self.kind, name)
+
+    def version(self, name: str, revision: str = "") -> Version:
+        return selectors.find_version(self.repository(name), revision)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, Unavailable) and exc.kind == "disk_full":
+            exc = InsufficientStorage(exc.message, code=exc.kind, data=exc.data)
+        return super().handle_exception(exc)
+
+
+class RepositoriesView(KindView):
+    permissions = {"GET": None, "POST": None}
+
+    @extend_schema(
+        parameters=LISTS[Kind.DATASET].parameters(), responses=s.RepositorySerializer(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        """List what you may read. Keyset pagination."""
+        return Response(LISTS[self.kind].answer(self.actor, request.query_params))
+
+    @extend_schema(request=s.NewRepositorySerializer, responses={201: s.RepositoryDetailSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Create one with an empty branch `main`."""
+        body = read(s.NewRepositorySerializer, request)
+        team = self.team(body.pop("team") or None)
+        row = services.create_repository(actor=self.actor, kind=self.kind, team=team, **body)
+        return Response(repository_detail(row, self.actor), status=status.HTTP_201_CREATED)
+
+
+class RepositoryView(KindView):
+    permissions = {"GET": None, "PATCH": None, "DELETE": None}
+
+    @extend_schema(responses=s.RepositoryDetailSerializer)
+    def get(self, request: Request, repository: str) -> Response:
+        """Get one with its rules and shares."""
+        return Response(repository_detail(self.repository(repository), self.actor))
+
+    @extend_schema(request=s.RepositoryChangeSerializer, responses=s.RepositoryDetailSerializer)
+    def patch(self, request: Request, repository: str) -> Response:
+        """Change name, description, visibility, default branch, retention or legal hold."""
+        row = self.repository(repository)
+        changes = read(s.RepositoryChangeSerializer, request)
+        row = services.update_repository(actor=self.actor, repository=row, **changes)
+        return Response(repository_detail(row, self.actor))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, repository: str) -> Response:
+        """Move it with its versions to the trash."""
+        services.delete_repository(actor=self.actor, repository=self.repository(repository))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SharesView(KindView):
+    permissions = {"GET": None}
+
+    @extend_schema(responses=s.ShareSerializer(many=True))
+    def get(self, request: Request, repository: str) -> Response:
+        """List the teams that it is shared with."""
+        return items(share_rows(self.repository(repository)))
+
+
+class ShareView(KindView):
+    permissions = {"PUT": None, "DELETE": None}
+
+    @extend_schema(request=s.ShareChangeSerializer, responses=s.ShareSerializer)
+    def put(self, request: Request, repository: str, with_team: str) -> Response:
+        """Let another team read it, or also write."""
+        row = self.repository(repository)
+        body = read(s.ShareChangeSerializer, request)
+        team = self.team(with_team)
+        share = services.share_repository(actor=self.actor, repository=row, team=team, **body)
+        return Response({"team": team.slug, "can_write": share.can_write})
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, repository: str, with_team: str) -> Response:
+        """Stop sharing with a team."""
+        row = self.repository(repository)
+        services.unshare_repository(actor=self.actor, repository=row, team=self.team(with_team))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class RetentionView(KindView):
+    permissions = {"GET": None, "POST": None}
+
+    @extend_schema(
+        parameters=[OpenApiParameter("keep_last", int), OpenApiParameter("keep_days", int)],
+        responses=s.PlanSerializer,
+    )
+    def get(self, request: Request, repository: str) -> Response:
+        """Say which versions these rules would delete, by default its own; deletes nothing."""
+        row = self.repository(repository)
+        return Response(_plan_row(*self._plan(row, request.query_params)))
+
+    @extend_schema(request=s.RetentionSerializer, responses=s.PlanSerializer)
+    def post(self, request: Request, repository: str) -> Response:
+        """Delete the versions that these rules do not keep, once."""
+        row = self.repository(repository)
+        check_may_manage(self.actor, row)
+        rules, plan = self._plan(row, request.data)
+        freed = services.delete_versions(actor=self.actor, repository=row, versions=plan.versions)
+        return Response(_plan_row(rules, plan) | {"bytes": freed})
+
+    def _plan(self, row: Repository, given: Any) -> tuple[dict[str, int], Any]:
+        body = s.RetentionSerializer(data=given)
+        body.is_valid(raise_exception=True)
+        rules = {"keep_last": row.keep_last, "keep_days": row.keep_days}
+        if body.validated_data:
+            rules = {"keep_last": 0, "keep_days": 0} | body.validated_data
+        return rules, services.plan(row, **rules)
+
+
+class TrashView(KindView):
+    permissions = {"GET": None}
+
+    @extend_schema(
+        parameters=TRASHES[Kind.DATASET].parameters(), responses=s.RepositorySerializer(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        """List the trash, what was deleted last first."""
+        return Response(TRASHES[self.kind].answer(self.actor, request.query_params))
+
+
+class TrashedView(KindView):
+    permissions = {"POST": None, "DELETE": None}
+
+    @extend_schema(request=None, responses=s.RepositoryDetailSerializer)
+    def post(self, request: Request, trashed: UUID) -> Response:
+        """Restore it with its versions."""
+        row = services.restore_repository(actor=self.actor, repository=self._trashed(trashed))
+        return Response(repository_detail(row, self.actor))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, trashed: UUID) -> Response:
+        """Delete it permanently, with its versions."""
+        services.purge_repository(actor=self.actor, repository=self._trashed(trashed))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _trashed(self, pk: UUID) -> Repository:
+        rows = selectors.visible_repositories(self.actor, self.kind, is_deleted=True)
+        row = rows.filter(id=pk).first()
+        if row is None:
+            raise NotFound(Message("This is not in the trash."), code="no_repository")
+        return row
+
+
+def _plan_row(rules: dict[str, int], plan: Any) -> dict[str, Any]:
+    return {
+        **rules,
+        "versions": [version.number for version in plan.versions],
+        "bytes": plan.bytes,
+    }
