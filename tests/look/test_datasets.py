@@ -1,0 +1,157 @@
+"""Test the pages of datasets in a real Chromium, as somebody uses them who has a folder of data."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.look.conftest import accept_dialogs
+from tests.look.test_directory_page import looked
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
+FILES = {
+    "README.md": b"# Flowers\n\nFrom **the garden**.\n",
+    "train/labels.csv": b"name,colour\nrose,red\nlily,white\n",
+    "train/rows.jsonl": b'{"n": 1}\n{"n": 2, "note": "second"}\n',
+    "test/labels.csv": b"name,colour\ntulip,yellow\n",
+    "test/config.json": b'{"size": 8}',
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    top = tmp_path / "flowers"
+    for path, data in FILES.items():
+        (top / path).parent.mkdir(parents=True, exist_ok=True)
+        (top / path).write_bytes(data)
+    return top
+
+
+def drop(page, folder) -> None:
+    """Drag a folder from the desktop onto the page."""
+    data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send(
+            "Input.dispatchDragEvent", {"type": kind, "x": 700, "y": 400, "data": data}
+        )
+
+
+def test_folder_is_uploaded_browsed_changed_and_restored(site, page, signed_in, folder):
+    accept_dialogs(page)
+    page.goto(f"{site.url}/home/datasets")
+    looked(page, "datasets-none")
+    sent: list[str] = []
+    page.on("request", lambda request: request.method == "PATCH" and sent.append(request.url))
+
+    # Drop a folder onto the list: it becomes a dataset
+    drop(page, folder)
+    dialog = page.locator("#new-repository")
+    expect(dialog.locator("[name=name]")).to_have_value("flowers")
+    expect(dialog.locator("[data-files] li")).to_have_count(5)
+    expect(dialog.locator("[data-files]")).to_contain_text("train/rows.jsonl")
+    dialog.locator("button.primary:visible").click()
+    page.wait_for_url("**/home/datasets/flowers")
+    assert len(sent) == 5
+    expect(page.locator(".page-head .sub")).to_contain_text("5 files")
+    expect(page.locator(".markdown strong")).to_have_text("the garden")
+    looked(page, "dataset")
+
+    # Browse and preview
+    page.click("table.files >> text=train")
+    page.click("table.files >> text=labels.csv")
+    expect(page.locator(".data td.mono")).to_have_text(["rose", "red", "lily", "white"])
+    looked(page, "dataset-file")
+    with page.expect_download() as download:
+        page.click("main header >> text=Download")
+    assert download.value.path().read_bytes() == FILES["train/labels.csv"]
+
+    # Tag it, and upload again with one file changed: only that one is sent
+    page.goto(f"{site.url}/home/datasets/flowers/versions")
+    page.click("td.act summary")
+    page.fill("td.act [name=name]", "v1.0")
+    page.click("[value=tag]")
+    expect(page.locator(".chip.tag")).to_contain_text("v1.0")
+    sent.clear()
+    (folder / "train/labels.csv").write_bytes(b"name,colour\nrose,pink\nlily,white\n")
+    page.goto(f"{site.url}/home/datasets/flowers")
+    page.click("[data-opens-upload]")
+    page.locator("#upload [data-folder]").set_input_files(folder)
+    page.fill("#upload [name=message]", "Roses are pink")
+    page.click("#upload button.primary:visible")
+    expect(page.locator(".page-head .sub")).to_contain_text("version 2")
+    assert len(sent) == 1
+
+    page.click("main nav.tabs >> text=Versions")
+    looked(page, "dataset-versions")
+    page.click(".counts >> nth=0")
+    expect(page.locator(".spec-lines .removed code")).to_have_text("rose,red")
+    expect(page.locator(".spec-lines .added code")).to_have_text("rose,pink")
+    looked(page, "dataset-compare")
+
+    # Somebody else commits first: nothing is lost
+    page.goto(f"{site.url}/home/datasets/flowers/upload")
+    files = [{"name": "late.txt", "mimeType": "text/plain", "buffer": b"late"}]
+    page.locator("form.upload input[type=file]:not([data-folder])").set_input_files(files)
+    change = {"op": "delete", "path": "test/config.json"}
+    body = {"message": "Delete", "changes": [change]}
+    assert site.api.post("/datasets/flowers/commits", json=body).status_code == 201
+    page.click("form.upload button.primary:visible")
+    page.wait_for_selector("text=Somebody else has committed")
+    page.click("[data-onto]")
+    page.wait_for_url("**/home/datasets/flowers")
+    expect(page.locator("table.files")).to_contain_text("late.txt")
+
+    # Delete a file, and go back to the tagged version
+    page.check("tr:has-text('late.txt') input")
+    page.click("#bulk .danger")
+    page.wait_for_selector("text=late.txt was deleted.")
+    page.goto(f"{site.url}/home/datasets/flowers/versions")
+    row = page.locator("tr:has-text('v1.0')")
+    row.locator("summary").click()
+    row.locator("[value=restore]").click()
+    page.wait_for_selector("text=The files are those of version 1 again.")
+    page.click("main nav.tabs >> text=Files")
+    expect(page.locator(".page-head .sub")).to_contain_text("5 files")
+
+    # Retention, trash and undo
+    page.click("main nav.tabs >> text=Settings")
+    page.fill("[name=keep_last]", "1")
+    page.click("[value=plan]")
+    expect(page.locator("#retention .note")).to_contain_text("Would delete 4 versions")
+    looked(page, "dataset-settings")
+    page.click("[value=delete]")
+    page.wait_for_url("**/home/datasets")
+    expect(page.locator("main .empty")).to_be_visible()
+    page.click(".messages .undo button")
+    page.wait_for_url("**/home/datasets/flowers")
+
+    with signed_in(phone=True, theme="dark") as context:
+        phone = context.new_page()
+        for path in ("", "/tree/train", "/file/README.md", "/versions", "/compare", "/settings"):
+            phone.goto(f"{site.url}/home/datasets/flowers{path}")
+            assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_upload_pauses_and_goes_on_after_a_lost_connection(site, page, tmp_path):
+    body = {"team": "default", "name": "large"}
+    assert site.api.post("/datasets", json=body).status_code == 201
+    large = tmp_path / "large.bin"
+    with large.open("wb") as file:
+        file.truncate(100 << 20)  # more than is hashed first, and more than one request
+    page.goto(f"{site.url}/home/datasets/large/upload")
+    lost = []
+
+    def lose(route):
+        if route.request.method == "PATCH" and len(lost) < 2:
+            lost.append(route.request.url)
+            route.abort("connectionreset")
+        else:
+            route.continue_()
+
+    page.route("**/uploads/*", lose)
+    page.locator("form.upload input[type=file]:not([data-folder])").set_input_files(large)
+    page.click("form.upload button.primary:visible")
+    page.wait_for_url("**/home/datasets/large")
+    assert len(lost) == 2
+    expect(page.locator("table.files")).to_contain_text("100 MiB")
