@@ -61,7 +61,9 @@ class Place:
         ).values_list("name", flat=True)
         return rows.first() or ""
 
-    def url(self, name: str = "repository", query: Mapping[str, str] | None = None, **more: Any) -> str:
+    def url(
+        self, name: str = "repository", query: Mapping[str, str] | None = None, **more: Any
+    ) -> str:
         """Return the path of a page of the repository, at the same revision."""
         kwargs = {
             "org": self.request.org.slug,
@@ -73,7 +75,9 @@ class Place:
         text = urlencode({key: value for key, value in asked.items() if value})
         return reverse(name, kwargs=kwargs) + (f"?{text}" if text else "")
 
-    def context(self, tab: str, *, title: Any = None, crumbs: tuple[Any, ...] = ()) -> dict[str, Any]:
+    def context(
+        self, tab: str, *, title: Any = None, crumbs: tuple[Any, ...] = ()
+    ) -> dict[str, Any]:
         """Return the context of the header and the tabs."""
         row, actor = self.row, self.request.actor
         refs = selectors.refs_of(row)[:MOST_REFS]
@@ -96,7 +100,8 @@ class Place:
             "branches": [ref for ref in refs if ref.kind == Ref.Kind.BRANCH],
             "tags": [ref for ref in refs if ref.kind == Ref.Kind.TAG],
             "number_of_versions": selectors.versions_of(row).count(),
-            "may_write": access.may_write(actor, row) and not actor.refuses_to_act(P.DATASETS_WRITE),
+            "may_write": access.may_write(actor, row)
+            and not actor.refuses_to_act(P.DATASETS_WRITE),
             "may_manage": access.may_manage(actor, row),
             "api": f"/api/v1/orgs/{self.request.org.slug}/{row.kind}s/{row.name}",
         }

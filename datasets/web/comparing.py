@@ -92,7 +92,7 @@ def _lines(org_id: UUID, one: Difference) -> list[tuple[str, str]]:
             texts.append(text.splitlines())
     found: list[tuple[str, str]] = []
     kinds: dict[str, Any] = {"+": "added", "-": "removed", " ": "same", "@": "gap"}
-    for line in islice(difflib.unified_diff(*texts, lineterm=""), 2, None):
+    for line in islice(difflib.unified_diff(texts[0], texts[1], lineterm=""), 2, None):
         found.append((kinds[line[0]], line if line[0] == "@" else line[1:]))
     return found
 

@@ -63,9 +63,7 @@ def file(request: Any, kind: str, repository: str, path: str) -> HttpResponse:
     """Show a file of a version."""
     place = Place(request, kind, repository)
     entry, org_id = _file(place, path), place.row.org_id
-    preview = preview_of(
-        entry.path, entry.size, lambda: file_store().open(org_id, entry.sha256)
-    )
+    preview = preview_of(entry.path, entry.size, lambda: file_store().open(org_id, entry.sha256))
     return render(
         request,
         "datasets/file.html",
@@ -103,16 +101,18 @@ def _delete(place: Place, path: str) -> HttpResponse:
     paths = given.getlist("path")
     if not paths:
         raise InvalidInput.at("path", Message("choose one"))
-    name = paths[0].rpartition("/")[2]
+    about = {"n": len(paths), "name": paths[0].rpartition("/")[2]}
     message = given.get("message", "").strip() or str(
-        Message.plural(len(paths), "Delete {name}", "Delete {n} files and folders", name=name)
+        Message.plural(len(paths), "Delete {name}", "Delete {n} files and folders", **about)
     )
+    done = Message.plural(
+        len(paths), "{name} was deleted.", "{n} files and folders were deleted.", **about
+    )
+    is_folder = bool(path) and _is_left(place, path, paths)
     return action(
         place.request,
-        place.url("repository-folder", path=path) if path and _is_left(place, path, paths) else place.url(),
-        Message.plural(
-            len(paths), "{name} was deleted.", "{n} files and folders were deleted.", name=name
-        ),
+        place.url("repository-folder", path=path) if is_folder else place.url(),
+        done,
         lambda: services.commit(
             actor=place.request.actor,
             repository=place.row,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings as django_settings
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -32,14 +32,18 @@ def settings(request: Any, kind: str, repository: str) -> HttpResponse:
     if request.method == "POST":
         return _act(place)
     access.check_may_manage(request.actor, row)
-    shares = list(Share.objects.filter(repository=row).select_related("team").order_by("team__slug"))
+    shares = list(
+        Share.objects.filter(repository=row).select_related("team").order_by("team__slug")
+    )
     shared = {share.team_id for share in shares} | {row.team_id}
     return render(
         request,
         "datasets/settings.html",
         place.context("settings", title=Message("Settings"))
         | {
-            "visibilities": [(value, VISIBILITIES[Visibility(value)]) for value in Visibility.values],
+            "visibilities": [
+                (value, VISIBILITIES[Visibility(value)]) for value in Visibility.values
+            ],
             "shares": shares,
             "other_teams": Team.objects.exclude(id__in=shared).order_by("slug"),
             "may_hold": request.actor.may(P.DATASETS_ADMIN, row.team_id),
@@ -86,7 +90,7 @@ def _act(place: Place) -> HttpResponse:
                     actor=actor,
                     repository=row,
                     team=_team(given.get("team", "")),
-                    can_write="can_write" in given and given["can_write"] == "1",
+                    can_write=given.get("can_write") == "1",
                 ),
             )
         case "unshare":
@@ -106,21 +110,15 @@ def _act(place: Place) -> HttpResponse:
 
 def _save(place: Place, done: str, **wanted: Any) -> HttpResponse:
     """Change fields and go to the settings page, which a new name moves."""
-
-    def change() -> None:
-        place.row = services.update_repository(
-            actor=place.request.actor, repository=place.row, **wanted
-        )
-
-    return _then(place.request, change, lambda: place.url("repository-settings"), done)
-
-
-def _then(
-    request: Any, act: Callable[[], Any], where: Callable[[], str], done: str
-) -> HttpResponse:
-    answer = action(request, "", done, act)
-    answer["Location"] = where()
-    return answer
+    request = place.request
+    try:
+        place.row = services.update_repository(actor=request.actor, repository=place.row, **wanted)
+    except PortalError as error:
+        record_denied_request(request, error)
+        show_error(request, error)
+    else:
+        messages.success(request, done)
+    return redirect(place.url("repository-settings"))
 
 
 def _undo_unshare(place: Place) -> Undo | None:

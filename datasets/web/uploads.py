@@ -56,11 +56,12 @@ def _commit(place: Place) -> Version:
             actor=actor, repository=place.row, chunks=file.chunks(), size=file.size
         )
         changes.append(Add(f"{folder}/{file.name}" if folder else file.name, stored.sha256))
-    count = Message.plural(len(files), "Upload {name}", "Upload {n} files", name=files[0].name)
+    number = len(files)
+    what = Message.plural(number, "Upload {name}", "Upload {n} files", n=number, name=files[0].name)
     return services.commit(
         actor=actor,
         repository=place.row,
         changes=changes,
-        message=request.POST.get("message", "").strip() or str(count),
+        message=request.POST.get("message", "").strip() or str(what),
         branch=place.revision,
     )

@@ -52,7 +52,9 @@ def compare(request: Any, kind: str, repository: str) -> HttpResponse:
     """Compare `from` with `to`: by default the head with the version that it was made from."""
     place = Place(request, kind, repository)
     asked = request.GET
-    to = selectors.find_version(place.row, asked.get("to", "")) if asked.get("to") else place.version
+    to = (
+        selectors.find_version(place.row, asked.get("to", "")) if asked.get("to") else place.version
+    )
     if to is None:
         raise InvalidInput.at("to", Message("choose a version"))
     before = selectors.find_version(place.row, asked["from"]) if asked.get("from") else to.parent

@@ -187,6 +187,14 @@ _ASKED = (
 )
 
 
+_PROMPTS = (
+    "Summarize the text.",
+    "Translate it to Korean.",
+    "List the names.",
+    "Say what is missing.",
+)
+
+
 def _questions(number: int) -> Callable[[random.Random], Files]:
     def lines(rng: random.Random, count: int) -> bytes:
         found = []
@@ -327,7 +335,7 @@ EXAMPLES = (
                 "Start with four prompts",
                 12,
                 _just(
-                    prompts__txt="Summarize the text.\nTranslate it to Korean.\nList the names.\nSay what is missing.\n",
+                    prompts__txt="\n".join(_PROMPTS),
                     README__md="# Prompts\n\nOne per line. Change them only together with the baseline.\n",
                 ),
             ),
@@ -335,7 +343,9 @@ EXAMPLES = (
                 "Ask for sources",
                 2,
                 _just(
-                    prompts__txt="Summarize the text in two sentences.\nTranslate it to Korean.\nList the names.\nSay what is missing.\nName the sources.\n"
+                    prompts__txt="\n".join(
+                        ("Summarize the text in two sentences.", *_PROMPTS[1:], "Name the sources.")
+                    )
                 ),
             ),
         ),
@@ -348,7 +358,8 @@ EXAMPLES = (
         "ResNet-50 on product-images",
         tuple(
             _steps(
-                "# ResNet-50 on product images\n\nTrained on `product-images@v1.2`. `best` has the lowest validation loss.\n",
+                "# ResNet-50 on product images\n\nTrained on `product-images@v1.2`. "
+                "`best` has the lowest validation loss.\n",
                 500,
                 1000,
                 1500,

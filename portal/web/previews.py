@@ -128,7 +128,7 @@ def _records(text: str) -> list[list[str]] | None:
         found = [json.loads(line) for line in islice(filter(None, text.split("\n")), MOST_ROWS + 1)]
     except (ValueError, RecursionError):
         return None
-    if not all(isinstance(one, dict) for one in found):
+    if not found or not all(isinstance(one, dict) for one in found):
         return None
     names = list(dict.fromkeys(name for one in found for name in one))
     return [names, *([_cell(one.get(name)) for name in names] for one in found)]

@@ -58,7 +58,9 @@ function start(form) {
 
   // The path in the repository: below the folder of the form, without the name of the chosen folder
   function target(path) {
-    const folder = keep.querySelector("input").checked ? "" : commonFolder(given.map((g) => g.path));
+    const folder = keep.querySelector("input").checked
+      ? ""
+      : commonFolder(given.map((g) => g.path));
     const below = (form.elements.folder?.value ?? "").replace(/^\/+|\/+$/g, "");
     return (below ? `${below}/` : "") + (folder ? path.slice(folder.length + 1) : path);
   }
@@ -231,7 +233,9 @@ function start(form) {
           const status = problem.originalResponse?.getStatus() ?? 0;
           const retries = !status || status >= 500 || [409, 423, 429].includes(status);
           if (retries)
-            part("status").textContent = say("The connection was lost. The upload goes on when it is back.");
+            part("status").textContent = say(
+              "The connection was lost. The upload goes on when it is back.",
+            );
           return retries;
         },
         onProgress: (sent) => {
@@ -298,7 +302,8 @@ function start(form) {
     part("moved").scrollIntoView({ block: "nearest" });
   }
 
-  const send = (method, url, body) => request(method, url, "application/json", JSON.stringify(body));
+  const send = (method, url, body) =>
+    request(method, url, "application/json", JSON.stringify(body));
 
   // A line each, because a commit may have a million files
   const sendLines = (url, rows) =>

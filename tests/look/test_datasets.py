@@ -32,9 +32,7 @@ def drop(page, folder) -> None:
     data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
     session = page.context.new_cdp_session(page)
     for kind in ("dragEnter", "dragOver", "drop"):
-        session.send(
-            "Input.dispatchDragEvent", {"type": kind, "x": 700, "y": 400, "data": data}
-        )
+        session.send("Input.dispatchDragEvent", {"type": kind, "x": 700, "y": 400, "data": data})
 
 
 def test_folder_is_uploaded_browsed_changed_and_restored(site, page, signed_in, folder):
@@ -43,8 +41,25 @@ def test_folder_is_uploaded_browsed_changed_and_restored(site, page, signed_in, 
     looked(page, "datasets-none")
     sent: list[str] = []
     page.on("request", lambda request: request.method == "PATCH" and sent.append(request.url))
+    create_by_drop(page, folder)
+    assert len(sent) == 5
+    preview_and_download(page)
+    tag(page, site, "v1.0")
+    sent.clear()
+    (folder / "train/labels.csv").write_bytes(b"name,colour\nrose,pink\nlily,white\n")
+    upload_again(page, site, folder)
+    assert len(sent) == 1
+    compare_and_restore(page, site)
+    trash_and_undo(page)
+    with signed_in(phone=True, theme="dark") as context:
+        phone = context.new_page()
+        for path in ("", "/tree/train", "/file/README.md", "/versions", "/compare", "/settings"):
+            phone.goto(f"{site.url}/home/datasets/flowers{path}")
+            assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
-    # Drop a folder onto the list: it becomes a dataset
+
+def create_by_drop(page, folder) -> None:
+    """Drop a folder onto the list: it becomes a dataset."""
     drop(page, folder)
     dialog = page.locator("#new-repository")
     expect(dialog.locator("[name=name]")).to_have_value("flowers")
@@ -52,12 +67,12 @@ def test_folder_is_uploaded_browsed_changed_and_restored(site, page, signed_in, 
     expect(dialog.locator("[data-files]")).to_contain_text("train/rows.jsonl")
     dialog.locator("button.primary:visible").click()
     page.wait_for_url("**/home/datasets/flowers")
-    assert len(sent) == 5
     expect(page.locator(".page-head .sub")).to_contain_text("5 files")
     expect(page.locator(".markdown strong")).to_have_text("the garden")
     looked(page, "dataset")
 
-    # Browse and preview
+
+def preview_and_download(page) -> None:
     page.click("table.files >> text=train")
     page.click("table.files >> text=labels.csv")
     expect(page.locator(".data td.mono")).to_have_text(["rose", "red", "lily", "white"])
@@ -66,22 +81,25 @@ def test_folder_is_uploaded_browsed_changed_and_restored(site, page, signed_in, 
         page.click("main header >> text=Download")
     assert download.value.path().read_bytes() == FILES["train/labels.csv"]
 
-    # Tag it, and upload again with one file changed: only that one is sent
+
+def tag(page, site, name: str) -> None:
     page.goto(f"{site.url}/home/datasets/flowers/versions")
     page.click("td.act summary")
-    page.fill("td.act [name=name]", "v1.0")
+    page.fill("td.act [name=name]", name)
     page.click("[value=tag]")
-    expect(page.locator(".chip.tag")).to_contain_text("v1.0")
-    sent.clear()
-    (folder / "train/labels.csv").write_bytes(b"name,colour\nrose,pink\nlily,white\n")
+    expect(page.locator(".chip.tag")).to_contain_text(name)
+
+
+def upload_again(page, site, folder) -> None:
     page.goto(f"{site.url}/home/datasets/flowers")
     page.click("[data-opens-upload]")
     page.locator("#upload [data-folder]").set_input_files(folder)
     page.fill("#upload [name=message]", "Roses are pink")
     page.click("#upload button.primary:visible")
     expect(page.locator(".page-head .sub")).to_contain_text("version 2")
-    assert len(sent) == 1
 
+
+def compare_and_restore(page, site) -> None:
     page.click("main nav.tabs >> text=Versions")
     looked(page, "dataset-versions")
     page.click(".counts >> nth=0")
@@ -102,7 +120,9 @@ def test_folder_is_uploaded_browsed_changed_and_restored(site, page, signed_in, 
     page.click("main nav.tabs >> text=Files")
     expect(page.locator(".page-head .sub")).to_contain_text("5 files")
 
-    # Retention, trash and undo
+
+def trash_and_undo(page) -> None:
+    """Ask what a rule would delete, move it to the trash, and take it back."""
     page.click("main nav.tabs >> text=Settings")
     page.fill("[name=keep_last]", "1")
     page.click("[value=plan]")
@@ -113,12 +133,6 @@ def test_folder_is_uploaded_browsed_changed_and_restored(site, page, signed_in, 
     expect(page.locator("main .empty")).to_be_visible()
     page.click(".messages .undo button")
     page.wait_for_url("**/home/datasets/flowers")
-
-    with signed_in(phone=True, theme="dark") as context:
-        phone = context.new_page()
-        for path in ("", "/tree/train", "/file/README.md", "/versions", "/compare", "/settings"):
-            phone.goto(f"{site.url}/home/datasets/flowers{path}")
-            assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
 def test_upload_survives_a_lost_connection_and_another_commit(site, signed_in):
