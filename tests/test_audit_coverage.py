@@ -14,6 +14,7 @@ import pytest
 from django.db import connection, transaction
 
 from clusters.models import Cluster, PoolGrant
+from datasets.models import Repository, Share
 from experiments.models import Experiment
 from jobs import services as jobs
 from jobs.models import Attempt, Job
@@ -36,6 +37,16 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 SILENT = {  # changes nothing that people or programs decide
     ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
     ("api-model-file", "PUT"): "bytes of an upload, which is recorded when it is finished",
+    **{
+        (f"api-{kind}-{name}", verb): "bytes for a later commit, which is recorded"
+        for kind in ("dataset", "checkpoint")
+        for name, verbs in (
+            ("contents", ("POST", "PUT")),
+            ("uploads", ("POST",)),
+            ("upload", ("PATCH", "DELETE")),
+        )
+        for verb in verbs
+    },
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
     ("api-run-artifact", "PUT"): "a file of a run: data",
     ("api-run-log", "POST"): "points, params and tags of a run: data",
@@ -110,7 +121,15 @@ def _uploading(stage: Stage) -> None:
         ModelVersion.objects.filter(version=1).update(status="PENDING_REGISTRATION")
 
 
+def _shared(stage: Stage) -> None:
+    with platform_scope("test"):
+        for row in Repository.objects.filter(name="cifar"):
+            Share.objects.create(org_id=row.org_id, repository=row, team=stage.story.speech)
+
+
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
+    ("api-checkpoint-share", "DELETE"): _shared,
+    ("api-dataset-share", "DELETE"): _shared,
     ("api-job-release", "POST"): _released,
     ("api-job-exec", "POST"): _running,
     ("api-job-logs", "DELETE"): _ended,

@@ -56,6 +56,12 @@ VALUES = {
     "model": "digits",
     "version": "1",
     "alias": "champion",
+    "repository": "cifar",
+    "with_team": "speech",
+    "revision": "1",
+    "tag": "v1",
+    "branch": "try",
+    "upload": "00000000-0000-7000-8000-000000000032",
     "trashed": "00000000-0000-7000-8000-000000000031",
     "invitation": "00000000-0000-7000-8000-000000000001",
     "session": "00000000-0000-7000-8000-000000000002",
@@ -197,6 +203,10 @@ def test_rest_refuses_anonymous_strangers_and_missing_scopes(stage, tokens):
 
 _HARMLESS = {
     ("GET", "api-jobs"),
+    ("GET", "api-checkpoints"),
+    ("GET", "api-checkpoints-trash"),
+    ("GET", "api-datasets"),
+    ("GET", "api-datasets-trash"),
     ("GET", "api-models"),
     ("GET", "api-models-trash"),
     ("GET", "api-experiments"),

@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import transaction
 from django.test import Client
 
 from clusters.models import Pool, PoolGrant
+from datasets import services as dataset_services
+from datasets.models import Ref, Repository, Upload
 from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
+from portal.blobs.files import file_store
 from portal.core import clock
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
@@ -77,6 +81,40 @@ class Row:
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 SPEC = {"team": "vision", "spec": {"run": "true"}}
+REPOSITORY = {  # of datasets and of checkpoints
+    ("s", "GET"): Row(EVERYBODY, None),  # a list of what is visible
+    ("s", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"team": "vision", "name": "fresh"}),
+    ("s-trash", "GET"): Row(EVERYBODY, None),  # likewise
+    ("s-trash-entry", "POST"): Row(WORKERS, P.DATASETS_WRITE),
+    ("s-trash-entry", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("", "PATCH"): Row(WORKERS, P.DATASETS_WRITE, {"description": "new"}),
+    ("", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-shares", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-share", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-share", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-retention", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-retention", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"keep_last": 1}),
+    ("-versions", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-version", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-version", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-commits", "POST"): Row(
+        WORKERS, P.DATASETS_WRITE, {"changes": [{"op": "delete", "path": "x"}]}
+    ),
+    ("-tree", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-diff", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-file", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-refs", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-tag", "PUT"): Row(WORKERS, P.DATASETS_WRITE, {"revision": "1", "may_move": True}),
+    ("-tag", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-branches", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"name": "fresh"}),
+    ("-branch", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-contents", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"sha256": []}),
+    ("-contents", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-uploads", "POST"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-upload", "PATCH"): Row(frozenset({"ben"}), P.DATASETS_WRITE),  # his own
+    ("-upload", "DELETE"): Row(frozenset({"ben"}), P.DATASETS_WRITE),
+}
 TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
     ("api-orgs", "GET"): Row(EVERYBODY, None),
@@ -304,6 +342,11 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-model-approval", "POST"): Row(WORKERS, P.MODELS_WRITE, {"do": "request"}),
     ("api-model-stage", "PUT"): Row(WORKERS, P.MODELS_WRITE, {"stage": "Staging"}),
     ("api-model-promote", "POST"): Row(ADMINS, P.MODELS_WRITE, {"team": "speech"}),
+    **{
+        (f"api-{kind}{name}", verb): row
+        for kind in ("dataset", "checkpoint")
+        for (name, verb), row in REPOSITORY.items()
+    },
     ("api-gpu-time", "GET"): Row(EVERYBODY, None),
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -406,6 +449,9 @@ class Stage:
             "/n1", "/n0"
         )
         path = path.replace("00000000-0000-7000-8000-000000000001", self.invitation_id)
+        if "/checkpoints" in path:
+            path = path.replace(VALUES["trashed"], _of_checkpoint("trashed"))
+            path = path.replace(VALUES["upload"], _of_checkpoint("upload"))
         path = path.replace("00000000-0000-7000-8000-000000000004", str(self.people["eve"].id))
         return path.replace(FORWARD, PLATFORM_FORWARD) if "/v1/audit/" in path else path
 
@@ -462,6 +508,7 @@ def built(shared_story) -> Stage:
         )
         artifacts.put(ben, run, "x", [b"bytes"])
         _add_models(story)
+        _add_repositories(story)
         for value in ("first", "second"):
             secrets.set_secret(
                 actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value
@@ -524,6 +571,34 @@ def _add_models(story: Story) -> None:
         model_services.set_alias(actor=ben, version=version, alias="champion")
 
 
+def _of_checkpoint(name: str) -> str:
+    return VALUES[name].replace("-0000000000", "-0000000001")
+
+
+def _add_repositories(story: Story) -> None:
+    """Create a dataset and a checkpoint, each with two versions, and one in the trash."""
+    ben = story.actor(story.ben)
+    for kind in ("dataset", "checkpoint"):
+        given = VALUES if kind == "dataset" else {n: _of_checkpoint(n) for n in VALUES}
+        made = {"actor": ben, "team": story.vision, "kind": kind}
+        trashed = dataset_services.create_repository(name="trashed", **made)
+        dataset_services.delete_repository(actor=ben, repository=trashed)
+        Ref.objects.filter(repository=trashed).delete()
+        Repository.objects.filter(id=trashed.id).update(id=given["trashed"])
+        row = dataset_services.create_repository(name="cifar", **made)
+        for data in (b"1", b"2"):
+            stored = dataset_services.put_file(actor=ben, repository=row, chunks=[data])
+            changes = [dataset_services.Add("x", stored.sha256)]
+            version = dataset_services.commit(
+                actor=ben, repository=row, changes=changes, message=""
+            )
+        dataset_services.set_tag(actor=ben, repository=row, name="v1", version=version)
+        dataset_services.create_branch(actor=ben, repository=row, name="try", version=version)
+        upload = dataset_services.start_upload(actor=ben, repository=row, size=1)
+        Upload.objects.filter(id=upload.id).update(id=given["upload"])
+        file_store().start(row.org_id, UUID(given["upload"]))
+
+
 @pytest.fixture
 def stage(built, undone) -> Stage:
     return built
@@ -581,6 +656,8 @@ def test_token_needs_exactly_the_listed_scope(stage):
         )
         enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()
         enough |= {"models:read"} if name.startswith("api-model") else set()
+        is_repository = name.startswith(("api-dataset", "api-checkpoint"))
+        enough |= {"datasets:read"} if is_repository else set()
         enough = (
             {"all"} if name == "api-token-rotate" else enough
         )  # rotating a token returns all of its permissions
@@ -592,7 +669,8 @@ def test_token_needs_exactly_the_listed_scope(stage):
 
 
 def test_list_for_token_without_scope_is_empty(stage):
-    for name in ("jobs", "experiments", "runs", "models", "models-trash"):
+    names = ("jobs", "experiments", "runs", "models", "models-trash", "datasets", "checkpoints")
+    for name in names:
         answer = stage.api("ada", "teams:read").get(f"/api/v1/orgs/atlas/{name}")
         assert answer.json()["items"] == []
 

@@ -22,6 +22,8 @@ GROUPS = {
     "run": ("run", "app", "Run a command as a job, stream its log and return its exit code."),
     "job": ("jobs", "app", "Submit, list, follow and control jobs."),
     "model": ("models", "models", "Register, upload, download and approve models."),
+    "dataset": ("datasets", "datasets", "Upload, download, version and share datasets."),
+    "checkpoint": ("datasets", "checkpoints", "Upload, download, version and share checkpoints."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
     "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
     "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),

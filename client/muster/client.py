@@ -11,6 +11,7 @@ from muster import settings
 from muster.applications import Applications
 from muster.audit import Audit
 from muster.clusters import Clusters, Pools
+from muster.datasets import Repositories
 from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.experiments import Experiments, Runs
@@ -78,6 +79,8 @@ class Client:
         self.directories, self.people = Directories(self), People(self)
         self.applications, self.organizations = Applications(self), Organizations(self)
         self.models = Models(self)
+        self.datasets = Repositories(self, "datasets")
+        self.checkpoints = Repositories(self, "checkpoints")
         self.experiments, self.runs = Experiments(self), Runs(self)
 
     def __enter__(self) -> Client:
@@ -150,13 +153,13 @@ class Client:
             if not cursor:
                 return
 
-    def stream(self, path: str, query: Json) -> Iterator[bytes]:
-        """Stream one answer below /api/v1/, without retries."""
+    def stream(self, path: str, query: Json, *, offset: int = 0) -> Iterator[bytes]:
+        """Stream one answer below /api/v1/, from an offset on, without retries."""
         if not self.settings.token:
             raise NotAuthenticated(
                 f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN."
             )
-        return self._transport.stream(path, query)
+        return self._transport.stream(path, query, offset=offset)
 
     def upload(self, path: str, file: Path) -> httpx.Response:
         """PUT a file below /api/v1/, with retries."""

@@ -97,6 +97,7 @@ _BY_STATUS: dict[int, type[MusterError]] = {
     502: Unavailable,
     503: Unavailable,
     504: Unavailable,
+    507: Unavailable,
 }
 
 

@@ -33,6 +33,13 @@ def path() -> Path:
     )
 
 
+def cache_folder() -> Path:
+    """Return the folder of what can be made again: MUSTER_CACHE, or ~/.cache/muster."""
+    given = os.environ.get("MUSTER_CACHE")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(given) if given else home / "muster"
+
+
 def load(**options: str | None) -> Settings:
     """Return the effective settings.
 

@@ -60,21 +60,27 @@ class Transport:
         query: Mapping[str, Any] | None = None,
         timeout: float | None = None,
         is_repeatable: bool = True,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        tries: int | None = None,
     ) -> httpx.Response:
         """Send a request and return a successful answer.
 
-        With `is_repeatable=False`, only requests that cannot have arrived are retried. Raises
-        MusterError for everything else, including connection errors.
+        The body is `content`, or `body` as JSON. With `is_repeatable=False`, only requests that
+        cannot have arrived are retried. Raises MusterError for everything else, including
+        connection errors.
         """
-        headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
+        key = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
+        headers, tries = {**key, **(headers or {})}, tries or self.tries
+        data: dict[str, Any] = {"json": body} if content is None else {"content": content}
         params = {name: value for name, value in (query or {}).items() if value not in (None, "")}
         options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
         is_lost = False  # an earlier attempt may have arrived
-        for attempt in range(self.tries):
-            is_last = attempt == self.tries - 1
+        for attempt in range(tries):
+            is_last = attempt == tries - 1
             try:
                 answer = self._http.request(
-                    method, path, headers=headers, params=params, json=body, **options
+                    method, path, headers=headers, params=params or None, **data, **options
                 )
             except Exception as error:
                 if is_last or not _is_transient(error, is_repeatable):
@@ -120,15 +126,23 @@ class Transport:
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def stream(self, path: str, query: Mapping[str, Any]) -> Iterator[bytes]:
-        """Stream an answer. Raises MusterError also if the connection breaks off."""
+    def stream(self, path: str, query: Mapping[str, Any], *, offset: int = 0) -> Iterator[bytes]:
+        """Stream an answer, from an offset on.
+
+        Raises MusterError also if the connection breaks off.
+        """
         params = {name: value for name, value in query.items() if value not in (None, "")}
+        headers = {"Accept": "*/*"} | ({"Range": f"bytes={offset}-"} if offset else {})
         try:
-            with self._http.stream("GET", path, params=params, headers={"Accept": "*/*"}) as answer:
+            with self._http.stream("GET", path, params=params, headers=headers) as answer:
                 if not answer.is_success:
                     answer.read()
                     self._refused(answer, is_gone=False)
-                yield from answer.iter_bytes()
+                left = 0 if answer.status_code == 206 else offset  # to skip
+                for data in answer.iter_bytes():
+                    if left < len(data):
+                        yield data[left:]
+                    left = max(left - len(data), 0)
         except Exception as error:
             raise error if isinstance(error, MusterError) else self._no_answer(error) from error
 

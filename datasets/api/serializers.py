@@ -80,7 +80,7 @@ class ShareChangeSerializer(s.Serializer):  # type: ignore[type-arg]
     can_write = s.BooleanField(required=False, default=False)
 
 
-class VersionSerializer(s.Serializer):  # type: ignore[type-arg]
+class RepositoryVersionSerializer(s.Serializer):  # type: ignore[type-arg]
     id = s.UUIDField()
     version = s.IntegerField()
     commit = s.CharField(help_text="40 hexadecimal digits.")
@@ -97,12 +97,6 @@ class VersionSerializer(s.Serializer):  # type: ignore[type-arg]
     branches = s.ListField(child=s.CharField())
     tags = s.ListField(child=s.CharField())
     created_at = s.DateTimeField()
-
-
-class VersionPageSerializer(s.Serializer):  # type: ignore[type-arg]
-    items = VersionSerializer(many=True)
-    next = s.CharField(allow_null=True)
-    previous = s.CharField(allow_null=True)
 
 
 class ChangeSerializer(s.Serializer):  # type: ignore[type-arg]
@@ -148,7 +142,7 @@ class SideSerializer(s.Serializer):  # type: ignore[type-arg]
     sha256 = s.CharField()
 
 
-class DifferenceSerializer(s.Serializer):  # type: ignore[type-arg]
+class FileDifferenceSerializer(s.Serializer):  # type: ignore[type-arg]
     path = s.CharField()
     change = s.CharField(help_text="added, changed or removed")
     before = SideSerializer(allow_null=True)
@@ -158,7 +152,7 @@ class DifferenceSerializer(s.Serializer):  # type: ignore[type-arg]
 class DiffSerializer(s.Serializer):  # type: ignore[type-arg]
     before = s.CharField(allow_null=True, help_text="Commit.")
     after = s.CharField(help_text="Commit.")
-    items = DifferenceSerializer(many=True)
+    items = FileDifferenceSerializer(many=True)
     next = s.CharField(allow_null=True, help_text="`after` of the next page.")
 
 
@@ -182,7 +176,7 @@ class NewBranchSerializer(s.Serializer):  # type: ignore[type-arg]
     revision = s.CharField(required=False, default="", allow_blank=True)
 
 
-class RetentionSerializer(s.Serializer):  # type: ignore[type-arg]
+class RetentionRulesSerializer(s.Serializer):  # type: ignore[type-arg]
     keep_last = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
     keep_days = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
 

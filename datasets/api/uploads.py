@@ -19,7 +19,7 @@ from datasets import selectors, services
 from datasets.access import check_may_write
 from datasets.api import serializers as s
 from datasets.api.views import KindView
-from datasets.models import Upload
+from datasets.models import Repository, Upload
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.web.transfers import announced_size, body_chunks
@@ -93,8 +93,14 @@ class TusView(KindView):
         }
         return Response(status=status.HTTP_204_NO_CONTENT, headers=headers)
 
+    def writable(self, repository: str) -> Repository:
+        """Return a repository that the actor may write to. Raises NotFound, NotPermitted."""
+        row = self.repository(repository)
+        check_may_write(self.actor, row)
+        return row
+
     def upload(self, repository: str, upload: UUID) -> Upload:
-        return services.find_upload(self.actor, self.repository(repository), upload)
+        return services.find_upload(self.actor, self.writable(repository), upload)
 
 
 class UploadsView(TusView):
@@ -113,7 +119,7 @@ class UploadsView(TusView):
 
         Upload-Metadata may have `filename` and `sha256`, which the whole file must have.
         """
-        row = self.repository(repository)
+        row = self.writable(repository)
         metadata = _metadata(request.headers.get("Upload-Metadata", ""))
         upload = services.start_upload(
             actor=self.actor,
@@ -133,8 +139,10 @@ class UploadView(TusView):
 
     @extend_schema(exclude=True)
     def head(self, request: Request, repository: str, upload: UUID) -> Response:
-        """Answer how many bytes came."""
+        """Answer how many bytes came, and store the file if a failure came after the last ones."""
         row = self.upload(repository, upload)
+        if services.received(row) == row.size:
+            row = services.append(actor=self.actor, upload=row, offset=row.size, chunks=[])
         headers = {"Upload-Length": str(row.size), **_state(row)}
         return Response(status=status.HTTP_200_OK, headers=headers)
 

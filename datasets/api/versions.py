@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from datasets import selectors, services
+from datasets.access import check_may_write
 from datasets.api import serializers as s
 from datasets.api.views import KindView
 from datasets.models import Ref, Repository, Version
@@ -30,7 +31,7 @@ from portal.core.formatting import bytes_text
 from portal.core.keyset import Order, page_of
 from portal.core.messages import Message
 from portal.core.protocols import MAX_BODY
-from portal.web.transfers import Download, announced_size, send_file
+from portal.web.transfers import PIECE, Download, announced_size, send_file
 from workspaces.api.base import idempotent
 from workspaces.api.views import items, read
 
@@ -50,7 +51,8 @@ class VersionsView(KindView):
     permissions = {"GET": None}
 
     @extend_schema(
-        parameters=[OpenApiParameter("cursor", str), _PAGING[1]], responses=s.VersionPageSerializer
+        parameters=[OpenApiParameter("cursor", str), _PAGING[1]],
+        responses=s.RepositoryVersionSerializer(many=True),
     )
     def get(self, request: Request, repository: str) -> Response:
         """List the versions, the last one first."""
@@ -68,7 +70,7 @@ class VersionsView(KindView):
 class VersionView(KindView):
     permissions = {"GET": None, "DELETE": None}
 
-    @extend_schema(responses=s.VersionSerializer)
+    @extend_schema(responses=s.RepositoryVersionSerializer)
     def get(self, request: Request, repository: str, revision: str) -> Response:
         """Get a version by branch, tag, number or commit."""
         return Response(_version_row(self.version(repository, revision)))
@@ -108,11 +110,19 @@ class Lines:
         return LinesParser.media_type
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        number = 0
-        while line := self._stream.readline(LONGEST_LINE):
-            number += 1
+        for number, line in enumerate(self._lines(), 1):
             if line.strip():
                 yield _object(line, number)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield lines. The server's own `readline` with a limit returns parts of them."""
+        rest = b""
+        while data := self._stream.read(PIECE):
+            *lines, rest = (rest + data).split(b"\n")
+            yield from lines
+            if len(rest) > LONGEST_LINE:
+                raise InvalidInput(Message("A line of the body is too long."), code="not_json")
+        yield rest
 
 
 class LinesParser(BaseParser):
@@ -136,7 +146,7 @@ class CommitsView(KindView):
             "application/json": s.CommitSerializer,
             "application/x-ndjson": OpenApiTypes.BINARY,
         },
-        responses={201: s.VersionSerializer},
+        responses={201: s.RepositoryVersionSerializer},
     )
     def post(self, request: Request, repository: str) -> Response:
         """Make a version of changes to a branch, whose files were uploaded before.
@@ -146,6 +156,7 @@ class CommitsView(KindView):
         the branch is no longer at `parent`, the answer is 409 with the code `moved`.
         """
         row = self.repository(repository)
+        check_may_write(self.actor, row)
         if "ndjson" not in request.content_type and (
             (announced_size(request._request) or 0) > LARGEST_JSON
         ):
@@ -161,8 +172,9 @@ class CommitsView(KindView):
     def _post(self, request: Request, row: Repository) -> Response:
         if isinstance(request.data, Lines):
             lines = iter(request.data)
-            body = dict(next(lines, {}))
-            changes = lines
+            body, changes = next(lines, None), lines
+            if body is None:
+                raise InvalidInput(Message("The body has no line."), code="not_json")
         else:
             body = dict(request.data)
             given = body.pop("changes", None)
@@ -279,18 +291,18 @@ class TagView(KindView):
     permissions = {"PUT": None, "DELETE": None}
 
     @extend_schema(request=s.TagSerializer, responses=s.RefSerializer)
-    def put(self, request: Request, repository: str, name: str) -> Response:
+    def put(self, request: Request, repository: str, tag: str) -> Response:
         """Name a version. A tag that exists is moved only with `may_move`."""
         row = self.repository(repository)
         body = read(s.TagSerializer, request)
         version = selectors.find_version(row, body.pop("revision"))
-        ref = services.set_tag(actor=self.actor, repository=row, name=name, version=version, **body)
+        ref = services.set_tag(actor=self.actor, repository=row, name=tag, version=version, **body)
         return Response(ref_rows([ref])[0])
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, repository: str, name: str) -> Response:
+    def delete(self, request: Request, repository: str, tag: str) -> Response:
         """Delete a tag; its version stays."""
-        return _delete_ref(self, repository, Ref.Kind.TAG, name)
+        return _delete_ref(self, repository, Ref.Kind.TAG, tag)
 
 
 class BranchesView(KindView):
@@ -315,9 +327,9 @@ class BranchView(KindView):
     permissions = {"DELETE": None}
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, repository: str, name: str) -> Response:
+    def delete(self, request: Request, repository: str, branch: str) -> Response:
         """Delete a branch; its versions stay until retention deletes them."""
-        return _delete_ref(self, repository, Ref.Kind.BRANCH, name)
+        return _delete_ref(self, repository, Ref.Kind.BRANCH, branch)
 
 
 def download_of(version: Version, file: Entry) -> Download:

@@ -129,7 +129,7 @@ class RetentionView(KindView):
         row = self.repository(repository)
         return Response(_plan_row(*self._plan(row, request.query_params)))
 
-    @extend_schema(request=s.RetentionSerializer, responses=s.PlanSerializer)
+    @extend_schema(request=s.RetentionRulesSerializer, responses=s.PlanSerializer)
     def post(self, request: Request, repository: str) -> Response:
         """Delete the versions that these rules do not keep, once."""
         row = self.repository(repository)
@@ -139,7 +139,7 @@ class RetentionView(KindView):
         return Response(_plan_row(rules, plan) | {"bytes": freed})
 
     def _plan(self, row: Repository, given: Any) -> tuple[dict[str, int], Any]:
-        body = s.RetentionSerializer(data=given)
+        body = s.RetentionRulesSerializer(data=given)
         body.is_valid(raise_exception=True)
         rules = {"keep_last": row.keep_last, "keep_days": row.keep_days}
         if body.validated_data:

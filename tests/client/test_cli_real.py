@@ -21,6 +21,20 @@ from tests.rig.portal import EMAIL, Portal
 from tests.rig.processes import Folder, wait_until
 
 pytestmark = pytest.mark.integration
+FILES = {  # of `dataset` and `checkpoint`
+    "upload": ["job.yaml", "cifar", "-m", "One file"],
+    "create": ["fresh"],
+    "list": [],
+    "info": ["cifar"],
+    "versions": ["cifar"],
+    "files": ["cifar@1"],
+    "diff": ["cifar"],
+    "tag": ["cifar@1", "v1"],
+    "share": ["cifar", "lenders"],
+    "download": ["cifar@v1", "copy"],
+    "delete": ["cifar"],
+    "restore": ["cifar"],
+}
 # Arguments of every command. {running}, {ended} and {waiting} are jobs in that state; {spare} may be
 # stopped.
 LEAVES = {
@@ -139,6 +153,11 @@ LEAVES = {
     "application change": ["grafana", "--name", "Dashboards"],
     "application rotate": ["grafana"],
     "application delete": ["grafana"],
+    **{
+        f"{noun} {verb}": words
+        for noun in ("dataset", "checkpoint")
+        for verb, words in FILES.items()
+    },
     "login": ["{url}", "--with-token"],
     "whoami": [],
     "config": [],
@@ -229,6 +248,7 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         "\ufeffE-Mail;Name;Team\r\nida@atlas.example;Ida Müller;default\r\n".encode()
     )
     shell("member", "add", "ben@atlas.example")
+    shell("team", "create", "lenders")
     with Client(shell.portal.url, shell.token) as client:
         client.directories.connect(
             "corp", "ldap", {"url": "ldap://127.0.0.1:1", "people_base": "dc=x", "is_private": True}

@@ -1,0 +1,321 @@
+"""Commands for datasets, and the same for checkpoints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option, confirm
+
+from muster.errors import InvalidInput
+from muster.options import Commands
+from muster.output import Session, Table
+from muster.wording import ago, size
+
+if TYPE_CHECKING:
+    from muster.datasets import Repositories
+    from muster.folders import Progress
+
+Name = Annotated[str, Argument(metavar="NAME")]
+Target = Annotated[
+    str,
+    Argument(metavar="NAME[@REVISION]", help="Branch, tag, number or commit; default the newest."),
+]
+_STAGES = {"hash": "Reading", "send": "Sending", "fetch": "Downloading"}
+
+
+def split(target: str) -> tuple[str, str]:
+    """Return name and revision of NAME@REVISION, or NAME and ""."""
+    name, _at, revision = target.partition("@")
+    return name, revision
+
+
+def _commands_of(noun: str) -> Commands:
+    """Return the commands of `dataset` or `checkpoint`."""
+    group = Commands(help=f"Upload, download, version and share {noun}s.")
+    for build in (_listing, _changing, _transfers, _versions):
+        build(group, noun)
+    return group
+
+
+def _of(session: Session, noun: str) -> Repositories:
+    return session.client.datasets if noun == "dataset" else session.client.checkpoints
+
+
+def _listing(group: Commands, noun: str) -> None:
+    @group.command("list")
+    def list_repositories(
+        session: Session,
+        query: Annotated[str, Argument(metavar="[WORDS]", help="Words in the name.")] = "",
+        trash: Annotated[bool, Option("--trash", help="What was deleted.")] = False,
+    ) -> None:
+        """List what you may read."""
+        filters = {"q": query, "team": session.client.team}
+        rows = _of(session, noun)
+        given = {k: v for k, v in filters.items() if v}
+        found = list(rows.trash() if trash else rows.list(**given))
+        cells = (
+            [
+                row["name"],
+                row["team"],
+                row["visibility"],
+                f"v{row['head']['version']}" if row["head"] else "–",
+                f"{row['files']:,}",
+                size(row["bytes"]),
+                ago(row["updated_at"]),
+            ]
+            for row in found
+        )
+        table = Table(
+            ["~Name", "Team", "Visibility", ">Version", ">Files", ">Size", "Updated"],
+            cells,
+            f"No {noun}s. Upload one: muster {noun} upload FOLDER NAME",
+        )
+        session.show({"items": found}, table, [row["name"] for row in found])
+
+    @group.command("info")
+    def show_repository(session: Session, name: Name) -> None:
+        """Show details, branches, tags and shares."""
+        row, refs = _of(session, noun).get(name), _of(session, noun).refs(name)
+        shares = ", ".join(
+            f"{share['team']} ({'write' if share['can_write'] else 'read'})"
+            for share in row["shares"]
+        )
+        facts = [
+            ["Team", row["team"]],
+            ["Owner", row["owner"]["email"]],
+            ["Visibility", row["visibility"]],
+            ["Shared with", shares or "–"],
+            ["Files", f"{row['files']:,}"],
+            ["Size", size(row["bytes"])],
+            ["All versions", f"{row['versions']:,}, {size(row['stored_bytes'])}"],
+            *([["Legal hold", row["legal_hold"]]] if row["legal_hold"] else []),
+            *(
+                [f"{ref['kind'].title()} {ref['name']}", f"v{ref['version']}"]
+                for ref in refs
+                if ref["version"]
+            ),
+        ]
+        head = f"{row['name']}  {row['description']}".rstrip()
+        session.show({**row, "refs": refs}, [head, Table(["", "~"], facts)], [row["name"]])
+
+
+def _changing(group: Commands, noun: str) -> None:
+    @group.command("create")
+    def create_repository(
+        session: Session,
+        name: Name,
+        description: Annotated[str, Option("--description", "-m", help="What it is.")] = "",
+        visibility: Annotated[
+            str, Option("--visibility", help="private, team or organization.")
+        ] = "team",
+    ) -> None:
+        """Create an empty one; upload does so, too."""
+        made = _of(session, noun).create(name, description=description, visibility=visibility)
+        session.show(made, f"Created {noun} {made['name']} of {made['team']}.", [made["name"]])
+
+    @group.command("share")
+    def share_repository(
+        session: Session,
+        name: Name,
+        team: Annotated[str, Argument(metavar="TEAM", help="Another team.")],
+        write: Annotated[bool, Option("--write", help="It may also add versions.")] = False,
+        remove: Annotated[bool, Option("--remove", help="Stop sharing.")] = False,
+    ) -> None:
+        """Let another team read, or stop that."""
+        if remove:
+            _of(session, noun).unshare(name, team)
+            session.show({"deleted": team}, f"{name} is no longer shared with {team}.", [team])
+            return
+        made = _of(session, noun).share(name, team, can_write=write)
+        how = "read and write" if made["can_write"] else "read"
+        session.show(made, f"{team} may {how} {name}.", [team])
+
+    @group.command("delete")
+    def delete_repository(
+        session: Session,
+        target: Annotated[str, Argument(metavar="NAME[@VERSION]")],
+        is_sure: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
+    ) -> None:
+        """Move it to the trash, or delete one version permanently."""
+        name, revision = split(target)
+        if not revision:
+            _of(session, noun).delete(name)
+            text = f"Moved {name} to the trash. Restore it: muster {noun} restore {name}"
+            session.show({"deleted": name}, text, [name])
+            return
+        question = f"Delete version {revision} of {name} permanently?"
+        if not is_sure and not confirm(question, err=True):
+            raise InvalidInput("Nothing was deleted.", code="not_confirmed")
+        freed = _of(session, noun).delete_version(name, revision)
+        text = f"Deleted version {revision} of {name}; that freed {size(freed['bytes'])}."
+        session.show(freed, text, freed["versions"])
+
+    @group.command("restore")
+    def restore_repository(session: Session, name: Name) -> None:
+        """Take it out of the trash."""
+        row = _of(session, noun).restore(name)
+        session.show(row, f"Restored {row['name']}.", [row["name"]])
+
+
+def _transfers(group: Commands, noun: str) -> None:
+    @group.command("upload")
+    def upload_folder(
+        session: Session,
+        folder: Annotated[Path, Argument(metavar="FOLDER", exists=True, help="Or a file.")],
+        target: Annotated[str, Argument(metavar="NAME[@BRANCH]", help="Created if needed.")],
+        message: Annotated[str, Option("--message", "-m", help="What has changed.")] = "",
+        delete: Annotated[
+            bool, Option("--delete", help="Also remove what is not in the folder.")
+        ] = False,
+    ) -> None:
+        """Make a version of a folder. Only what is new is sent; if it is cut, repeat it."""
+        name, branch = split(target)
+        with _bar(session) as progress:
+            made = _of(session, noun).upload(
+                folder, name, message, branch=branch, delete=delete, progress=progress
+            )
+        text = (
+            f"{name} is at version {made['version']}: {made['files']:,} files, "
+            f"{size(made['bytes'])}; sent {size(made['sent_bytes'])}."
+            if made["is_new"]
+            else f"{name} has these files already, in version {made['version']}."
+        )
+        session.show(made, text, [made["version"]])
+
+    @group.command("download")
+    def download_files(
+        session: Session,
+        target: Target,
+        folder: Annotated[
+            Path | None, Argument(metavar="[FOLDER]", help="Default: a folder NAME.")
+        ] = None,
+        include: Annotated[
+            list[str] | None, Option("--include", metavar="GLOB", help="Such as 'train/*.png'.")
+        ] = None,
+    ) -> None:
+        """Download a version and verify it. Files already there are kept; repeat it if it is cut."""
+        name, revision = split(target)
+        to = folder or Path(name)
+        with _bar(session) as progress:
+            found = _of(session, noun).download(
+                name, revision, to, include=include or (), progress=progress
+            )
+        paths = [str(path) for path in found]
+        text = f"Downloaded {len(paths):,} file{'s' * (len(paths) != 1)} to {to}."
+        session.show({"folder": str(to), "files": paths}, text, paths)
+
+
+def _versions(group: Commands, noun: str) -> None:
+    @group.command("versions")
+    def list_versions(session: Session, name: Name) -> None:
+        """List the versions, the last one first."""
+        found = list(_of(session, noun).versions(name))
+        cells = (
+            [
+                f"v{row['version']}",
+                row["commit"][:7],
+                " ".join(row["branches"] + row["tags"]) or "–",
+                row["message"],
+                f"+{row['added']} ~{row['changed']} -{row['removed']}",
+                f"{row['files']:,}",
+                size(row["bytes"]),
+                ago(row["created_at"]),
+            ]
+            for row in found
+        )
+        columns = [">Version", "Commit", "Refs", "~Message", "Changes", ">Files", ">Size", "Made"]
+        table = Table(columns, cells, f"{name} has no versions.")
+        session.show({"items": found}, table, [row["version"] for row in found])
+
+    @group.command("files")
+    def list_files(
+        session: Session,
+        target: Target,
+        path: Annotated[str, Argument(metavar="[PATH]", help="A folder.")] = "",
+        recursive: Annotated[
+            bool, Option("--recursive", "-r", help="Also files in subfolders.")
+        ] = False,
+    ) -> None:
+        """List files and folders of a version."""
+        name, revision = split(target)
+        found = list(_of(session, noun).files(name, revision, path, recursive=recursive))
+        cells = (
+            [f"{row['path']}/", "–", "–"]
+            if row["type"] == "folder"
+            else [row["path"], size(row["bytes"]), row["sha256"][:12]]
+            for row in found
+        )
+        table = Table(["~Path", ">Size", "SHA-256"], cells, "There are no files.")
+        session.show({"items": found}, table, [row["path"] for row in found])
+
+    @group.command("diff")
+    def show_differences(
+        session: Session,
+        name: Name,
+        before: Annotated[str, Argument(metavar="[FROM]", help="Default: the parent of TO.")] = "",
+        after: Annotated[str, Argument(metavar="[TO]", help="Default: the newest version.")] = "",
+    ) -> None:
+        """List the files that two versions do not have in common."""
+        found = list(_of(session, noun).diff(name, before, after))
+        cells = (
+            [
+                row["change"],
+                row["path"],
+                *(size(side["bytes"]) if side else "–" for side in (row["before"], row["after"])),
+            ]
+            for row in found
+        )
+        table = Table(["Change", "~Path", ">Before", ">After"], cells, "There are no differences.")
+        session.show({"items": found}, table, [row["path"] for row in found])
+
+    @group.command("tag")
+    def tag_version(
+        session: Session,
+        target: Target,
+        tag: Annotated[str, Argument(metavar="TAG", help="Such as v1.2.")],
+        move: Annotated[bool, Option("--move", help="Move it from another version.")] = False,
+        remove: Annotated[bool, Option("--remove", help="Remove the tag.")] = False,
+    ) -> None:
+        """Name a version, or remove its name."""
+        name, revision = split(target)
+        if remove:
+            _of(session, noun).delete_tag(name, tag)
+            session.show({"deleted": tag}, f"Removed the tag {tag} of {name}.", [tag])
+            return
+        made = _of(session, noun).tag(name, tag, revision, may_move=move)
+        session.show(made, f"{name}@{tag} is version {made['version']}.", [tag])
+
+
+@contextmanager
+def _bar(session: Session) -> Iterator[Progress | None]:
+    """Show a progress bar on a terminal."""
+    if session.quiet or session.json or not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.DownloadColumn(binary_units=True),
+        bars.TransferSpeedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True)) as shown:
+        tasks: dict[str, Any] = {}
+
+        def update(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = shown.add_task(_STAGES[stage], total=total)
+            shown.update(tasks[stage], completed=done, total=total)
+
+        yield update
+
+
+datasets = _commands_of("dataset")
+checkpoints = _commands_of("checkpoint")
