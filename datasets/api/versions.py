@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from io import BufferedReader, RawIOBase
+from itertools import islice
 from typing import IO, Any
 
 import orjson

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 from uuid import UUID
 
 from datasets.models import Version
@@ -19,6 +18,7 @@ PAGE = 50  # files
 MOST_COUNTED = 20_000
 LONGEST_TEXT = 64 << 10  # bytes of a file whose lines are compared
 MOST_LINES = 400  # of a difference
+_LINES = {"+": "added", "-": "removed", " ": "same", "@": "gap"}
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,8 @@ def _lines(org_id: UUID, one: Difference) -> list[tuple[str, str]]:
             return []
         else:
             texts.append(text.splitlines())
-    found: list[tuple[str, str]] = []
-    kinds: dict[str, Any] = {"+": "added", "-": "removed", " ": "same", "@": "gap"}
-    for line in islice(difflib.unified_diff(texts[0], texts[1], lineterm=""), 2, None):
-        found.append((kinds[line[0]], line if line[0] == "@" else line[1:]))
-    return found
+    found = islice(difflib.unified_diff(texts[0], texts[1], lineterm=""), 2, None)
+    return [(_LINES[line[0]], line if line[0] == "@" else line[1:]) for line in found]
 
 
 def _text(org_id: UUID, entry: Entry) -> str | None:

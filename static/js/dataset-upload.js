@@ -165,8 +165,8 @@ function start(form) {
 
   async function create() {
     const fields = new FormData(form);
-    const body = {};
-    for (const name of ["name", "team", "description", "visibility"]) body[name] = fields.get(name);
+    const names = ["name", "team", "description", "visibility"];
+    const body = Object.fromEntries(names.map((name) => [name, fields.get(name)]));
     const made = await send("POST", form.dataset.datasetUpload, body);
     api = `${form.dataset.datasetUpload}/${made.name}`;
     page = `${form.dataset.page}/${made.name}`;
