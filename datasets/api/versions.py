@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from io import BufferedReader, RawIOBase
 from itertools import islice
 from typing import IO, Any
 
@@ -85,26 +84,11 @@ class VersionView(KindView):
         return Response({"versions": [version.number], "bytes": freed})
 
 
-class _Body(RawIOBase):
-    """A request's body by its `read` alone: `readline` of a2wsgi waits for no bytes."""
-
-    def __init__(self, stream: IO[bytes]):
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-
 class Lines:
     """The body of a commit with one change a line, read once."""
 
     def __init__(self, stream: IO[bytes]):
-        self._stream = BufferedReader(_Body(stream), 1 << 16)
+        self._stream = stream
 
     def __str__(self) -> str:  # for the fingerprint of a request with an Idempotency-Key
         return LinesParser.media_type

@@ -72,13 +72,17 @@ function start(form) {
     done: say("Uploaded"),
   };
 
+  function chosenText() {
+    if (!given.length) return say("Drop files or a folder here, or choose them.");
+    if (given.length === 1) return sizeText(total("size"));
+    return say("{n} files, {size}", { n: count(given.length), size: sizeText(total("size")) });
+  }
+
   function show() {
     const folder = commonFolder(given.map(({ path }) => path));
     keep.hidden = !folder || isBusy;
     keep.querySelector("span").textContent = say("Keep the folder name {name}", { name: folder });
-    part("hint").textContent = given.length
-      ? say("{n} files, {size}", { n: count(given.length), size: sizeText(total("size")) })
-      : say("Drop files or a folder here, or choose them.");
+    part("hint").textContent = chosenText();
     part("files").replaceChildren(
       ...given.slice(0, SHOWN).map((one) => {
         const item = document.createElement("li");
