@@ -62,6 +62,9 @@ def _counts(
 ) -> tuple[dict[str, int], bool]:
     if after is not None and after.parent_id == (before.id if before else None):
         return {name: getattr(after, name) for name in ("added", "changed", "removed")}, False
+    if before is not None and after is not None and before.parent_id == after.id:
+        back = {"added": before.removed, "changed": before.changed, "removed": before.added}
+        return back, False
     counts = {"added": 0, "changed": 0, "removed": 0}
     for number, one in enumerate(differences(old, new)):
         if number == MOST_COUNTED:
