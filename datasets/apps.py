@@ -4,6 +4,7 @@ import re
 
 from django.apps import AppConfig
 
+UPLOAD_FORM = re.compile(r"/[^/]+/(datasets|checkpoints)/[^/]+/upload")
 COMMITS_LIMIT = 512 << 20  # bytes: a million changes, one a line
 _REPOSITORY = r"/api/v1/orgs/[^/]+/(datasets|checkpoints)/[^/]+"
 CONTENTS = re.compile(rf"{_REPOSITORY}/(contents|uploads/[^/]+)")
@@ -18,10 +19,16 @@ class DatasetsConfig(AppConfig):
 
         from datasets import selectors  # models are loaded by now
         from datasets.protocols import PROTOCOLS
+        from datasets.web.navigation import ENTRIES
+        from datasets.web.search import PROVIDERS
         from portal.blobs import files
         from portal.core import protocols
+        from portal.web import navigation, search
 
         files.register(selectors.referenced)
         protocols.register(*PROTOCOLS)
+        protocols.allow_larger_bodies("", UPLOAD_FORM, protocols.UPLOAD)
+        navigation.register(*ENTRIES)
+        search.register(*PROVIDERS)
         protocols.allow_larger_bodies("/api/v1/", CONTENTS, settings.MUSTER_FILE_LIMIT)
         protocols.allow_larger_bodies("/api/v1/", COMMITS, COMMITS_LIMIT)

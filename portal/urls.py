@@ -55,6 +55,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("monitoring.api.urls")),
     path("", include("workspaces.web.urls")),
     path("", include("monitoring.web.urls")),
+    path("", include("datasets.web.urls")),
     path("", include("registry.web.urls")),
     path("", include("jobs.web.urls")),
     path("", include("experiments.web.urls")),

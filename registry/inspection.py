@@ -9,8 +9,8 @@ from uuid import UUID
 from portal.blobs.files import file_store
 from portal.core import clock
 from portal.core.errors import NotFound
-from registry.formats import inspect, mlmodel
-from registry.formats.reading import Damaged
+from portal.formats import inspect, mlmodel
+from portal.formats.reading import Damaged
 from registry.sources import SourceFile
 
 # Beyond these limits a version is not completely inspected
@@ -21,7 +21,7 @@ LONGEST = 30.0  # seconds
 def inspect_files(org_id: UUID, files: Sequence[SourceFile]) -> dict[str, Any]:
     """Return what the headers say.
 
-    `files` are the facts by path (`registry.formats.FileFacts`) of files with a known format.
+    `files` are the facts by path (`portal.formats.FileFacts`) of files with a known format.
     `unsafe` are the paths that can run code when they are loaded. `is_complete`: every file was
     found and none is damaged. `mlmodel` has the facts of the MLmodel file.
     """

@@ -74,7 +74,7 @@ class ModelVersion(TenantModel):
     tags = models.JSONField(default=dict)  # str -> str
     signature = models.JSONField(null=True)  # {"inputs": …, "outputs": …, "params": …}
     metrics = models.JSONField(default=dict)  # name -> number, when it was registered
-    inspection = models.JSONField(null=True)  # what `registry.formats` found in the files
+    inspection = models.JSONField(null=True)  # what `portal.formats` found in the files
     # E-mail of who accepted that its pickles run code when they are loaded
     acknowledged_by = models.CharField(max_length=254, blank=True)
     approval = models.CharField(max_length=10, choices=Approval.choices, default=Approval.NONE)

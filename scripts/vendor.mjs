@@ -1,5 +1,5 @@
 // Bundles the libraries that pages import, one ES module per file of scripts/vendor, into static/vendor. No page asks another host.
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -27,6 +27,7 @@ for (const file of Object.keys(metafile.inputs)) {
   if (name) packages.add(name);
 }
 const licenses = [...packages].sort().map((name) => {
-  return `== ${name} ==\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}\n`;
+  const file = readdirSync(`node_modules/${name}`).find((one) => /^licen[cs]e/i.test(one));
+  return `== ${name} ==\n\n${readFileSync(`node_modules/${name}/${file}`, "utf8").trim()}\n`;
 });
 await writeFile("static/vendor/LICENSES.txt", licenses.join("\n"));

@@ -57,6 +57,7 @@ VALUES = {
     "version": "1",
     "alias": "champion",
     "repository": "cifar",
+    "kind": "datasets",
     "with_team": "speech",
     "revision": "1",
     "tag": "v1",

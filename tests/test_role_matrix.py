@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
@@ -420,6 +421,14 @@ WRITING_PAGES = {
     "models-trash": (WORKERS, {"do": "restore", "model": VALUES["trashed"]}),
     "model": (WORKERS, {"do": "alias-delete", "alias": "champion"}),
     "model-version": (WORKERS, {"do": "request"}),
+    "datasets": (WORKERS, {"team": "vision", "name": "fresh"}),
+    "checkpoints": (WORKERS, {"team": "vision", "name": "fresh"}),
+    "repository-trash": (WORKERS, {"do": "restore", "repository": VALUES["trashed"]}),
+    "repository": (WORKERS, {"path": "x"}),
+    "repository-folder": (WORKERS, {"path": "x"}),
+    "repository-upload": (WORKERS, {"files": SimpleUploadedFile("y", b"new")}),
+    "repository-versions": (WORKERS, {"do": "tag", "version": "1", "name": "fresh"}),
+    "repository-settings": (WORKERS, {"do": "save", "description": "new"}),
     "applications": (
         OPERATORS,
         {"client_id": "harbor", "addresses": "https://harbor.example/c/oidc/callback"},

@@ -65,6 +65,7 @@ CONNECTS = {
 CHANCE = {
     "portal/core/audit/forwarding.py",  # jitter
     "monitoring/demo/backend.py",  # simulated programs and sensors
+    "monitoring/demo/datasets.py",
     "monitoring/demo/experiments.py",
     "monitoring/demo/history.py",
     "monitoring/demo/simulation.py",

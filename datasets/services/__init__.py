@@ -1,6 +1,6 @@
 """Change datasets and checkpoints. Nothing else writes these rows."""
 
-from datasets.services.commits import Add, Change, Copy, Delete, commit
+from datasets.services.commits import Add, Change, Copy, Delete, commit, restore_version
 from datasets.services.contents import add_contents, put_file
 from datasets.services.refs import create_branch, delete_ref, set_tag
 from datasets.services.repositories import (
@@ -35,6 +35,7 @@ __all__ = [
     "put_file",
     "received",
     "restore_repository",
+    "restore_version",
     "set_tag",
     "share_repository",
     "start_upload",

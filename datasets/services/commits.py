@@ -15,7 +15,7 @@ from datasets.models import Block, Content, Ref, Repository, Version
 from datasets.names import checked_message, checked_path
 from datasets.selectors import find_version, tree_of
 from datasets.services.records import locked, record_change
-from datasets.trees import BlockInfo, Entry, PathConflict, Tree, changed_tree
+from datasets.trees import BlockInfo, Entry, PathConflict, Tree, changed_tree, differences
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.messages import Message
@@ -119,6 +119,29 @@ def commit(
         after={**after, "files": version.files, "bytes": version.bytes},
     )
     return version
+
+
+def restore_version(
+    *, actor: Actor, repository: Repository, version: Version, branch: str = "", message: str = ""
+) -> Version:
+    """Make a version whose files are those of an older one.
+
+    Raises Conflict with the code `moved` if somebody commits meanwhile, NotPermitted.
+    """
+    check_may_write(actor, repository)
+    head = _branch(repository, branch or repository.default_branch).version
+    changes: list[Change] = [
+        Add(one.path, one.after.sha256) if one.after else Delete(one.path)
+        for one in differences(tree_of(head), tree_of(version))
+    ]
+    return commit(
+        actor=actor,
+        repository=repository,
+        changes=changes,
+        message=message or str(Message("Restore version {n}", n=version.number)),
+        branch=branch,
+        parent=head.commit if head else "",
+    )
 
 
 def _branch(row: Repository, name: str) -> Ref:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import math
 import random
-import struct
 import threading
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from experiments import artifacts, services
 from experiments.models import Experiment, Run, RunStatus
+from monitoring.demo.datasets import png
 from monitoring.demo.history import SLUG
 from portal import series
 from portal.background import every
@@ -286,26 +285,9 @@ def _confusion(rng: random.Random, classes: int = 10, cell: int = 24) -> bytes:
         [rng.uniform(0.6, 0.95) if a == b else rng.random() ** 3 * 0.3 for b in range(classes)]
         for a in range(classes)
     ]
-    lines = b""
-    for y in range(classes * cell):
-        pixels = bytearray()
-        for x in range(classes * cell):
-            share = shares[y // cell][x // cell]
-            pixels += bytes(
-                (round(247 - 200 * share), round(250 - 165 * share), 255 - round(60 * share))
-            )
-        lines += b"\x00" + bytes(pixels)
-    size = classes * cell
 
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        )
+    def pixel(x: int, y: int) -> tuple[int, int, int]:
+        share = shares[y // cell][x // cell]
+        return round(247 - 200 * share), round(250 - 165 * share), 255 - round(60 * share)
 
-    head = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(lines))
-        + chunk(b"IEND", b"")
-    )
+    return png(classes * cell, classes * cell, pixel)

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.formats import archives, inspect, mlmodel, pickles, reading
-from registry.formats.reading import Damaged
+from portal.formats import archives, inspect, mlmodel, pickles, reading
+from portal.formats.reading import Damaged
 from tests.registry.conftest import MLMODEL, UNSAFE, safetensors
 
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.utilization.recording import record_utilization
-from monitoring.demo import experiments, history, models, telemetry
+from monitoring.demo import datasets, experiments, history, models, telemetry
 from portal.core import clock
 from portal.core.errors import Conflict
 
@@ -37,6 +37,8 @@ class Command(BaseCommand):
         self.stdout.write("Writing experiments …")
         experiments.create(options["seed"])
         models.create(demo.email)
+        self.stdout.write("Writing datasets and checkpoints …")
+        datasets.create(options["seed"])
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"

@@ -9,8 +9,8 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from registry.formats import archives, gguf, numpy_file, onnx, pickles, safetensors
-from registry.formats.reading import Damaged, Window
+from portal.formats import archives, gguf, numpy_file, onnx, pickles, safetensors
+from portal.formats.reading import Damaged, Window
 
 log = logging.getLogger(__name__)
 _ARCHIVE, _GGUF, _NUMPY = b"PK\x03\x04", b"GGUF", b"\x93NUMPY"

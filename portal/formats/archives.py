@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from portal.core import clock
-from registry.formats import numpy_file, pickles
-from registry.formats.reading import Damaged, Window
+from portal.formats import numpy_file, pickles
+from portal.formats.reading import Damaged, Window
 
 LONGEST_DIRECTORY = 4 << 20  # bytes of the central directory; zipfile reads all of it
 LARGEST_PICKLE = 64 << 20  # bytes of a pickle in an archive

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from registry.formats.reading import Damaged, Window, text_of
+from portal.formats.reading import Damaged, Window, text_of
 
 MOST_KEYS, MOST_TENSORS, MOST_DIMENSIONS = 10_000, 200_000, 8
 LONGEST_TEXT, SHOWN = 64 << 10, 60  # bytes; metadata shown

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from registry.formats.reading import Damaged, Window, text_of
+from portal.formats.reading import Damaged, Window, text_of
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 MOST_SHOWN, MOST_WEIGHTS, LONGEST_TEXT = 50, 100_000, 4096

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from registry.formats.reading import Damaged, Window
+from portal.formats.reading import Damaged, Window
 
 LONGEST_HEADER = 64 << 10
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import yaml
 
-from registry.formats.reading import Damaged, text_of
+from portal.formats.reading import Damaged, text_of
 
 LONGEST, LONGEST_REQUIREMENTS = 256 << 10, 64 << 10  # bytes
 MOST_VALUES, MOST_DEPTH, MOST_COLUMNS, MOST_REQUIREMENTS = 5000, 12, 500, 300

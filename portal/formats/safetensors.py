@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from registry.formats.reading import Damaged, Window, text_of
+from portal.formats.reading import Damaged, Window, text_of
 
 LONGEST_HEADER = 8 << 20  # bytes; the largest published models split theirs into files below 1 MiB
 MOST_TENSORS, MOST_METADATA = 100, 50  # shown

@@ -15,7 +15,7 @@ import pickletools
 from dataclasses import dataclass, field
 from typing import Any
 
-from registry.formats.reading import Damaged, Window, text_of
+from portal.formats.reading import Damaged, Window, text_of
 
 NAMES = (".pkl", ".pickle", ".joblib", ".dill", ".pt", ".pth", ".ckpt", ".bin", ".p")
 MOST_IMPORTS = 500

@@ -1,0 +1,143 @@
+"""What all pages of a repository share: its header, the chosen revision, and addresses."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from datasets import access, selectors
+from datasets.models import Kind, Ref, Repository, Version, Visibility
+from datasets.trees import Entry, Tree
+from portal.blobs.files import file_store
+from portal.core.errors import NotFound
+from portal.core.messages import Message
+from portal.web.transfers import Download
+from workspaces.access.permissions import Permission as P
+from workspaces.models import Team
+
+PLURALS = {Kind.DATASET: Message("Datasets"), Kind.CHECKPOINT: Message("Checkpoints")}
+VISIBILITIES = {
+    Visibility.PRIVATE: Message("Private"),
+    Visibility.TEAM: Message("Team"),
+    Visibility.ORGANIZATION: Message("Organization"),
+}
+MOST_REFS = 200
+
+
+class Place:
+    """A repository and the revision that the page shows: `version` is None while it is empty."""
+
+    def __init__(self, request: Any, kind: str, name: str):
+        self.request = request
+        self.row: Repository = selectors.find_repository(request.actor, kind, name)
+        self.at: str = request.GET.get("at", "")
+        self.version: Version | None = self._version()
+
+    def _version(self) -> Version | None:
+        try:
+            return selectors.find_version(self.row, self.at)
+        except NotFound as error:
+            if error.kind != "empty":
+                raise
+        return None
+
+    @property
+    def revision(self) -> str:
+        return self.at or self.row.default_branch
+
+    @property
+    def tree(self) -> Tree:
+        return selectors.tree_of(self.version)
+
+    @property
+    def branch(self) -> str:
+        """Return the branch that is shown, "" for a tag or version, which cannot be changed."""
+        rows = Ref.objects.filter(
+            repository=self.row, kind=Ref.Kind.BRANCH, name=self.revision
+        ).values_list("name", flat=True)
+        return rows.first() or ""
+
+    def url(
+        self, name: str = "repository", query: Mapping[str, str] | None = None, **more: Any
+    ) -> str:
+        """Return the path of a page of the repository, at the same revision."""
+        kwargs = {
+            "org": self.request.org.slug,
+            "kind": self.row.kind,
+            "repository": self.row.name,
+            **more,
+        }
+        asked = {"at": self.at, **(query or {})}
+        text = urlencode({key: value for key, value in asked.items() if value})
+        return reverse(name, kwargs=kwargs) + (f"?{text}" if text else "")
+
+    def context(
+        self, tab: str, *, title: Any = None, crumbs: tuple[Any, ...] = ()
+    ) -> dict[str, Any]:
+        """Return the context of the header and the tabs."""
+        row, actor = self.row, self.request.actor
+        refs = selectors.refs_of(row)[:MOST_REFS]
+        listed = reverse(f"{row.kind}s", args=[self.request.org.slug])
+        above: list[Any] = [(PLURALS[Kind(row.kind)], listed)]
+        if title is not None:
+            above.append((row.name, reverse("repository", kwargs=self._kwargs())))
+        return {
+            "page_title": title if title is not None else row.name,
+            "crumbs": [*above, *crumbs],
+            "repository": row,
+            "plural": f"{row.kind}s",
+            "visibility": VISIBILITIES[Visibility(row.visibility)],
+            "place": self,
+            "version": self.version,
+            "at": self.at,
+            "revision": self.revision,
+            "branch": self.branch,
+            "tab": tab,
+            "branches": [ref for ref in refs if ref.kind == Ref.Kind.BRANCH],
+            "tags": [ref for ref in refs if ref.kind == Ref.Kind.TAG],
+            "number_of_versions": selectors.versions_of(row).count(),
+            "may_write": access.may_write(actor, row)
+            and not actor.refuses_to_act(P.DATASETS_WRITE),
+            "may_manage": access.may_manage(actor, row),
+            "api": f"/api/v1/orgs/{self.request.org.slug}/{row.kind}s/{row.name}",
+        }
+
+    def _kwargs(self) -> dict[str, str]:
+        return {
+            "org": self.request.org.slug,
+            "kind": self.row.kind,
+            "repository": self.row.name,
+        }
+
+    def usage(self, path: str = "") -> dict[str, str]:
+        """Return how to get the files: a command, and the lines of a job spec."""
+        name = self.row.name + (f"@{self.at}" if self.at else "")
+        include = f" --include {shlex.quote(f'{path}/*')}" if path else ""
+        return {
+            "command": f"muster {self.row.kind} download {shlex.quote(name)} ./data{include}",
+            "spec": f"inputs:\n  data: {name}",
+        }
+
+
+def download_of(row: Repository, entry: Entry, *, is_shown: bool = False) -> Download:
+    """Return a file as `portal.web.transfers` sends it."""
+    store, org_id = file_store(), row.org_id
+    return Download(
+        name=entry.path,
+        size=entry.size,
+        sha256=entry.sha256,
+        pieces=lambda start, end: store.read(org_id, entry.sha256, start, end),
+        accelerated=store.name(org_id, entry.sha256),
+        is_shown=is_shown,
+    )
+
+
+def teams_to_write(actor: Any) -> list[Team]:
+    """Return the teams for which the actor may create repositories."""
+    teams = actor.teams_where(P.DATASETS_WRITE)
+    rows = Team.objects.order_by("slug")
+    return list(rows if teams is None else rows.filter(id__in=teams))

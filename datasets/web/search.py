@@ -1,0 +1,25 @@
+"""Datasets and checkpoints in the command palette."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from datasets.models import Kind
+from datasets.selectors import visible_repositories
+from portal.web.search import Hit, Provider, Query
+
+
+def _repositories(kind: str, query: Query) -> Iterator[Hit]:
+    for row in query.narrow(visible_repositories(query.actor, kind), "name"):
+        kwargs = {"org": query.org, "kind": kind, "repository": row.name}
+        yield Hit(row.name, reverse("repository", kwargs=kwargs), row.team.slug)
+
+
+PROVIDERS = (
+    Provider("datasets", _("Datasets"), 31, partial(_repositories, Kind.DATASET.value)),
+    Provider("checkpoints", _("Checkpoints"), 32, partial(_repositories, Kind.CHECKPOINT.value)),
+)
