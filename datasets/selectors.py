@@ -91,6 +91,16 @@ def find_version(repository: Repository, revision: str = "") -> Version:
     return found
 
 
+def version_or_none(repository: Repository, revision: str = "") -> Version | None:
+    """Return a version as `find_version` does, None for a branch without any. Raises NotFound."""
+    try:
+        return find_version(repository, revision)
+    except NotFound as error:
+        if error.kind != "empty":
+            raise
+        return None
+
+
 def tree_of(version: Version | None) -> Tree:
     """Return the tree of a version; an empty one for None."""
     if version is None:

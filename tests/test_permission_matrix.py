@@ -77,8 +77,11 @@ OPERATORS = {
     Permission.PLATFORM_ADMIN,
     Permission.PLATFORM_IMPERSONATE,
 }
-# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}, tests/experiments/mlflow.
+# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}, tests/experiments/mlflow,
+# tests/datasets/test_hub.py.
 PROTOCOLS = (
+    "/hf/",
+    "/xet/",
     "/mlflow/",
     "/accounts/",
     "/identity/",

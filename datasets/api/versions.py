@@ -19,24 +19,23 @@ from datasets import selectors, services
 from datasets.access import check_may_write
 from datasets.api import serializers as s
 from datasets.api.views import KindView
+from datasets.downloads import download_of
 from datasets.models import Ref, Repository, Version
 from datasets.names import checked_path
 from datasets.representations import difference_rows, entry_rows, ref_rows, version_rows
-from datasets.trees import Entry, differences
+from datasets.trees import differences
 from portal.api.render import JSONParser
-from portal.blobs.files import file_store
 from portal.core.errors import InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.keyset import Order, page_of
 from portal.core.messages import Message
 from portal.core.protocols import MAX_BODY
-from portal.web.transfers import PIECE, Download, announced_size, send_file
+from portal.web.transfers import PIECE, announced_size, lines_of, send_file
 from workspaces.api.base import idempotent
 from workspaces.api.views import items, read
 
 PAGE, LARGEST_PAGE = 100, 1000
 LARGEST_JSON = 4 * MAX_BODY
-LONGEST_LINE = 64 << 10  # bytes
 _PAGING = [
     OpenApiParameter("after", str, description="From `next`."),
     OpenApiParameter("limit", int, description=f"1 to {LARGEST_PAGE}; default {PAGE}."),
@@ -94,19 +93,9 @@ class Lines:
         return LinesParser.media_type
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for number, line in enumerate(self._lines(), 1):
-            if line.strip():
-                yield _object(line, number)
-
-    def _lines(self) -> Iterator[bytes]:
-        """Yield lines. The server's own `readline` with a limit returns parts of them."""
-        rest = b""
-        while data := self._stream.read(PIECE):
-            *lines, rest = (rest + data).split(b"\n")
-            yield from lines
-            if len(rest) > LONGEST_LINE:
-                raise InvalidInput(Message("A line of the body is too long."), code="not_json")
-        yield rest
+        pieces = iter(lambda: self._stream.read(PIECE), b"")
+        for number, line in enumerate(lines_of(pieces), 1):
+            yield _object(line, number)
 
 
 class LinesParser(BaseParser):
@@ -259,7 +248,9 @@ class FileView(KindView):
     ) -> HttpResponse | StreamingHttpResponse:
         """Download a file, or a range of its bytes."""
         version = self.version(repository, revision)
-        return send_file(request._request, download_of(version, selectors.find_file(version, path)))
+        return send_file(
+            request._request, download_of(version.repository, selectors.find_file(version, path))
+        )
 
 
 class RefsView(KindView):
@@ -302,7 +293,7 @@ class BranchesView(KindView):
             actor=self.actor,
             repository=row,
             name=body["name"],
-            version=_version_or_empty(row, body["revision"]),
+            version=selectors.version_or_none(row, body["revision"]),
         )
         return Response(ref_rows([ref])[0], status=status.HTTP_201_CREATED)
 
@@ -316,33 +307,12 @@ class BranchView(KindView):
         return _delete_ref(self, repository, Ref.Kind.BRANCH, branch)
 
 
-def download_of(version: Version, file: Entry) -> Download:
-    """Return a file of a version as `portal.web.transfers` sends it."""
-    store = file_store()
-    return Download(
-        name=file.path,
-        size=file.size,
-        sha256=file.sha256,
-        pieces=lambda start, end: store.read(version.org_id, file.sha256, start, end),
-        accelerated=store.name(version.org_id, file.sha256),
-    )
-
-
 def _delete_ref(view: KindView, repository: str, kind: str, name: str) -> Response:
     row = view.repository(repository)
     if all(ref.name != name for ref in selectors.refs_of(row, kind)):
         raise NotFound(Message("There is no branch or tag {name}.", name=repr(name[:100])))
     services.delete_ref(actor=view.actor, repository=row, name=name)
     return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _version_or_empty(row: Repository, revision: str) -> Version | None:
-    try:
-        return selectors.find_version(row, revision)
-    except NotFound as error:
-        if error.kind != "empty":
-            raise
-        return None
 
 
 def _version_row(version: Version) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from datasets.models import Kind, Repository
 from datasets.selectors import contents_in, visible_repositories
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
 from portal.core.messages import Message
-from portal.web.transfers import announced_size, body_chunks, body_lines
+from portal.web.transfers import announced_size, body_chunks, lines_of
 from workspaces.access.actors import actor_of as actor_of_user
 from workspaces.models import User
 from workspaces.tenancy.http import enter
@@ -98,7 +98,10 @@ def lfs_upload(request: HttpRequest, signature: str) -> HttpResponse:
         raise NotPermitted(
             Message("This address is not valid any more. Start the upload again.")
         ) from error
-    request.actor = actor_of_user(User.objects.get(id=user))  # type: ignore[attr-defined]
+    person = User.objects.filter(id=user, is_active=True).first()
+    if person is None:
+        raise NotPermitted(Message("This address is not valid any more. Start the upload again."))
+    request.actor = actor_of_user(person)  # type: ignore[attr-defined]
     enter(request, org)
     row = visible_repositories(actor_of(request)).filter(id=repository).first()
     if row is None:
@@ -190,7 +193,7 @@ def _changes(
     request: HttpRequest, row: Repository, header: dict[str, Any]
 ) -> Iterator[services.Change]:
     """Yield the changes of a request; fills in its header."""
-    for line in body_lines(request):
+    for line in lines_of(body_chunks(request)):
         try:
             item = orjson.loads(line)
             key, value = item["key"], item["value"]

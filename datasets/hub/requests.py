@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from datasets.models import Kind, Repository, Version
-from datasets.selectors import find_repository, find_version
+from datasets.selectors import find_repository, find_version, version_or_none
 from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, PortalError
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -75,14 +75,7 @@ def repository_of(request: HttpRequest, plural: str, name: str) -> Repository:
 
 def version_of(repository: Repository, revision: str) -> Version | None:
     """Return a version; None for a branch without any. Raises NotFound."""
-    if revision == EMPTY:
-        return None
-    try:
-        return find_version(repository, revision)
-    except NotFound as error:
-        if error.kind == "empty":
-            return None
-        raise
+    return None if revision == EMPTY else version_or_none(repository, revision)
 
 
 def split_revision(repository: Repository, rest: str) -> tuple[Version | None, str]:

@@ -11,11 +11,8 @@ from django.urls import reverse
 
 from datasets import access, selectors
 from datasets.models import Kind, Ref, Repository, Version, Visibility
-from datasets.trees import Entry, Tree
-from portal.blobs.files import file_store
-from portal.core.errors import NotFound
+from datasets.trees import Tree
 from portal.core.messages import Message
-from portal.web.transfers import Download
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 
@@ -35,15 +32,7 @@ class Place:
         self.request = request
         self.row: Repository = selectors.find_repository(request.actor, kind, name)
         self.at: str = request.GET.get("at", "")
-        self.version: Version | None = self._version()
-
-    def _version(self) -> Version | None:
-        try:
-            return selectors.find_version(self.row, self.at)
-        except NotFound as error:
-            if error.kind != "empty":
-                raise
-        return None
+        self.version: Version | None = selectors.version_or_none(self.row, self.at)
 
     @property
     def revision(self) -> str:
@@ -114,26 +103,17 @@ class Place:
         }
 
     def usage(self, path: str = "") -> dict[str, str]:
-        """Return how to get the files: a command, and the lines of a job spec."""
+        """Return commands that download the files: ours, and that of the Hub's client."""
         name = self.row.name + (f"@{self.at}" if self.at else "")
         include = f" --include {shlex.quote(f'{path}/*')}" if path else ""
+        endpoint = self.request.build_absolute_uri("/hf")
+        hub = f"{self.request.org.slug}/{self.row.name}"
+        kind = " --repo-type dataset" if self.row.kind == Kind.DATASET else ""
+        at = f" --revision {shlex.quote(self.at)}" if self.at else ""
         return {
             "command": f"muster {self.row.kind} download {shlex.quote(name)} ./data{include}",
-            "spec": f"inputs:\n  data: {name}",
+            "hub": f"HF_ENDPOINT={endpoint} hf download {hub}{kind}{at}{include}",
         }
-
-
-def download_of(row: Repository, entry: Entry, *, is_shown: bool = False) -> Download:
-    """Return a file as `portal.web.transfers` sends it."""
-    store, org_id = file_store(), row.org_id
-    return Download(
-        name=entry.path,
-        size=entry.size,
-        sha256=entry.sha256,
-        pieces=lambda start, end: store.read(org_id, entry.sha256, start, end),
-        accelerated=store.name(org_id, entry.sha256),
-        is_shown=is_shown,
-    )
 
 
 def teams_to_write(actor: Any) -> list[Team]:

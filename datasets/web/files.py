@@ -9,11 +9,12 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from datasets import selectors, services
+from datasets.downloads import download_of
 from datasets.models import Share
 from datasets.names import checked_path
 from datasets.services import Delete
 from datasets.trees import Entry, Folder, Tree
-from datasets.web.base import Place, download_of
+from datasets.web.base import Place
 from portal.blobs.files import file_store
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message

@@ -113,9 +113,8 @@ Photos of the online shop, one folder per class, **cleaned and deduplicated**. L
 
 ## Use
 
-```yaml
-inputs:
-  data: product-images@v1.2
+```sh
+muster dataset download product-images@v1.2 ./data
 ```
 
 Images are 96 × 96 pixels in sRGB. People and addresses were removed in `v1.1`; don't use `v1.0`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 
 PIECE = 256 << 10
+LONGEST_LINE = 1 << 20  # bytes
 ACCELERATED = "/_files/"  # the internal location of nginx, see deploy/nginx-server.conf
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
 # Types that browsers show without running anything; all others are downloads.
@@ -62,12 +63,17 @@ def body_chunks(request: HttpRequest) -> Iterator[bytes]:
         ) from error
 
 
-def body_lines(request: HttpRequest) -> Iterator[bytes]:
-    """Return the lines of a body that are not empty. Raises InvalidInput as `body_chunks` does."""
+def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Return the lines of a body that are not empty. Raises InvalidInput for one beyond 1 MiB.
+
+    `readline` of servers returns parts of lines, or nothing before all came.
+    """
     rest = b""
-    for data in body_chunks(request):
-        *lines, rest = (rest + data).split(b"\n")
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
         yield from (line for line in lines if line.strip())
+        if len(rest) > LONGEST_LINE:
+            raise InvalidInput(Message("A line of the body is too long."), code="not_json")
     if rest.strip():
         yield rest
 

@@ -84,7 +84,15 @@ def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
     )
     assert [one.email for one in found] == ["ben@atlas.example", "kim@atlas.example"]
     assert (
-        found[0].gained == {"vision": {P.JOBS_ADMIN, P.MEMBERS_WRITE, P.MODELS_APPROVE}}
+        found[0].gained
+        == {
+            "vision": {
+                P.DATASETS_ADMIN,
+                P.JOBS_ADMIN,
+                P.MEMBERS_WRITE,
+                P.MODELS_APPROVE,
+            }
+        }
         and found[0].lost == {}
     )
     assert (
@@ -97,6 +105,7 @@ def test_preview_matches_applied_change(story, atlas):
     [result] = preview_memberships(atlas, {story.ben.email: PersonRoles("viewer", {})})
     assert result.lost == {
         "vision": {
+            P.DATASETS_WRITE,
             P.EXPERIMENTS_WRITE,
             P.JOBS_CANCEL,
             P.JOBS_EXEC,

@@ -137,8 +137,11 @@ def test_binary_fields_declare_encryption():
     assert (
         named <= fields and {"workspaces.SecretVersion.sealed", "clusters.Cluster.secrets"} <= named
     )
-    # digests; metric series are not secret
+    # digests, names and hashes of files; metric series are not secret
     plain = {
+        "datasets.Block.data",
+        "datasets.Xorb.chunks",
+        "datasets.Xorb.places",
         "core.AuditLink.hash",
         "core.AuditAnchor.hash",
         "core.AuditAnchor.mac",
