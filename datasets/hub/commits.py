@@ -24,7 +24,9 @@ from datasets.hub.requests import (
     base_url,
     hub_view,
     json_of,
+    objects_in,
     repository_of,
+    size_in,
     text_in,
 )
 from datasets.models import Kind, Repository
@@ -47,14 +49,12 @@ def preupload(request: HttpRequest, plural: str, name: str, revision: str) -> Ht
     """Say for each file whether it comes inside the commit or is uploaded before."""
     row = repository_of(request, plural, name)
     check_may_write(actor_of(request), row)
-    files = json_of(request).get("files")
-    if not isinstance(files, list):
-        raise InvalidInput.at("files", Message("must be a list"))
+    files = objects_in(json_of(request), "files", MOST_OBJECTS)
     return answer_json(
         {
             "files": [
                 {
-                    "path": file["path"],
+                    "path": text_in(file, "path"),
                     "uploadMode": "regular" if _is_small_text(file) else "lfs",
                     "shouldIgnore": False,
                     "oid": None,
@@ -71,15 +71,13 @@ def lfs_batch(request: HttpRequest, plural: str, name: str) -> HttpResponse:
     row = repository_of(request, plural, name)
     check_may_write(actor_of(request), row)
     data = json_of(request)
-    objects = data.get("objects")
-    if not isinstance(objects, list) or len(objects) > MOST_OBJECTS:
-        raise InvalidInput.at("objects", Message("must be at most {n}", n=MOST_OBJECTS))
+    objects = objects_in(data, "objects", MOST_OBJECTS)
     if data.get("operation") != "upload":
         raise InvalidInput(Message("Download files from resolve."))
-    known = contents_in(row, [str(each.get("oid")) for each in objects])
+    known = contents_in(row, [text_in(each, "oid") for each in objects])
     rows = [_object(request, row, each, known) for each in objects]
-    wanted = data.get("transfers") or []
-    transfer = "xet" if "xet" in wanted else "basic"
+    transfers = data.get("transfers")
+    transfer = "xet" if isinstance(transfers, list) and "xet" in transfers else "basic"
     return HttpResponse(
         orjson.dumps({"transfer": transfer, "objects": rows, "hash_algo": "sha256"}),
         content_type="application/vnd.git-lfs+json",
@@ -124,7 +122,7 @@ def lfs_verify(request: HttpRequest, plural: str, name: str) -> HttpResponse:
     row = repository_of(request, plural, name)
     data = json_of(request)
     digest = text_in(data, "oid")
-    if contents_in(row, [digest]).get(digest) != data.get("size"):
+    if contents_in(row, [digest]).get(digest) != size_in(data):
         raise Conflict(Message("This file has not arrived. Send it again."))
     return answer_json({})
 
@@ -158,6 +156,7 @@ def commit(request: HttpRequest, plural: str, name: str, revision: str) -> HttpR
     check_may_write(actor, row)
     header: dict[str, Any] = {}
     changes = list(_changes(request, row, header))
+    parent = text_in(header, "parentCommit") if header.get("parentCommit") is not None else None
     try:
         made = services.commit(
             actor=actor,
@@ -166,7 +165,7 @@ def commit(request: HttpRequest, plural: str, name: str, revision: str) -> HttpR
             message=text_in(header, "summary"),
             description=text_in(header, "description"),
             branch=revision.removeprefix("refs/heads/"),
-            parent="" if header.get("parentCommit") == EMPTY else header.get("parentCommit"),
+            parent="" if parent == EMPTY else parent,
         )
     except Conflict as error:
         if error.kind == "moved":
@@ -199,33 +198,36 @@ def _changes(
             key, value = item["key"], item["value"]
             if key == "header":
                 header.update(value)
-            elif key == "file":
-                yield services.Add(value["path"], _stored(request, row, value))
+                continue
+            path = text_in(value, "path")
+            if key == "file":
+                yield services.Add(path, _stored(request, row, value))
             elif key == "lfsFile":
-                yield services.Add(value["path"], value["oid"])
+                yield services.Add(path, text_in(value, "oid"))
             elif key == "deletedFile":
-                yield services.Delete(value["path"])
+                yield services.Delete(path)
             elif key == "deletedFolder":
-                yield services.Delete(value["path"].rstrip("/"), is_folder=True)
+                yield services.Delete(path.rstrip("/"), is_folder=True)
             elif key == "copyFile":
-                yield services.Copy(value["srcPath"], value["path"], value.get("srcRevision") or "")
+                source, revision = text_in(value, "srcPath"), text_in(value, "srcRevision")
+                yield services.Copy(source, path, revision)
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(Message("A line of the commit is malformed.")) from error
 
 
 def _is_small_text(file: dict[str, Any]) -> bool:
     """Return whether a file is text, by its first bytes. Libraries upload others beforehand."""
-    if int(file.get("size", 0)) > REGULAR:
+    if size_in(file) > REGULAR:
         return False
     try:
-        return b"\0" not in base64.b64decode(str(file.get("sample", "")))
+        return b"\0" not in base64.b64decode(text_in(file, "sample"))
     except binascii.Error:
         return False
 
 
 def _stored(request: HttpRequest, row: Repository, value: dict[str, Any]) -> str:
     """Store the content of a small file; return its SHA-256."""
-    content = value.get("content", "")
+    content = text_in(value, "content")
     try:
         is_binary = value.get("encoding", "base64") == "base64"
         data = base64.b64decode(content, validate=True) if is_binary else content.encode()
@@ -238,10 +240,10 @@ def _stored(request: HttpRequest, row: Repository, value: dict[str, Any]) -> str
 def _object(
     request: HttpRequest, row: Repository, wanted: dict[str, Any], known: dict[str, int]
 ) -> dict[str, Any]:
-    digest, size = str(wanted.get("oid")), wanted.get("size")
+    digest, size = text_in(wanted, "oid"), size_in(wanted)
     found = {"oid": digest, "size": size}
-    if len(digest) != 64 or not isinstance(size, int):
-        raise InvalidInput.at("objects", Message("must have SHA-256 and size"))
+    if len(digest) != 64:
+        raise InvalidInput.at("objects", Message("must have a SHA-256"))
     if known.get(digest) == size:
         return found
     org = request.org.slug  # type: ignore[attr-defined]

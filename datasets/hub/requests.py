@@ -115,6 +115,24 @@ def text_in(data: Mapping[str, Any], field: str, default: str = "") -> str:
     return value
 
 
+def size_in(data: Mapping[str, Any], field: str = "size") -> int:
+    """Return a number of bytes of a JSON object. Raises InvalidInput."""
+    value = data.get(field)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise InvalidInput.at(field, Message("must be a number of bytes"))
+    return value
+
+
+def objects_in(data: Mapping[str, Any], field: str, most: int) -> list[dict[str, Any]]:
+    """Return a list of objects of a JSON object. Raises InvalidInput."""
+    found = data.get(field)
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise InvalidInput.at(field, Message("must be a list of objects"))
+    if len(found) > most:
+        raise InvalidInput.at(field, Message("must be at most {n}", n=most))
+    return found
+
+
 def answer_json(
     data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:

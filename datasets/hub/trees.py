@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from urllib.parse import urlencode
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -61,8 +60,8 @@ def paths_info(request: HttpRequest, plural: str, name: str, revision: str) -> H
     row = repository_of(request, plural, name)
     found = tree_of(version_of(row, revision))
     if request.content_type == "application/json":
-        paths = orjson.loads(request.body).get("paths", [])
-        paths = [paths] if isinstance(paths, str) else paths
+        given = json_of(request).get("paths")
+        paths = given if isinstance(given, list) else [given]
     else:
         paths = request.POST.getlist("paths")
     rows = []

@@ -107,7 +107,7 @@ def _delete(place: Place, path: str) -> HttpResponse:
         Message.plural(len(paths), "Delete {name}", "Delete {n} files and folders", **about)
     )
     done = Message.plural(
-        len(paths), "{name} was deleted.", "{n} files and folders were deleted.", **about
+        len(paths), "The file {name} was deleted.", "{n} files and folders were deleted.", **about
     )
     is_folder = bool(path) and _is_left(place, path, paths)
     return action(

@@ -102,7 +102,7 @@ os.wait(); time.sleep(600)
 
 @pytest.mark.parametrize(("setsid", "env"), [(False, {}), (True, {"MUSTER_ATTEMPT": "muster-a"})])
 def test_job_orphaned_process_is_found_by_session_or_environment(
-    spawn, state_of, jobs_dir, setsid, env
+    spawn, state_of, jobs_dir, wait_for, setsid, env
 ):
     child = spawn(DAEMON.format(setsid=setsid), env=env)
     orphan = int(child.stdout.readline())
@@ -111,6 +111,8 @@ def test_job_orphaned_process_is_found_by_session_or_environment(
         assert orphan in next(iter(Jobs(jobs_dir).measure())).pids
     finally:
         os.kill(orphan, signal.SIGKILL)
+        # Its environment names the job of the next test, too
+        wait_for(lambda: not ProcFs().environ(orphan))
 
 
 def test_job_excludes_unrelated_processes(spawn, state_of, jobs_dir):

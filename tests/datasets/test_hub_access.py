@@ -1,0 +1,149 @@
+"""The Hub's API and Xet, attacked: other tenants, narrow tokens, forged addresses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from django.core import signing
+
+from datasets.models import Content, Version
+from tests.datasets.conftest import commit
+from workspaces.organizations.services import remove_member
+
+pytestmark = [pytest.mark.django_db]
+DATA = b"x" * 1000
+DIGEST = hashlib.sha256(DATA).hexdigest()
+
+
+def send(client, url, data=None):
+    if data is None:
+        return client.get(url)
+    return client.post(url, json.dumps(data), content_type="application/json")
+
+
+@pytest.fixture
+def filled(stage):
+    commit(stage.ben, stage.cifar, {"README.md": b"# CIFAR"})
+    return stage
+
+
+def routes(stage):
+    api, files = "/hf/api/datasets/atlas/cifar", "/hf/datasets/atlas/cifar"
+    xet = f"/xet/atlas/{stage.cifar.id}/v1"
+    return {
+        api: None,
+        f"{api}/revision/main": None,
+        f"{api}/tree/main": None,
+        f"{api}/refs": None,
+        f"{api}/commits/main": None,
+        f"{api}/paths-info/main": {"paths": ["README.md"]},
+        f"{api}/preupload/main": {"files": []},
+        f"{api}/commit/main": {"key": "header", "value": {"summary": "x"}},
+        f"{api}/branch/b": {},
+        f"{api}/tag/main": {"tag": "t"},
+        f"{api}/xet-read-token/main": None,
+        f"{api}/xet-write-token/main": None,
+        f"{files}/resolve/main/README.md": None,
+        f"{files}.git/info/lfs/objects/batch": {"operation": "upload", "objects": []},
+        f"{files}.git/info/lfs/verify": {"oid": DIGEST, "size": 1},
+        f"{xet}/chunks/default/{'0' * 64}": None,
+        f"{xet}/xorbs/default/{'0' * 64}": {},
+        f"{xet}/shards": {},
+    }
+
+
+def test_other_tenants_and_teams_find_nothing(filled):
+    story = filled.story
+    filled.cifar.visibility = "private"
+    filled.cifar.team, filled.cifar.owner = story.speech, story.ada
+    filled.cifar.save()
+    for client in (story.api(story.cyd), story.api(story.ben)):
+        for url, data in routes(filled).items():
+            assert send(client, url, data).status_code == 404, url
+    code = send(story.api(story.ben), "/hf/api/datasets/atlas/cifar").headers["X-Error-Code"]
+    assert code == "RepoNotFound"
+
+
+def test_nobody_without_a_token(filled):
+    for client in (filled.story.client(), filled.story.client(filled.story.ben)):
+        for url, data in {**routes(filled), "/hf/api/whoami-v2": None}.items():
+            assert send(client, url, data).status_code == 401, url
+
+
+def test_a_token_to_read_writes_nothing(filled):
+    story = filled.story
+    client = story.api(story.ben, scopes=("datasets:read",))
+    before = Version.objects.count(), Content.objects.count()
+    for url, data in routes(filled).items():
+        found = send(client, url, data).status_code
+        is_read = (data is None and "write" not in url) or "paths-info" in url or "verify" in url
+        assert found in ({200, 404, 409} if is_read else {403}), (url, found)
+    assert send(client, "/hf/api/repos/create", {"name": "new", "type": "model"}).status_code == 403
+    assert (Version.objects.count(), Content.objects.count()) == before
+
+
+def test_addresses_to_upload_to_are_signed_for_one_file_and_person(filled):
+    story = filled.story
+    client, anonymous = story.api(story.ben), story.client()
+    asked = {"operation": "upload", "objects": [{"oid": DIGEST, "size": len(DATA)}]}
+    batch = send(client, "/hf/datasets/atlas/cifar.git/info/lfs/objects/batch", asked).json()
+    url = batch["objects"][0]["actions"]["upload"]["href"].removeprefix("http://testserver")
+
+    def put(url, data=DATA):
+        return anonymous.put(url, data, content_type="application/octet-stream").status_code
+
+    assert put(url, b"y" * 1000) == 400
+    assert put(url, b"x") == 400
+    assert put(url[:-3] + "abc") == 403
+    forged = signing.dumps(["atlas", str(story.ben.id), str(filled.cifar.id), DIGEST, 1], salt="x")
+    assert put(f"/hf/upload/{forged}") == 403
+    assert put(url) == 200
+    assert (
+        send(
+            client,
+            "/hf/datasets/atlas/cifar.git/info/lfs/verify",
+            {"oid": DIGEST, "size": len(DATA)},
+        ).status_code
+        == 200
+    )
+    again = send(client, "/hf/datasets/atlas/cifar.git/info/lfs/objects/batch", asked).json()
+    assert "actions" not in again["objects"][0]
+    remove_member(actor=filled.ada, org=story.atlas, email=story.ben.email)
+    assert put(url) == 404
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{",
+        b"[]",
+        b'{"key": "file"}',
+        b'{"key": "file", "value": {"path": "../a", "content": "eA=="}}',
+        b'{"key": "file", "value": {"path": "a", "content": "%%%"}}',
+        b'{"key": "file", "value": {"path": 1, "content": "eA=="}}',
+        b'{"key": "lfsFile", "value": {"path": "a", "oid": "' + DIGEST.encode() + b'"}}',
+        b'{"key": "lfsFile", "value": {"path": "a", "oid": {}}}',
+        b'{"key": "deletedFile", "value": {"path": null}}',
+        b'{"key": "header", "value": {"summary": 5}}',
+        b'{"key": "header", "value": {"parentCommit": 5}}',
+    ],
+)
+def test_malformed_commits_are_refused_whole(filled, line):
+    client = filled.story.api(filled.story.ben)
+    url = "/hf/api/datasets/atlas/cifar/commit/main"
+    good = b'{"key": "file", "value": {"path": "good", "content": "eA=="}}\n'
+    answer = client.post(url, good + line, content_type="application/x-ndjson")
+    assert answer.status_code in {400, 404, 412}, answer.content
+    assert Version.objects.count() == 1
+
+
+@pytest.mark.parametrize("files", [None, 5, [5], [{}], [{"path": "a"}], [{"path": 1, "size": 1}]])
+def test_malformed_requests_are_refused(filled, files):
+    client = filled.story.api(filled.story.ben)
+    url = "/hf/api/datasets/atlas/cifar/preupload/main"
+    assert send(client, url, {"files": files}).status_code == 400
+    url = "/hf/datasets/atlas/cifar.git/info/lfs/objects/batch"
+    wanted = {"operation": "upload", "objects": files, "transfers": 7}
+    assert send(client, url, wanted).status_code == 400
