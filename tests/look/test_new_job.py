@@ -77,6 +77,8 @@ def test_newcomer_submits_a_template_and_reruns_it_with_another_rate(
     page.wait_for_url(re.compile(rf"/home/jobs/(?!{number}$)\d+$"))
     child = site.job(int(page.url.rsplit("/", 1)[1]))
     assert (child["parent"], child["spec"]["envs"]) == (int(number), {"LR": "3e-4"})
+    for each in (int(number), child["number"]):
+        site.ended(each)  # the next test needs the cores
 
 
 def test_form_rows_keep_order_in_the_spec(page: Page, site: Site) -> None:
