@@ -14,33 +14,9 @@ from datasets.selectors import visible_repositories
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
 from portal.core.messages import Message
-from portal.lists import Column, Filter, ListView, containing, matching
+from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from workspaces.access.actors import Actor
-from workspaces.access.permissions import Permission as P
-from workspaces.organizations.selectors import people, teams_for
-
-PEOPLE = 200
-
-
-def _teams(actor: Actor) -> list[tuple[str, Any]]:
-    teams = [(team["slug"], team["name"]) for team in teams_for(actor)]
-    return [("", _("All teams")), *teams] if len(teams) > 1 else []
-
-
-def _of_teams(teams: list[str], actor: Actor) -> Q:
-    return Q(team__slug__in=teams)
-
-
-def _owned_by(owners: list[str], actor: Actor) -> Q:
-    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
-    return found | Q(owner_id=actor.user_id) if "me" in owners else found
-
-
-def _owners(actor: Actor) -> list[tuple[str, Any]]:
-    if not actor.may(P.MEMBERS_READ):
-        return [("me", _("You"))]
-    rows = people().order_by("user__email").values_list("user__email", "user__name")[:PEOPLE]
-    return [("me", _("You")), *rows]
+from workspaces.list_filters import owned_by, owner_choices, team_choices
 
 
 def _with_visibility(texts: list[str], actor: Actor) -> Q:
@@ -61,19 +37,19 @@ def _filters(placeholder: Any) -> tuple[Filter, ...]:
         ),
         Filter(
             "team",
-            matching(_of_teams),
+            one_of("team__slug"),
             help="Slug of a team.",
             label=_("Team"),
-            choices=_teams,
+            choices=team_choices,
             is_multiple=True,
         ),
         Filter(
             "owner",
-            matching(_owned_by),
+            matching(owned_by),
             help="E-mail address, or `me`.",
             label=_("Owner"),
             chips=(("me", _("Mine")),),
-            values=_owners,
+            values=owner_choices,
             is_multiple=True,
             key="user",
         ),

@@ -22,7 +22,7 @@ from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
-from workspaces.organizations.selectors import teams_for
+from workspaces.list_filters import owned_by, team_choices
 
 Item = dict[str, Any]
 DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
@@ -34,16 +34,6 @@ STATES = {  # class and word of the state of a job that looks the same
     RunStatus.KILLED: ("canceled", _("Killed")),
 }
 _IS_EXPRESSION = re.compile(r"[<>=]|\s(like|ilike|in|is)\s", re.IGNORECASE)
-
-
-def _owned_by(owners: list[str], actor: Actor) -> Q:
-    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
-    return found | Q(owner_id=actor.user_id) if "me" in owners else found
-
-
-def _teams(actor: Actor) -> list[tuple[str, Any]]:
-    teams = [(team["slug"], team["name"]) for team in teams_for(actor)]
-    return [("", _("All teams")), *teams] if len(teams) > 1 else []
 
 
 def _experiments(actor: Actor) -> QuerySet[Experiment]:
@@ -104,7 +94,7 @@ EXPERIMENTS = ListView(
         ),
         Filter(
             "owner",
-            matching(_owned_by),
+            matching(owned_by),
             "E-mail addresses or `me`, separated by commas; `!` excludes one.",
             _("Owner"),
             chips=(("me", _("Mine")),),
@@ -116,7 +106,7 @@ EXPERIMENTS = ListView(
             one_of("team__slug"),
             "Team slugs separated by commas; `!` excludes one.",
             _("Team"),
-            choices=_teams,
+            choices=team_choices,
             is_multiple=True,
         ),
     ),
@@ -173,7 +163,7 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
             ),
             Filter(
                 "owner",
-                matching(_owned_by),
+                matching(owned_by),
                 "E-mail addresses or `me`, separated by commas; `!` excludes one.",
                 _("Owner"),
                 chips=(("me", _("Mine")),),

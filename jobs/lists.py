@@ -27,12 +27,10 @@ from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from schedulers.spec.names import LABEL_PATTERN
 from schedulers.states import State
 from workspaces.access.actors import Actor
-from workspaces.access.permissions import Permission as P
-from workspaces.organizations.selectors import people, teams_for
+from workspaces.list_filters import owned_by, owner_choices, team_choices
 
 Item = dict[str, Any]
 GPU_TYPES = 50  # suggested at most
-PEOPLE = 200
 LARGEST_LOGS = 100  # jobs on the page of storage
 
 
@@ -43,11 +41,6 @@ def _state(word: str) -> State:
         raise InvalidInput.at(
             "state", f"{word[:40]!r} is not a state; use one of {', '.join(s.label for s in State)}"
         ) from None
-
-
-def _owned_by(owners: list[str], actor: Actor) -> Q:
-    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
-    return found | Q(owner_id=actor.user_id) if "me" in owners else found
 
 
 def _named(names: list[str], actor: Actor) -> Q:
@@ -106,22 +99,10 @@ def _search(rows: QuerySet[Job], q: str, actor: Actor) -> QuerySet[Job]:
     return containing("name")(rows, q, actor)
 
 
-def _owners(actor: Actor) -> list[tuple[str, Any]]:
-    if not actor.may(P.MEMBERS_READ):
-        return [("me", _("You"))]
-    rows = people().order_by("user__email").values_list("user__email", "user__name")[:PEOPLE]
-    return [("me", _("You")), *rows]
-
-
 def _gpu_types(actor: Actor) -> list[tuple[str, Any]]:
     found = Gpu.objects.exclude(type="").order_by("type").values_list("type", flat=True).distinct()
     named = [(name, name.upper()) for name in found[:GPU_TYPES]]
     return [("any", _("Any GPU")), ("none", _("No GPU")), *named]
-
-
-def _teams(actor: Actor) -> list[tuple[str, Any]]:
-    teams = [(team["slug"], team["name"]) for team in teams_for(actor)]
-    return [("", _("All teams")), *teams] if len(teams) > 1 else []
 
 
 def _clusters(actor: Actor) -> list[tuple[str, Any]]:
@@ -179,11 +160,11 @@ JOBS = ListView(
         ),
         Filter(
             "owner",
-            matching(_owned_by),
+            matching(owned_by),
             "E-mail addresses or `me`, separated by commas; `!` excludes one.",
             _("Owner"),
             chips=(("me", _("Mine")),),
-            values=_owners,
+            values=owner_choices,
             is_multiple=True,
             is_counted=True,
             key="user",
@@ -193,7 +174,7 @@ JOBS = ListView(
             one_of("team__slug"),
             "Team slugs separated by commas; `!` excludes one.",
             _("Team"),
-            choices=_teams,
+            choices=team_choices,
             is_multiple=True,
         ),
         Filter(

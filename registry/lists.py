@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.errors import InvalidInput
@@ -15,28 +15,9 @@ from registry.models import ModelVersion, RegisteredModel
 from registry.representations import model_rows
 from registry.selectors import visible_models
 from workspaces.access.actors import Actor
-from workspaces.access.permissions import Permission as P
-from workspaces.organizations.selectors import people, teams_for
+from workspaces.list_filters import owned_by, owner_choices, team_choices
 
 Item = dict[str, Any]
-PEOPLE = 200
-
-
-def _teams(actor: Actor) -> list[tuple[str, Any]]:
-    teams = [(team["slug"], team["name"]) for team in teams_for(actor)]
-    return [("", _("All teams")), *teams] if len(teams) > 1 else []
-
-
-def _owned_by(owners: list[str], actor: Actor) -> Q:
-    found = Q(owner__email__in=[owner.lower() for owner in owners if owner != "me"])
-    return found | Q(owner_id=actor.user_id) if "me" in owners else found
-
-
-def _owners(actor: Actor) -> list[tuple[str, Any]]:
-    if not actor.may(P.MEMBERS_READ):
-        return [("me", _("You"))]
-    rows = people().order_by("user__email").values_list("user__email", "user__name")[:PEOPLE]
-    return [("me", _("You")), *rows]
 
 
 def _in_approval(
@@ -68,16 +49,16 @@ _FILTERS = (
         one_of("team__slug"),
         help="Slug of a team.",
         label=_("Team"),
-        choices=_teams,
+        choices=team_choices,
         is_multiple=True,
     ),
     Filter(
         "owner",
-        matching(_owned_by),
+        matching(owned_by),
         help="E-mail address, or `me`.",
         label=_("Owner"),
         chips=(("me", _("Mine")),),
-        values=_owners,
+        values=owner_choices,
         is_multiple=True,
         key="user",
     ),
