@@ -113,7 +113,9 @@ def _store(repository: Repository, file: ShardFile, xorbs: dict[bytes, StoredXor
     stored = file_store().put(repository.org_id, pieces, size=size)
     check_digest(stored, file.sha256)
     add_contents(repository, [stored])
-    _place(repository, file, xorbs, is_large=size >= LARGE)
+    for row in _place(repository, file, xorbs, is_large=size >= LARGE):
+        with suppress(OSError):
+            path_of(row).unlink(missing_ok=True)
 
 
 @transaction.atomic
@@ -123,8 +125,8 @@ def _place(
     xorbs: dict[bytes, StoredXorb],
     *,
     is_large: bool,
-) -> None:
-    """Note where the chunks of a stored file are, and forget what is not needed aside any more."""
+) -> list[Xorb]:
+    """Note where the chunks of a stored file are; return the xorbs that files have completely."""
     locked(repository)
     names = [xorb.row.id for xorb in xorbs.values()]
     now = {from_text(row.hash): StoredXorb(row) for row in Xorb.objects.filter(id__in=names)}
@@ -143,9 +145,6 @@ def _place(
     for xorb in now.values():
         xorb.pack()
         xorb.row.save(update_fields=["places"])
-        if xorb.is_placed(0, len(xorb.chunks)):
-            with suppress(OSError):
-                path_of(xorb.row).unlink(missing_ok=True)
     if is_large:
         org_id = repository.org_id
         XorbChunk.objects.bulk_create(
@@ -156,3 +155,4 @@ def _place(
             [XorbFile(org_id=org_id, xorb=xorb.row, sha256=file.sha256) for xorb in now.values()],
             ignore_conflicts=True,
         )
+    return [xorb.row for xorb in now.values() if xorb.is_placed(0, len(xorb.chunks))]
