@@ -256,12 +256,14 @@ class OutputRetention(StrEnum):
 class Output:
     """The output folder of a job (MUSTER_OUTPUT_DIR), as the job sees it.
 
-    `shared` lists other folders that outlive the job.
+    `shared` lists other folders that outlive the job. `local_path` is the folder on the portal's
+    machine, below one that is named after the key; empty if the portal cannot open it.
     """
 
     path: str
     retention: OutputRetention
     shared: Sequence[str] = ()
+    local_path: str = ""
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from datasets.services.repositories import (
     unshare_repository,
     update_repository,
 )
-from datasets.services.retention import delete_versions, plan
+from datasets.services.retention import delete_versions, plan, prune_versions
 from datasets.services.uploads import append, discard_upload, find_upload, received, start_upload
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "discard_upload",
     "find_upload",
     "plan",
+    "prune_versions",
     "purge_repository",
     "put_file",
     "received",

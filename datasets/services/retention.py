@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -74,6 +75,24 @@ def delete_versions(*, actor: Actor, repository: Repository, versions: list[Vers
             code="in_use",
         )
     return _delete(row, [version.id for version in versions], actor.email)
+
+
+@transaction.atomic
+def prune_versions(repository: Repository, versions: Collection[Version]) -> int:
+    """Delete versions that a job's own rule no longer keeps; return their number.
+
+    Those with a tag or branch stay, and all of them under a legal hold or in the trash.
+    """
+    row = locked(repository, with_trash=True)
+    if row.legal_hold or row.deleted_at is not None or not versions:
+        return 0
+    named = set(
+        Ref.objects.filter(repository=row).exclude(version=None).values_list("version", flat=True)
+    )
+    ids = [version.id for version in versions if version.id not in named]
+    if ids:
+        _delete(row, ids, BY)
+    return len(ids)
 
 
 @transaction.atomic

@@ -24,7 +24,7 @@ from jobs.dispatch import job_status
 from jobs.gpu_use import ran_of
 from jobs.images import failures
 from jobs.job_specs import spec_of
-from jobs.models import Attempt, PendingSpell
+from jobs.models import Attempt, JobOutput, PendingSpell
 from jobs.scheduling.reservations import meters_of, with_jobs
 from portal.core import clock
 from portal.core.events import EventRecord, record_all
@@ -264,7 +264,8 @@ def _retry(ended: Sequence[Attempt]) -> None:
     for attempt in ended:
         attempt.is_current = False
     write_rows(ended, ("is_current",))
-    Attempt.objects.bulk_create(_next_of(attempt) for attempt in ended)
+    unsaved = _unsaved(ended)
+    Attempt.objects.bulk_create(_next_of(attempt, attempt.id in unsaved) for attempt in ended)
     record_all(
         EventRecord(
             "attempt.retry_planned",
@@ -276,15 +277,25 @@ def _retry(ended: Sequence[Attempt]) -> None:
                 "index": a.index,
                 "ordinal": a.ordinal + 1,
                 "after": str(a.reason),
-                "in_seconds": _backoff(a),
+                "in_seconds": backoff(a),
             },
         )
         for a in ended
     )
 
 
-def _next_of(attempt: Attempt) -> Attempt:
+def _unsaved(ended: Sequence[Attempt]) -> set[UUID]:
+    """Return the attempts with outputs to save; `jobs.saving` lets their retries start after that."""
+    ids = [attempt.id for attempt in ended if attempt.job.spec.get("outputs")]
+    if not ids:
+        return set()
+    rows = JobOutput.objects.filter(attempt__in=ids, is_over=False)
+    return set(rows.values_list("attempt_id", flat=True))
+
+
+def _next_of(attempt: Attempt, is_unsaved: bool) -> Attempt:
     at, is_held = clock.now(), attempt.job.is_held
+    wait = Wait.HELD if is_held else Wait.BACKOFF if is_unsaved else ""
     return Attempt(
         org_id=attempt.org_id,
         job_id=attempt.job_id,
@@ -294,13 +305,13 @@ def _next_of(attempt: Attempt) -> Attempt:
         priority=attempt.job.priority,
         queued_at=at,
         state_at=at,
-        due_at=None if is_held else at + timedelta(seconds=_backoff(attempt)),
-        wait=Wait.HELD if is_held else "",
-        wait_since=at if is_held else None,
+        due_at=None if wait else at + timedelta(seconds=backoff(attempt)),
+        wait=wait,
+        wait_since=at if wait else None,
     )
 
 
-def _backoff(attempt: Attempt) -> float:
+def backoff(attempt: Attempt) -> float:
     """Return the seconds before the next try.
 
     The policy's backoff doubles each time, up to an hour. An attempt that the scheduler lost is

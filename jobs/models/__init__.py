@@ -1,6 +1,7 @@
 from jobs.models.attempt import Attempt, PendingSpell
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
+from jobs.models.output import JobOutput
 from jobs.models.utilization import AttemptUtilization, GpuCapacity, GpuTime, NodeUtilization
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "GpuTime",
     "ImageEnd",
     "Job",
+    "JobOutput",
     "NodeUtilization",
     "PendingSpell",
 ]

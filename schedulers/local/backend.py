@@ -247,7 +247,8 @@ class LocalBackend:
         return self._await_pid(folder, launch.key)
 
     def output_of(self, key: str) -> Output:
-        return Output(str(self._folder(key) / "out"), OutputRetention.WEEK)
+        path = str(self._folder(key) / "out")
+        return Output(path, OutputRetention.WEEK, local_path=path)
 
     def find(self, key: str) -> Handle | None:
         folder = self._folder(key)

@@ -35,6 +35,7 @@ from schedulers.contract import (
 )
 from schedulers.slurm import script, states
 from schedulers.slurm.images import KINDS
+from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
@@ -288,7 +289,10 @@ class SlurmBackend:
         return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
 
     def output_of(self, key: str) -> Output:
-        return Output(f"{self._folder(key)}/out", OutputRetention.WEEK)
+        files = self._files
+        is_mounted = isinstance(files, MountedSpool) and files.root.is_dir()
+        here = str(files.root / key / "out") if is_mounted else ""
+        return Output(f"{self._folder(key)}/out", OutputRetention.WEEK, local_path=here)
 
     def find(self, key: str) -> Handle | None:
         row = self._row(self._checked(key))

@@ -1,0 +1,1 @@
+"""Save what jobs write to their outputs as versions of datasets and checkpoints."""

@@ -1,0 +1,362 @@
+"""Run a job and save its outputs, where the portal cannot read the job's folders.
+
+    python3 muster_outputs.py PROGRAM [ARGUMENT…]
+
+It starts the program, saves at the intervals of MUSTER_OUTPUTS, when a stop is announced, and after
+the program's end, and exits as the program did. Files go to the portal with the token of the job.
+A failure to save is reported to the portal and in the log; the program never sees it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+YOUNG = 2.0  # seconds after a change in which a file may still be written
+PIECE = 16 << 20  # bytes of a request for large files
+MOST_FILES = 100_000
+PATIENCE = 300.0  # seconds after the end for which a portal that does not answer is asked again
+SOON = 5.0  # seconds until files are looked at again that were being written
+# The same names as in jobs/saving/folder.py
+UNFINISHED = re.compile(
+    r".*\.(tmp|temp|part|partial|incomplete)\Z"
+    r"|\.(tmp|temp|nfs|fuse_hidden|goutputstream|~).*\Z"
+    r"|\..+\.([A-Za-z0-9]{6}|[A-Za-z0-9]{8})\Z"
+    r"|tmp[-_.].*\Z"
+)
+
+
+class Refused(Exception):
+    """The portal has answered that it does not take something; `code` is for programs."""
+
+    def __init__(self, status, code, text):
+        super().__init__(text)
+        self.status, self.code = status, code
+
+
+class Portal:
+    """The portal's REST API with the token of the job."""
+
+    def __init__(self, environ):
+        self.base = f"{environ['MUSTER_URL']}/api/v1/orgs/{environ['MUSTER_ORG']}"
+        self.job = f"{self.base}/jobs/{environ['MUSTER_JOB_ID']}"
+        self.token = environ["MUSTER_TOKEN"]
+
+    def send(self, method, url, body=None, headers=None):
+        """Send a request and return headers and data. Raises Refused, OSError."""
+        is_json = not isinstance(body, bytes | type(None))
+        data = json.dumps(body).encode() if is_json else body
+        given = {"Authorization": f"Bearer {self.token}", **(headers or {})}
+        if is_json:
+            given["Content-Type"] = "application/json"
+        request = urllib.request.Request(url, data, given, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                text = answer.read()
+                return answer.headers, json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            raise refusal(error) from error
+
+
+def refusal(error):
+    """Return what the portal says in its problem document."""
+    try:
+        problem = json.loads(error.read())
+        text = problem.get("detail") or problem.get("title") or str(error)
+        return Refused(error.code, problem.get("code", ""), text)
+    except (ValueError, AttributeError, OSError):
+        return Refused(error.code, "", str(error))
+
+
+class Output:
+    """A folder of the job, and what was saved of it."""
+
+    def __init__(self, portal, about, folder):
+        self.portal, self.name, self.folder = portal, about["name"], folder
+        self.every = about.get("every") or 0
+        self.due = time.monotonic() + self.every if self.every else None
+        self.index = about.get("index") or 0
+        self.seen = {}  # path -> (mark, SHA-256)
+        self.saved = None  # what the last version was made of
+        self.place = None  # address of its repository
+        self.trouble = ""
+        self.pause = SOON
+
+    @property
+    def url(self):
+        return f"{self.portal.job}/outputs/{self.name}"
+
+    def save(self, until=None, has_succeeded=False, is_end=False):
+        """Save what is whole. `until` is the time after which a changed file is not; None: all are.
+
+        Returns whether everything was whole. Raises Refused, OSError.
+        """
+        files, changing = self.listed(until, has_succeeded)
+        state = dict(files)
+        if not files or (state == self.saved and not is_end):
+            if is_end:
+                self.report(is_end=True)
+            return not changing
+        if self.place is None:
+            about = self.portal.send("POST", self.url, {"index": self.index})[1]
+            self.place = f"{self.portal.base}/{about['kind']}s/{about['repository']}"
+        for attempt in (1, 2):
+            shas, moving = self.hashed(files)
+            self.upload(shas, files, moving)
+            body = {
+                "index": self.index,
+                "files": [{"path": path, "sha256": sha} for path, sha in shas.items()],
+                "left_out": [*changing, *moving],
+                "is_end": is_end,
+            }
+            try:
+                self.portal.send("POST", f"{self.url}/versions", body)
+                break
+            except Refused as error:
+                if error.code != "not_uploaded" or attempt == 2:
+                    raise
+                self.seen = {}
+        self.saved = state if not moving else None
+        self.trouble = ""
+        return not changing and not moving
+
+    def report(self, message="", is_end=False):
+        """Tell the portal why nothing is saved, or that there is nothing more to save."""
+        body = {"index": self.index, "message": message[:2000], "is_end": is_end}
+        self.portal.send("PATCH", self.url, body)
+
+    def listed(self, until, has_succeeded):
+        """Return the marks of the files by path, and the paths of those that are being written."""
+        files, changing = {}, []
+        for folder, below, names in os.walk(self.folder):
+            if not has_succeeded:
+                below[:] = [name for name in below if not UNFINISHED.match(name)]
+                names = [name for name in names if not UNFINISHED.match(name)]
+            for name in names:
+                full = os.path.join(folder, name)
+                path = os.path.relpath(full, self.folder)
+                try:
+                    path.encode()
+                    facts = os.lstat(full)
+                except (OSError, UnicodeEncodeError):
+                    continue
+                if not stat.S_ISREG(facts.st_mode):
+                    continue
+                if until is not None and facts.st_mtime > until - YOUNG:
+                    changing.append(path)
+                else:
+                    files[path] = mark_of(facts)
+                if len(files) + len(changing) > MOST_FILES:
+                    raise Refused(0, "", f"It has more than {MOST_FILES:,} files.")
+        return files, changing
+
+    def hashed(self, files):
+        """Return SHA-256 by path, and the paths of files that changed while they were read."""
+        shas, moving = {}, []
+        for path, mark in files.items():
+            known = self.seen.get(path)
+            if known is None or known[0] != mark:
+                known = (mark, self.sha256(path, mark))
+            if known[1]:
+                self.seen[path] = known
+                shas[path] = known[1]
+            else:
+                moving.append(path)
+        return shas, moving
+
+    def sha256(self, path, mark):
+        """Return the SHA-256 of a file; "" if it changed meanwhile."""
+        digest = hashlib.sha256()
+        try:
+            with open(os.path.join(self.folder, path), "rb") as file:
+                for data in iter(lambda: file.read(1 << 20), b""):
+                    digest.update(data)
+                return digest.hexdigest() if mark_of(os.fstat(file.fileno())) == mark else ""
+        except OSError:
+            return ""
+
+    def upload(self, shas, files, moving):
+        """Send the files that the repository does not have."""
+        wanted = {sha: path for path, sha in shas.items()}
+        digests = sorted(wanted)
+        for start in range(0, len(digests), 1000):
+            part = digests[start : start + 1000]
+            found = self.portal.send("POST", f"{self.place}/contents", {"sha256": part})[1]
+            known = {item["sha256"] for item in found["items"]}
+            for sha in part:
+                if sha not in known and not self.send_file(wanted[sha], sha, files):
+                    for path in [path for path, one in shas.items() if one == sha]:
+                        del shas[path]
+                        self.seen.pop(path, None)
+                        moving.append(path)
+
+    def send_file(self, path, sha, files):
+        """Send one file; return False if it changed meanwhile."""
+        size = files[path][0]
+        try:
+            with open(os.path.join(self.folder, path), "rb") as file:
+                if size <= PIECE:
+                    url = f"{self.place}/contents?sha256={sha}"
+                    kind = {"Content-Type": "application/octet-stream"}
+                    self.portal.send("PUT", url, file.read(size), kind)
+                else:
+                    self.send_pieces(file, path, sha, size)
+        except FileNotFoundError:
+            return False
+        except Refused as error:
+            if error.code in ("checksum", "incomplete"):
+                return False
+            raise
+        return True
+
+    def send_pieces(self, file, path, sha, size):
+        """Send a large file by tus 1.0; a piece that failed is sent again from where it arrived."""
+        meta = ",".join(
+            f"{key} {base64.b64encode(value.encode()).decode()}"
+            for key, value in (("filename", path), ("sha256", sha))
+        )
+        tus = {"Tus-Resumable": "1.0.0"}
+        headers, _ = self.portal.send(
+            "POST",
+            f"{self.place}/uploads",
+            headers={**tus, "Upload-Length": str(size), "Upload-Metadata": meta},
+        )
+        where = f"{self.place}/uploads/{headers['Location'].rstrip('/').rpartition('/')[2]}"
+        at = failures = 0
+        while at < size:
+            file.seek(at)
+            data = file.read(PIECE)
+            if not data:
+                raise Refused(0, "incomplete", "The file became shorter.")
+            kind = {**tus, "Content-Type": "application/offset+octet-stream"}
+            try:
+                self.portal.send("PATCH", where, data, {**kind, "Upload-Offset": str(at)})
+                at += len(data)
+                failures = 0
+            except OSError:
+                failures += 1
+                if failures > 5:
+                    raise
+                time.sleep(failures)
+                at = int(self.portal.send("HEAD", where, headers=tus)[0]["Upload-Offset"])
+
+
+def mark_of(facts):
+    return (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
+
+
+class Saver:
+    """Save all outputs in a thread while the program runs."""
+
+    def __init__(self, outputs):
+        self.outputs = outputs
+        self.wake, self.is_over = threading.Event(), False
+        self.is_stopping = False
+        self.thread = threading.Thread(target=self.loop, daemon=True)
+
+    def loop(self):
+        while not self.is_over:
+            times = [output.due for output in self.outputs if output.due is not None]
+            left = max(min(times) - time.monotonic(), 0) if times else None
+            self.wake.wait(left)
+            if self.is_over:
+                return
+            is_asked, self.is_stopping = self.is_stopping, False
+            self.wake.clear()
+            for output in self.outputs:
+                is_due = output.due is not None and output.due <= time.monotonic()
+                if (is_asked or is_due) and not self.is_over:
+                    self.save(output)
+
+    def save(self, output):
+        every = output.every
+        try:
+            is_whole = output.save(until=time.time())
+            pause, output.pause = (every if is_whole else min(SOON, every)), SOON
+        except (Refused, OSError) as error:
+            complain(output, error)
+            pause, output.pause = output.pause, min(output.pause * 2, PATIENCE)
+        output.due = time.monotonic() + pause if every else None
+
+    def finish(self, code, cut_at, limit):
+        """Save what the program has left, until `limit` seconds have passed."""
+        self.is_over = True
+        self.wake.set()
+        self.thread.join()
+        deadline = time.monotonic() + limit
+        for output in self.outputs:
+            pause = 1.0
+            while True:
+                try:
+                    output.save(until=cut_at, has_succeeded=code == 0, is_end=True)
+                    break
+                except (Refused, OSError) as error:
+                    complain(output, error)
+                    if time.monotonic() + pause > deadline:
+                        print(
+                            f"muster: output {output.name} was not saved: {error}",
+                            file=sys.stderr,
+                            flush=True,
+                        )
+                        break
+                    time.sleep(pause)
+                    pause = min(pause * 2, 30)
+
+
+def complain(output, error):
+    """Report a failure once, in the log and to the portal."""
+    text = str(error)
+    if text == output.trouble:
+        return
+    output.trouble = text
+    print(f"muster: output {output.name} could not be saved: {text}", file=sys.stderr, flush=True)
+    try:
+        output.report(text)
+    except (Refused, OSError):
+        pass
+
+
+def main(argv):
+    outputs = []
+    if os.environ.get("NODE_RANK", "0") == "0":  # the first node saves for all
+        portal = Portal(os.environ)
+        for about in json.loads(os.environ["MUSTER_OUTPUTS"]):
+            folder = os.environ[about["variable"]]
+            outputs.append(Output(portal, about, folder))
+    if not outputs:
+        os.execvp(argv[0], argv)
+    child = subprocess.Popen(argv)
+    saver = Saver(outputs)
+    asked = []
+
+    def stop(number, frame):  # the whole process group has received it
+        asked.append(time.monotonic())
+        saver.is_stopping = True
+        saver.wake.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, stop)
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, lambda number, frame: child.send_signal(number))
+    saver.thread.start()
+    code = child.wait()
+    is_killed = code in (-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGBUS, 128 + signal.SIGKILL)
+    grace = float(os.environ.get("MUSTER_SAVE_GRACE", "30"))
+    limit = grace - (time.monotonic() - asked[0]) if asked else PATIENCE
+    saver.finish(code, time.time() if is_killed else None, max(limit, 1.0))
+    sys.exit(code if code >= 0 else 128 - code)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

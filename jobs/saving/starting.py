@@ -1,0 +1,72 @@
+"""Begin the outputs of attempts that are about to start: what they resume from, and when to save."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from datasets.models import Version
+from datasets.selectors import find_repository
+from jobs.job_specs import spec_of
+from jobs.models import Attempt, JobOutput
+from jobs.models.output import OutputState
+from jobs.saving.versions import actor_for, resume_version
+from portal.core import clock
+from portal.core.errors import NotFound, PortalError
+from schedulers.spec import Output
+from workspaces.tenancy.scope import org_scope
+
+log = logging.getLogger(__name__)
+
+
+class Begun(NamedTuple):
+    """An output of an attempt, and the version whose files it starts with."""
+
+    name: str
+    resume: Version | None
+
+
+def begin(attempts: Sequence[Attempt]) -> dict[UUID, list[Begun]]:
+    """Prepare the outputs of attempts by attempt id. Idempotent: nothing changes the second time."""
+    found = {}
+    for attempt in attempts:
+        outputs = spec_of(attempt.job).outputs if attempt.job.spec.get("outputs") else {}
+        if outputs:
+            with org_scope(attempt.org_id):
+                found[attempt.id] = [
+                    _begin(attempt, name, output) for name, output in outputs.items()
+                ]
+    return found
+
+
+def _begin(attempt: Attempt, name: str, output: Output) -> Begun:
+    row, _ = JobOutput.objects.select_related("version__repository").get_or_create(
+        job=attempt.job, index=attempt.index, name=name, defaults={"org_id": attempt.org_id}
+    )
+    row.job = attempt.job
+    if row.attempt_id != attempt.id:
+        version = _resumed(row, attempt, output)
+        row.attempt, row.is_over, row.is_resumed = attempt, False, version is not None
+        row.version = version or row.version
+        row.seen, row.message, row.tries = b"", "", 0
+        row.state = OutputState.SAVED if row.saved_at and row.version else OutputState.WAITING
+        row.due_at = clock.after(output.every) if output.every else None
+        row.lease = row.lease_until = None
+        row.save()
+    return Begun(name, row.version if row.is_resumed else None)
+
+
+def _resumed(row: JobOutput, attempt: Attempt, output: Output) -> Version | None:
+    if output.resume == "none":
+        return None
+    try:
+        actor = actor_for(attempt)
+        repository = find_repository(actor, output.kind, output.repository)
+        return resume_version(row, repository, output)
+    except NotFound:  # nothing was saved yet
+        return None
+    except PortalError as error:
+        log.warning("job %s does not resume: %s", attempt.job_id, error)
+        return None
