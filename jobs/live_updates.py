@@ -26,6 +26,14 @@ def jobs_changed(jobs: Sequence[Job]) -> None:
         transaction.on_commit(lambda: _publish(watched[:MOST]))
 
 
+def outputs_changed(job: Job) -> None:
+    """Publish after the commit that an output of a job was saved, or could not be."""
+    topic = f"job:{job.id.hex}"
+    if streams.is_watched(topic):
+        news = job_row(job) | {"has_new_outputs": True}
+        transaction.on_commit(lambda: streams.publish(topic, news))
+
+
 def job_added(job: Job) -> None:
     """Publish a new job to viewers of lists after the commit; no one watches it by id yet."""
     topic = f"jobs:{job.team_id.hex}"

@@ -13,6 +13,7 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt, Dependency, Job
 from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
+from jobs.saving.represent import output_rows
 from jobs.scheduling.pending_summary import pending_summary
 from jobs.storage import deleting
 from jobs.utilization.selectors import gpu_utilization_of
@@ -93,6 +94,7 @@ def job_detail(job: Job) -> dict[str, Any]:
         "pool": job.pool.name if job.pool else None,
         "place_why": job.place_why,
         "output": output_text(current[0]) if current else "",
+        "outputs": output_rows(job),
         "log_deletion": deletion_row(job),
     }
 

@@ -48,6 +48,10 @@ SILENT = {  # changes nothing that people or programs decide
         for verb in verbs
     },
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
+    **{
+        (f"api-job-output{name}", verb): "by a job's token only: tests/jobs/test_saving.py"
+        for name, verb in (("", "POST"), ("", "PATCH"), ("-versions", "POST"))
+    },
     ("api-run-artifact", "PUT"): "a file of a run: data",
     ("api-run-log", "POST"): "points, params and tags of a run: data",
     ("api-agent-samples", "POST"): "samples of nodes: data",

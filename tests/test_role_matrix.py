@@ -67,6 +67,7 @@ LEADS = ADMINS | {"lee"}
 PEOPLE = ADMINS | {"uma"}
 WORKERS = LEADS | {"ben"}
 VIEWERS = WORKERS | {"vis", "vic"}
+NOBODY = frozenset[str]()
 REFUSED = (403, 404)
 
 
@@ -283,6 +284,11 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-job-metrics", "POST"): Row(
         WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}
     ),
+    ("api-job-outputs", "GET"): Row(VIEWERS, P.JOBS_READ),
+    # only the job itself, by its token: tests/jobs/test_saving.py
+    ("api-job-output", "POST"): Row(NOBODY, P.DATASETS_WRITE),
+    ("api-job-output", "PATCH"): Row(NOBODY, P.DATASETS_WRITE),
+    ("api-job-output-versions", "POST"): Row(NOBODY, P.DATASETS_WRITE, {"files": []}),
     ("api-job-exec", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC, {"argv": ["true"]}),
     ("api-experiments", "GET"): Row(EVERYBODY, None),  # a list of what is visible
     ("api-experiments", "POST"): Row(

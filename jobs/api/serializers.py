@@ -158,6 +158,39 @@ class LogDeletionSerializer(serializers.Serializer):  # type: ignore[type-arg]
     total = serializers.IntegerField(allow_null=True)
 
 
+class OutputVersionSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    version = serializers.IntegerField()
+    commit = serializers.CharField()
+    message = serializers.CharField()
+    files = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    is_latest = serializers.BooleanField()
+    is_best = serializers.BooleanField(help_text="Kept by keep.best.")
+    metric = serializers.CharField(allow_blank=True, help_text="Of keep.best.")
+    value = serializers.FloatField(
+        allow_null=True, help_text="Last value of the metric before the version was made."
+    )
+    tags = serializers.ListField(child=serializers.CharField())
+
+
+class JobOutputSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField()
+    index = serializers.IntegerField(help_text="Array task; else 0.")
+    kind = serializers.CharField()
+    repository = serializers.CharField()
+    page = serializers.CharField(allow_null=True, help_text="null until something was saved.")
+    every = serializers.IntegerField(help_text="Seconds; 0: only at the end.")
+    resume = serializers.CharField()
+    keep = serializers.DictField()
+    path = serializers.CharField(allow_blank=True)
+    state = serializers.CharField(help_text="waiting, saving, saved or failed")
+    text = serializers.CharField(allow_blank=True)
+    is_resumed = serializers.BooleanField()
+    saved_at = serializers.DateTimeField(allow_null=True)
+    versions = OutputVersionSerializer(many=True)
+
+
 class JobDetailSerializer(JobSerializer):
     spec = serializers.DictField()
     yaml = serializers.CharField()
@@ -171,9 +204,43 @@ class JobDetailSerializer(JobSerializer):
         help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it "
         "is lost."
     )
+    outputs = JobOutputSerializer(many=True, help_text="With the versions that the job has made.")
     log_deletion = LogDeletionSerializer(
         allow_null=True, help_text="null unless deletion of its logs was requested"
     )
+
+
+class OutputTaskSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    index = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+
+
+class OutputReportSerializer(OutputTaskSerializer):
+    message = serializers.CharField(default="", allow_blank=True, max_length=2000)
+    is_end = serializers.BooleanField(default=False)
+
+
+class SavedFileSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    path = serializers.CharField(max_length=4096, trim_whitespace=False)
+    sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z")
+
+
+class SavedFilesSerializer(OutputTaskSerializer):
+    files = SavedFileSerializer(many=True, max_length=100_000)
+    left_out = serializers.ListField(
+        child=serializers.CharField(max_length=4096, trim_whitespace=False),
+        default=list,
+        help_text="Paths that are being written; they keep their last content.",
+    )
+    is_end = serializers.BooleanField(default=False, help_text="Nothing will follow.")
+
+
+class OutputPlaceSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    kind = serializers.CharField()
+    repository = serializers.CharField()
+
+
+class SavedSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    version = serializers.IntegerField(allow_null=True)
 
 
 class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]

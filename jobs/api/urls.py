@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from clusters.api import views as clusters
-from jobs.api import comparing, output, quotas, storage, utilization, views
+from jobs.api import comparing, output, outputs, quotas, storage, utilization, views
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
@@ -35,6 +35,15 @@ urlpatterns = [
     ),
     path(f"{_JOB}/logs/search", output.LogSearchView.as_view(), name="api-job-log-search"),
     path(f"{_JOB}/metrics", output.MetricsView.as_view(), name="api-job-metrics"),
+    path(f"{_JOB}/outputs", outputs.JobOutputsView.as_view(), name="api-job-outputs"),
+    path(
+        f"{_JOB}/outputs/<str:output>", outputs.JobOutputView.as_view(), name="api-job-output"
+    ),
+    path(
+        f"{_JOB}/outputs/<str:output>/versions",
+        outputs.JobOutputVersionsView.as_view(),
+        name="api-job-output-versions",
+    ),
     path(f"{_JOB}/exec", output.ExecView.as_view(), name="api-job-exec"),
     path("clusters", clusters.ClustersView.as_view(), name="api-clusters"),
     path("cluster-test", clusters.ClusterTestView.as_view(), name="api-cluster-try"),

@@ -14,6 +14,8 @@ from clusters.sharing import not_served_text, only_org_id, uids_of
 from jobs.examples import contents
 from jobs.job_specs import spec_of
 from jobs.models import Attempt
+from jobs.saving.launching import with_outputs
+from jobs.saving.starting import Begun, begin
 from portal.core.messages import Message
 from schedulers.contract import Identity, Launch, Placement
 from schedulers.spec import JobSpec, Launcher, Task, environment, script
@@ -43,11 +45,13 @@ def build_launches(
     opened = open_secrets([_secret_use(attempt) for attempt in attempts])
     uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
     only = only_org_id(cluster) if cluster else None
+    begun = begin(attempts)
     return [
         _build(
             attempt,
             token,
             secrets.values,
+            begun.get(attempt.id, ()),
             is_new=attempt.id not in known,
             uid=uids.get(attempt.job.team_id, 0),
             **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
@@ -58,13 +62,20 @@ def build_launches(
     ]
 
 
-def _build(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any) -> Launch:
+def _build(
+    attempt: Attempt,
+    token: str,
+    secrets: Mapping[str, str],
+    outputs: Sequence[Begun] = (),
+    **more: Any,
+) -> Launch:
     job = attempt.job
     spec, task = spec_of(job), _task(attempt, token, secrets)
     files = {name: secrets[name] for name in spec.secret_files if name in secrets}
-    return _launch(
+    launch = _launch(
         spec, task, attempt.key, task.placement, job.owner.email, job.pool, files=files, **more
     )
+    return with_outputs(launch, attempt, outputs) if outputs else launch
 
 
 def _secret_use(attempt: Attempt) -> SecretReferences:

@@ -36,9 +36,7 @@ class JobOutput(TenantModel):
     attempt = models.ForeignKey(Attempt, null=True, on_delete=models.SET_NULL, related_name="+")
     is_over = models.BooleanField(default=True)
     is_resumed = models.BooleanField(default=False)  # files were placed before this attempt
-    state = models.CharField(
-        max_length=8, choices=OutputState.choices, default=OutputState.WAITING
-    )
+    state = models.CharField(max_length=8, choices=OutputState.choices, default=OutputState.WAITING)
     message = MessageField(blank=True)
     saved_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)  # of the next save; null: at the end

@@ -57,6 +57,10 @@ class _Result(NamedTuple):
     note: str = ""
 
 
+class _Cut(Exception):
+    """The job has ended, and nobody can save what is left."""
+
+
 def save_due(limit: int = 100) -> int:
     """Save the outputs that are due, one after the other; return their number."""
     found = take_due(limit)
@@ -114,8 +118,10 @@ def save(pk: UUID) -> None:
 def _save(row: JobOutput, attempt: Attempt) -> _Result:
     spec = spec_of(row.job).outputs.get(row.name)
     place = output_of(attempt.cluster, attempt.key)
-    if spec is None or place is None or not place.local_path:
-        return _Result()  # the job saves it itself
+    if spec is None or place is None:
+        return _Result()
+    if not place.local_path:
+        return _reported(row, attempt)
     path = PurePosixPath(place.local_path)
     with folders.opened_folder(str(path.parents[1]), [*path.parts[-2:], row.name]) as folder:
         if folder is None:
@@ -133,9 +139,7 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
             files, changing = _stored(row, folder, found, seen, repository, actor)
             left_out = [*changing, *found.changing]
             try:
-                version = save_version(
-                    row, repository, actor, _shas(files), _checked(left_out)
-                )
+                version = save_version(row, repository, actor, _shas(files), _checked(left_out))
                 break
             except InvalidInput as error:
                 if error.kind != "not_uploaded" or is_last:
@@ -146,6 +150,16 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
         row.save(update_fields=["repository", "version", "seen"])
         prune(row, repository)
     return _Result(not left_out, _note(found))
+
+
+def _reported(row: JobOutput, attempt: Attempt) -> _Result:
+    """Return what is known of an output that the job saves itself (`jobs.saving.reports`)."""
+    if State(attempt.state).is_final and attempt.started_at:
+        raise _Cut(
+            row.message
+            or Message("The job ended before its last files were saved. See the end of its log.")
+        )
+    return _Result()
 
 
 def _stored(
@@ -245,16 +259,17 @@ def _succeed(row: JobOutput, attempt: Attempt, result: _Result, *, is_end: bool)
 @transaction.atomic
 def _fail(row: JobOutput, attempt: Attempt, error: Exception) -> None:
     """Record a failure; it is tried again, until the files are deleted with the job's folder."""
-    if not isinstance(error, PortalError):
-        log.warning("output %s of job %s: %r", row.name, row.job_id, error, exc_info=True)
+    if not isinstance(error, PortalError | _Cut):
+        log.warning("output %s of job %s: %r", row.name, row.job_id, error, exc_info=error)
     text = text_of(error)
     has_expired = bool(attempt.finished_at and attempt.finished_at < clock.now() - KEPT)
+    is_over = has_expired or attempt.is_forgotten or isinstance(error, _Cut)
     JobOutput.objects.filter(id=row.id).update(
         state=OutputState.FAILED,
         message=text,
         tries=row.tries + 1,
         due_at=clock.after(min(FIRST_PAUSE * 2.0 ** min(row.tries, 10), LONGEST_PAUSE)),
-        is_over=has_expired or attempt.is_forgotten,
+        is_over=is_over,
         lease=None,
         lease_until=None,
     )
@@ -277,11 +292,13 @@ def text_of(error: Exception) -> str:
         error = full_disk(error) or error
     if isinstance(error, PortalError):
         return error.message
+    if isinstance(error, _Cut):
+        return str(error)
     return Message("{error}. It is tried again.", error=str(error) or type(error).__name__)
 
 
 def _tell(row: JobOutput, attempt: Attempt) -> None:
-    live_updates.jobs_changed([row.job])
+    live_updates.outputs_changed(row.job)
     if State(attempt.state).is_final:
         release_retry(row.job, row.index, attempt)
 
@@ -301,4 +318,3 @@ def release_retry(job: Job, index: int, attempt: Attempt) -> None:
             due_at=at, wait="", wait_since=None
         ):
             wake_worker("jobs.dispatch")
-

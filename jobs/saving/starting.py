@@ -12,20 +12,25 @@ from datasets.selectors import find_repository
 from jobs.job_specs import spec_of
 from jobs.models import Attempt, JobOutput
 from jobs.models.output import OutputState
-from jobs.saving.versions import actor_for, resume_version
+from jobs.saving.versions import actor_for, name_of, prefix_of, resume_version
 from portal.core import clock
 from portal.core.errors import NotFound, PortalError
-from schedulers.spec import Output
+from schedulers.spec.data import Output, Resume
 from workspaces.tenancy.scope import org_scope
 
 log = logging.getLogger(__name__)
 
 
 class Begun(NamedTuple):
-    """An output of an attempt, and the version whose files it starts with."""
+    """An output of an attempt, and the version whose files it starts with.
+
+    `below` is the folder of that version which the task of an array starts with. `every`: seconds.
+    """
 
     name: str
-    resume: Version | None
+    every: int = 0
+    resume: Version | None = None
+    below: str = ""
 
 
 def begin(attempts: Sequence[Attempt]) -> dict[UUID, list[Begun]]:
@@ -55,15 +60,16 @@ def _begin(attempt: Attempt, name: str, output: Output) -> Begun:
         row.due_at = clock.after(output.every) if output.every else None
         row.lease = row.lease_until = None
         row.save()
-    return Begun(name, row.version if row.is_resumed else None)
+    resume = row.version if row.is_resumed else None
+    return Begun(name, output.every, resume, prefix_of(row))
 
 
 def _resumed(row: JobOutput, attempt: Attempt, output: Output) -> Version | None:
-    if output.resume == "none":
+    if output.resume == Resume.NONE:
         return None
     try:
         actor = actor_for(attempt)
-        repository = find_repository(actor, output.kind, output.repository)
+        repository = find_repository(actor, output.kind, name_of(output))
         return resume_version(row, repository, output)
     except NotFound:  # nothing was saved yet
         return None

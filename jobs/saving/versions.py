@@ -12,15 +12,16 @@ from uuid import UUID
 from datasets import services
 from datasets.access import check_may_write, visible
 from datasets.models import Ref, Repository, Version
+from datasets.names import checked_name
 from datasets.selectors import find_repository, tree_of, version_or_none
 from datasets.services import Add, Change, Delete
 from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job, JobOutput
 from portal import series
-from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
-from schedulers.spec import Output
+from schedulers.spec.data import Output, Resume
 from schedulers.spec.environment import task_run_id
 from workspaces.access.actors import Actor, TokenFacts, actor_of, authorize
 from workspaces.access.permissions import Permission
@@ -37,9 +38,15 @@ def check_output(actor: Actor, team: Team, output: Output) -> None:
 
     A repository that does not exist is made at the first save.
     """
-    name = output.repository
+    org, _, _ = output.repository.rpartition("/")
+    if org not in ("", actor.org_slug):
+        raise InvalidInput(
+            Message("{name} belongs to another organization.", name=output.repository)
+        )
+    name = name_of(output)
     row = _named(output)
     if row is None:
+        checked_name(name)
         authorize(actor, Permission.DATASETS_WRITE, team)
         return
     if not visible(actor, Repository.objects.filter(id=row.id)).exists():
@@ -67,12 +74,11 @@ def repository_of(attempt: Attempt, output: Output, actor: Actor) -> Repository:
                 actor=actor,
                 team=attempt.job.team,
                 kind=output.kind,
-                name=output.repository,
-                description="",
+                name=name_of(output),
             )
         except Conflict:  # made meanwhile
             pass
-    return find_repository(actor, output.kind, output.repository)
+    return find_repository(actor, output.kind, name_of(output))
 
 
 def actor_for(attempt: Attempt) -> Actor:
@@ -104,10 +110,10 @@ def resume_version(row: JobOutput, repository: Repository, output: Output) -> Ve
     With `resume: none` there is none. Otherwise it is the newest that the job itself has made, and
     of a job that has made none, with `resume: latest`, that of the default branch.
     """
-    if output.resume == "none":
+    if output.resume == Resume.NONE:
         return None
     own = versions_by(row.job, repository).first()
-    if own is not None or output.resume != "latest":
+    if own is not None or output.resume != Resume.LATEST:
         return own
     return version_or_none(repository)
 
@@ -132,7 +138,7 @@ def save_version(
     """
     if not files and not left_out:
         return None
-    prefix = _prefix(row)
+    prefix = prefix_of(row)
     base = {entry.path: entry.sha256 for entry in tree_of(row.version).below(prefix)}
     wanted = {f"{prefix}/{path}" if prefix else path: sha256 for path, sha256 in files.items()}
     for path in left_out:
@@ -197,9 +203,8 @@ def message_of(row: JobOutput) -> str:
     """Return the message of a version: "Job #12: step 400"."""
     job = row.job
     task = "" if job.array_size is None else f", task {row.index}"
-    points = series.latest(_series_owner(row)).values()
-    steps = [point["step"] for point in points if point.get("step") is not None]
-    return f"Job #{job.number}{task}" + (f": step {max(steps)}" if steps else "")
+    step = series.last_step(_series_owner(row))
+    return f"Job #{job.number}{task}" + ("" if step is None else f": step {step}")
 
 
 def prune(row: JobOutput, repository: Repository) -> int:
@@ -233,12 +238,12 @@ def best_of(row: JobOutput, versions: Collection[Version]) -> list[Version]:
     return found[: best.n]
 
 
-def metric_values(
-    row: JobOutput, metric: str, versions: Collection[Version]
-) -> dict[UUID, float]:
+def metric_values(row: JobOutput, metric: str, versions: Collection[Version]) -> dict[UUID, float]:
     """Return the last value of a metric before each version was made, where there is one."""
     points = sorted(
-        (at, value) for _, at, value in series.history(_series_owner(row), metric) if isfinite(value)
+        (at, value)
+        for _, at, value in series.history(_series_owner(row), metric)
+        if isfinite(value)
     )
     found: dict[UUID, float] = {}
     for version in versions:
@@ -254,21 +259,19 @@ def _series_owner(row: JobOutput) -> str:
     return f"run:{task_run_id(row.job_id, row.index).hex}"
 
 
-def _prefix(row: JobOutput) -> str:
+def prefix_of(row: JobOutput) -> str:
     """Return the folder of the version that the files go to: each task of an array has its own."""
     array = spec_of(row.job).array
     return "" if array is None else str(array.task_id(row.index))
 
 
+def name_of(output: Output) -> str:
+    """Return the name of the repository, without the organization that may be before it."""
+    return output.repository.rpartition("/")[2]
+
+
 def _named(output: Output) -> Repository | None:
     rows = Repository.objects.filter(
-        kind=output.kind, name__iexact=output.repository, deleted_at=None
+        kind=output.kind, name__iexact=name_of(output), deleted_at=None
     )
     return rows.select_related("team", "owner").first()  # type: ignore[no-any-return]
-
-
-def found_repository(row: JobOutput) -> Repository:
-    """Return the repository of an output that was begun. Raises NotFound."""
-    if row.repository is None or row.repository.deleted_at is not None:
-        raise NotFound(Message("The repository of this output was deleted."))
-    return row.repository

@@ -34,7 +34,7 @@ from workspaces.organizations.team_rules import TeamRules
 from workspaces.tenancy.scope import platform_scope
 
 # Features that Muster provides on every cluster.
-HERE = frozenset({Feature.POOLS, Feature.SECRETS})
+HERE = frozenset({Feature.OUTPUTS, Feature.POOLS, Feature.SECRETS})
 FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
     Capability.GANG: Feature.GANG,

@@ -12,10 +12,11 @@ from clusters.models import Cluster, Pool
 from jobs.dispatch.launch import rehearsal_launch
 from jobs.job_specs import request_of
 from jobs.models.job import PRIORITIES, Job
+from jobs.saving.versions import check_output
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_of_request
 from jobs.scheduling.placement import FEATURES, HERE, choose
-from portal.core.errors import InvalidInput, QuotaExceeded
+from portal.core.errors import InvalidInput, PortalError, QuotaExceeded
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from schedulers import capabilities_of
@@ -51,6 +52,15 @@ def check_secrets(team: Team, spec: JobSpec) -> None:
     for field in ("secrets", "secret_files"):
         if references := getattr(spec, field):
             check_references(team, references, field)
+
+
+def check_outputs(actor: Actor, team: Team, spec: JobSpec) -> None:
+    """Require that the job may save its outputs where the spec says. Raises InvalidInput."""
+    for name, output in spec.outputs.items():
+        try:
+            check_output(actor, team, output)
+        except PortalError as error:
+            raise InvalidInput.at(f"outputs.{name}", error.message) from error
 
 
 @dataclass(frozen=True)

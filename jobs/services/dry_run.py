@@ -22,6 +22,7 @@ from jobs.services.checks import (
     Place,
     check_access,
     check_features,
+    check_outputs,
     check_possible,
     check_secrets,
     choose_place,
@@ -118,6 +119,16 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
             "secrets",
             lambda: check_secrets(team, spec),
             Message("Its secrets exist: {references}.", references=", ".join(sorted(references))),
+        )
+    if spec.outputs and checks[-1].is_ok:
+        _try(
+            checks,
+            "outputs",
+            lambda: check_outputs(actor, team, spec),
+            Message(
+                "What it writes is saved to {names}.",
+                names=", ".join(output.repository for output in spec.outputs.values()),
+            ),
         )
     place = _try(
         checks,

@@ -21,6 +21,7 @@ from jobs.services.checks import (
     Prerequisite,
     check_access,
     check_features,
+    check_outputs,
     check_possible,
     check_secrets,
     choose_place,
@@ -56,6 +57,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     check_access(actor, team, spec)
     check_rules(team, spec)
     check_secrets(team, spec)
+    check_outputs(actor, team, spec)
     request = request_for(actor, team, spec)
     place = _choose_place(actor, team, spec, request)
     check_place_rule(team, place)

@@ -44,6 +44,7 @@ _TASK_MODULES = (
         "monitoring.background",
         "portal.core.audit.background",
         "jobs.background",
+        "jobs.saving.background",
         "jobs.dispatch.watch",
         "pynvml",
     ),
@@ -176,14 +177,15 @@ def beat() -> None:
 def watcher() -> None:
     """Watch the clusters and run the audit loops; several elect a leader by lease.
 
-    Starts jobs while the broker is unavailable.
+    Saves outputs of jobs, and starts jobs while the broker is unavailable.
     """
     from django.conf import settings
     from django.core.management import call_command
 
     from portal.background import Background
 
-    loops = Background([*settings.MUSTER_AUDIT_LOOPS, "jobs.background.standby"])
+    beside = ("jobs.background.standby", "jobs.saving.background.saver")
+    loops = Background([*settings.MUSTER_AUDIT_LOOPS, *beside])
     loops.start()
     call_command("watch", skip_checks=True)
     loops.stop(5)

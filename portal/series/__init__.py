@@ -10,6 +10,7 @@ __all__ = [
     "compact",
     "delete",
     "history",
+    "last_step",
     "latest",
     "latest_of",
     "prune",

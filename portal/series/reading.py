@@ -14,7 +14,7 @@ from math import isnan
 from statistics import median
 from typing import Any
 
-from django.db.models import Case, F, Q, QuerySet, Sum, When
+from django.db.models import Case, F, Max, Q, QuerySet, Sum, When
 
 from portal.series.models import Chunk, Series
 from portal.series.points import (
@@ -112,6 +112,12 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
             "value": row.last_value,
         }
     return found
+
+
+def last_step(owner: str) -> int | None:
+    """Return the highest step of an owner's last points; None if they have no steps."""
+    rows = Series.objects.filter(owner=owner)
+    return rows.aggregate(step=Max("last_step"))["step"]  # type: ignore[no-any-return]
 
 
 Sums = dict[int, tuple[float, int]]  # start of a period (Unix ms) -> sum and number of points

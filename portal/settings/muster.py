@@ -25,6 +25,7 @@ MUSTER_AUDIT_LOOPS = [
 MUSTER_BACKGROUND = [
     "jobs.background.ticker",
     "jobs.background.watcher",
+    "jobs.saving.background.saver",
     "monitoring.background.agent",
     "monitoring.demo.telemetry.feed",
     "monitoring.demo.experiments.feed",

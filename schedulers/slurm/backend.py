@@ -34,8 +34,8 @@ from schedulers.contract import (
     option,
 )
 from schedulers.slurm import script, states
-from schedulers.slurm.images import KINDS
 from schedulers.slurm.files import MountedSpool
+from schedulers.slurm.images import KINDS
 from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache

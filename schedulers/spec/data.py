@@ -122,10 +122,11 @@ class Keep(Section):
 
 
 class Resume(StrEnum):
-    """Whether a job finds the newest version in the folder when it starts."""
+    """Whether an attempt finds the files of an earlier version in the folder when it starts."""
 
-    NONE = "none"
+    RETRY = "retry"
     LATEST = "latest"
+    NONE = "none"
 
 
 class Output(Data):
@@ -155,8 +156,10 @@ class Output(Data):
         default=Keep(), description="Which of the job's versions are kept; by default all"
     )
     resume: Annotated[Resume, choice(Resume)] = Field(
-        default=Resume.NONE,
-        description="latest: the folder has the files of the newest version when the job starts",
+        default=Resume.RETRY,
+        description="What the folder has when an attempt starts. retry: a retry continues from the "
+        "newest version that the job itself has made; latest: the first attempt also, from the "
+        "newest version of all; none: it is always empty",
     )
 
 

@@ -110,7 +110,7 @@ if (root) {
   });
   tail.scrollTop = tail.scrollHeight;
 
-  if (root.dataset.final !== "true") {
+  if (root.dataset.final !== "true" || root.querySelector("[data-saving]")) {
     live().subscribe(`job:${root.dataset.job}`, { event: changed, resync: age });
     if (!root.querySelector("[data-grid]"))
       live().subscribe(`metrics:job:${root.dataset.job}`, { event: measured });
@@ -131,7 +131,8 @@ if (root) {
     const isTold = isEnglish || heard === job.state_text; // events contain English text; in other languages, ask the server
     heard = job.state_text;
     const shown = `${job.state} ${job.is_held} ${job.pending?.code ?? ""}`;
-    if (shown !== root.dataset.shown || !isTold || root.querySelector("[data-grid]")) redraw();
+    const isNew = shown !== root.dataset.shown || job.has_new_outputs;
+    if (isNew || !isTold || root.querySelector("[data-grid]")) redraw();
     root.dataset.shown = shown;
     if (job.finished_at) root.dataset.final = "true"; // no more updates
   }

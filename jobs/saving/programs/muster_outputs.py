@@ -327,6 +327,14 @@ def complain(output, error):
         pass
 
 
+def started(argv):
+    """Start the program; by a shell where temporary files may not be executed."""
+    try:
+        return subprocess.Popen(argv)
+    except PermissionError:
+        return subprocess.Popen(["bash", *argv])
+
+
 def main(argv):
     outputs = []
     if os.environ.get("NODE_RANK", "0") == "0":  # the first node saves for all
@@ -336,7 +344,7 @@ def main(argv):
             outputs.append(Output(portal, about, folder))
     if not outputs:
         os.execvp(argv[0], argv)
-    child = subprocess.Popen(argv)
+    child = started(argv)
     saver = Saver(outputs)
     asked = []
 
