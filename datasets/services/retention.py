@@ -91,7 +91,7 @@ def delete_versions(*, actor: Actor, repository: Repository, versions: list[Vers
 def prune_versions(repository: Repository, versions: Collection[Version]) -> int:
     """Delete versions that a job's own rule no longer keeps; return their number.
 
-    Those with a tag or branch stay, and all of them under a legal hold or in the trash.
+    Those with a tag or branch and those in use stay, and all under a legal hold or in the trash.
     """
     row = locked(repository, with_trash=True)
     if row.legal_hold or row.deleted_at is not None or not versions:
@@ -99,7 +99,8 @@ def prune_versions(repository: Repository, versions: Collection[Version]) -> int
     named = set(
         Ref.objects.filter(repository=row).exclude(version=None).values_list("version", flat=True)
     )
-    ids = [version.id for version in versions if version.id not in named]
+    in_use = commits_in_use(row.org_id)
+    ids = [one.id for one in versions if one.id not in named and one.commit not in in_use]
     if ids:
         _delete(row, ids, BY)
     return len(ids)

@@ -36,9 +36,7 @@ urlpatterns = [
     path(f"{_JOB}/logs/search", output.LogSearchView.as_view(), name="api-job-log-search"),
     path(f"{_JOB}/metrics", output.MetricsView.as_view(), name="api-job-metrics"),
     path(f"{_JOB}/outputs", outputs.JobOutputsView.as_view(), name="api-job-outputs"),
-    path(
-        f"{_JOB}/outputs/<str:output>", outputs.JobOutputView.as_view(), name="api-job-output"
-    ),
+    path(f"{_JOB}/outputs/<str:output>", outputs.JobOutputView.as_view(), name="api-job-output"),
     path(
         f"{_JOB}/outputs/<str:output>/versions",
         outputs.JobOutputVersionsView.as_view(),

@@ -31,9 +31,7 @@ def output_rows(job: Job, index: int | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def _row(
-    job: Job, index: int, name: str, output: Output, row: JobOutput | None
-) -> dict[str, Any]:
+def _row(job: Job, index: int, name: str, output: Output, row: JobOutput | None) -> dict[str, Any]:
     repository = row.repository if row else None
     if repository is not None and repository.deleted_at is not None:
         repository = None

@@ -81,7 +81,8 @@ def _due() -> QuerySet[JobOutput]:
     has_ended = Q(attempt__state__gte=State.SUCCEEDED)
     runs = Q(attempt__state__gte=State.RUNNING, due_at__isnull=False)
     rows = JobOutput.objects.filter(has_ended | runs, is_over=False)
-    return rows.filter(Q(due_at__lte=at) | Q(due_at=None))
+    has_news = has_ended & Q(tries=0)  # nothing was tried since the end, or it is tried at once
+    return rows.filter(Q(due_at__lte=at) | Q(due_at=None) | has_news)
 
 
 def _take(pk: UUID, lease: UUID | None, until: object) -> bool:

@@ -22,14 +22,16 @@ from jobs.services.measure import store_points
 from portal import series
 from portal.blobs.files import FileStore, file_store
 from portal.core import clock
-from portal.core.errors import InvalidInput, QuotaExceeded, Unavailable
+from portal.core.errors import InvalidInput, Unavailable
 from portal.core.models import Event
 from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
+from workspaces.quotas.limits import STORAGE
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 pytestmark = pytest.mark.django_db
-OLD = time.time() - 60
+OLD = time.time() - 3600
 
 
 @pytest.fixture
@@ -117,3 +119,233 @@ def test_output_is_saved_while_it_runs_and_at_its_end(stage):
     assert saver.save_due() == 0
     saved = Event.objects.filter(kind="job.output_saved", subject_id=job.id).order_by("position")
     assert [event.data["version"] for event in saved] == [1, 2]
+
+
+def test_half_written_files_keep_their_last_content(stage):
+    job, attempt = started(stage)
+    write(attempt, weights="old", **{"checkpoint.tmp": "half", ".model.Ab3dE9": "half"})
+    write(attempt, **{"step-2.tmp/weights": "half"})
+    assert contents(save_now(job)) == {"weights": "old"}
+
+    write(attempt, at=time.time(), weights="ne", fresh="h")  # being written
+    row = save_now(job)
+    assert contents(row) == {"weights": "old"}
+    assert row.due_at < clock.now() + timedelta(seconds=10)  # looked at again soon
+
+    os.rename(folder_of(attempt) / "step-2.tmp", folder_of(attempt) / "step-2")
+    write(attempt, weights="new", fresh="whole")
+    whole = {"weights": "new", "fresh": "whole", "step-2/weights": "half"}
+    assert contents(save_now(job)) == whole
+
+    # A kill cuts what is being written; at an end of its own the job has finished it.
+    write(attempt, at=time.time(), weights="cut")
+    end(attempt, Reason.KILLED_BY_SIGNAL)
+    assert contents(save_now(job)) == whole
+
+
+def test_file_that_changes_while_it_is_read_is_left_out(stage, monkeypatch):
+    job, attempt = started(stage)
+    write(attempt, weights="old", other="other")
+    put = FileStore.put
+
+    def put_while_it_grows(store, org_id, chunks, **about):
+        stored = put(store, org_id, chunks, **about)
+        with open(folder_of(attempt) / "weights", "a") as file:
+            file.write("more")
+        return stored
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileStore, "put", put_while_it_grows)
+        assert contents(save_now(job)) == {"other": "other"}
+    end(attempt)
+    saver.save_due()
+    row = JobOutput.objects.select_related("version").get(job=job)
+    assert contents(row)["weights"].startswith("oldmore")
+
+
+def test_links_of_a_job_are_not_followed(stage, tmp_path):
+    job, attempt = started(stage)
+    secret = tmp_path / "secret"
+    secret.write_text("of the portal")
+    os.utime(secret, (OLD, OLD))
+    write(attempt, weights="mine")
+    (folder_of(attempt) / "link").symlink_to(secret)
+    (folder_of(attempt) / "folder").symlink_to(tmp_path)
+    os.mkfifo(folder_of(attempt) / "pipe")
+    assert contents(save_now(job)) == {"weights": "mine"}
+
+    folder_of(attempt).rename(folder_of(attempt).with_name("away"))
+    folder_of(attempt).symlink_to(tmp_path)
+    end(attempt)
+    row = save_now(job)
+    assert (contents(row), row.is_over) == ({"weights": "mine"}, True)
+
+
+def test_keep_last_and_best_delete_the_other_versions(stage):
+    keep = {"last": 2, "best": {"metric": "val_loss", "mode": "min", "n": 1}}
+    job, attempt = started(stage, keep=keep)
+    repository = None
+    for step, loss in enumerate([0.9, 0.2, 0.5, 0.4, 0.6], 1):
+        point = series.Point("val_loss", {}, clock.now_ms(), loss, step=step)
+        store_points([(f"job:{job.id.hex}", {})], [point], org_id=job.org_id)
+        write(attempt, weights=f"step {step}")
+        repository = save_now(job).repository
+        if step == 1:
+            tagged = find_version(repository, "1")
+            with org_scope(job.org_id):
+                actor = stage.actor(stage.ada)
+                datasets.set_tag(actor=actor, repository=repository, name="first", version=tagged)
+    left = [version.number for version in versions_by(job, repository)]
+    assert left == [5, 4, 2, 1]  # the last two, the best, and the tagged one
+    row = JobOutput.objects.get(job=job)
+    assert [version.number for version in best_of(row, versions_by(job, repository))] == [2]
+    assert Repository.objects.get(id=repository.id).stored_bytes == 4 * len("step 1")
+
+    Repository.objects.filter(id=repository.id).update(legal_hold="audit")
+    write(attempt, weights="step 6")
+    save_now(job)
+    assert len(versions_by(job, repository)) == 5
+
+
+def test_versions_of_others_are_not_deleted_and_their_card_stays(stage):
+    with org_scope(stage.atlas.id):
+        actor = stage.actor(stage.ben)
+        row = datasets.create_repository(
+            actor=actor, team=stage.vision, kind="checkpoint", name="resnet"
+        )
+        stored = datasets.put_file(actor=actor, repository=row, chunks=[b"about"])
+        changes = [datasets.Add(name, stored.sha256) for name in ("README.md", "old")]
+        datasets.commit(actor=actor, repository=row, changes=changes, message="by hand")
+    job, attempt = started(stage, keep={"last": 1})
+    for text in ("one", "two"):
+        write(attempt, weights=text)
+        row = save_now(job)
+    assert contents(row) == {"README.md": "about", "weights": "two"}
+    assert list(Version.objects.order_by("number").values_list("number", flat=True)) == [1, 3]
+
+
+def test_retry_waits_for_the_save_and_continues_from_it(stage):
+    job, attempt = started(stage, every=0)
+    write(attempt, weights="half way")
+    end(attempt, Reason.NODE_FAILED)
+    retry = only_attempt(job)
+    assert (retry.ordinal, retry.due_at, retry.wait) == (2, None, Wait.BACKOFF)
+    assert claim_all(job.cluster) == []
+    saver.save_due()
+    version = Version.objects.get(job_id=job.id)
+    again = run(job)
+    assert again.id == retry.id
+    row = JobOutput.objects.get(job=job)
+    assert (row.attempt_id, row.version_id, row.is_resumed) == (again.id, version.id, True)
+
+    # Nothing new was written: no further version
+    write(again, weights="half way")
+    end(again)
+    assert save_now(job).version == version
+
+    other = submit(stage, outputs={"ckpt": {"checkpoint": "resnet", "resume": "latest"}})
+    run(other)
+    assert JobOutput.objects.get(job=other).version == version
+    fresh = submit(stage, outputs={"ckpt": {"checkpoint": "resnet"}})
+    run(fresh)
+    assert not JobOutput.objects.get(job=fresh).is_resumed
+
+
+def test_refused_save_is_explained_tried_again_and_does_not_hold_a_retry_forever(
+    stage, monkeypatch
+):
+    job, attempt = started(stage)
+    write(attempt, weights="one")
+    full = Unavailable("The disk is full.", code="disk_full")
+
+    def refuse(*args, **more):
+        raise full
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileStore, "put", refuse)
+        row = save_now(job)
+        assert (row.state, row.message, row.tries, row.version) == (
+            "failed",
+            "The disk is full.",
+            1,
+            None,
+        )
+        assert row.due_at > clock.now()
+        assert save_now(job).tries == 2
+        failed = Event.objects.filter(kind="job.output_failed", subject_id=job.id)
+        assert [event.data["why"] for event in failed] == ["The disk is full."]  # told once
+        end(attempt, Reason.NODE_FAILED)
+        assert save_now(job).is_over is False
+        assert only_attempt(job).due_at is None
+        ended = clock.now() - saver.PATIENCE - timedelta(seconds=1)
+        Attempt.objects.filter(id=attempt.id).update(finished_at=ended)
+        save_now(job)
+        assert only_attempt(job).due_at is not None
+    row = save_now(job)
+    assert (row.state, row.message, row.is_over, contents(row)) == (
+        "saved",
+        "",
+        True,
+        {"weights": "one"},
+    )
+
+
+def test_storage_quota_refuses_a_version_until_there_is_room(stage):
+    job, attempt = started(stage)
+    write(attempt, weights="one")
+
+    def limit(amount):
+        with org_scope(stage.atlas.id):
+            set_quota(
+                actor=stage.actor(stage.ada),
+                org=stage.atlas,
+                scope="team",
+                subject="vision",
+                resource=STORAGE,
+                limit=amount,
+            )
+
+    limit(0)
+    row = save_now(job)
+    assert (row.state, row.version) == ("failed", None)
+    assert "storage" in row.message.lower()
+    limit(None)
+    assert save_now(job).state == "saved"
+
+
+def test_repository_of_another_team_is_refused_at_submission(stage):
+    with org_scope(stage.atlas.id):
+        ada = stage.actor(stage.ada)
+        datasets.create_repository(actor=ada, team=stage.speech, kind="checkpoint", name="taken")
+    for name, text in (
+        ("taken", "another team"),
+        ("a--b", "letters, digits"),
+        ("borealis/x", "another organization"),
+    ):
+        with pytest.raises(InvalidInput, match=text) as caught:
+            submit(stage, stage.ben, outputs={"ckpt": {"checkpoint": name}})
+        assert caught.value.data["errors"][0]["field"] == "outputs.ckpt"
+
+
+def test_tasks_of_an_array_have_folders_of_their_own(stage):
+    job = submit(stage, array="3-4", outputs={"ckpt": {"dataset": "sweep"}})
+    claim_all(job.cluster)
+    for index in (0, 1):
+        attempt = only_attempt(job, index)
+        build_launches([attempt], (), attempt.cluster)
+        transition([StateChange(attempt.id, State.RUNNING, "test")])
+        write(only_attempt(job, index), result=f"of {index}")
+        end(attempt)
+    saver.save_due()
+    row = JobOutput.objects.select_related("version").order_by("version__number").last()
+    assert contents(row) == {"3/result": "of 0", "4/result": "of 1"}
+
+
+def test_two_savers_take_an_output_once(stage):
+    job, attempt = started(stage)
+    write(attempt, weights="one")
+    make_due(job)
+    first = saver.take_due(10)
+    assert (len(first), saver.take_due(10)) == (1, [])
+    JobOutput.objects.update(lease_until=clock.now() - timedelta(seconds=1))
+    assert saver.take_due(10) == first
