@@ -108,6 +108,11 @@ class Jobs:
         """Iterate over the job's events, oldest first."""
         return self._client.items(self._path(name, "events"), cursor_name="after")
 
+    def outputs(self, name: str | int) -> builtins.list[Json]:
+        """Return the outputs of a job with the versions that it has made, the last one first."""
+        items: builtins.list[Json] = self._client.get(self._path(name, "outputs"))["items"]
+        return items
+
     def pending(self, name: str | int) -> Json | None:
         """Return why a job is pending, or None if it is not.
 

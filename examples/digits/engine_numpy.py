@@ -42,6 +42,10 @@ class Engine(Alone):
         np.savez(path, first=self.first, second=self.second)
         return path
 
+    def load(self, folder: Path) -> None:
+        with np.load(folder / "model.npz") as state:
+            self.first, self.second = state["first"], state["second"]
+
     def _hidden(self, images: np.ndarray) -> np.ndarray:
         return _with_bias(np.maximum(0, images @ self.first))
 

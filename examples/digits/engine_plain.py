@@ -48,6 +48,10 @@ class Engine(Alone):
         path.write_text(json.dumps({"first": self.first, "second": self.second}))
         return path
 
+    def load(self, folder: Path) -> None:
+        state = json.loads((folder / "model.json").read_text())
+        self.first, self.second = state["first"], state["second"]
+
     def _weights(self, rows: int, columns: int) -> Matrix:
         spread = math.sqrt(2 / columns)
         return [[self.random.gauss(0, spread) for _ in range(columns)] for _ in range(rows)]

@@ -76,6 +76,10 @@ class Engine:
         torch.save(self.model.state_dict(), path)
         return path
 
+    def load(self, folder: Path) -> None:
+        path = folder / "model.pt"
+        self.model.load_state_dict(torch.load(path, map_location=self.device, weights_only=True))
+
     def leave(self, is_well: bool) -> None:
         """Leave the process group together; after an error, do not wait for others."""
         if self.ranks > 1:

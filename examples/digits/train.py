@@ -5,6 +5,9 @@ DIGITS_SECONDS (25) or DIGITS_EPOCHS, whichever ends first, and evaluates on hel
 settings: DIGITS_RATE (a factor of the engine's learning rate), DIGITS_SEED, and DIGITS_ENGINE
 (torch, numpy or plain).
 
+With an output named ckpt (MUSTER_OUTPUT_CKPT) it saves a checkpoint every DIGITS_SAVE_EVERY seconds
+(5), and continues from the newest one that it finds there.
+
 On several nodes, PyTorch trains on all of them and the first one reports. The other engines train
 on the first node only.
 """
@@ -19,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from checkpoints import Checkpoints
 from data import Split, load
 from metrics import Metrics
 
@@ -72,10 +76,13 @@ def make_engine(split: Split, seed: int) -> Any:
 def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
     """Train with a learning rate that follows a half cosine to zero."""
     rate = engine.rate * float(os.environ.get("DIGITS_RATE", "1"))
-    last_line = time.monotonic()
+    checkpoints = Checkpoints(float(os.environ.get("DIGITS_SAVE_EVERY", "5")))
+    first, before = checkpoints.load(engine)
+    began = last_line = time.monotonic()
     print("epoch      loss  accuracy", flush=True)
-    for epoch, loss, is_last in passes(engine, rate, seconds, epochs):
+    for epoch, loss, is_last in passes(engine, rate, seconds, epochs, first, before):
         now = time.monotonic()
+        checkpoints.save(engine, epoch, before + now - began, is_last)
         if is_last or epoch == 1 or now - last_line >= LINE_EVERY:
             accuracy = engine.accuracy()
             print(f"{epoch:5d}  {loss:8.4f}  {accuracy:8.4f}", flush=True)
@@ -93,11 +100,15 @@ def follow(engine: Any, seconds: float, epochs: int) -> None:
 
 
 def passes(
-    engine: Any, rate: float, seconds: float, epochs: int
+    engine: Any, rate: float, seconds: float, epochs: int, first: int = 0, before: float = 0.0
 ) -> Iterator[tuple[int, float, bool]]:
-    """Return the epoch's number, its mean loss, and whether it was the last."""
-    began, done = time.monotonic(), 0.0
-    for epoch in range(1, epochs + 1):
+    """Return the epoch's number, its mean loss, and whether it was the last.
+
+    `first` epochs were trained `before`, in so many seconds.
+    """
+    began = time.monotonic() - before
+    done = min(1.0, max(first / epochs, before / seconds))
+    for epoch in range(first + 1, epochs + 1):
         loss = engine.train(rate * (1 + math.cos(math.pi * done)) / 2)
         elapsed = engine.agreed(time.monotonic() - began)
         done = max(epoch / epochs, min(1.0, elapsed / seconds))

@@ -57,9 +57,9 @@ def test_examples_have_no_special_requirements(subtests: pytest.Subtests) -> Non
     for title, example in EXAMPLES.items():
         with subtests.test(title=title):
             spec = parse_yaml(example.yaml)
-            assert [fault.field for fault in spec.unavailable(set())] == (
-                ["num_nodes"] if title == "two nodes" else []
-            )
+            needed = {"two nodes": ["num_nodes"], "digits with checkpoints": ["outputs"]}
+            found = [fault.field for fault in spec.unavailable(set())]
+            assert found == needed.get(title, [])
             assert spec.policy.max_runtime is not None
             assert (spec.resources.gpus > 0) == (title in ("gpu check", "two gpus"))
 

@@ -26,6 +26,7 @@ from muster.wording import (
     held,
     holders,
     progress,
+    size,
     span,
     why,
 )
@@ -172,6 +173,34 @@ def info(session: Session, job: Name) -> None:
             Table([">Task", ">Attempt", "State", "Node", ">Elapsed", ">Exit code"], tries),
         ]
     session.show(row, parts, [row["number"]])
+
+
+@app.command("outputs")
+def outputs(session: Session, job: Name) -> None:
+    """List what a job writes to its outputs, and the versions made of it."""
+    rows = session.client.jobs.outputs(job)
+    versions = [(row, version) for row in rows for version in row["versions"]]
+    texts = [f"{row['name']}: {row['text']}" for row in rows if row["text"]]
+    cells = [
+        [
+            row["name"] if not row["index"] else f"{row['name']} [{row['index']}]",
+            f"{row['repository']}@{version['version']}",
+            version["message"],
+            version["files"],
+            size(version["bytes"]),
+            ", ".join(
+                word
+                for word in ("latest", "best")
+                if version[f"is_{word}"]
+            ),
+            ago(version["created_at"]),
+        ]
+        for row, version in versions
+    ]
+    columns = ["Output", "Version", "~Message", ">Files", ">Size", "Kept as", ">Created"]
+    empty = "This job has no outputs." if not rows else "Nothing was saved yet."
+    names = [f"{row['repository']}@{version['version']}" for row, version in versions]
+    session.show({"items": rows}, [*map(clean, texts), Table(columns, cells, empty)], names)
 
 
 @app.command("cancel")

@@ -85,6 +85,15 @@ def run(
     pool: Annotated[
         Text, Option("--pool", metavar="NAME", help="Pool or cluster to run in.")
     ] = None,
+    output: Annotated[
+        list[str] | None,
+        Option(
+            "--output",
+            metavar="NAME=CHECKPOINT",
+            help="Save what the job writes to $MUSTER_OUTPUT_NAME as versions of a checkpoint, or of "
+            "dataset:NAME. Options follow: ckpt=resnet,every=10m,resume=latest. Repeatable.",
+        ),
+    ] = None,
     label: Annotated[list[str] | None, Option("--label", metavar="K=V", help="Repeatable.")] = None,
     detach: Annotated[bool, Option("--detach", "-d", help="Submit without following.")] = False,
     dry_run: Annotated[
@@ -101,6 +110,7 @@ def run(
         "policy": _set({"max_runtime": time_limit, "priority": priority, "pool": pool}),
         "envs": dict(_variable(e) for e in env or []),
         "labels": dict(_pair(e, "--label") for e in label or []),
+        "outputs": dict(output_of(e) for e in output or []),
         "array": array,
         "after": after,
     }
@@ -273,6 +283,20 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     if not found or not name:
         raise InvalidInput(f"{option} {text}: must be NAME=VALUE.")
     return name, value
+
+
+def output_of(text: str) -> tuple[str, dict[str, str]]:
+    """Parse `ckpt=resnet,every=10m`: a name, a repository, and fields of the output.
+
+    Raises InvalidInput.
+    """
+    name, place = _pair(text, "--output")
+    repository, *options = place.split(",")
+    kind, colon, of_kind = repository.partition(":")
+    if colon and kind not in ("checkpoint", "dataset"):
+        raise InvalidInput(f"--output {text}: must be NAME=CHECKPOINT or NAME=dataset:DATASET.")
+    fields = dict(_pair(option, "--output") for option in options)
+    return name, {kind if colon else "checkpoint": of_kind if colon else repository, **fields}
 
 
 def _set(mapping: dict[str, Any]) -> dict[str, Any]:
