@@ -1,4 +1,5 @@
 from jobs.models.attempt import Attempt, PendingSpell
+from jobs.models.data import JobInput
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
 from jobs.models.output import JobOutput
@@ -12,6 +13,7 @@ __all__ = [
     "GpuTime",
     "ImageEnd",
     "Job",
+    "JobInput",
     "JobOutput",
     "NodeUtilization",
     "PendingSpell",
