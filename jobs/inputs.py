@@ -9,7 +9,7 @@ from uuid import UUID
 
 from datasets import access
 from datasets.models import Repository, Version
-from jobs.models import Attempt, Job, JobInput
+from jobs.models import Attempt, Job, JobInput, JobOutput
 from portal.core.errors import PortalError
 from portal.core.messages import Message
 from schedulers.contract import InputFiles
@@ -116,4 +116,7 @@ def _path_of(entry: object) -> str:
 def commits_in_use(org_id: UUID) -> set[str]:
     """Return the versions that jobs read which have not ended. For `datasets.uses`."""
     rows = JobInput.objects.filter(org_id=org_id, job__state__lt=State.SUCCEEDED)
-    return set(rows.values_list("commit", flat=True))
+    resumed = JobOutput.objects.filter(org_id=org_id, is_over=False, version__isnull=False)
+    return set(rows.values_list("commit", flat=True)) | set(
+        resumed.values_list("version__commit", flat=True)
+    )

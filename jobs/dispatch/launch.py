@@ -33,10 +33,11 @@ def build_launches(
     known: Collection[UUID],
     cluster: Cluster | None = None,
     data: Mapping[UUID, JobData] | None = None,
+    begun: Mapping[UUID, Sequence[Begun]] | None = None,
 ) -> list[Launch]:
-    """Build the launches of these attempts, with their tokens, secrets, inputs and system users.
+    """Build the launches of these attempts, with their tokens, secrets, data and system users.
 
-    `known` are attempts that may have been handed over before. System users are looked up only for
+    `begun` are the outputs of attempts (`jobs.saving.starting`). `known` are attempts that may have been handed over before. System users are looked up only for
     clusters that need them.
     """
     grants = _grants(attempts)
@@ -49,7 +50,7 @@ def build_launches(
     opened = open_secrets([_secret_use(attempt) for attempt in attempts])
     uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
     only = only_org_id(cluster) if cluster else None
-    begun = begin(attempts)
+    begun = begin(attempts) if begun is None else begun
     return [
         _build(
             attempt,

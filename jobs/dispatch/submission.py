@@ -19,6 +19,8 @@ from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.dispatch.staging import Preparing, prepare
 from jobs.inputs import data_of
 from jobs.models import Attempt
+from jobs.saving.launching import with_resumed
+from jobs.saving.starting import begin
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
@@ -77,8 +79,9 @@ class SubmissionPool:
         still = set(held.values_list("id", flat=True))
         attempts = [attempt for attempt in claim.attempts if attempt.id in still]
         backend = backends.backend_of(claim.cluster)
-        data, waiting = prepare(backend, data_of(attempts))
-        launches = build_launches(attempts, claim.orphans, claim.cluster, data)
+        begun = begin(attempts)
+        data, waiting = prepare(backend, with_resumed(data_of(attempts), attempts, begun))
+        launches = build_launches(attempts, claim.orphans, claim.cluster, data, begun)
         note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _completed
         return InFlight(

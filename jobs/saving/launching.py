@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
+from jobs.inputs import JobData, files_of
 from jobs.models import Attempt
 from jobs.outputs import output_of
 from jobs.saving.scripts import PROGRAM, script_with_outputs
 from jobs.saving.starting import Begun
 from schedulers.contract import Launch
 from schedulers.spec.names import data_variable
+
+
+def with_resumed(
+    data: Mapping[UUID, JobData],
+    attempts: Sequence[Attempt],
+    begun: Mapping[UUID, Sequence[Begun]],
+) -> dict[UUID, JobData]:
+    """Return the data of jobs with the versions that their attempts continue from.
+
+    They are inputs like those of the spec, from which the script copies the files.
+    """
+    found = dict(data)
+    for attempt in attempts:
+        for one in begun.get(attempt.id, ()):
+            if one.resume is not None:
+                before = found.get(attempt.job_id, JobData())
+                files = files_of(_source(attempt, one), one.resume, "")
+                found[attempt.job_id] = replace(
+                    before,
+                    inputs=[*before.inputs, files],
+                    versions=[*before.versions, one.resume],
+                )
+    return found
 
 
 def with_outputs(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> Launch:
@@ -22,7 +47,12 @@ def with_outputs(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> La
     """
     place = output_of(attempt.cluster, attempt.key)
     is_visible = bool(place and place.local_path)
-    script = script_with_outputs(launch.script, begun, {}, is_visible=is_visible)
+    sources = {
+        one.name: data_variable("MUSTER_INPUT", _source(attempt, one))
+        for one in begun
+        if one.resume is not None
+    }
+    script = script_with_outputs(launch.script, begun, sources, is_visible=is_visible)
     if is_visible:
         return replace(launch, script=script)
     return replace(
@@ -31,6 +61,12 @@ def with_outputs(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> La
         env={**launch.env, **_variables(launch, attempt, begun)},
         programs={**launch.programs, PROGRAM: _program()},
     )
+
+
+def _source(attempt: Attempt, one: Begun) -> str:
+    """Return the name of the input from which an output continues."""
+    task = "" if attempt.job.array_size is None else f".{attempt.index}"
+    return f"resume.{one.name}{task}"
 
 
 def _variables(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> dict[str, str]:

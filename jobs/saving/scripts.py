@@ -18,11 +18,12 @@ export {variable}="$MUSTER_OUTPUT_DIR"/{name}
 """
 # Several nodes may share the folder: it appears with all its files, by the first that has them.
 _RESUME = """\
-if [ ! -d "${variable}" ] && [ -d "${source}"{below} ]; then
+if [ ! -d "${variable}" ] && [ -d "${{{source}:-/nowhere}}"{below} ]; then
     cp -RL "${source}"{below} "${variable}.new.$$" && chmod -R u+w "${variable}.new.$$" &&
-        {{ mv -T "${variable}.new.$$" "${variable}" 2>/dev/null || rm -rf "${variable}.new.$$"; }} &&
-        export MUSTER_RESUME=1
+        {{ mv -T "${variable}.new.$$" "${variable}" 2>/dev/null || rm -rf "${variable}.new.$$"; }} ||
+        {{ echo "muster: what {variable} continues from could not be copied" >&2; exit 73; }}
 fi
+[ -z "${{{source}:-}}" ] || export MUSTER_RESUME=1
 """
 _MAKE = """\
 mkdir -p "${variable}" || exit 73

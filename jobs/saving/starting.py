@@ -47,7 +47,7 @@ def begin(attempts: Sequence[Attempt]) -> dict[UUID, list[Begun]]:
 
 
 def _begin(attempt: Attempt, name: str, output: Output) -> Begun:
-    row, _ = JobOutput.objects.select_related("version__repository").get_or_create(
+    row, _ = JobOutput.objects.select_related("version__repository__org").get_or_create(
         job=attempt.job, index=attempt.index, name=name, defaults={"org_id": attempt.org_id}
     )
     row.job = attempt.job

@@ -1,0 +1,89 @@
+"""The example with checkpoints on this machine: it is killed, retried, and continues."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from tests.rig.environment import ROOT
+from tests.rig.portal import Portal
+from tests.rig.processes import Folder
+
+EXAMPLE = ROOT / "examples" / "digits" / "resume.yaml"
+
+
+@pytest.fixture
+def portal() -> Iterator[Portal]:
+    folder = Folder()
+    made = Portal(folder, is_furnished=True)
+    made.start()
+    yield made
+    made.stop()
+    folder.close()
+
+
+def kill_job(portal: Portal, key: str) -> None:
+    """Kill all processes of a job with SIGKILL, also the shell that would write its exit code."""
+    mark = f"MUSTER_JOB_KEY={key}".encode()
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
+
+
+@pytest.mark.both_databases
+def test_killed_job_continues_from_its_last_checkpoint(portal, wait_for):
+    spec = yaml.safe_load(EXAMPLE.read_text())
+    spec["envs"] |= {"DIGITS_ENGINE": "plain", "DIGITS_SECONDS": "25", "DIGITS_SAVE_EVERY": "1"}
+    spec["outputs"]["ckpt"]["every"] = "2s"
+    headers = {"Authorization": f"Bearer {portal.token()}"}
+    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers) as api:
+        number = api.post("/jobs", json={"team": "default", "spec": spec}).json()["number"]
+
+        def job() -> dict:
+            return api.get(f"/jobs/{number}").json()
+
+        def log(attempt: int) -> str:
+            return api.get(f"/jobs/{number}/logs", params={"attempt": attempt}).text
+
+        def output() -> dict:
+            return api.get(f"/jobs/{number}/outputs").json()["items"][0]
+
+        wait_for(lambda: output()["versions"], 120, 0.5)
+        kill_job(portal, next((portal.home / "jobs").glob("muster-*")).name)
+        wait_for(lambda: job()["attempt_count"] == 2, 60, 0.5)
+        wait_for(lambda: job()["state"] in ("succeeded", "failed"), 180, 0.5)
+        assert job()["state"] == "succeeded", log(2)
+        wait_for(lambda: output()["state"] == "saved" and "checkpoint" in log(2), 60, 0.5)
+
+        before = [int(n) for n in re.findall(r"checkpoint epoch-(\d+)", log(1))]
+        continued = re.search(r"continues after epoch (\d+)", log(2))
+        assert continued, log(2)
+        assert int(continued[1]) in before  # of a whole checkpoint of the killed attempt
+        wait_for(lambda: "epoch" in str(files(api, output())), 60, 0.5)
+        saved = output()
+        assert saved["is_resumed"]
+        assert len(saved["versions"]) <= 4  # the last three, and the best
+        last = [int(n) for n in re.findall(r"checkpoint epoch-(\d+)", log(2))][-1]
+        wait_for(lambda: files(api, output())[0].startswith(f"epoch-{last:06d}/"), 60, 0.5)
+        version = api.get("/checkpoints/digits/versions/main").json()
+        assert version["job_id"] == job()["id"]
+        assert version["message"].startswith(f"Job #{number}: step ")
+
+
+def files(api: httpx.Client, output: dict) -> list[str]:
+    """Return the files of the newest version of an output."""
+    where = f"/checkpoints/{output['repository']}/tree"
+    tree = api.get(
+        where, params={"revision": str(output["versions"][0]["version"]), "recursive": 1}
+    )
+    return [item["path"] for item in tree.json()["items"]]
