@@ -73,6 +73,7 @@ class Reason(StrEnum):
     KILLED_BY_SIGNAL = "killed_by_signal"
     DISK_FULL = "disk_full"
     IMAGE_UNAVAILABLE = "image_unavailable"
+    INPUT_UNAVAILABLE = "input_unavailable"
     NO_KERNEL_IMAGE = "no_kernel_image"
     REJECTED = "rejected"
     DEPENDENCY_FAILED = "dependency_failed"
@@ -186,6 +187,13 @@ _ENDS: dict[Reason, tuple[State, Responsibility, bool, str, str]] = {
         Message("The image couldn't be pulled."),
         Message("Check the name, the tag and the registry credentials."),
     ),
+    Reason.INPUT_UNAVAILABLE: (
+        State.FAILED,
+        Responsibility.PLATFORM,
+        True,
+        Message("The node couldn't read the job's data."),
+        Message("Check that nodes reach the portal, and that the dataset still exists."),
+    ),
     Reason.NO_KERNEL_IMAGE: (
         State.FAILED,
         Responsibility.USER,
@@ -281,6 +289,7 @@ class Wait(StrEnum):
     NODES_DOWN = "nodes_down"
     RESERVED = "reserved"
     IMAGE = "image"
+    INPUTS = "inputs"
     CAPACITY = "capacity"
     SCATTERED = "scattered"
     BEHIND = "behind"

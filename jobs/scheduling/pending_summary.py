@@ -138,6 +138,7 @@ _BARE = {
     Wait.NODES_DOWN: Message("The nodes that could run it are down or drained."),
     Wait.RESERVED: Message("The nodes that could run it are reserved."),
     Wait.IMAGE: Message("The image or the container isn't available yet."),
+    Wait.INPUTS: Message("The job's data is being prepared."),
     Wait.CAPACITY: Message("The cluster is full."),
     Wait.SCATTERED: Message("Enough is free, but not on one node."),
     Wait.BEHIND: Message("Other jobs are ahead in the cluster's queue."),

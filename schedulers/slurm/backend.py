@@ -36,6 +36,7 @@ from schedulers.contract import (
 from schedulers.slurm import script, states
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
+from schedulers.slurm.inputs import check_mounts
 from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
@@ -154,6 +155,27 @@ class Config:
         is_rare=True,
         note=Message("Additional mounts in containers: /data, or /data:/there."),
     )
+    data_folder: str = option(
+        Message("Data folder of the portal"),
+        default="",
+        is_rare=True,
+        note=Message(
+            "Path by which nodes see MUSTER_HOME, mounted read-only: inputs are read there. "
+            "Empty: nodes fetch them from the portal."
+        ),
+    )
+    input_cache: str = option(
+        Message("Cache of inputs"),
+        default="",
+        is_rare=True,
+        note=Message("Folder on the nodes for fetched inputs; empty: .inputs in the spool."),
+    )
+    input_cache_limit: int = option(
+        Message("Limit of the cache"),
+        default=500,
+        is_rare=True,
+        note=Message("GiB for each user; what was not used for longest is removed. 0: no limit."),
+    )
     users: tuple[str, ...] = option(
         Message("Users of teams"),
         default=(),
@@ -183,6 +205,7 @@ class SlurmBackend:
         {
             Capability.EXEC,
             Capability.GANG,
+            Capability.INPUTS,
             Capability.SRUN,
             Capability.DRAIN,
             Capability.CONFIRM,
@@ -252,6 +275,13 @@ class SlurmBackend:
         self._script(launch)
         return rendered(launch, request)
 
+    @property
+    def sees_data(self) -> bool:
+        return bool(self.site.inputs.data)
+
+    def check_inputs(self, launch: Launch) -> None:
+        check_mounts(launch)
+
     def check_identity(self, identity: Identity) -> None:
         build_request(Launch(key="identity", name="", script="", identity=identity), self.site)
 
@@ -286,7 +316,9 @@ class SlurmBackend:
         return self._client.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
 
     def _script(self, launch: Launch) -> str:
-        return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
+        return script.batch_script(
+            launch, self._folder(launch.key), uuid4().hex, self.site.images, self.site.inputs
+        )
 
     def output_of(self, key: str) -> Output:
         files = self._files

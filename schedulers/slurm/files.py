@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -45,7 +45,9 @@ class MountedSpool:
         texts = (
             self._read(self.root / key / name, 0, 4096).decode(errors="replace") for name in names
         )
-        return parse_record(*texts, is_again=(self.root / key / "again").exists())
+        record = parse_record(*texts, is_again=(self.root / key / "again").exists())
+        fetching = self._read(self.root / key / "fetching", 0, 4096) if record.code is None else b""
+        return replace(record, fetching=fetching.decode(errors="replace").strip())
 
     def read(self, key: str, after: int, limit: int) -> bytes:
         return self._read(self.root / key / OUTPUT, after, limit)
@@ -90,7 +92,7 @@ class MountedSpool:
 _REMOTE = {
     "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat '
     '"$1/$2/$f" || exit; echo "--"; done;'
-    ' if [ -e "$1/$2/again" ]; then echo again; fi',
+    ' if [ -e "$1/$2/again" ]; then echo again; fi; echo "--"; cat "$1/$2/fetching" 2> /dev/null; true',
     "read": (
         '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" '
         '"$1/$2/output.log" | head -c "$4"'
@@ -109,7 +111,8 @@ class RemoteSpool:
 
     def record(self, key: str) -> Record:
         parts = self._run("record", key).decode(errors="replace").split("--\n")
-        return parse_record(*[*parts, "", "", "", ""][:4], is_again=parts[4:] == ["again\n"])
+        record = parse_record(*[*parts, "", "", "", ""][:4], is_again=parts[4:5] == ["again\n"])
+        return replace(record, fetching="".join(parts[5:]).strip())
 
     def read(self, key: str, after: int, limit: int) -> bytes:
         return self._run("read", key, str(after + 1), str(limit))

@@ -137,6 +137,10 @@ PYXIS = r"""if [ "$how" = pyxis ]; then
             *) all=$all,$mount:$mount;;
         esac
     done
+    for i in "${!trees[@]}"; do
+        all=$all,${trees[$i]}:$folder/inputs/${names[$i]}:ro
+        [ -z "${paths[$i]}" ] || all=$all,${trees[$i]}:${paths[$i]}:ro
+    done
     more=(--container-image="$what" --container-mounts="$all"); run=(sh "$folder/rank" "$folder")
 else
     run=(bash "$folder/node" "$folder")
@@ -152,6 +156,10 @@ apptainer)
     apptainer=apptainer; command -v apptainer > /dev/null || apptainer=singularity
     what=$(on_disk .sif "") || what=docker://$image
     options=(--bind "$folder"); for mount in "${mounts[@]}"; do options+=(--bind "$mount"); done
+    for i in "${!trees[@]}"; do
+        options+=(--bind "${trees[$i]}:$folder/inputs/${names[$i]}:ro")
+        [ -z "${paths[$i]}" ] || options+=(--bind "${trees[$i]}:${paths[$i]}:ro")
+    done
     [ "$gpus" -gt 0 ] && options+=(--nv)
     said=$("$apptainer" exec "$what" sh -c : 2>&1) || lost "${said##*$'\n'}"
     exec "$apptainer" exec "${options[@]}" "$what" sh "$folder/rank" "$folder" ;;
@@ -161,6 +169,10 @@ charliecloud)
         said=$(flock "/var/tmp/$USER.ch.lock" ch-image pull "$image" 2>&1) || lost "${said##*$'\n'}"
     fi
     options=(--bind "$folder:/mnt"); for mount in "${mounts[@]}"; do options+=(--bind "$mount"); done
+    for i in "${!trees[@]}"; do
+        options+=(--bind "${trees[$i]}:/mnt/inputs/${names[$i]}")
+        [ -z "${paths[$i]}" ] || options+=(--bind "${trees[$i]}:${paths[$i]}")
+    done
     [ -e "$what/ch/environment" ] && options+=(--set-env)
     said=$(ch-run "${options[@]}" "$what" -- sh -c : 2>&1) || lost "${said##*$'\n'}"
     exec ch-run "${options[@]}" "$what" -- sh /mnt/rank /mnt ;;

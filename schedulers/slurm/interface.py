@@ -14,6 +14,7 @@ from schedulers.contract import NodeFacts, Rejected
 from schedulers.slurm.commands import Commands
 from schedulers.slurm.files import Files, MountedSpool, RemoteSpool
 from schedulers.slurm.images import images_of
+from schedulers.slurm.inputs import inputs_of
 from schedulers.slurm.limits import SlurmLimits
 from schedulers.slurm.queue import Queued
 from schedulers.slurm.request import Request, SlurmSettings
@@ -126,6 +127,11 @@ def site_of(config: Any) -> SlurmSettings:
         config.constraint,
         checked(config.may_choose),
         images_of(config.containers, config.images, config.mounts),
+        inputs_of(
+            config.data_folder,
+            config.input_cache or f"{config.spool.rstrip('/')}/.inputs",
+            config.input_cache_limit,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from schedulers.contract import Observation
 from schedulers.slurm.explanations import Snapshot, explained
 from schedulers.slurm.rows import Row
 from schedulers.slurm.states import may_have_run
+from schedulers.states import State
 
 
 class Seen:
@@ -25,6 +26,11 @@ class Seen:
     def __init__(self, row: Row, bare: Observation):
         self.row, self.bare, self.told = row, bare, bare
         self.snapshot: Snapshot | None = None
+
+    @property
+    def is_queued(self) -> bool:
+        """Return whether Slurm has not started the job, so that its own reasons apply."""
+        return self.bare.waiting is not None and self.bare.state == State.SUBMITTED
 
     def explained(self, snapshot: Snapshot | None) -> Observation:
         if self.snapshot is not snapshot:
@@ -69,12 +75,10 @@ class ObservationCache:
                 continue
             else:
                 seen = Seen(row, bare)
-                if bare.waiting is not None and not may_have_run(row):
+                if seen.is_queued and not may_have_run(row):
                     kept[key] = seen
             found.append(seen)
         self._seen = kept
-        waiting = sum(seen.bare.waiting is not None for seen in found)
+        waiting = sum(seen.is_queued for seen in found)
         shown = snapshot(waiting) if waiting else None
-        return [
-            seen.explained(shown) if seen.bare.waiting is not None else seen.bare for seen in found
-        ]
+        return [seen.explained(shown) if seen.is_queued else seen.bare for seen in found]

@@ -11,6 +11,8 @@ from typing import Any
 from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
 from schedulers.slurm.images import NONE, Images, check_image
+from schedulers.slurm.inputs import NONE as NO_INPUTS
+from schedulers.slurm.inputs import InputSettings
 from schedulers.slurm.sbatch_options import ChosenOptions, choose, combined
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
@@ -34,6 +36,7 @@ class SlurmSettings:
     constraint: str = ""
     may_choose: frozenset[str] = frozenset()
     images: Images = NONE
+    inputs: InputSettings = NO_INPUTS
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ No shell ever parses the base64 data. The program and Slurm write these files:
     SPOOL/KEY/failed     created by the first rank that fails, with its "RANK EXIT-CODE" in `first`
     SPOOL/KEY/examples   files submitted with the script, if any
     SPOOL/KEY/programs   programs of Muster submitted with the script, if any
+    SPOOL/KEY/inputs     the inputs by name
+    SPOOL/KEY/fetching   while the first node fetches them: what is fetched
     SPOOL/KEY/again      Slurm requeued the job and started it again, which this program refused
 """
 
@@ -28,8 +30,11 @@ from functools import lru_cache
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
+from schedulers.slurm import inputs
 from schedulers.slurm.images import NODE, NONE, PYXIS, Images
 from schedulers.slurm.images import head as image_head
+from schedulers.slurm.inputs import NONE as NO_INPUTS
+from schedulers.slurm.inputs import InputSettings
 from schedulers.slurm.request import tasks_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -140,7 +145,7 @@ done 2>/dev/null
 [ -n "$timer" ] && kill -KILL -- "-$timer" 2>/dev/null
 [ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
 [ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
-rm -f variables                                                         # secrets are in it
+rm -f variables inputs.json fetching                                                         # secrets are in it
 umask 027
 rank= first=
 [ -z "$asked" ] && [ -e failed/first ] && read -r rank first < failed/first
@@ -205,12 +210,29 @@ muster_keep() {
 """
 
 
-def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = NONE) -> str:
+_INPUTS = r"""base64 -d > stage <<'DATA'
+{stage}
+DATA
+(umask 077; base64 -d > inputs.json) <<'DATA'
+{settings}
+DATA
+"""
+
+
+def batch_script(
+    launch: Launch,
+    folder: str,
+    sent: str = "",
+    images: Images = NONE,
+    input_settings: InputSettings = NO_INPUTS,
+) -> str:
     """Build the batch script; `sent` identifies the submission.
 
     Raises Rejected for values that no shell can represent.
     """
     nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
+    about_inputs = inputs.head(launch, input_settings)
+    programs = inputs.programs(launch, input_settings)
     head = _HEAD.format(
         sent=shlex.quote(sent),
         folder=shlex.quote(folder),
@@ -222,19 +244,31 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
         variables=_base64(
             exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})
             + _for_srun(launch)
+            + inputs.exports(launch)
             + kept(launch.files)
         ),
         script=_base64(launch.script),
         rank=_RANK_TEXT,
-        node=_base64(image_head(launch, images) + NODE) if launch.image else "",
+        node=_base64(image_head(launch, images) + about_inputs + NODE) if launch.image else "",
         folders="".join(
             _FOLDER.format(name=name, data=_lines(_packed(files)))
-            for name, files in (("examples", launch.examples), ("programs", launch.programs))
+            for name, files in (("examples", launch.examples), ("programs", programs))
             if files
+        )
+        + (
+            about_inputs
+            + _INPUTS.format(
+                stage=_base64(about_inputs + inputs.STAGE),
+                settings=_base64(inputs.settings(launch, folder, input_settings)),
+            )
+            if launch.inputs
+            else ""
         ),
     )
     text = head + _TAIL.replace(
-        "#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else ""
+        "#IMAGE\n",
+        (image_head(launch, images) + PYXIS if launch.image else "")
+        + (inputs.BATCH if launch.inputs else ""),
     )
     if len(text) > _LARGEST:
         raise Rejected(

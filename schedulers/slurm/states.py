@@ -13,13 +13,14 @@ from signal import SIGKILL
 from typing import Any
 
 from portal.core.messages import Message
-from schedulers.contract import Observation
+from schedulers.contract import Observation, PendingReason
 from schedulers.exit_reasons import EndReason, ProcessEnd, classify
+from schedulers.programs import input_failure
 from schedulers.slurm import pending_reasons
 from schedulers.slurm.hostlist import expand
 from schedulers.slurm.images import image_trouble
 from schedulers.slurm.rows import Row
-from schedulers.states import Reason, State
+from schedulers.states import Reason, State, Wait
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +97,7 @@ class Record:
     is_again: bool = False
     refused: frozenset[int] = frozenset()
     rank: int | None = None
+    fetching: str = ""  # the inputs that the first node fetches
 
     @property
     def is_cut_off(self) -> bool:
@@ -188,12 +190,18 @@ def live(row: Row, record: Record) -> Observation | None:
         return Observation(
             row.key, state, row.state, str(row.id), waiting=pending_reasons.waiting(row)
         )
+    waiting = None
+    if record.fetching and state == State.RUNNING:
+        state = State.STARTING
+        text = Message("Fetching {inputs} to the node.", inputs=record.fetching)
+        waiting = PendingReason(Wait.INPUTS, "fetching", text)
     return Observation(
         row.key,
         state,
         row.state,
         str(row.id),
         started_at=_time(record.started or row.started),
+        waiting=waiting,
         **_where(row, record),
     )
 
@@ -276,8 +284,10 @@ def _verdict(
             Reason.LOST_BY_SCHEDULER if is_silent else Reason.PLATFORM_ERROR,
             _unstarted(number, evidence),
         )
-    if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
-        return trouble
+    if record.code and not record.asked:
+        tail = evidence.tail
+        if trouble := image_trouble(record.code, tail) or input_failure(record.code, tail):
+            return trouble
     stop_reason = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
     tail = evidence.tail if record.rank is None else _SRUN.split(evidence.tail, maxsplit=1)[0]
     verdict = classify(

@@ -1,0 +1,57 @@
+"""Programs that travel with a job and run on its nodes: Python 3.9, standard library only."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from schedulers.contract import Launch
+from schedulers.exit_reasons import EndReason
+from schedulers.states import Reason
+
+FETCH = "fetch_inputs.py"
+FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
+_FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading) .+ failed: .*)$")
+
+
+@cache
+def source_of(name: str) -> bytes:
+    """Return the text of a program."""
+    return (Path(__file__).parent / name).read_bytes()
+
+
+def fetch_settings(launch: Launch, folder: str, *, by_name: bool = False, **more: Any) -> str:
+    """Return what the fetch program reads: where to fetch from, what, and into which folder.
+
+    `by_name`: folders are named like the inputs, otherwise by commit, so that jobs share them.
+    Further settings: `limit` (bytes of all versions), `is_of_user` (a folder for each user below
+    it), `done` (a file that is removed at the end).
+    """
+    inputs = [
+        {
+            "path": f"orgs/{one.org}/{one.kind}s/{one.repository}",
+            "text": one.text,
+            "commit": one.commit,
+            "folder": one.name if by_name else one.commit,
+            "bytes": one.bytes,
+        }
+        for one in launch.inputs
+    ]
+    settings = {
+        "url": launch.env.get("MUSTER_URL", ""),
+        "token": launch.env.get("MUSTER_TOKEN", ""),
+        "folder": folder,
+        "limit": 0,
+        "inputs": inputs,
+        **more,
+    }
+    return json.dumps(settings)
+
+
+def input_failure(code: int | None, text: str) -> EndReason | None:
+    """Return why the inputs of a job were not available, if its output says so."""
+    found = _FAILURE.findall(text) if code == FAILED else []
+    return EndReason(Reason.INPUT_UNAVAILABLE, found[-1][:500]) if found else None
