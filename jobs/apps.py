@@ -7,8 +7,9 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from clusters import workload
         from clusters.services.pools import names_visible_to
-        from datasets import uses
+        from datasets import origins, uses
         from jobs import access, dashboard, gpu_use, inputs, leavers  # models are loaded by now
+        from jobs.saving.origins import origins_for
         from jobs.scheduling import cluster_load
         from jobs.web.navigation import ENTRIES
         from jobs.web.search import PROVIDERS
@@ -24,3 +25,4 @@ class JobsConfig(AppConfig):
         leavers.register()
         gpu_use.register()
         uses.register(inputs.commits_in_use)
+        origins.register(origins_for)

@@ -12,7 +12,7 @@ from clusters.models import Cluster
 from jobs import storage
 from jobs.dispatch import claims as dispatching
 from jobs.dispatch import threads
-from jobs.models import Attempt
+from jobs.models import Attempt, JobOutput
 from jobs.outputs import KEPT
 from jobs.utilization import recording
 from portal.core import clock
@@ -96,6 +96,8 @@ def _forget_at(cluster: Cluster) -> None:
         is_forgotten=False,
         is_log_sealed=True,
         finished_at__lt=clock.now() - KEPT,
+    ).exclude(
+        id__in=JobOutput.objects.filter(is_over=False, attempt__cluster=cluster).values("attempt")
     )[:FORGOTTEN_AT_ONCE]
     for attempt in rows:
         backend_of(cluster).forget(attempt.key)

@@ -12,6 +12,7 @@ from datasets import selectors, services
 from datasets.downloads import download_of
 from datasets.models import Share
 from datasets.names import checked_path
+from datasets.origins import Origin, origins_of
 from datasets.services import Delete
 from datasets.trees import Entry, Folder, Tree
 from datasets.web.base import Place
@@ -53,10 +54,17 @@ def folder(request: Any, kind: str, repository: str, path: str = "") -> HttpResp
             "first": _page(place, path) if after else "",
             "card": _card(place, tree, path),
             "usage": place.usage(path),
+            "made_by": _made_by(place),
             "shares": Share.objects.filter(repository=place.row).select_related("team"),
             "parent": place.version.commit if place.version else "",
         },
     )
+
+
+def _made_by(place: Place) -> Origin | None:
+    """Return the job that made the version, if the viewer may see it."""
+    job_id = place.version.job_id if place.version else None
+    return origins_of(place.request.actor, [job_id]).get(job_id) if job_id else None
 
 
 @page(None)

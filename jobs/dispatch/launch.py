@@ -37,8 +37,8 @@ def build_launches(
 ) -> list[Launch]:
     """Build the launches of these attempts, with their tokens, secrets, data and system users.
 
-    `begun` are the outputs of attempts (`jobs.saving.starting`). `known` are attempts that may have been handed over before. System users are looked up only for
-    clusters that need them.
+    `begun` are the outputs of attempts (`jobs.saving.starting`), `known` those that may have been
+    handed over before. System users are looked up only for clusters that need them.
     """
     grants = _grants(attempts)
     tokens = issue_attempt_tokens(

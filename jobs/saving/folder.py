@@ -173,7 +173,8 @@ def opened_file(folder: int, path: str, mark: Mark) -> Iterator[Reading | None]:
     handle = folder
     try:
         for part in above:
-            handles.append(handle := _open_folder(part, handle))
+            handle = _open_folder(part, handle)
+            handles.append(handle)
         number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=handle)
     except OSError:
         number = -1

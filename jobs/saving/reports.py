@@ -45,12 +45,17 @@ def open_output(*, actor: Actor, row: JobOutput) -> Repository:
 
     Raises NotPermitted, Conflict.
     """
-    repository = repository_of(row.attempt, spec_of(row.job).outputs[row.name], actor)
+    repository = _repository(row, actor)
     JobOutput.objects.filter(id=row.id).update(
         repository=repository, state=OutputState.SAVING, message=""
     )
     live_updates.outputs_changed(row.job)
     return repository
+
+
+def _repository(row: JobOutput, actor: Actor) -> Repository:
+    assert row.attempt is not None
+    return repository_of(row.attempt, spec_of(row.job).outputs[row.name], actor)
 
 
 @transaction.atomic
@@ -66,7 +71,7 @@ def save_reported(
 
     Raises InvalidInput with the code `not_uploaded`, NotPermitted.
     """
-    repository = repository_of(row.attempt, spec_of(row.job).outputs[row.name], actor)
+    repository = _repository(row, actor)
     version = save_version(row, repository, actor, files, left_out)
     every = spec_of(row.job).outputs[row.name].every
     row.repository, row.version = repository, version or row.version

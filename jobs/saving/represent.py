@@ -60,7 +60,7 @@ def _row(job: Job, index: int, name: str, output: Output, row: JobOutput | None)
 def _text(job: Job, name: str, row: JobOutput | None) -> str:
     """Return one sentence on what happens with an output; empty if it is simply saved."""
     is_over = State(job.state).is_final
-    if row is None or row.attempt_id is None:
+    if row is None or row.attempt is None:
         return Message("The job has not started.") if not is_over else Message("Nothing was saved.")
     if row.state == OutputState.FAILED:
         return Message("Output not saved: {why}", why=row.message)

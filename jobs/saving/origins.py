@@ -1,0 +1,19 @@
+"""Name the jobs that made versions. For `datasets.origins`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from datasets.origins import Origin
+from jobs.selectors import visible_jobs
+from workspaces.access.actors import Actor
+
+
+def origins_for(actor: Actor, jobs: Collection[UUID]) -> dict[UUID, Origin]:
+    """Return those of the jobs that the actor may see."""
+    rows = visible_jobs(actor).filter(id__in=list(jobs)).select_related("org")
+    return {
+        job.id: Origin(f"#{job.number} {job.name}", f"/{job.org.slug}/jobs/{job.number}")
+        for job in rows
+    }
