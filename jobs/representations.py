@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 
 from clusters.models import Cluster
 from jobs.job_specs import spec_of
-from jobs.models import Attempt, Dependency, Job
+from jobs.models import Attempt, Dependency, Job, JobInput
 from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
 from jobs.saving.represent import output_rows
@@ -89,6 +89,7 @@ def job_detail(job: Job) -> dict[str, Any]:
         "yaml": spec_of(job).to_yaml(),
         "attempts": [attempt_row(a) for a in current],
         "after": [need.needs.number for need in needs],
+        "inputs": [input_row(one) for one in inputs_of(job)],
         "parent": job.parent.number if job.parent else None,
         "cancel_asked_by": job.cancel_asked_by,
         "pool": job.pool.name if job.pool else None,
@@ -96,6 +97,26 @@ def job_detail(job: Job) -> dict[str, Any]:
         "output": output_text(current[0]) if current else "",
         "outputs": output_rows(job),
         "log_deletion": deletion_row(job),
+    }
+
+
+def inputs_of(job: Job) -> list[JobInput]:
+    """Return the versions that a job reads."""
+    rows = JobInput.objects.filter(job=job).select_related("version__repository")
+    return list(rows.order_by("name"))
+
+
+def input_row(one: JobInput) -> dict[str, Any]:
+    """Return a version that a job reads; without a page once it was deleted."""
+    repository = one.version.repository if one.version else None
+    is_there = repository is not None and repository.deleted_at is None
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "repository": repository.name if repository else one.repository,
+        "version": one.number,
+        "commit": one.commit,
+        "exists": is_there,
     }
 
 

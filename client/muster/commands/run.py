@@ -85,6 +85,15 @@ def run(
     pool: Annotated[
         Text, Option("--pool", metavar="NAME", help="Pool or cluster to run in.")
     ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        Option(
+            "--input",
+            metavar="NAME=DATASET[@REVISION]",
+            help="Mount a version read-only, such as data=cifar@v1.2; checkpoint:resnet for a "
+            "checkpoint. MUSTER_INPUT_NAME has its path. Repeatable.",
+        ),
+    ] = None,
     output: Annotated[
         list[str] | None,
         Option(
@@ -109,6 +118,7 @@ def run(
         "resources": _set({"accelerators": _gpus(gpus, gpu_type), "cpus": cpus, "memory": memory}),
         "policy": _set({"max_runtime": time_limit, "priority": priority, "pool": pool}),
         "envs": dict(_variable(e) for e in env or []),
+        "inputs": dict(_input(e) for e in inputs or []),
         "labels": dict(_pair(e, "--label") for e in label or []),
         "outputs": dict(output_of(e) for e in output or []),
         "array": array,
@@ -276,6 +286,12 @@ def _variable(text: str) -> tuple[str, str]:
     if "=" not in text and text in os.environ:
         return text, os.environ[text]
     return _pair(text, "--env")
+
+
+def _input(text: str) -> tuple[str, Any]:
+    name, version = _pair(text, "--input")
+    kind, colon, rest = version.partition(":")
+    return (name, {kind: rest}) if colon and kind in ("dataset", "checkpoint") else (name, version)
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:

@@ -1,0 +1,160 @@
+"""A dataset goes by the command line from a folder into a job, on each kind of cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.test_anywhere import api_of
+from tests.rig.environment import ROOT
+from tests.rig.portal import Portal
+from tests.rig.processes import Folder
+
+FILES = {"train/a b.bin": os.urandom(3 << 20), "train/한글.txt": b"1\n", "empty": b""}
+LIST = 'cd "$MUSTER_INPUT_DATA" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum'
+ATTACK = f"""{LIST}
+chmod -R u+w . 2> /dev/null
+(echo bad > "train/한글.txt") 2> /dev/null; cat "train/한글.txt"
+"""
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[Portal]:
+    folder = Folder()
+    made = Portal(folder, is_furnished=True)
+    made.start()
+    yield made
+    made.stop()
+    folder.close()
+
+
+@pytest.fixture(scope="module")
+def muster(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Return `muster(*words)`: run the command in a folder whose `data` was uploaded twice."""
+    folder = tmp_path_factory.mktemp("files")
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
+    env = plain | {
+        "PYTHONPATH": str(ROOT / "client"),
+        "MUSTER_URL": portal.url,
+        "MUSTER_TOKEN": portal.token(),
+        "HOME": str(folder),
+    }
+
+    def call(*words: str, is_checked: bool = True) -> str:
+        argv = [sys.executable, "-m", "muster", *words]
+        done = subprocess.run(
+            argv, cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False
+        )
+        assert done.returncode == 0 or not is_checked, done.stderr
+        return done.stdout + ("" if is_checked else done.stderr)
+
+    for path, content in FILES.items():
+        (folder / "data" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "data" / path).write_bytes(content)
+    call("dataset", "upload", "data", "cifar", "-m", "First")
+    call("dataset", "tag", "cifar", "v1.2")
+    (folder / "data" / "empty").write_bytes(b"later")
+    call("dataset", "upload", "data", "cifar", "-m", "Second")
+    return call
+
+
+def listing() -> str:
+    rows = sorted((f"./{path}".encode(), content) for path, content in FILES.items())
+    return "".join(f"{hashlib.sha256(c).hexdigest()}  {p.decode()}\n" for p, c in rows)
+
+
+def test_job_on_this_machine_reads_tagged_version(portal, muster):
+    log = muster("run", "--pool", "local", "--input", "data=cifar@v1.2", "--", ATTACK)
+    assert log.startswith(listing()) and log.splitlines()[3] == "1"
+    [store] = (portal.home / "blobs" / "files").iterdir()
+    name = hashlib.sha256(b"1\n").hexdigest()
+    assert (store / name[:2] / name).read_bytes() == b"1\n"
+    with api_of(portal) as api:
+        [job] = api.get("/api/v1/orgs/home/jobs", params={"q": ""}).json()["items"][:1]
+        found = api.get(f"/api/v1/orgs/home/jobs/{job['number']}").json()["inputs"]
+    assert [(one["name"], one["repository"], one["version"]) for one in found] == [
+        ("data", "cifar", 1)
+    ]
+    refused = muster("run", "--input", "data=cifar@v1.3", "--", "true", is_checked=False)
+    assert "cifar has no version v1.3. Its tags are v1.2." in refused
+
+
+def connect(portal: Portal, name: str, backend: str, options: dict[str, Any]) -> None:
+    with api_of(portal) as api:
+        answer = api.post(
+            "/api/v1/clusters", json={"name": name, "backend": backend, "options": options}
+        )
+        assert answer.is_success, answer.text
+
+
+def slurm_options(slurm, name: str) -> dict[str, Any]:
+    spool = slurm.work / name
+    spool.mkdir()
+    spool.chmod(0o1777)
+    return {"spool": str(spool), "user": slurm.user, "conf": str(slurm.conf)}
+
+
+def test_slurm_node_fetches_once_and_shares_its_cache(portal, muster, slurm):
+    options = slurm_options(slurm, "fetching")
+    connect(portal, "fetching", "slurm", options)
+    for _ in range(2):
+        log = muster("run", "--pool", "fetching", "--input", "data=cifar@v1.2", "--", LIST)
+        assert log == listing()
+    [mine] = Path(options["spool"], ".inputs").iterdir()
+    [tree] = [path for path in mine.iterdir() if path.is_dir()]
+    assert all(not p.stat().st_mode & 0o222 for p in (tree, *tree.rglob("*")))
+    assert [p.name for p in mine.iterdir() if p.name.startswith(".")] == []
+
+
+@pytest.mark.integration
+def test_slurm_reads_shared_data_folder_in_place(portal, muster, slurm):
+    options = slurm_options(slurm, "shared") | {"data_folder": str(portal.home)}
+    connect(portal, "shared", "slurm", options)
+    for above in (portal.home, *portal.home.parents):
+        if not above.stat().st_mode & 1:
+            above.chmod(above.stat().st_mode | 1)  # the operator lets the jobs' user pass
+    log = muster("run", "--pool", "shared", "--input", "data=cifar", "--", f"{ATTACK}pwd")
+    assert log.splitlines()[-1].startswith(f"{portal.home}/trees/")
+    assert "1" in log.splitlines() and "bad" not in log
+    assert not Path(options["spool"], ".inputs").exists()
+
+
+@pytest.mark.integration
+def test_slurm_array_on_several_nodes_fetches_once(portal, muster, slurm):
+    options = slurm_options(slurm, "nodes")
+    connect(portal, "nodes", "slurm", options)
+    spec = {
+        "run": f"{LIST} | wc -l",
+        "num_nodes": 2,
+        "inputs": {"data": "cifar@v1.2"},
+        "policy": {"pool": "nodes"},
+    }
+    file = portal.folder.path / "job.json"
+    file.write_text(json.dumps(spec))
+    number = json.loads(muster("job", "submit", str(file), "--json"))["number"]
+    muster("job", "wait", str(number), "--timeout", "120")
+    assert muster("job", "logs", str(number)) == "3\n3\n"
+
+
+def test_failed_fetch_is_explained(portal, muster, slurm):
+    """The bytes of a file are lost on the portal: the reason names the version and the file."""
+    (portal.home / "lost").mkdir()
+    connect(portal, "losing", "slurm", slurm_options(slurm, "losing"))
+    [store] = (portal.home / "blobs" / "files").iterdir()
+    name = hashlib.sha256(b"later").hexdigest()
+    (store / name[:2] / name).rename(portal.home / "lost" / name)
+    try:
+        said = muster(
+            "run", "--pool", "losing", "--input", "data=cifar", "--", "true", is_checked=False
+        )
+    finally:
+        (portal.home / "lost" / name).rename(store / name[:2] / name)
+    assert "Fetching cifar@2 failed: " in said and "missing from the disk" in said
