@@ -140,6 +140,8 @@ class Launch:
     # programs of Muster by file name, of the standard library only; MUSTER_PROGRAMS is their folder
     programs: Mapping[str, bytes] = field(default_factory=dict)
     inputs: Sequence[InputFiles] = ()
+    # folders below MUSTER_OUTPUT_DIR by name: where a container has them as well
+    output_paths: Mapping[str, str] = field(default_factory=dict)
     grace: float = 30  # between SIGTERM and SIGKILL
     placement: Placement | None = None
     org: str = ""  # slugs of the organization and the team, e-mail address of the submitter

@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import UUID
 
 from jobs.inputs import JobData, files_of
+from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from jobs.outputs import output_of
 from jobs.saving.scripts import PROGRAM, script_with_outputs
@@ -53,11 +54,14 @@ def with_outputs(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> La
         if one.resume is not None
     }
     script = script_with_outputs(launch.script, begun, sources, is_visible=is_visible)
+    outputs = spec_of(attempt.job).outputs if launch.image else {}
+    paths = {name: output.path for name, output in outputs.items() if output.path}
     if is_visible:
-        return replace(launch, script=script)
+        return replace(launch, script=script, output_paths=paths)
     return replace(
         launch,
         script=script,
+        output_paths=paths,
         env={**launch.env, **_variables(launch, attempt, begun)},
         programs={**launch.programs, PROGRAM: _program()},
     )

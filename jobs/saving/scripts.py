@@ -18,7 +18,9 @@ export {variable}="$MUSTER_OUTPUT_DIR"/{name}
 """
 # Several nodes may share the folder: it appears with all its files, by the first that has them.
 _RESUME = """\
-if [ ! -d "${variable}" ] && [ -d "${{{source}:-/nowhere}}"{below} ]; then
+if [ -d "${variable}" ] && [ -z "$(ls -A "${variable}")" ] && [ -d "${{{source}:-/nowhere}}"{below} ]; then
+    cp -RL "${source}"{below}/. "${variable}"/ && chmod -R u+w "${variable}"
+elif [ ! -d "${variable}" ] && [ -d "${{{source}:-/nowhere}}"{below} ]; then
     cp -RL "${source}"{below} "${variable}.new.$$" && chmod -R u+w "${variable}.new.$$" &&
         {{ mv -T "${variable}.new.$$" "${variable}" 2>/dev/null || rm -rf "${variable}.new.$$"; }} ||
         {{ echo "muster: what {variable} continues from could not be copied" >&2; exit 73; }}

@@ -436,8 +436,14 @@ def _mounts(launch: Launch, site: KubernetesSettings) -> list[Object]:
         found.append({"name": "secrets", "mountPath": SECRETS, "readOnly": True})
     if launch.shm_size:
         found.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108  where libraries expect it
+    claims = _claims(site)
+    room, above = (f"shared-{len(claims) - 1}", launch.key) if site.outputs else ("room", "out")
+    found += [
+        {"name": room, "mountPath": path, "subPath": f"{above}/{name}"}
+        for name, path in launch.output_paths.items()
+    ]
     return found + [
-        {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(_claims(site))
+        {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(claims)
     ]
 
 

@@ -399,7 +399,8 @@ class LocalBackend:
             prepare(
                 self.isolation,
                 aside,
-                [aside / name for name in ("work", "out", "script", "output.log")],
+                [aside / name for name in ("work", "out", "script", "output.log")]
+                + [aside / "out" / name for name in launch.output_paths],
                 launch.uid,
             )
             (aside / "supervisor.lock").touch(0o600)
@@ -571,6 +572,8 @@ class LocalBackend:
         for one in launch.inputs:
             for path in filter(None, (f"/muster/inputs/{one.name}", one.path)):
                 options.append(f"--volume={self._tree(one)}:{path}:ro")
+        for name, path in launch.output_paths.items():
+            options.append(f"--volume={folder}/out/{name}:{path}")
         if self.isolation.level is IsolationLevel.USER:
             options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
         if launch.memory:
