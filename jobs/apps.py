@@ -24,3 +24,4 @@ class JobsConfig(AppConfig):
         leavers.register()
         gpu_use.register()
         uses.register(inputs.commits_in_use)
+        uses.register_finder(inputs.jobs_reading)
