@@ -26,3 +26,4 @@ class JobsConfig(AppConfig):
         gpu_use.register()
         uses.register(inputs.commits_in_use)
         origins.register(origins_for)
+        uses.register_finder(inputs.jobs_reading)

@@ -9,7 +9,9 @@ from uuid import UUID
 
 from datasets import access
 from datasets.models import Repository, Version
+from datasets.uses import Use
 from jobs.models import Attempt, Job, JobInput, JobOutput
+from jobs.selectors import visible_jobs
 from portal.core.errors import PortalError
 from portal.core.messages import Message
 from schedulers.contract import InputFiles
@@ -17,6 +19,8 @@ from schedulers.states import State
 from workspaces.access.actors import ALL_SCOPES, Actor, TokenFacts, actor_of
 from workspaces.models import Team
 from workspaces.tenancy.scope import org_scope
+
+MOST_SHOWN = 20  # jobs on the page of a dataset's versions
 
 
 def job_reader(actor: Actor, team: Team) -> Actor:
@@ -120,3 +124,17 @@ def commits_in_use(org_id: UUID) -> set[str]:
     return set(rows.values_list("commit", flat=True)) | set(
         resumed.values_list("version__commit", flat=True)
     )
+
+
+def jobs_reading(actor: Actor, repository: Repository) -> list[Use]:
+    """Return the last jobs that read a repository and that the actor may see."""
+    rows = JobInput.objects.filter(version__repository=repository, job__in=visible_jobs(actor))
+    return [
+        Use(
+            version=row.number,
+            title=f"#{row.job.number} {row.job.name}",
+            url=f"/{row.job.org.slug}/jobs/{row.job.number}",
+            state=State(row.job.state).label,
+        )
+        for row in rows.select_related("job__org").order_by("-job__number")[:MOST_SHOWN]
+    ]

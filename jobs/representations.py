@@ -21,6 +21,7 @@ from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
 from schedulers import title_of
+from schedulers.spec.names import data_variable
 from schedulers.states import Reason, State
 
 _PRIORITY_NAMES = {rank: name for name, rank in PRIORITIES.items()}
@@ -112,6 +113,7 @@ def input_row(one: JobInput) -> dict[str, Any]:
     is_there = repository is not None and repository.deleted_at is None
     return {
         "name": one.name,
+        "variable": data_variable("MUSTER_INPUT", one.name),
         "kind": one.kind,
         "repository": repository.name if repository else one.repository,
         "version": one.number,

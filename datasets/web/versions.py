@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from datasets import selectors, services
 from datasets.models import Ref, Version
+from datasets.uses import uses_of
 from datasets.web.base import Place
 from datasets.web.comparing import compare as compared
 from portal.core.errors import InvalidInput
@@ -43,6 +44,7 @@ def versions(request: Any, kind: str, repository: str) -> HttpResponse:
             "rows": [(version, refs.get(version.id, ())) for version in found.items],
             "next": found.next,
             "previous": found.previous,
+            "uses": uses_of(request.actor, place.row),
         },
     )
 

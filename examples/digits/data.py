@@ -1,14 +1,18 @@
-"""Dataset: 1,797 handwritten digits, 8 x 8 pixels of 0..16, from `digits.csv.gz` (SOURCE.md)."""
+"""Dataset: 1,797 handwritten digits, 8 x 8 pixels of 0..16, from `digits.csv.gz` (SOURCE.md).
+
+The file comes from the input `data` of the job if there is one, else it lies next to this program.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import os
 import random
 from pathlib import Path
 from typing import NamedTuple
 
-FILE = Path(__file__).with_name("digits.csv.gz")
+FILE = Path(os.environ.get("MUSTER_INPUT_DATA", Path(__file__).parent), "digits.csv.gz")
 
 
 class Digits(NamedTuple):

@@ -109,6 +109,16 @@ class PendingSerializer(serializers.Serializer):  # type: ignore[type-arg]
     history = serializers.ListField(child=serializers.DictField(), required=False)
 
 
+class JobInputSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField()
+    variable = serializers.CharField(help_text="The variable with its path in the job.")
+    kind = serializers.ChoiceField(["dataset", "checkpoint"])
+    repository = serializers.CharField()
+    version = serializers.IntegerField()
+    commit = serializers.CharField()
+    exists = serializers.BooleanField(help_text="Whether the version was not deleted since.")
+
+
 class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     id = serializers.UUIDField()
     number = serializers.IntegerField()
@@ -196,6 +206,7 @@ class JobDetailSerializer(JobSerializer):
     yaml = serializers.CharField()
     attempts = serializers.ListField(child=serializers.DictField())
     after = serializers.ListField(child=serializers.IntegerField())
+    inputs = JobInputSerializer(many=True)
     parent = serializers.IntegerField(allow_null=True)
     cancel_asked_by = serializers.CharField()
     pool = serializers.CharField(allow_null=True)

@@ -35,6 +35,7 @@ TITLES = {
     "two gpus": Message("Multi-GPU (torchrun)"),
     "two nodes": Message("Two nodes"),
     "digits": Message("Train on CPU"),
+    "digits from a dataset": Message("Train on a dataset"),
     "learning rates": Message("Sweep"),
     "typo": Message("A failing job"),
 }

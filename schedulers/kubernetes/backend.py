@@ -78,6 +78,7 @@ class KubernetesBackend:
             Capability.IMAGES,
             Capability.EXEC,
             Capability.GANG,
+            Capability.INPUTS,
             Capability.PACKS,
             Capability.DRAIN,
             Capability.RELEASE,
@@ -128,6 +129,13 @@ class KubernetesBackend:
                 resourceVersion="0",
                 fieldSelector="status.phase!=Succeeded,status.phase!=Failed",
             )["items"]
+
+    @property
+    def sees_data(self) -> bool:
+        return bool(self.site.data)
+
+    def check_inputs(self, launch: Launch) -> None:
+        pod.check_inputs(launch, self.site)
 
     def render(self, launch: Launch) -> str:
         made = pod.build(launch, self.site, self._products_of(launch))

@@ -18,6 +18,7 @@ MUSTER = "muster"
 KEY, PORTAL, ORG, TEAM = "muster/key", "muster/portal", "muster/org", "muster/team"
 CANCELED = "muster/canceled"  # annotation: canceled by Muster
 LIMIT = "muster/time-limit"  # annotation: seconds
+INPUTS = "muster/inputs"  # annotation: the versions of data that it reads, for people
 DRAINED = "muster/drained-because"  # annotation of a node
 CONTAINER = "main"
 QUEUE = "kueue.x-k8s.io/queue-name"  # label of a Job: its LocalQueue

@@ -8,6 +8,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import PendingReason
+from schedulers.kubernetes import names
 from schedulers.states import Wait
 
 Object = Mapping[str, Any]
@@ -73,7 +74,10 @@ _UNMADE = Message(
 def of_pod(pod: Object) -> PendingReason | None:
     """Explain why a pod is not scheduled or its image not pulled. None if nothing is wrong."""
     status = pod.get("status", {})
-    for container in status.get("containerStatuses", ()):
+    for container in (
+        *status.get("initContainerStatuses", ()),
+        *status.get("containerStatuses", ()),
+    ):
         stuck = container.get("state", {}).get("waiting", {})
         if stuck.get("reason") in IMAGE_TROUBLE:
             return _waiting(
@@ -86,6 +90,11 @@ def of_pod(pod: Object) -> PendingReason | None:
                 f"Its container cannot be made: {_short(stuck.get('message') or stuck['reason'])}"
             )
             return PendingReason(Wait.IMAGE, stuck["reason"], text, _UNMADE)
+    for container in status.get("initContainerStatuses", ()):
+        if "running" in container.get("state", {}):
+            data = str(pod["metadata"].get("annotations", {}).get(names.INPUTS) or "")
+            text = Message("Fetching {inputs} to the node.", inputs=data)
+            return PendingReason(Wait.INPUTS, "Init", text)
     for condition in status.get("conditions", ()):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return of_scheduler(

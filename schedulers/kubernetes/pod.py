@@ -15,7 +15,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Output, OutputRetention, Rejected
-from schedulers.kubernetes import names
+from schedulers.kubernetes import inputs, names
 from schedulers.kubernetes.entrypoint import START
 
 Object = dict[str, Any]
@@ -26,7 +26,7 @@ KEPT = 3 * 86400
 START_ROOM = 1800
 SECRET_ROOM = 1 << 20  # bytes of values in a Secret
 _ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
-_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,510}")
+IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,510}")
 _WORD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
 
 
@@ -46,6 +46,8 @@ class KubernetesSettings:
     shared: Sequence[tuple[str, str]] = ()  # (claim, path): the same claim in each namespace
     # the claim for outputs; without one the output is deleted with the pod
     outputs: tuple[str, str] | None = None
+    data: str = ""  # the claim with the portal's data folder; without one inputs are fetched
+    fetch_image: str = ""  # of the container that fetches them; empty: `image`, else the job's
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
     name = names.object_name(launch.key)
     namespace = names.namespace_name(site.prefix, launch.org, launch.team)
     _check(launch)
+    check_inputs(launch, site)
+    launch = inputs.with_program(launch, site.data)
     meta = {
         "name": name,
         "namespace": namespace,
@@ -88,6 +92,11 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
         _queued(_job(launch, site, name, meta, _variables(env, name), products), launch.partition),
         owned,
     )
+
+
+def check_inputs(launch: Launch, site: KubernetesSettings) -> None:
+    """Raise Rejected for an input whose path is taken."""
+    inputs.check(launch, [path for _, path in _claims(site)])
 
 
 def owned_by(made: Object, job: Object) -> Object:
@@ -125,6 +134,7 @@ def environment(launch: Launch, name: str, site: KubernetesSettings) -> dict[str
     return {
         **launch.env,
         **own,
+        **inputs.environment(launch),
         **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.files},
     }
 
@@ -133,6 +143,7 @@ def _notes(launch: Launch) -> dict[str, str]:
     return {
         names.KEY: launch.key,
         **({names.LIMIT: f"{launch.time_limit:g}"} if launch.time_limit else {}),
+        **({names.INPUTS: inputs.text_of(launch)} if launch.inputs else {}),
     }
 
 
@@ -303,6 +314,7 @@ def _pod(
     variables: list[Object],
     products: Sequence[str],
 ) -> Object:
+    main = _container(launch, site, variables)
     spec: Object = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -318,9 +330,12 @@ def _pod(
             "fsGroup": site.user,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "containers": [_container(launch, site, variables)],
+        "containers": [main],
         "volumes": _volumes(launch, site, name),
     }
+    image = site.fetch_image or site.image
+    if fetching := inputs.init_containers(launch, site.data, image, main):
+        spec["initContainers"] = fetching
     if launch.num_nodes > 1:
         spec["subdomain"] = name
     if launch.time_limit:
@@ -356,7 +371,7 @@ def _container(launch: Launch, site: KubernetesSettings, variables: list[Object]
             Message("This cluster only runs images and has no default image. Set `image`."),
             "image",
         )
-    if not _IMAGE.fullmatch(image):
+    if not IMAGE.fullmatch(image):
         raise Rejected(Message("This is not a valid image name."), "image")
     return {
         "name": names.CONTAINER,
@@ -420,6 +435,7 @@ def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object
         found.append(
             {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.shm_size)}}
         )
+    found += inputs.volumes(launch, site.data)
     return found + [
         {"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}}
         for i, (claim, _) in enumerate(_claims(site))
@@ -442,6 +458,7 @@ def _mounts(launch: Launch, site: KubernetesSettings) -> list[Object]:
         {"name": room, "mountPath": path, "subPath": f"{above}/{name}"}
         for name, path in launch.output_paths.items()
     ]
+    found += inputs.mounts(launch, site.data)
     return found + [
         {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(claims)
     ]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from portal.core.messages import Message
 from schedulers.contract import Rejected, Secret, option
-from schedulers.kubernetes.pod import KubernetesSettings
+from schedulers.kubernetes.pod import IMAGE, KubernetesSettings
 
 _PREFIX = re.compile(r"[a-z](?:[a-z0-9-]{0,18}[a-z0-9])?")
+_CLAIM = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 _NONE = Secret("")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -88,6 +89,21 @@ class Config:
             "Volume for MUSTER_OUTPUT_DIR, as claim:/path; the claim exists in each namespace."
         ),
     )
+    data_claim: str = option(
+        Message("Data folder of the portal"),
+        default="",
+        is_rare=True,
+        note=Message(
+            "Claim in each namespace with the content of MUSTER_HOME: inputs are read there. "
+            "Empty: each pod fetches its inputs from the portal."
+        ),
+    )
+    fetch_image: str = option(
+        Message("Image that fetches inputs"),
+        default="",
+        is_rare=True,
+        note=Message("Must contain python3. Empty: the image above, else that of the job."),
+    )
     blocked_networks: tuple[str, ...] = option(
         Message("Blocked networks"),
         default=("169.254.0.0/16",),
@@ -127,6 +143,8 @@ def site_of(given: Config) -> KubernetesSettings:
         user=given.user_id,
         shared=tuple(_shared(word, "shared") for word in given.shared),
         outputs=_outputs(given),
+        data=_claim(given.data_claim),
+        fetch_image=_image(given.fetch_image),
     )
 
 
@@ -150,6 +168,20 @@ def _toleration(word: str) -> Mapping[str, str]:
         )
     rule = {"operator": "Equal", "value": value} if has_value else {"operator": "Exists"}
     return {"key": key, **rule, **({"effect": effect} if effect else {})}
+
+
+def _claim(name: str) -> str:
+    if name and not _CLAIM.fullmatch(name):
+        raise Rejected(
+            Message("{name} is not the name of a claim.", name=repr(name[:80])), "data_claim"
+        )
+    return name
+
+
+def _image(name: str) -> str:
+    if name and not IMAGE.fullmatch(name):
+        raise Rejected(Message("This is not a valid image name."), "fetch_image")
+    return name
 
 
 def _outputs(given: Config) -> tuple[str, str] | None:

@@ -279,6 +279,8 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
             Reason.NODE_FAILED,
             f"Its node lost track of the container: {ended.get('message') or native_reason}"[:500],
         )
+    if not ended and not is_asked and (failed := _fetch_failure(pod)):
+        return Reason.INPUT_UNAVAILABLE, failed
     code = ended.get("exitCode") if ended.get("reason") != _UNSEEN else None
     if code is None and native_reason != "DeadlineExceeded" and not is_asked:
         log.warning("A pod ended in a way that is not known: %r %r", native_reason, message[:200])
@@ -316,6 +318,21 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         deleted = Message(" Its pod was deleted, but not by Muster.")
         return Reason.INTERRUPTED, Message.joined("", (rank, verdict.evidence, deleted))
     return verdict.reason, Message.joined("", (rank, verdict.evidence)) if verdict.evidence else ""
+
+
+def _fetch_failure(pod: Object) -> str:
+    """Return why the init container could not fetch the inputs; empty if it did not fail."""
+    for container in pod.get("status", {}).get("initContainerStatuses", ()):
+        ended = container.get("state", {}).get("terminated", {})
+        if ended.get("exitCode"):
+            if message := " ".join(str(ended.get("message") or "").split()):
+                return message[:500]
+            return Message(
+                "Fetching {inputs} failed: its container ended with exit code {code}.",
+                inputs=str(pod["metadata"].get("annotations", {}).get(names.INPUTS) or ""),
+                code=ended["exitCode"],
+            )
+    return ""
 
 
 def _taken_text(job: Object) -> Message:

@@ -16,6 +16,7 @@ ORDER = (
     "gpu.yaml",
     "torchrun.yaml",
     "digits/nodes.yaml",
+    "digits/input.yaml",
     "digits/resume.yaml",
     "typo.yaml",
 )

@@ -388,6 +388,21 @@ function start() {
   }
   for (const event of ["focus", "input"]) experiment.addEventListener(event, suggestExperiments);
 
+  // -- datasets, and the tags and versions of one once its name is typed
+  const inputs = find("[data-pairs=inputs]");
+  async function suggestDatasets(event) {
+    if (event.target.dataset.part !== "value") return;
+    const typed = event.target.value,
+      [name, at] = typed.split(/(@)/);
+    const path = at ? `/${encodeURIComponent(name)}/refs` : `?${new URLSearchParams({ q: typed })}`;
+    const response = await fetch(`${root.dataset.datasets}${path}`);
+    if (!response.ok || event.target.value !== typed) return;
+    const { items } = await response.json();
+    const names = items.map((item) => (at ? `${name}@${item.name}` : item.name));
+    find("#datasets").replaceChildren(...names.map((found) => new Option("", found)));
+  }
+  for (const event of ["focusin", "input"]) inputs.addEventListener(event, suggestDatasets);
+
   // -- dry run, in its own sheet
   const sheet = document.getElementById("dry-run");
   find("[data-dry-run]").addEventListener("click", async (event) => {

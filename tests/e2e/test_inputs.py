@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from tests.e2e.test_anywhere import api_of
 from tests.rig.environment import ROOT
+from tests.rig.kube import options_of
 from tests.rig.portal import Portal
 from tests.rig.processes import Folder
 
@@ -123,7 +125,7 @@ def test_slurm_reads_shared_data_folder_in_place(portal, muster, slurm):
             above.chmod(above.stat().st_mode | 1)  # the operator lets the jobs' user pass
     log = muster("run", "--pool", "shared", "--input", "data=cifar", "--", f"{ATTACK}pwd")
     assert log.splitlines()[-1].startswith(f"{portal.home}/trees/")
-    assert "1" in log.splitlines() and "bad" not in log
+    assert "1" in log.splitlines() and "bad" not in log.splitlines()
     assert not Path(options["spool"], ".inputs").exists()
 
 
@@ -144,17 +146,39 @@ def test_slurm_array_on_several_nodes_fetches_once(portal, muster, slurm):
     assert muster("job", "logs", str(number)) == "3\n3\n"
 
 
-def test_failed_fetch_is_explained(portal, muster, slurm):
-    """The bytes of a file are lost on the portal: the reason names the version and the file."""
-    (portal.home / "lost").mkdir()
-    connect(portal, "losing", "slurm", slurm_options(slurm, "losing"))
+def test_kubernetes_pod_fetches_before_it_starts(portal, muster):
+    connect(portal, "pods", "kubernetes", {**options_of(), "shared": []})
+    log = muster("run", "--pool", "pods", "--input", "data=cifar@v1.2", "--", LIST)
+    assert log == listing()
+    refused = muster(
+        *("run", "--pool", "pods", "--input", "data=cifar@v9", "--", "true"), is_checked=False
+    )
+    assert "cifar has no version v9" in refused
+    with lost_bytes(portal):
+        said = muster(
+            *("run", "--pool", "pods", "--input", "data=cifar", "--", "true"), is_checked=False
+        )
+    assert "Fetching cifar@2 failed: " in said and "missing from the disk" in said
+
+
+@contextmanager
+def lost_bytes(portal: Portal) -> Iterator[None]:
+    """Take away the bytes of a file of the second version."""
     [store] = (portal.home / "blobs" / "files").iterdir()
     name = hashlib.sha256(b"later").hexdigest()
-    (store / name[:2] / name).rename(portal.home / "lost" / name)
+    path, aside = store / name[:2] / name, portal.home / "lost"
+    path.rename(aside)
     try:
-        said = muster(
-            "run", "--pool", "losing", "--input", "data=cifar", "--", "true", is_checked=False
-        )
+        yield
     finally:
-        (portal.home / "lost" / name).rename(store / name[:2] / name)
+        aside.rename(path)
+
+
+@pytest.mark.integration
+def test_failed_fetch_on_slurm_is_explained(portal, muster, slurm):
+    connect(portal, "losing", "slurm", slurm_options(slurm, "losing"))
+    with lost_bytes(portal):
+        said = muster(
+            *("run", "--pool", "losing", "--input", "data=cifar", "--", "true"), is_checked=False
+        )
     assert "Fetching cifar@2 failed: " in said and "missing from the disk" in said

@@ -51,7 +51,8 @@ class Container:
         for item in spec["volumes"][0]["secret"]["items"]:
             text, path = base64.b64decode(files[item["key"]]), self.folder / "given" / item["path"]
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
+            is_mapped = item["key"] == "start" or path.name in ("fetch_inputs.py", "inputs.json")
+            path.write_bytes(self._in_place(text) if is_mapped else text)
         for item in next(
             (v["secret"]["items"] for v in spec["volumes"] if v["name"] == "secrets"), ()
         ):
@@ -75,14 +76,42 @@ class Container:
             **own,
             "MUSTER_OUTPUT_DIR": own["MUSTER_OUTPUT_DIR"].replace("/muster/", f"{self.folder}/"),
             "HOSTNAME": self.pod["metadata"]["name"],
+            **self._inputs(own),
             **({"JOB_COMPLETION_INDEX": index} if index is not None else {}),
         }
         return True
+
+    def _inputs(self, env: dict[str, str]) -> dict[str, str]:
+        """Return the variables of inputs, which the init container fetched."""
+        return {
+            name: value.replace("/muster/", f"{self.folder}/")
+            for name, value in env.items()
+            if name.startswith("MUSTER_INPUT_")
+        }
 
     def _in_place(self, text: bytes) -> bytes:
         """Map paths of a container to paths on this machine."""
         here = f"{self.folder}/".encode()
         return text.replace(b"/muster/", here).replace(b"/dev/termination-log", here + b"last-word")
+
+    def initialize(self) -> bool:
+        """Run the init containers; return False and end the pod if one fails."""
+        waits = {"waiting": {"reason": "PodInitializing"}}
+        for one in self.pod["spec"].get("initContainers", ()):
+            (self.folder / "inputs").mkdir()
+            running = [{"name": one["name"], "state": {"running": {"startedAt": now()}}}]
+            self.node.told(self.pod, waits, "Pending", initContainerStatuses=running)
+            argv = [self._in_place(word.encode()).decode() for word in one["command"]]
+            done = subprocess.run(argv, capture_output=True, check=False)
+            ended = {"exitCode": done.returncode, "finishedAt": now()}
+            with contextlib.suppress(FileNotFoundError):
+                ended["message"] = (self.folder / "last-word").read_text()
+            over = [{"name": one["name"], "state": {"terminated": ended}}]
+            phase = "Failed" if done.returncode else "Pending"
+            self.node.told(self.pod, waits, phase, initContainerStatuses=over)
+            if done.returncode:
+                return False
+        return True
 
     def run(self) -> None:
         started, since = now(), time.monotonic()

@@ -162,7 +162,8 @@ class Node:
         if not container.prepare():
             return
         self.containers[meta["uid"]] = container
-        container.run()
+        if container.initialize():
+            container.run()
         self._finish(pod)
         if "deletionTimestamp" in (self.current(pod) or pod)["metadata"]:
             self._gone(pod)
@@ -315,6 +316,8 @@ def _conditions(job: Object) -> set[str]:
 
 def _why(pods: list[Object]) -> str:
     failed = next(pod for pod in pods if pod["status"]["phase"] == "Failed")
+    if "terminated" not in failed["status"]["containerStatuses"][0]["state"]:
+        return "Job has reached the specified backoff limit"
     code = failed["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"]
     return (
         f"Container main for pod {failed['metadata']['namespace']}/{failed['metadata']['name']} "

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.contract import Launch, Rejected
+from schedulers.contract import InputFiles, Launch, Rejected
 from schedulers.kubernetes import names, pod
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.kubernetes.entrypoint import START
@@ -240,3 +240,53 @@ def _is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+INPUTS = [
+    InputFiles("data", "o", "dataset", "cifar", 3, "c" * 40, tree="trees/o/c-k", path="/data"),
+    InputFiles("base", "o", "checkpoint", "resnet", 1, "d" * 40, tree="trees/o/d-k"),
+]
+
+
+def test_inputs_are_fetched_by_init_container_with_rights_of_main():
+    launch = replace(LAUNCH, inputs=INPUTS, gpus=1, env={"MUSTER_TOKEN": MARK})
+    made = pod.build(launch, replace(SITE, fetch_image="local/python:3"))
+    spec = made.job["spec"]["template"]["spec"]
+    [fetch], [main] = spec["initContainers"], spec["containers"]
+    assert fetch["image"] == "local/python:3" and "env" not in fetch
+    assert fetch["securityContext"] == main["securityContext"]
+    assert fetch["resources"]["limits"].keys() <= {"cpu", "memory"}
+    assert {"name": "inputs", "emptyDir": {}} in spec["volumes"]
+    mounts = [m for m in main["volumeMounts"] if m["name"] == "inputs"]
+    assert all(m["readOnly"] for m in mounts)
+    assert [(m["mountPath"], m["subPath"]) for m in mounts] == [
+        ("/muster/inputs/data", "data"),
+        ("/data", "data"),
+        ("/muster/inputs/base", "base"),
+    ]
+    assert MARK not in json.dumps(made.job)
+    kubernetes_schema.check(made.job)
+    again = pod.build(replace(launch, image="own:1"), KubernetesSettings())
+    [fetch] = again.job["spec"]["template"]["spec"]["initContainers"]
+    assert fetch["image"] == "own:1"
+
+
+def test_inputs_on_volume_are_mounted_read_only_without_init_container():
+    made = pod.build(replace(LAUNCH, inputs=INPUTS), replace(SITE, data="muster-data"))
+    spec = made.job["spec"]["template"]["spec"]
+    assert "initContainers" not in spec
+    claim = {"claimName": "muster-data", "readOnly": True}
+    assert {"name": "inputs", "persistentVolumeClaim": claim} in spec["volumes"]
+    mounts = [m for m in spec["containers"][0]["volumeMounts"] if m["name"] == "inputs"]
+    assert [(m["mountPath"], m["subPath"], m["readOnly"]) for m in mounts][:2] == [
+        ("/muster/inputs/data", "trees/o/c-k", True),
+        ("/data", "trees/o/c-k", True),
+    ]
+
+
+def test_input_at_path_of_other_volume_is_rejected():
+    site = replace(SITE, shared=[("team", "/shared")])
+    for path in ("/shared/x", "/shared", "/muster/given", "/dev/shm"):
+        launch = replace(LAUNCH, inputs=[replace(INPUTS[0], path=path)])
+        with pytest.raises(Rejected, match="has other files"):
+            pod.build(launch, site)
