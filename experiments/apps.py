@@ -14,12 +14,14 @@ class ExperimentsConfig(AppConfig):
         from experiments import artifacts  # models are loaded by now
         from experiments.model_sources import RunSources
         from experiments.protocols import PROTOCOLS
+        from experiments.web import lineage
         from experiments.web.job_links import run_links
         from experiments.web.navigation import ENTRIES
         from experiments.web.search import PROVIDERS
         from jobs.web import links
         from portal.blobs import files
         from portal.core import protocols
+        from portal.web import lineage as lineages
         from portal.web import navigation, search
         from registry import sources
 
@@ -30,3 +32,4 @@ class ExperimentsConfig(AppConfig):
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)
         links.register(run_links)
+        lineages.register(lineage.describe)

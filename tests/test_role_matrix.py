@@ -260,6 +260,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-platform-audit-chain", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-verify", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-storage", "GET"): Row(EVERYBODY, None),  # likewise
+    ("api-lineage", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what is visible, possibly empty
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
