@@ -1,9 +1,11 @@
-// Snappy is the one in hyparquet: hysnappy needs WebAssembly, which the policy of pages refuses.
-export { parquetMetadataAsync, parquetReadObjects, parquetSchema, parquetRead } from "hyparquet";
+// The index of hyparquet-compressors loads WebAssembly for Snappy, which the policy of pages refuses; hyparquet has its own.
+export { decompress as decompressZstd } from "fzstd";
 export {
-  decompressBrotli,
-  decompressGzip,
-  decompressLz4,
-  decompressLz4Raw,
-  decompressZstd,
-} from "hyparquet-compressors";
+  parquetMetadataAsync,
+  parquetReadObjects,
+  parquetSchema,
+  snappyUncompress,
+} from "hyparquet";
+export { decompressBrotli } from "hyparquet-compressors/src/brotli.js";
+export { gunzip } from "hyparquet-compressors/src/gzip.js";
+export { decompressLz4, decompressLz4Raw } from "hyparquet-compressors/src/lz4.js";

@@ -116,7 +116,7 @@ def test_viewer_sees_of_hidden_nodes_only_how_many(stage):
     story, ada = stage.story, stage.story.actor(stage.story.ada)
     job = jobs.submit_job(actor=ada, team=story.speech, spec=parse_mapping({"run": "true"}))
     secret = datasets.create_repository(
-        actor=ada, team=story.speech, kind="dataset", name="secret", visibility="private"
+        actor=ada, team=story.speech, kind="dataset", name="hushed", visibility="private"
     )
     commit(ada, secret, {"x": b"x"}, job_id=stage.job.id)
     commit(ada, secret, {"x": b"y"}, job_id=stage.job.id)
@@ -133,7 +133,7 @@ def test_viewer_sees_of_hidden_nodes_only_how_many(stage):
     ]
     assert up.hidden == 1
     answer = story.client(story.ben).get("/atlas/checkpoints/resnet/lineage").content.decode()
-    assert "secret" not in answer and f"#{job.number}" not in answer
+    assert "hushed" not in answer and f"#{job.number}" not in answer
     with pytest.raises(NotFound):
         lineage_of(stage.ben, "atlas", Key("job", job.id))
 
