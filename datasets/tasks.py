@@ -7,10 +7,13 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
+from datasets import staging
 from datasets.models import Repository
 from datasets.services import retention
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
+
+UNUSED = timedelta(days=1)  # until the folder of a version is removed
 
 
 @shared_task(name="datasets.retention")
@@ -21,3 +24,10 @@ def apply_retention() -> None:
         retention.discard_abandoned(clock.now() - retention.ABANDONED)
         for row in Repository.objects.filter(legal_hold="").iterator():
             retention.apply_rules(row)
+
+
+@shared_task(name="datasets.remove_trees")
+def remove_trees() -> None:
+    """Remove the folders of versions that no job has used for a day."""
+    with platform_scope("house-keeping"):
+        staging.remove_unused(clock.now() - UNUSED)

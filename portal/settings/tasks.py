@@ -37,6 +37,7 @@ CELERY_BEAT_SCHEDULE = {
     "read-event-files": {"task": "experiments.read_event_files", "schedule": 5.0},
     "sweep-artifacts": {"task": "experiments.sweep_artifacts", "schedule": 3600.0},
     "dataset-retention": {"task": "datasets.retention", "schedule": 3600.0},
+    "remove-trees": {"task": "datasets.remove_trees", "schedule": 3600.0},
     "purge-models": {"task": "registry.purge", "schedule": 3600.0},
     "purge-trash": {"task": "experiments.purge", "schedule": 3600.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},

@@ -366,6 +366,7 @@ class LocalBackend:
             (aside / "script").write_text(launch.script)
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
+            _write_programs(aside / "programs", launch.programs)
             prepare(
                 self.isolation,
                 aside,
@@ -395,7 +396,7 @@ class LocalBackend:
             self.config.home,
             folder / "work",
             [folder / "work", folder / "out"],
-            [folder / "script", Path(room)],
+            [folder / "script", Path(room), *self._programs(launch)],
             self.config.paths,
             _gpu_devices() if launch.gpus else (),
         )
@@ -423,6 +424,10 @@ class LocalBackend:
         """
         room = _IN_CONTAINER if launch.image else self._secret_folder(launch)
         files = {f"{name}_FILE": f"{room}/{name}" for name in launch.files}
+        if launch.programs:
+            files["MUSTER_PROGRAMS"] = (
+                "/muster/programs" if launch.image else str(folder / "programs")
+            )
         if launch.image:
             env = {
                 "MUSTER_OUTPUT_DIR": "/muster/out",
@@ -469,6 +474,9 @@ class LocalBackend:
             **{name: os.environ[name] for name in _HOST if name in os.environ},
             "MUSTER_JOB_KEY": key,
         }
+
+    def _programs(self, launch: Launch) -> list[Path]:
+        return [self._folder(launch.key) / "programs"] if launch.programs else []
 
     def _secret_folder(self, launch: Launch) -> str:
         """Return the folder of the secret files, in memory if the machine supports it."""
@@ -517,6 +525,7 @@ class LocalBackend:
             f"--cpus={launch.cpus:g}",
             "--env=MUSTER_JOB_KEY",
         ]
+        options += [f"--volume={one}:/muster/programs:ro" for one in self._programs(launch)]
         if self.isolation.level is IsolationLevel.USER:
             options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
         if launch.memory:
@@ -841,3 +850,13 @@ def _time(seconds: float) -> datetime:
 
 def _write(path: Path, text: str) -> None:
     files.write(str(path), text)
+
+
+def _write_programs(folder: Path, programs: Mapping[str, bytes]) -> None:
+    """Write the programs that travel with the job; they stay the portal's."""
+    if programs:
+        folder.mkdir(mode=0o755)
+        folder.chmod(0o755)
+    for name, content in programs.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o644)

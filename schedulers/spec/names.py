@@ -16,9 +16,10 @@ IMAGE_PATTERN = (
 )
 GPU_TYPE_PATTERN = r"[a-z0-9][a-z0-9._-]{0,39}"
 SLUG = r"[a-z0-9][a-z0-9._-]{0,62}"
-TREE_PATTERN = rf"{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}(@[A-Za-z0-9][A-Za-z0-9._/-]{{0,95}})?"
+REPOSITORY_PATTERN = rf"({SLUG}/)?[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}"
+TREE_PATTERN = rf"{REPOSITORY_PATTERN}(@[A-Za-z0-9_][A-Za-z0-9._/-]{{0,199}})?"
+DATA_PATTERN = r"[A-Za-z][A-Za-z0-9._-]{0,62}"
 SECRET_PATTERN = rf"{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,62}}(@[1-9][0-9]{{0,5}})?"
-OUTPUT_PATTERN = rf"(checkpoint|dataset):{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}"
 
 LONGEST_NAME = 100
 _NAME_MARKS = set(" ._-:+@/=,#()[]")
@@ -101,6 +102,18 @@ def _family_reason(name: str) -> str:
 def check_label_name(name: str) -> None:
     if not re.fullmatch(LABEL_PATTERN, name):
         raise invalid("is not a label name: letters, digits and . _ - / inside, at most 63")
+
+
+def check_data_name(name: str) -> None:
+    if not re.fullmatch(DATA_PATTERN, name):
+        raise invalid(
+            "is not a name of data: letters, digits and . _ -, beginning with a letter, at most 63"
+        )
+
+
+def data_variable(prefix: str, name: str) -> str:
+    """Return the variable with the path of an input or output: MUSTER_INPUT_DATA for `data`."""
+    return f"{prefix}_{re.sub('[.-]', '_', name).upper()}"
 
 
 def check_job_name(text: str) -> str:
