@@ -11,9 +11,12 @@ class ExperimentsConfig(AppConfig):
     def ready(self) -> None:
         from django.conf import settings
 
+        from datasets import references
         from experiments import artifacts  # models are loaded by now
+        from experiments.lineage.edges import referred_to
         from experiments.model_sources import RunSources
         from experiments.protocols import PROTOCOLS
+        from experiments.space_sources import SOURCE
         from experiments.web import lineage
         from experiments.web.job_links import run_links
         from experiments.web.navigation import ENTRIES
@@ -24,8 +27,11 @@ class ExperimentsConfig(AppConfig):
         from portal.web import lineage as lineages
         from portal.web import navigation, search
         from registry import sources
+        from workspaces.quotas import space
 
         files.register(artifacts.referenced)
+        space.register(SOURCE)
+        references.register(referred_to)
         protocols.register(*PROTOCOLS)
         sources.register(RunSources())
         protocols.allow_larger_bodies("/api/v1/", ARTIFACT, settings.MUSTER_FILE_LIMIT)

@@ -160,6 +160,10 @@ class Client:
         """
         return self.get("lineage", of=of, **({"depth": depth} if depth else {}))
 
+    def storage(self, *, team: str = "", limit: int = 50) -> Json:
+        """Return `totals` by kind, the `largest` things, and what is `unused` with next steps."""
+        return self.get("storage/use", limit=limit, **({"team": team} if team else {}))
+
     def stream(self, path: str, query: Json, *, offset: int = 0) -> Iterator[bytes]:
         """Stream one answer below /api/v1/, from an offset on, without retries."""
         if not self.settings.token:

@@ -69,6 +69,12 @@ def after(keys: Collection[Key]) -> Iterator[Edge]:
                 )
 
 
+def referred_to(ids: Collection[UUID]) -> set[UUID]:
+    """Return those ids of versions that a model was made from."""
+    rows = ModelVersion.objects.filter(checkpoint_id__in=list(ids))
+    return {pk for pk in rows.values_list("checkpoint_id", flat=True) if pk}
+
+
 def _before_versions(ids: Collection[UUID]) -> Iterator[Edge]:
     rows = Version.objects.filter(id__in=ids, job_id__isnull=False)
     for pk, job_id in rows.values_list("id", "job_id"):

@@ -37,8 +37,8 @@ _NAMED = {
 class Preview:
     """A file as a page shows it.
 
-    `kind` is text, table, image, audio, video, model, parquet (the browser reads it) or none. `facts` are those of a model file
-    (`portal.formats.FileFacts`). `format` names a format that cannot be shown.
+    `kind` is text, table, image, audio, video, model, parquet (the browser reads it) or none.
+    `facts` are those of a model file (`portal.formats.FileFacts`). `format` names a format that cannot be shown.
     """
 
     kind: str = "none"
