@@ -108,7 +108,7 @@ def _make(version: Version, root: Path) -> None:
             raise _refused(str(error.filename).removeprefix(f"{root}/")) from error
         raise
     for path in reversed(folders):
-        os.chmod(f"{root}/{path}", 0o555)
+        (root / path).chmod(0o555)
     root.chmod(0o555)
 
 

@@ -55,6 +55,7 @@ class Capability(StrEnum):
     USERS = "users"
     # keeps secrets of an attempt on the cluster until it ends (`SupportsRelease`)
     RELEASE = "release"
+    INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
     # an acknowledged submission can be lost: it counts once it is still seen 10 s later
     CONFIRM = "confirm"
 
@@ -392,6 +393,17 @@ class SupportsIdentities(Protocol):
 
     def check_identity(self, identity: Identity) -> None:
         """Raise Rejected with the field that this cluster does not support."""
+
+
+class SupportsInputs(Protocol):
+    """A backend with Capability.INPUTS."""
+
+    @property
+    def sees_data(self) -> bool:
+        """Whether jobs read trees below the portal's data folder; otherwise nodes fetch files."""
+
+    def check_inputs(self, launch: Launch) -> None:
+        """Raise Rejected if an input cannot be mounted at its path here."""
 
 
 class SupportsNative(Protocol):

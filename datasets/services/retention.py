@@ -118,9 +118,9 @@ def _purge(pk: UUID, before: datetime) -> bool:
     found = row.filter(deleted_at__lt=before, legal_hold="").first()
     if found is None:  # restored in the meantime
         return False
-    if commits := commits_in_use(found.org_id):
-        if Version.objects.filter(repository=found, commit__in=commits).exists():
-            return False
+    in_use = commits_in_use(found.org_id)
+    if Version.objects.filter(repository=found, commit__in=in_use).exists():
+        return False
     purge(found, BY)
     return True
 

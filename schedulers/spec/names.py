@@ -152,6 +152,8 @@ def check_mount_path(text: str) -> str:
         raise invalid(f"must be an absolute path such as /data, not {text[:60]!r}")
     if not text.isprintable():
         raise invalid("contains characters that cannot be printed")
+    if any(mark in text for mark in ":,\\"):
+        raise invalid("must not contain : or , or a backslash, which container runtimes misread")
     if ".." in text.split("/"):
         raise invalid("must not contain `..`; write the full path of the directory")
     path = posixpath.normpath("/" + text.lstrip("/"))
