@@ -13,6 +13,7 @@ from datasets.models import Version
 from experiments.lineage.nodes import Key
 from experiments.models import LoggedModel, Run
 from experiments.selectors import ID
+from jobs.models import JobInput
 from registry.models import ModelVersion
 
 MOST_INPUTS = 100  # of one run, as clients may log any number
@@ -51,6 +52,8 @@ def after(keys: Collection[Key]) -> Iterator[Edge]:
             yield Edge(Key("job", run_id), Key("logged", pk))
         yield from _children(jobs)
     if versions:
+        for read in JobInput.objects.filter(version__in=versions):
+            yield Edge(Key("version", read.version_id), Key("job", read.job_id), read.name)
         rows = ModelVersion.objects.filter(checkpoint_id__in=versions)
         for pk, version_id in rows.values_list("id", "checkpoint_id"):
             yield Edge(Key("version", version_id), Key("model", pk), "registered")
@@ -70,9 +73,10 @@ def after(keys: Collection[Key]) -> Iterator[Edge]:
 
 
 def referred_to(ids: Collection[UUID]) -> set[UUID]:
-    """Return those ids of versions that a model was made from."""
-    rows = ModelVersion.objects.filter(checkpoint_id__in=list(ids))
-    return {pk for pk in rows.values_list("checkpoint_id", flat=True) if pk}
+    """Return those ids of versions that a job has read or a model was made from."""
+    read = JobInput.objects.filter(version__in=list(ids)).values_list("version_id", flat=True)
+    made = ModelVersion.objects.filter(checkpoint_id__in=list(ids))
+    return {pk for pk in [*read, *made.values_list("checkpoint_id", flat=True)] if pk}
 
 
 def _before_versions(ids: Collection[UUID]) -> Iterator[Edge]:
@@ -82,6 +86,12 @@ def _before_versions(ids: Collection[UUID]) -> Iterator[Edge]:
 
 
 def _before_jobs(ids: Collection[UUID]) -> Iterator[Edge]:
+    for read in JobInput.objects.filter(job__in=ids):
+        if read.version_id:
+            yield Edge(Key("version", read.version_id), Key("job", read.job_id), read.name)
+        else:  # deleted; the job says what it was
+            gone = {"name": f"{read.repository} v{read.number}", "kind": read.kind}
+            yield Edge(Key("data", read.commit), Key("job", read.job_id), read.name, gone)
     rows = Run.objects.filter(id__in=ids).only("inputs", "parent_id")
     for run in rows:
         key = Key("job", run.id)
@@ -93,7 +103,8 @@ def _before_jobs(ids: Collection[UUID]) -> Iterator[Edge]:
             elif isinstance(data := given.get("dataset"), dict):
                 about = f"{data.get('name', '')}\n{data.get('digest', '')}"
                 digest = hashlib.sha256(about.encode()).hexdigest()[:32]
-                yield Edge(Key("data", digest), key, _context(given.get("tags")), data)
+                named = {name: data.get(name, "") for name in ("name", "digest")}
+                yield Edge(Key("data", digest), key, _context(given.get("tags")), named)
 
 
 def _before_model(row: ModelVersion) -> Iterator[Edge]:

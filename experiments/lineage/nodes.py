@@ -84,7 +84,10 @@ def shown(
         if key.kind == "data":
             given = data.get(key, {})
             name, digest = str(given.get("name", "")), str(given.get("digest", ""))
-            found[key] = Node(f"data:{key.id}", "data", name[:200], digest[:100])
+            kind = given.get("kind", "data")  # of a version that was deleted
+            found[key] = Node(
+                f"data:{key.id}", kind, name[:200], digest[:100], is_deleted=kind != "data"
+            )
     return found
 
 

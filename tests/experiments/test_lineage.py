@@ -14,11 +14,13 @@ from experiments.lineage import lineage_of
 from experiments.lineage.nodes import Key
 from experiments.models import LoggedModel, Run
 from jobs import services as jobs
-from portal.core.errors import NotFound
+from jobs.models import Job
+from portal.core.errors import Conflict, NotFound
 from registry import services as registry
 from registry.models import ModelVersion
 from registry.services.versions import About
 from schedulers.spec import parse_mapping
+from schedulers.states import State
 from tests.datasets.conftest import commit
 from tests.jobs.stage import cluster_with
 from workspaces.tenancy.scope import org_scope
@@ -138,6 +140,33 @@ def test_viewer_sees_of_hidden_nodes_only_how_many(stage):
         lineage_of(stage.ben, "atlas", Key("job", job.id))
 
 
+def test_job_shows_versions_that_it_reads_also_deleted_ones(stage):
+    """A second job reads what the first wrote, and a dataset that is deleted afterwards."""
+    made = {"actor": stage.ben, "team": stage.story.vision}
+    cifar = datasets.create_repository(kind="dataset", name="cifar", **made)
+    old, _head = (commit(stage.ben, cifar, {"x": data}) for data in (b"1", b"2"))
+    inputs = {"data": "cifar@1", "start": {"checkpoint": "resnet@1"}}
+    spec = parse_mapping({"run": "true", "name": "second", "inputs": inputs})
+    job = jobs.submit_job(**made, spec=spec)
+    with pytest.raises(Conflict):
+        datasets.delete_versions(actor=stage.ben, repository=cifar, versions=[old])
+    found = lineage_of(stage.ben, "atlas", Key("version", old.id))
+    second = f"#{job.number} second"
+    assert links(found) == {("cifar v1", second)}
+    up = lineage_of(stage.ben, "atlas", Key("job", job.id))
+    first = f"#{stage.job.number} {stage.job.name}"
+    assert links(up) == {
+        ("cifar v1", second),
+        ("resnet v1", second),
+        (first, "resnet v1"),
+    }
+    assert {link.label for link in up.links} == {"data", "start", ""}
+    Job.objects.update(state=State.SUCCEEDED)
+    datasets.delete_versions(actor=stage.ben, repository=cifar, versions=[old])
+    gone = lineage_of(stage.ben, "atlas", Key("job", job.id))
+    assert ("cifar v1", True) in {(node.title, node.is_deleted) for node in gone.nodes}
+
+
 def test_lineage_of_cycle_and_many_nodes_ends(stage, monkeypatch):
     ModelVersion.objects.filter(id=stage.digits.id).update(promoted_from=stage.digits)
     found = lineage_of(stage.ben, "atlas", Key("model", stage.digits.id))
@@ -191,4 +220,4 @@ def test_pages_have_the_tab_and_other_organizations_nothing(stage):
     for of in (f"version:{stage.version.id}", f"model:{stage.digits.id}", "job:1"):
         assert borealis.get("/api/v1/orgs/borealis/lineage", {"of": of}).status_code == 404, of
     Repository.objects.filter(id=stage.resnet.id).update(deleted_at=stage.version.created_at)
-    assert "in the trash" in ben.get(pages[1]).content.decode()
+    assert "deleted</span>" in ben.get(pages[1]).content.decode()
