@@ -194,10 +194,10 @@ def used_contents(versions: object) -> set[str]:
     seen: set[str] = set()
     for version in versions:  # type: ignore[attr-defined]
         tree = tree_of(version)
-        for block in tree.blocks:
-            if block.digest not in seen:
-                seen.add(block.digest)
-                used.update(entry.sha256 for entry in tree.load(block.digest))
+        new = [block.digest for block in tree.blocks if block.digest not in seen]
+        seen.update(new)
+        for entries in tree.load_all(new):
+            used.update(entry.sha256 for entry in entries)
     return used
 
 

@@ -16,7 +16,6 @@ from experiments.lists import STATES
 from experiments.models import LoggedModel, Run, RunStatus
 from experiments.selectors import visible_logged_models, visible_runs
 from jobs.models import Job
-from jobs.representations import state_text
 from jobs.selectors import visible_jobs
 from portal.core.messages import Message
 from registry.models import ModelVersion
@@ -145,7 +144,7 @@ def _jobs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
                 f"#{row.number} {row.name}",
                 page=f"/{org}/jobs/{row.number}",
                 state=State(row.state).label,
-                state_text=state_text(row),
+                state_text=State(row.state).label,
                 at=row.created_at,
             ),
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from experiments.lineage import DEEPEST, DEPTH, Node, key_of, lineage_of
 from experiments.lineage.nodes import KINDS
 from portal.core.messages import Message
@@ -69,7 +71,7 @@ def _shown(node: Node) -> dict[str, Any]:
         "detail": node.detail,
         "page": node.page,
         "state": node.state,
-        "state_text": str(node.state_text),
+        "state_text": gettext(str(node.state_text)) if node.state_text else "",
         "at": node.at.isoformat() if node.at else "",
         "level": node.level,
         "count": node.count,

@@ -90,7 +90,7 @@ function box(node, { x, y }, of, paths) {
   group.append(
     make("title", {}, `${node.kind_text}: ${node.title}${below ? `\n${below}` : ""}`),
     make("rect", { class: "frame", width: WIDTH, height: HEIGHT, rx: 6 }),
-    make("rect", { class: "mark", width: 4, height: HEIGHT - 12, x: 5, y: 6, rx: 2 }),
+    make("rect", { class: "kind-bar", width: 4, height: HEIGHT - 12, x: 5, y: 6, rx: 2 }),
     make("text", { class: "title", x: 17, y: 20 }, cut(node.title, LONGEST.title)),
     make(
       "text",
