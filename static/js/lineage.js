@@ -75,7 +75,7 @@ export function draw(data) {
 function box(node, { x, y }, of, paths) {
   const isLink = Boolean(node.page) && node.id !== of;
   const group = make(isLink ? "a" : "g", {
-    class: `node ${node.kind}${node.id === of ? " is-current" : ""}${node.is_deleted ? " is-deleted" : ""}`,
+    class: `node ${node.kind.replace("_", "-")}${node.id === of ? " is-current" : ""}${node.is_deleted ? " is-deleted" : ""}`,
     transform: `translate(${x - WIDTH / 2} ${y - HEIGHT / 2})`,
     tabindex: "0",
     "data-node": node.id,
