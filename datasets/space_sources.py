@@ -69,6 +69,7 @@ def _trash(asked: Asked, kind: Kind, most: int) -> Iterator[Use]:
     page = reverse("repository-trash", kwargs={"org": asked.org, "kind": kind})
     days = timedelta(days=settings.MUSTER_TRASH_DAYS)
     for row in _rows(asked, kind, is_deleted=True).order_by("-stored_bytes")[:most]:
+        assert row.deleted_at is not None
         end = row.deleted_at + days
         reason = (
             Message("In the trash, kept by a legal hold")

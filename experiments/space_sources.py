@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db.models import Sum
 
 from experiments.models import Artifact
@@ -10,7 +12,7 @@ from portal.core.messages import Message
 from workspaces.quotas.space import Asked, Source, Total, Use
 
 
-def _sums(asked: Asked, view: str) -> dict[object, int]:
+def _sums(asked: Asked, view: str) -> dict[UUID, int]:
     runs = asked.narrow(visible_runs(asked.actor, view))
     files = Artifact.objects.filter(run__in=runs).values_list("run")
     sums = dict(files.annotate(n=Sum("size")))

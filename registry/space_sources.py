@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db.models import Sum
 from django.urls import reverse
 
@@ -11,7 +13,7 @@ from registry.selectors import visible_models
 from workspaces.quotas.space import Asked, Source, Total, Use
 
 
-def _sums(asked: Asked, *, is_deleted: bool) -> dict[object, int]:
+def _sums(asked: Asked, *, is_deleted: bool) -> dict[UUID, int]:
     models = asked.narrow(visible_models(asked.actor, is_deleted=is_deleted))
     rows = ModelVersion.objects.filter(model__in=models, stored_bytes__gt=0)
     return dict(rows.values_list("model").annotate(n=Sum("stored_bytes")).order_by("-n"))

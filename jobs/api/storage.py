@@ -95,7 +95,7 @@ class UseView(OrgView):
         return Response(
             {
                 "totals": [
-                    {"kind": source.kind, "count": total.count, "bytes": total.bytes}
+                    {"kind": source.kind, "count": total.number, "bytes": total.bytes}
                     for source, total in space.totals(asked)
                 ],
                 "largest": [_use(*one) for one in space.largest(asked, most)],

@@ -13,7 +13,7 @@ from portal.core.messages import Message
 class Total(NamedTuple):
     """How many rows of a kind take how many bytes."""
 
-    count: int
+    number: int
     bytes: int
 
 
