@@ -19,13 +19,16 @@ class DatasetsConfig(AppConfig):
 
         from datasets import selectors  # models are loaded by now
         from datasets.protocols import PROTOCOLS
+        from datasets.space_sources import SOURCES
         from datasets.web.navigation import ENTRIES
         from datasets.web.search import PROVIDERS
         from portal.blobs import files
         from portal.core import protocols
         from portal.web import navigation, search
+        from workspaces.quotas import space
 
         files.register(selectors.referenced)
+        space.register(*SOURCES)
         protocols.register(*PROTOCOLS)
         protocols.allow_larger_bodies("", UPLOAD_FORM, protocols.UPLOAD)
         navigation.register(*ENTRIES)

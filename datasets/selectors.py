@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -104,14 +104,14 @@ def version_or_none(repository: Repository, revision: str = "") -> Version | Non
 def tree_of(version: Version | None) -> Tree:
     """Return the tree of a version; an empty one for None."""
     if version is None:
-        return Tree([], lambda digest: [])
+        return Tree([], lambda digests: {})
     repository_id = version.repository_id
 
-    def load(digest: str) -> list[Entry]:
-        rows = Block.objects.filter(repository_id=repository_id, digest=digest)
-        return decode(bytes(rows.values_list("data", flat=True).get()))
+    def read(digests: Sequence[str]) -> dict[str, list[Entry]]:
+        rows = Block.objects.filter(repository_id=repository_id, digest__in=digests)
+        return {digest: decode(bytes(data)) for digest, data in rows.values_list("digest", "data")}
 
-    return Tree([BlockInfo(*block) for block in version.blocks], load)
+    return Tree([BlockInfo(*block) for block in version.blocks], read)
 
 
 def find_file(version: Version, path: str) -> Entry:

@@ -10,7 +10,7 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
 import orjson
@@ -52,7 +52,8 @@ class Difference(NamedTuple):
 
 
 Blocks = Sequence[BlockInfo]
-Load = Callable[[str], list[Entry]]
+Load = Callable[[Sequence[str]], Mapping[str, list[Entry]]]
+READ_AHEAD = 32  # blocks that are read in one query
 
 
 def sort_key(path: str) -> str:
@@ -61,12 +62,27 @@ def sort_key(path: str) -> str:
 
 
 class Tree:
-    """A tree that is read. `load` returns the entries of a block by its digest."""
+    """A tree that is read. `read` returns the entries of several blocks by their digests."""
 
-    def __init__(self, blocks: Blocks, load: Load):
+    def __init__(self, blocks: Blocks, read: Load):
         self.blocks = [BlockInfo(*block) for block in blocks]
-        self.load = lru_cache(maxsize=4)(load)
+        self.read = read
+        self.load = lru_cache(maxsize=4)(self._load)
+        self._ahead: dict[str, list[Entry]] = {}  # read, and not asked for yet
         self.firsts = [sort_key(block.first) for block in self.blocks]
+
+    def _load(self, digest: str) -> list[Entry]:
+        found = self._ahead.pop(digest, None)
+        return self.read([digest])[digest] if found is None else found
+
+    def load_all(self, digests: Sequence[str]) -> Iterator[list[Entry]]:
+        """Yield the entries of many blocks in order; the first alone, then READ_AHEAD at a time."""
+        start, count = 0, 1
+        while part := digests[start : start + count]:
+            found = self.read(part)
+            for digest in part:
+                yield found[digest]
+            start, count = start + count, min(count * 2, READ_AHEAD)
 
     @property
     def files(self) -> int:
@@ -107,7 +123,10 @@ class Tree:
         key = sort_key(inside)
         if after:
             key = sort_key(after) + "\1"  # past the file or folder, and all in it
+        folders = 0
         while True:
+            if folders:
+                self._read_ahead(inside, key)
             for entry in self._from_key(key):
                 if not entry.path.startswith(inside):
                     return
@@ -115,10 +134,26 @@ class Tree:
                 if slash:
                     yield Folder(inside + name)
                     key = sort_key(inside + name) + "\1"
+                    folders += 1
                     break
                 yield entry
             else:
                 return
+
+    def _read_ahead(self, inside: str, key: str) -> None:
+        """Read in one query the next blocks in which a name of a folder ends: a listing needs those."""
+        number = self.block_of(key)
+        if self.blocks[number].digest in self._ahead:
+            return
+        names = [
+            block.first[len(inside) :].partition("/")[0] if block.first.startswith(inside) else ""
+            for block in self.blocks[number : number + READ_AHEAD * 8]
+        ]
+        ends = [
+            n for n, (one, other) in enumerate(pairwise([*names, ""])) if n == 0 or one != other
+        ]
+        digests = [self.blocks[number + n].digest for n in ends[:READ_AHEAD]]
+        self._ahead = dict(self.read(digests))
 
     def _from_key(self, key: str) -> Iterator[Entry]:
         number = self.block_of(key)
@@ -140,6 +175,9 @@ def differences(before: Tree, after: Tree, start: str = "") -> Iterator[Differen
     old, new = _unshared(before, shared, start), _unshared(after, shared, start)
     left, right = next(old, None), next(new, None)
     while left or right:
+        if left == right:  # nearly all of them
+            left, right = next(old, None), next(new, None)
+            continue
         key_left = sort_key(left.path) if left else None
         key_right = sort_key(right.path) if right else None
         if right is None or (key_left is not None and key_right and key_left < key_right):
@@ -213,7 +251,8 @@ def encode(entries: Sequence[Entry]) -> bytes:
 
 def decode(data: bytes) -> list[Entry]:
     """Return the entries of a block."""
-    return [Entry(*row) for row in orjson.loads(zstandard.ZstdDecompressor().decompress(data))]
+    rows = orjson.loads(zstandard.ZstdDecompressor().decompress(data))
+    return list(starmap(Entry, rows))
 
 
 def _key(entry: Entry) -> str:
@@ -239,7 +278,10 @@ def _parts(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
 
 def _unshared(tree: Tree, shared: set[str], start: str) -> Iterator[Entry]:
     key = sort_key(start)
-    for block in tree.blocks[tree.block_of(key) :]:
-        if block.digest not in shared:
-            entries = tree.load(block.digest)
-            yield from entries[bisect_right(entries, key, key=_key) if start else 0 :]
+    blocks = tree.blocks[tree.block_of(key) :]
+    digests = [block.digest for block in blocks if block.digest not in shared]
+    for number, entries in enumerate(tree.load_all(digests)):
+        if number == 0 and start:
+            yield from entries[bisect_right(entries, key, key=_key) :]
+        else:
+            yield from entries

@@ -1,12 +1,15 @@
-"""Find what a model is registered from: the files and facts of runs and logged models."""
+"""Find what a model is registered from: files and facts of runs, logged models and checkpoints."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from math import isfinite
 from uuid import UUID
 
+from datasets.models import Version
+from datasets.selectors import find_repository, find_version, tree_of
 from experiments import artifacts, selectors
 from experiments.models import Artifact, LoggedModel, Run
 from portal.core.errors import InvalidInput, NotFound
@@ -21,10 +24,14 @@ _MODEL = re.compile(
     r"(?:models:/|mlflow-artifacts:/+\d+/models/)m-(?P<model>[0-9a-f]{32})"
     r"(?:/artifacts(?=/|\Z))?(?:/(?P<path>.*))?"
 )
+_CHECKPOINT = re.compile(
+    r"checkpoints:/(?P<name>[^/@]+)(?:@(?P<revision>[^/]+))?(?:/(?P<path>.*))?"
+)
+_MOST_FILES = 5001  # more than a model may have; a checkpoint can have millions
 
 
 class RunSources:
-    """The runs and logged models of MLflow's URIs."""
+    """The runs and logged models of MLflow's URIs, and `checkpoints:/NAME@REVISION[/FOLDER]`."""
 
     def find(
         self, actor: Actor, uri: str, run_id: UUID | None, logged_model_id: UUID | None
@@ -36,10 +43,15 @@ class RunSources:
         if found := _RUN.fullmatch(uri):
             run = selectors.find_run(actor, found["run"])
             return self._of_run(actor, run, found["path"] or "")
+        if found := _CHECKPOINT.fullmatch(uri):
+            repository = find_repository(actor, "checkpoint", found["name"])
+            version = find_version(repository, found["revision"] or "")
+            return self._of_checkpoint(actor, version, (found["path"] or "").strip("/"))
         raise InvalidInput.at(
             "source",
             Message(
-                "must name files in this portal, such as runs:/<run id>/model or models:/m-<id>"
+                "must name files in this portal, such as runs:/<run id>/model, models:/m-<id> or "
+                "checkpoints:/<name>@<version>"
             ),
         )
 
@@ -62,7 +74,7 @@ class RunSources:
                 return self._of_model(model, "")
         last = selectors.last_metrics([run])[run.id]
         metrics = {name: p.value for name, p in last.items() if isfinite(p.value)}
-        return Source(files, run.id, None, metrics)
+        return Source(files, run.id, metrics=metrics)
 
     def _of_model(self, model: LoggedModel, path: str) -> Source:
         metrics = {
@@ -71,7 +83,18 @@ class RunSources:
             if isfinite(float(each["value"]))
         }
         files = _files(Artifact.objects.filter(logged_model=model), path)
-        return Source(files, model.run_id, model.id, metrics)
+        return Source(files, model.run_id, model.id, metrics=metrics)
+
+    def _of_checkpoint(self, actor: Actor, version: Version, path: str) -> Source:
+        run = selectors.visible_runs(actor).filter(id=version.job_id).first()
+        start = len(path) + 1 if path else 0
+        files = [
+            SourceFile(entry.path[start:], entry.sha256, entry.size)
+            for entry in islice(tree_of(version).below(path), _MOST_FILES)
+        ]
+        last = selectors.last_metrics([run])[run.id] if run else {}
+        metrics = {name: p.value for name, p in last.items() if isfinite(p.value)}
+        return Source(files, run.id if run else None, None, version.id, metrics)
 
 
 def _files(rows: Iterable[Artifact], path: str) -> list[SourceFile]:

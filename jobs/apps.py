@@ -11,11 +11,14 @@ class JobsConfig(AppConfig):
         from jobs import access, dashboard, gpu_use, inputs, leavers  # models are loaded by now
         from jobs.saving.origins import origins_for
         from jobs.scheduling import cluster_load
+        from jobs.space_sources import SOURCE
         from jobs.web.navigation import ENTRIES
         from jobs.web.search import PROVIDERS
         from portal.web import navigation, search
         from workspaces.organizations.team_rule_services import register_pools
+        from workspaces.quotas import space
 
+        space.register(SOURCE)
         navigation.register(*ENTRIES)
         navigation.register_running_count(dashboard.running_count)
         search.register(*PROVIDERS)

@@ -45,9 +45,9 @@ class RegisteredModel(TenantModel):
 class ModelVersion(TenantModel):
     """One version of a registered model, written by `registry.services`.
 
-    Its files never change once its status is READY; an upload is PENDING_REGISTRATION. `run_id`
-    and `logged_model_id` say where it comes from; `promoted_from` is the version of another team
-    that it was promoted from.
+    Its files never change once its status is READY; an upload is PENDING_REGISTRATION. `run_id`,
+    `logged_model_id` and `checkpoint_id` (a version of a checkpoint) say where it comes from;
+    `promoted_from` is the version of another team that it was promoted from.
     """
 
     class Approval(models.TextChoices):
@@ -66,7 +66,8 @@ class ModelVersion(TenantModel):
     source = models.CharField(max_length=1000, blank=True)  # the URI that the client gave
     stored_bytes = models.BigIntegerField(default=0)  # held in the storage quota: uploads only
     run_id = models.UUIDField(null=True, db_index=True)
-    logged_model_id = models.UUIDField(null=True)
+    logged_model_id = models.UUIDField(null=True, db_index=True)
+    checkpoint_id = models.UUIDField(null=True, db_index=True)
     promoted_from = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="+"
     )

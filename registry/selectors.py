@@ -22,10 +22,14 @@ def visible_models(actor: Actor, *, is_deleted: bool = False) -> QuerySet[Regist
 
 def visible_versions(actor: Actor) -> QuerySet[ModelVersion]:
     """Return the versions of visible models."""
-    rows = ModelVersion.objects.filter(model__deleted_at=None)
-    teams = actor.teams_where(Permission.MODELS_READ)
-    rows = rows if teams is None else rows.filter(model__team_id__in=teams)
+    rows = in_readable_teams(actor, ModelVersion.objects.filter(model__deleted_at=None))
     return rows.select_related("model__team", "owner", "requested_by")
+
+
+def in_readable_teams(actor: Actor, rows: QuerySet[ModelVersion]) -> QuerySet[ModelVersion]:
+    """Narrow to the versions of teams where the actor may read models, also those in the trash."""
+    teams = actor.teams_where(Permission.MODELS_READ)
+    return rows if teams is None else rows.filter(model__team_id__in=teams)
 
 
 def find_model(

@@ -1,4 +1,4 @@
-"""Where versions come from: the files and facts of runs and logged models.
+"""Where versions come from: the files and facts of runs, logged models and checkpoints.
 
 The registry is below experiments in the import order, so experiments registers a provider at
 startup.
@@ -32,6 +32,7 @@ class Source:
     files: Sequence[SourceFile]
     run_id: UUID | None = None
     logged_model_id: UUID | None = None
+    checkpoint_id: UUID | None = None  # of a version
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -50,7 +51,7 @@ class Provider(Protocol):
     def find(
         self, actor: Actor, uri: str, run_id: UUID | None, logged_model_id: UUID | None
     ) -> Source:
-        """Return the files below a source URI of MLflow, such as `runs:/<id>/model`.
+        """Return the files below a source URI, such as `runs:/<id>/model` or `checkpoints:/resnet@3`.
 
         The ids are used where the URI does not say it. Raises NotFound for what the actor cannot
         read, and InvalidInput for other URIs.

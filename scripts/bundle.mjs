@@ -7,7 +7,7 @@ import { build } from "esbuild";
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 await rm("build/bundles", { recursive: true, force: true });
 
-// The scripts that templates name; everything else is imported by one of them.
+// The scripts and workers that templates name; everything else is imported by one of them.
 const modules = new Set();
 const classics = new Set();
 for (const name of await readdir("templates", { recursive: true })) {
@@ -18,6 +18,8 @@ for (const name of await readdir("templates", { recursive: true })) {
   )) {
     (attributes.includes('"module"') ? modules : classics).add(`static/${path}`);
   }
+  for (const [, path] of text.matchAll(/data-worker="\{% static "(js\/[^"]+)"/g))
+    modules.add(`static/${path}`);
 }
 
 const options = {

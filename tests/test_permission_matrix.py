@@ -218,6 +218,7 @@ _HARMLESS = {
     ("GET", "api-gpu-time"),
     ("GET", "api-idle-gpus"),
     ("GET", "api-storage"),
+    ("GET", "api-storage-use"),
     ("GET", "api-secrets"),  # an empty list
     ("POST", "api-jobs-validate"),
 }  # checks the user's own text

@@ -95,6 +95,8 @@ REPOSITORY = {  # of datasets and of checkpoints
     ("-shares", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-share", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-share", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-space", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-space", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
     ("-retention", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-retention", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"keep_last": 1}),
     ("-versions", "GET"): Row(VIEWERS, P.DATASETS_READ),
@@ -261,6 +263,8 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-platform-audit-chain", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-verify", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-storage", "GET"): Row(EVERYBODY, None),  # likewise
+    ("api-storage-use", "GET"): Row(EVERYBODY, None),  # likewise
+    ("api-lineage", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what is visible, possibly empty
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),

@@ -24,6 +24,8 @@ GROUPS = {
     "model": ("models", "models", "Register, upload, download and approve models."),
     "dataset": ("datasets", "datasets", "Upload, download, version and share datasets."),
     "checkpoint": ("datasets", "checkpoints", "Upload, download, version and share checkpoints."),
+    "lineage": ("lineage", "app", "Show what something was made from, and what came of it."),
+    "storage": ("storage", "app", "Show what takes the space, and what nothing refers to."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
     "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
     "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),

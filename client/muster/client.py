@@ -153,6 +153,17 @@ class Client:
             if not cursor:
                 return
 
+    def lineage(self, of: str, *, depth: int | None = None) -> Json:
+        """Return the graph around `dataset:NAME@REVISION`, `job:NUMBER`, `run:ID`, `model:…`.
+
+        `nodes` have id, kind, title, page and level; `links` go from `source` to `target`.
+        """
+        return self.get("lineage", of=of, **({"depth": depth} if depth else {}))
+
+    def storage(self, *, team: str = "", limit: int = 50) -> Json:
+        """Return `totals` by kind, the `largest` things, and what is `unused` with next steps."""
+        return self.get("storage/use", limit=limit, **({"team": team} if team else {}))
+
     def stream(self, path: str, query: Json, *, offset: int = 0) -> Iterator[bytes]:
         """Stream one answer below /api/v1/, from an offset on, without retries."""
         if not self.settings.token:

@@ -65,6 +65,29 @@ class Repositories:
                 return self._client.send("POST", f"{self._noun}-trash/{row['id']}")
         raise NotFound(f"There is no {name} in the trash.", code="no_repository")
 
+    def purge(self, name: str) -> None:
+        """Delete one in the trash permanently."""
+        found = next((row for row in self.trash() if row["name"] == name), None)
+        if found is None:
+            raise NotFound(f"There is no {name} in the trash.", code="no_repository")
+        self._client.send("DELETE", f"{self._noun}-trash/{found['id']}")
+
+    def space(self, name: str) -> Json:
+        """Return what its bytes are for, and the versions to which nothing refers."""
+        return self._client.get(f"{self._path(name)}/space")
+
+    def discard_unused(self, name: str) -> Json:
+        """Delete files that no version names and uploads that have not moved for an hour."""
+        return self._client.send("DELETE", f"{self._path(name)}/space")
+
+    def retention(self, name: str, **rules: int) -> Json:
+        """Return what rules (keep_last, keep_days) would delete, by default its own."""
+        return self._client.get(f"{self._path(name)}/retention", **rules)
+
+    def delete_old(self, name: str, **rules: int) -> Json:
+        """Delete once what these rules do not keep."""
+        return self._client.send("POST", f"{self._path(name)}/retention", dict(rules))
+
     def share(self, name: str, team: str, *, can_write: bool = False) -> Json:
         """Let another team read, or also write."""
         path = f"{self._path(name)}/shares/{_safe(team)}"

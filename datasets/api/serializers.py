@@ -200,3 +200,24 @@ class DigestsSerializer(s.Serializer):  # type: ignore[type-arg]
 class ContentSerializer(s.Serializer):  # type: ignore[type-arg]
     sha256 = s.CharField()
     bytes = s.IntegerField()
+
+
+class SpaceSerializer(s.Serializer):  # type: ignore[type-arg]
+    """Bytes, but for the counts."""
+
+    stored = s.IntegerField()
+    current = s.IntegerField(help_text="In versions with a branch or tag.")
+    old = s.IntegerField(help_text="Only in other versions; retention frees them.")
+    unnamed = s.IntegerField(help_text="In files that no version names.")
+    unnamed_files = s.IntegerField()
+    uploads = s.IntegerField(help_text="Number of files still being received.")
+    uploads_bytes = s.IntegerField()
+    versions = s.IntegerField()
+    unreferenced = s.ListField(
+        child=s.IntegerField(),
+        help_text="Versions without a branch, tag, job or model.",
+    )
+
+
+class FreedBytesSerializer(s.Serializer):  # type: ignore[type-arg]
+    bytes = s.IntegerField()

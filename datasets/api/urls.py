@@ -18,6 +18,7 @@ def _routes(kind: Kind) -> list[URLPattern]:
         (one, views.RepositoryView, name),
         (f"{one}/shares", views.SharesView, f"{name}-shares"),
         (f"{one}/shares/<slug:with_team>", views.ShareView, f"{name}-share"),
+        (f"{one}/space", views.SpaceView, f"{name}-space"),
         (f"{one}/retention", views.RetentionView, f"{name}-retention"),
         (f"{one}/versions", versions.VersionsView, f"{name}-versions"),
         (f"{one}/versions/<path:revision>", versions.VersionView, f"{name}-version"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -145,6 +146,21 @@ class RetentionView(KindView):
         if body.validated_data:
             rules = {"keep_last": 0, "keep_days": 0} | body.validated_data
         return rules, services.plan(row, **rules)
+
+
+class SpaceView(KindView):
+    permissions = {"GET": None, "DELETE": None}
+
+    @extend_schema(responses=s.SpaceSerializer)
+    def get(self, request: Request, repository: str) -> Response:
+        """Say what its bytes are for: current versions, old ones, and what nothing refers to."""
+        return Response(asdict(services.space_of(self.repository(repository))))
+
+    @extend_schema(responses=s.FreedBytesSerializer)
+    def delete(self, request: Request, repository: str) -> Response:
+        """Delete files that no version names and uploads that have not moved for an hour."""
+        row = self.repository(repository)
+        return Response({"bytes": services.discard_unused(actor=self.actor, repository=row)})
 
 
 class TrashView(KindView):

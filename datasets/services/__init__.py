@@ -13,6 +13,7 @@ from datasets.services.repositories import (
     update_repository,
 )
 from datasets.services.retention import delete_versions, plan, prune_versions
+from datasets.services.space import Space, discard_unused, space_of
 from datasets.services.uploads import append, discard_upload, find_upload, received, start_upload
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Change",
     "Copy",
     "Delete",
+    "Space",
     "add_contents",
     "append",
     "commit",
@@ -28,6 +30,7 @@ __all__ = [
     "delete_ref",
     "delete_repository",
     "delete_versions",
+    "discard_unused",
     "discard_upload",
     "find_upload",
     "plan",
@@ -39,6 +42,7 @@ __all__ = [
     "restore_version",
     "set_tag",
     "share_repository",
+    "space_of",
     "start_upload",
     "unshare_repository",
     "update_repository",

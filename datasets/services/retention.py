@@ -43,7 +43,7 @@ def plan(repository: Repository, *, keep_last: int, keep_days: int) -> Plan:
     rows = list(_candidates(repository, keep_last, keep_days))
     if not rows:
         return Plan([], 0)
-    kept = _used_contents(
+    kept = used_contents(
         Version.objects.filter(repository=repository).exclude(id__in=[row.id for row in rows])
     )
     freed = sum(
@@ -173,19 +173,28 @@ def _delete(row: Repository, ids: list[UUID], by: str) -> int:
 
 def _collect(row: Repository, *, is_rescan: bool) -> int:
     """Delete blocks and contents of a locked repository that nothing needs; return the bytes."""
-    unused = Content.objects.filter(repository=row, is_used=False)
-    unused = unused.filter(created_at__lt=clock.now() - ABANDONED)
-    doomed = list(unused.values_list("id", flat=True))
+    freed = collect_unused(row, clock.now() - ABANDONED)
+    doomed: list[UUID] = []
     if is_rescan:
         versions = Version.objects.filter(repository=row)
         blocks = {
             block[0] for blocks in versions.values_list("blocks", flat=True) for block in blocks
         }
-        used = _used_contents(versions)
+        used = used_contents(versions)
         old = Block.objects.filter(repository=row).values_list("id", "digest")
         _delete_ids(Block, [pk for pk, digest in old if digest not in blocks])
         contents = Content.objects.filter(repository=row, is_used=True)
         doomed += [pk for pk, sha in contents.values_list("id", "sha256") if sha not in used]
+    return freed + _delete_contents(row, doomed)
+
+
+def collect_unused(row: Repository, before: datetime) -> int:
+    """Delete contents of a locked repository that no version has named since; return the bytes."""
+    unused = Content.objects.filter(repository=row, is_used=False, created_at__lt=before)
+    return _delete_contents(row, list(unused.values_list("id", flat=True)))
+
+
+def _delete_contents(row: Repository, doomed: list[UUID]) -> int:
     freed, gone = 0, set[str]()
     for start in range(0, len(doomed), _BATCH):
         rows = Content.objects.filter(id__in=doomed[start : start + _BATCH])
@@ -199,16 +208,16 @@ def _collect(row: Repository, *, is_rescan: bool) -> int:
     return freed
 
 
-def _used_contents(versions: object) -> set[str]:
+def used_contents(versions: object) -> set[str]:
     """Return the SHA-256 of all files of versions; a block is read once."""
     used: set[str] = set()
     seen: set[str] = set()
     for version in versions:  # type: ignore[attr-defined]
         tree = tree_of(version)
-        for block in tree.blocks:
-            if block.digest not in seen:
-                seen.add(block.digest)
-                used.update(entry.sha256 for entry in tree.load(block.digest))
+        new = [block.digest for block in tree.blocks if block.digest not in seen]
+        seen.update(new)
+        for entries in tree.load_all(new):
+            used.update(entry.sha256 for entry in entries)
     return used
 
 

@@ -48,6 +48,7 @@ def settings(request: Any, kind: str, repository: str) -> HttpResponse:
             "other_teams": Team.objects.exclude(id__in=shared).order_by("slug"),
             "may_hold": request.actor.may(P.DATASETS_ADMIN, row.team_id),
             "days": django_settings.MUSTER_TRASH_DAYS,
+            "space": services.space_of(row, is_quick="space" not in request.GET),
             **_dry_run(request, row),
         },
     )
@@ -81,6 +82,15 @@ def _act(place: Place) -> HttpResponse:
             reason = given.get("legal_hold", "")
             done = Message("The legal hold is set.") if reason else Message("The hold was lifted.")
             return _save(place, done, legal_hold=reason)
+        case "discard":
+            return action(
+                request,
+                here,
+                Message("Unused files and uploads were deleted."),
+                lambda: services.discard_unused(actor=actor, repository=row),
+            )
+        case "clean":
+            return _clean(place)
         case "share":
             return action(
                 request,
@@ -106,6 +116,20 @@ def _act(place: Place) -> HttpResponse:
         case "delete":
             return _delete(place)
     raise InvalidInput(Message("The form names nothing that can be done here."))
+
+
+def _clean(place: Place) -> HttpResponse:
+    """Delete what the rules of a dry run do not keep, once; the rules are not saved."""
+    request, row = place.request, place.row
+    rules = {name: _number(request.POST.get(name, "")) for name in ("keep_last", "keep_days")}
+    return action(
+        request,
+        place.url("repository-settings") + "#space",
+        Message("The versions were deleted."),
+        lambda: services.delete_versions(
+            actor=request.actor, repository=row, versions=services.plan(row, **rules).versions
+        ),
+    )
 
 
 def _save(place: Place, done: str, **wanted: Any) -> HttpResponse:

@@ -38,6 +38,7 @@ urlpatterns = [
     path(f"{_ONE}/raw/<path:path>", files.download, name="repository-raw"),
     path(f"{_ONE}/upload", uploads.upload, name="repository-upload"),
     path(f"{_ONE}/versions", versions.versions, name="repository-versions"),
+    path(f"{_ONE}/lineage", versions.lineage, name="repository-lineage"),
     path(f"{_ONE}/compare", versions.compare, name="repository-compare"),
     path(f"{_ONE}/settings", settings.settings, name="repository-settings"),
 ]

@@ -15,6 +15,7 @@ from datasets.web.comparing import compare as compared
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order, page_of
 from portal.core.messages import Message
+from portal.web.lineage import lineage_context
 from portal.web.undo import Undo
 from workspaces.web.base import action, page
 
@@ -79,6 +80,19 @@ def compare(request: Any, kind: str, repository: str) -> HttpResponse:
             if before
             else "",
         },
+    )
+
+
+@page(None)
+def lineage(request: Any, kind: str, repository: str) -> HttpResponse:
+    """Show what the version was made from, and what was made from it."""
+    place = Place(request, kind, repository)
+    found = place.version
+    return render(
+        request,
+        "datasets/lineage.html",
+        place.context("lineage", title=Message("Lineage"))
+        | {"graph": lineage_context(request, "version", found.id) if found else None},
     )
 
 

@@ -22,6 +22,7 @@ from experiments.services.experiments import NOTE
 from jobs.selectors import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
+from portal.web.lineage import lineage_context
 from registry.models import ModelVersion
 from workspaces.access.permissions import Permission as P
 
@@ -29,6 +30,7 @@ TABS = (
     ("overview", Message("Overview")),
     ("charts", Message("Charts")),
     ("artifacts", Message("Artifacts")),
+    ("lineage", Message("Lineage")),
     ("reproduce", Message("Reproduce")),
 )
 MOST_CHILDREN, MOST_MODELS = 100, 50
@@ -95,6 +97,8 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
     }
     if tab == "artifacts":
         context |= artifact_context(request, row)
+    if tab == "lineage":
+        context["graph"] = lineage_context(request, "run", row.id)
     if tab == "reproduce":
         context["reproduction"] = reproduction_of(row, job)
     return context

@@ -1,6 +1,8 @@
-"""REST: storage use of logs."""
+"""REST: storage use of logs, and of everything."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -12,6 +14,7 @@ from jobs.api.query import limit_of
 from jobs.lists import JOBS
 from workspaces.api.base import OrgView
 from workspaces.api.views import items
+from workspaces.quotas import space
 
 
 class KeptLogsSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -47,6 +50,63 @@ class StorageView(OrgView):
                 for size, job in storage.largest(rows, limit_of(params.get("limit")))
             ]
         )
+
+
+class UseSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    kind = serializers.CharField()
+    title = serializers.CharField()
+    bytes = serializers.IntegerField()
+    team = serializers.CharField()
+    owner = serializers.CharField()
+    page = serializers.CharField()
+    detail = serializers.CharField()
+    reason = serializers.CharField(help_text="Why it may be unneeded.")
+    step = serializers.CharField(help_text="What to do on `page`.")
+
+
+class TotalSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    kind = serializers.CharField()
+    count = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+
+
+class StorageUseSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    totals = TotalSerializer(many=True)
+    largest = UseSerializer(many=True)
+    unused = UseSerializer(many=True)
+
+
+class UseView(OrgView):
+    permissions = {"GET": None}
+
+    @extend_schema(
+        responses=StorageUseSerializer,
+        parameters=[
+            OpenApiParameter("team", str, description="The slug of a team."),
+            OpenApiParameter("limit", int, description="1 to 200; default 50."),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """Say what takes the space, and what nothing refers to, of what you may see."""
+        params = request.query_params
+        team = self.team(params["team"]) if params.get("team") else None
+        asked = space.Asked(self.actor, self.org.slug, team.id if team else None)
+        most = limit_of(params.get("limit"))
+        return Response(
+            {
+                "totals": [
+                    {"kind": source.kind, "count": total.number, "bytes": total.bytes}
+                    for source, total in space.totals(asked)
+                ],
+                "largest": [_use(*one) for one in space.largest(asked, most)],
+                "unused": [_use(*one) for one in space.unused(asked, most)],
+            }
+        )
+
+
+def _use(source: space.Source, use: space.Use) -> dict[str, object]:
+    texts = {name: str(getattr(use, name)) for name in ("detail", "reason", "step")}
+    return {"kind": source.kind, **asdict(use), **texts}
 
 
 def _row(job: dict[str, object], size: int) -> dict[str, object]:

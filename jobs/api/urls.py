@@ -15,6 +15,7 @@ urlpatterns = [
     ),
     path("orgs/<slug:org>/gpu-time", utilization.GpuTimeView.as_view(), name="api-gpu-time"),
     path("orgs/<slug:org>/idle-gpus", utilization.IdleGpusView.as_view(), name="api-idle-gpus"),
+    path("orgs/<slug:org>/storage/use", storage.UseView.as_view(), name="api-storage-use"),
     path("orgs/<slug:org>/storage", storage.StorageView.as_view(), name="api-storage"),
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
     path("orgs/<slug:org>/jobs/validate", views.ValidateView.as_view(), name="api-jobs-validate"),

@@ -26,6 +26,7 @@ from portal import series
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.models import Event
+from portal.web.lineage import lineage_context
 from schedulers.states import State, Wait
 from workspaces.access.permissions import Permission as P
 
@@ -35,6 +36,7 @@ TABS = (
     ("metrics", Message("Metrics")),
     ("spec", Message("Spec")),
     ("environment", Message("Environment")),
+    ("lineage", Message("Lineage")),
     ("events", Message("Events")),
 )
 BUCKETS = 60  # of a sparkline
@@ -121,6 +123,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "usage": _usage(attempt),
         "lineage": _lineage(request, row),
         "links": links_of(request.actor, row),
+        "graph": lineage_context(request, "job", row.id) if tab == "lineage" else None,
         "diff": spec_diff(request.actor, row),
         "env": sorted(representations.environment_of(attempt).items()),
         **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),

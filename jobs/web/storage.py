@@ -1,16 +1,21 @@
-"""Page of storage use: jobs with the largest logs, which can be deleted."""
+"""Pages of storage use: all kinds, what nothing refers to, and logs, which can be deleted."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.http import HttpResponse
+from django.shortcuts import render
 
 from jobs.lists import STORAGE as KEPT_LOGS
+from portal.core.errors import NotFound
 from portal.core.messages import Message
 from workspaces.organizations import selectors as people
+from workspaces.quotas import space
 from workspaces.quotas.limits import STORAGE
 from workspaces.web.base import page
+
+MOST_ROWS = 100
 
 
 @page()
@@ -28,13 +33,53 @@ def kept_logs(request: Any) -> HttpResponse:
             "page_title": Message("Storage"),
             "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
             "list": asked,
-            "quotas": [
-                q
-                for q in people.quotas_for(request.actor, STORAGE)
-                if _is_relevant(request, q, visible_teams)
-            ],
+            "tab": "logs",
+            "quotas": _quotas(request, visible_teams),
         },
     )
+
+
+@page()
+def storage_use(request: Any) -> HttpResponse:
+    """List what takes the space: all kinds with their totals, and the largest of all."""
+    return _overview(request, "use")
+
+
+@page()
+def unused(request: Any) -> HttpResponse:
+    """List what nothing refers to, with the next step for each."""
+    return _overview(request, "unused")
+
+
+def _overview(request: Any, tab: str) -> HttpResponse:
+    teams = people.teams_for(request.actor)
+    slug = request.GET.get("team", "")
+    ids = {team["slug"]: team["id"] for team in teams}
+    if slug and slug not in ids:
+        raise NotFound(Message("There is no team {x} that you can see.", x=slug[:40]))
+    asked = space.Asked(request.actor, request.org.slug, ids[slug] if slug else None)
+    context: dict[str, Any] = {
+        "page_title": Message("Storage"),
+        "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
+        "tab": tab,
+        "teams": teams,
+        "team": slug,
+        "quotas": _quotas(request, {slug} if slug else {one["slug"] for one in teams}),
+    }
+    if tab == "use":
+        totals = space.totals(asked)
+        context |= {
+            "totals": totals,
+            "sum": sum(total.bytes for _, total in totals),
+            "rows": space.largest(asked, MOST_ROWS),
+        }
+    else:
+        context["rows"] = space.unused(asked, MOST_ROWS)
+    return render(request, "jobs/storage_use.html", context)
+
+
+def _quotas(request: Any, teams: set[str]) -> list[dict[str, Any]]:
+    return [q for q in people.quotas_for(request.actor, STORAGE) if _is_relevant(request, q, teams)]
 
 
 def _is_relevant(request: Any, quota: dict[str, Any], visible_teams: set[str]) -> bool:

@@ -12,6 +12,7 @@ TAGS = {
     "Models": ("models", "models-trash"),
     "Datasets": ("datasets", "datasets-trash"),
     "Checkpoints": ("checkpoints", "checkpoints-trash"),
+    "Lineage": ("lineage",),
     "Usage": ("gpu-time", "idle-gpus", "storage"),
     "Nodes": ("nodes", "wall", "agent"),
     "Pools": ("pools",),

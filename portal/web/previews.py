@@ -20,7 +20,6 @@ _LINES = (".jsonl", ".ndjson")
 _MODELS = (".safetensors", ".gguf", ".onnx", ".npy", ".npz", ".pt", ".pth", ".ckpt", ".pkl", ".bin")
 # Formats that only a large library reads
 _NAMED = {
-    ".parquet": "Apache Parquet",
     ".arrow": "Apache Arrow",
     ".feather": "Apache Arrow",
     ".h5": "HDF5",
@@ -38,8 +37,8 @@ _NAMED = {
 class Preview:
     """A file as a page shows it.
 
-    `kind` is text, table, image, audio, video, model or none. `facts` are those of a model file
-    (`portal.formats.FileFacts`). `format` names a format that cannot be shown.
+    `kind` is text, table, image, audio, video, model, parquet (the browser reads it) or none.
+    `facts` are those of a model file (`portal.formats.FileFacts`). `format` names a format that cannot be shown.
     """
 
     kind: str = "none"
@@ -63,6 +62,8 @@ def preview_of(name: str, size: int, opened: Callable[[], BinaryIO]) -> Preview:
     if kind in {"image", "audio", "video"}:
         return Preview(kind)
     extension = f".{lower.rpartition('.')[2]}"
+    if extension == ".parquet" and size:
+        return Preview("parquet")
     if extension in _NAMED:
         return Preview(format=_NAMED[extension])
     with opened() as file:

@@ -62,16 +62,18 @@ def create_version(
 ) -> ModelVersion:
     """Create a version from stored files that the actor may read.
 
-    Without `files`, the source says them: a run or a logged model (`registry.sources`). Then
-    metrics come from there as well. The files' headers are read before the version is visible.
-    Raises InvalidInput, NotFound, Conflict, NotPermitted.
+    Without `files`, the source says them: a run, a logged model or a checkpoint
+    (`registry.sources`). Then metrics come from there as well. The files' headers are read before
+    the version is visible. Raises InvalidInput, NotFound, Conflict, NotPermitted.
     """
     authorize(actor, Permission.MODELS_WRITE, model.team_id)
     metrics, run_id, logged_model_id = dict(about.metrics), about.run_id, about.logged_model_id
+    checkpoint_id: UUID | None = None
     if files is None:
         found = sources.find(actor, about.source, run_id, logged_model_id)
         files, metrics = found.files, {**found.metrics, **metrics}
         run_id, logged_model_id = found.run_id or run_id, found.logged_model_id or logged_model_id
+        checkpoint_id = found.checkpoint_id
     files = checked_files(files)
     for file in files:
         file_store().keep(model.org_id, file.sha256)
@@ -79,6 +81,7 @@ def create_version(
     with transaction.atomic():
         row = new_version(actor, model, about)
         row.run_id, row.logged_model_id, row.metrics = run_id, logged_model_id, metrics
+        row.checkpoint_id = checkpoint_id
         row.status, row.inspection = READY, inspection
         row.signature = row.signature or signature_in(inspection)
         row.save()

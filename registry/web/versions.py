@@ -13,6 +13,7 @@ from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.core.texts import mark_of
 from portal.web.denials import record_denied_request
+from portal.web.lineage import lineage_context
 from portal.web.transfers import send_file
 from portal.web.undo import Undo
 from registry import selectors, services, sources
@@ -51,6 +52,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
     here = url_of(request, parent, "model-version", version=row.version)
     if request.method == "POST":
         return _act(request, row, here)
+    tab = "lineage" if request.GET.get("tab") == "lineage" else ""
     files = file_rows(row, selectors.files_of(row))
     may_approve = request.actor.may(P.MODELS_APPROVE, parent.team_id)
     targets = [t for t in selectors.teams_to_write(request.actor) if t.id != parent.team_id]
@@ -81,6 +83,8 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
             ),
             "columns": _columns(row.signature or {}),
             "seen_aliases": seen_aliases(parent),
+            "tab": tab,
+            "graph": lineage_context(request, "model", row.id) if tab == "lineage" else None,
         },
     )
 

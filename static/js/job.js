@@ -16,6 +16,10 @@ if (root) {
   let heard = null;
 
   function show(name, push = true) {
+    if (!document.getElementById(`tab-${name}`)) {
+      location.assign(tabs.find((tab) => tab.dataset.tab === name).href); // read only when asked for
+      return;
+    }
     const before = tabs.find((tab) => tab.getAttribute("aria-selected") === "true");
     if (before) scrolls.set(before.dataset.tab, window.scrollY);
     for (const tab of tabs) {

@@ -123,6 +123,31 @@ def test_dataset_goes_from_upload_to_trash(shell: SimpleNamespace):
     assert "No " not in shell.run("checkpoint", "list")
 
 
+def test_space_retention_and_lineage_have_commands(shell: SimpleNamespace):
+    for number in range(3):
+        write(shell.folder / "data", {"x.bin": bytes([number]) * 1000 * (number + 1)})
+        shell.run("dataset", "upload", "data", "grown")
+    space = shell.json("dataset", "space", "grown")
+    assert (space["stored"], space["current"], space["old"]) == (6000, 3000, 3000)
+    assert "2 of 3: v1, v2" in shell.run("dataset", "space", "grown")
+    planned = shell.run("dataset", "retention", "grown", "--keep-last", "1")
+    assert "Would delete 2 versions and free" in planned and "v2, v1" in planned
+    assert shell.run("dataset", "versions", "grown", "-q").split() == ["3", "2", "1"]
+    shell.run("dataset", "retention", "grown", "--keep-last", "1", "--delete", "--yes")
+    assert shell.run("dataset", "versions", "grown", "-q").split() == ["3"]
+    shell.run("dataset", "retention", "grown", "--keep-last", "2", "--save")
+    assert shell.json("dataset", "retention", "grown")["keep_last"] == 2
+    assert "grown v3" in shell.run("lineage", "dataset:grown@3")
+    assert shell.json("lineage", "dataset:grown")["nodes"][0]["kind"] == "dataset"
+    shell.run("lineage", "dataset:none", code=3)
+    shell.run("lineage", "grown", code=2)
+    assert "grown" in shell.run("storage")
+    shell.run("dataset", "delete", "grown")
+    assert "In the trash until" in shell.run("storage", "--unused")
+    shell.run("dataset", "purge", "grown", "--yes")
+    assert "grown" not in shell.run("storage", "--unused")
+
+
 def test_cut_upload_resumes_after_kills_of_client_and_portal(
     shell: SimpleNamespace, portal: tuple[Portal, str]
 ):

@@ -18,13 +18,13 @@ class Model:
     """A tree, its blocks, and the same as a dictionary."""
 
     def __init__(self):
-        self.data, self.files, self.tree = {}, {}, Tree([], lambda digest: [])
+        self.data, self.files, self.tree = {}, {}, Tree([], lambda digests: {})
 
     def change(self, changes):
         entries = {path: sha and Entry(path, sha, len(path)) for path, sha in changes.items()}
         blocks, data = changed_tree(self.tree, entries)
         self.data |= data
-        self.tree = Tree(blocks, lambda digest: decode(self.data[digest]))
+        self.tree = Tree(blocks, lambda digests: {d: decode(self.data[d]) for d in digests})
         for path, entry in entries.items():
             self.files.pop(path, None)
             if entry:
@@ -84,9 +84,9 @@ def test_a_small_change_rewrites_one_block():
     files = {
         f"d{n % 100}/{n:06}.png": Entry(f"d{n % 100}/{n:06}.png", "aa", 1) for n in range(20_000)
     }
-    blocks, data = changed_tree(Tree([], lambda digest: []), files)
+    blocks, data = changed_tree(Tree([], lambda digests: {}), files)
     assert 8 < len(blocks) < 60
-    tree = Tree(blocks, lambda digest: decode(data[digest]))
+    tree = Tree(blocks, lambda digests: {d: decode(data[d]) for d in digests})
     changed, new = changed_tree(tree, {"d7/000007.png": Entry("d7/000007.png", "bb", 1)})
     assert len(new) == 1
     assert len(set(changed) & set(blocks)) == len(blocks) - 1

@@ -36,7 +36,7 @@ def split(target: str) -> tuple[str, str]:
 def _commands_of(noun: str) -> Commands:
     """Return the commands of `dataset` or `checkpoint`."""
     group = Commands(help=f"Upload, download, version and share {noun}s.")
-    for build in (_listing, _changing, _transfers, _versions):
+    for build in (_listing, _changing, _transfers, _versions, _space):
         build(group, noun)
     return group
 
@@ -288,6 +288,93 @@ def _versions(group: Commands, noun: str) -> None:
             return
         made = _of(session, noun).tag(name, tag, revision, may_move=move)
         session.show(made, f"{name}@{tag} is version {made['version']}.", [tag])
+
+
+def _space(group: Commands, noun: str) -> None:
+    @group.command("space")
+    def show_space(
+        session: Session,
+        name: Name,
+        discard: Annotated[
+            bool,
+            Option("--discard", help="Delete files without a version and uploads that stopped."),
+        ] = False,
+    ) -> None:
+        """Show what the bytes are for, and what nothing refers to."""
+        rows = _of(session, noun)
+        freed = rows.discard_unused(name)["bytes"] if discard else 0
+        found = rows.space(name)
+        loose = found["unreferenced"]
+        named = ", ".join(f"v{number}" for number in loose[:10]) + (", …" if loose[10:] else "")
+        facts = [
+            ["Stored", size(found["stored"])],
+            ["In versions with a branch or tag", size(found["current"])],
+            ["Only in older versions", size(found["old"])],
+            [
+                "Files that no version names",
+                f"{found['unnamed_files']:,}, {size(found['unnamed'])}",
+            ],
+            ["Uploads not completed", f"{found['uploads']:,}, {size(found['uploads_bytes'])}"],
+            ["Versions that nothing refers to", f"{len(loose)} of {found['versions']}: {named}"],
+        ]
+        done = [f"Deleted {size(freed)} of unused files."] if discard else []
+        step = f"Dry run of deleting old versions: muster {noun} retention {name} --keep-last 1"
+        hint = [step] if found["old"] else []
+        session.show({**found, "freed": freed}, [*done, Table(["", "~"], facts), *hint], [name])
+
+    @group.command("retention")
+    def apply_retention(
+        session: Session,
+        name: Name,
+        keep_last: Annotated[
+            int | None, Option("--keep-last", min=0, metavar="N", help="Keep the last versions.")
+        ] = None,
+        keep_days: Annotated[
+            int | None, Option("--keep-days", min=0, metavar="N", help="Keep versions for days.")
+        ] = None,
+        save: Annotated[bool, Option("--save", help="Apply these rules from now on.")] = False,
+        delete: Annotated[bool, Option("--delete", help="Delete now, once.")] = False,
+        is_sure: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
+    ) -> None:
+        """Show which versions rules would delete; a dry run unless --delete or --save.
+
+        Without rules, those of the repository. Versions with a tag, heads of branches and versions
+        that a job still uses always stay.
+        """
+        rows = _of(session, noun)
+        given = {"keep_last": keep_last, "keep_days": keep_days}
+        rules = {key: value for key, value in given.items() if value is not None}
+        found = rows.retention(name, **rules)
+        what = f"{len(found['versions'])} versions"
+        if delete and found["versions"]:
+            question = f"Delete {what} of {name} permanently?"
+            if not is_sure and not confirm(question, err=True):
+                raise InvalidInput("Nothing was deleted.", code="not_confirmed")
+            kept = {key: found[key] for key in ("keep_last", "keep_days")}
+            found = rows.delete_old(name, **kept)
+        if save:
+            rows.change(name, **{"keep_last": 0, "keep_days": 0, **rules})
+        verb = "Deleted" if delete else "Would delete"
+        freed = "which freed" if delete else "and free"
+        lines = [f"{verb} {what} {freed} {size(found['bytes'])}."]
+        if found["versions"]:
+            lines.append(", ".join(f"v{number}" for number in found["versions"][:50]))
+        if save:
+            lines.append("Saved the rules.")
+        session.show(found, lines, found["versions"])
+
+    @group.command("purge")
+    def purge_repository(
+        session: Session,
+        name: Name,
+        is_sure: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
+    ) -> None:
+        """Delete one in the trash permanently, with its versions."""
+        question = f"Delete {name} with all of its versions permanently?"
+        if not is_sure and not confirm(question, err=True):
+            raise InvalidInput("Nothing was deleted.", code="not_confirmed")
+        _of(session, noun).purge(name)
+        session.show({"deleted": name}, f"Deleted {name} permanently.", [name])
 
 
 @contextmanager

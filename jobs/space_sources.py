@@ -1,0 +1,35 @@
+"""What logs of jobs take, for the pages of storage."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Sum
+
+from jobs.models import Attempt
+from jobs.selectors import visible_jobs
+from jobs.storage import largest
+from portal.core.messages import Message
+from workspaces.quotas.space import Asked, Source, Total, Use
+
+
+def _total(asked: Asked) -> Total:
+    jobs = asked.narrow(visible_jobs(asked.actor))
+    rows = Attempt.objects.filter(job__in=jobs, log_bytes__gt=0)
+    sums = rows.aggregate(n=Count("job_id", distinct=True), bytes=Sum("log_bytes"))
+    return Total(sums["n"], sums["bytes"] or 0)
+
+
+def _largest(asked: Asked, most: int) -> list[Use]:
+    jobs = asked.narrow(visible_jobs(asked.actor)).select_related("team", "owner")
+    return [
+        Use(
+            f"#{job.number} {job.name}",
+            size,
+            job.team.slug,
+            job.owner.email,
+            f"/{asked.org}/jobs/{job.number}?tab=logs",
+        )
+        for size, job in largest(jobs, most)
+    ]
+
+
+SOURCE = Source("log", Message("Job logs"), 50, _total, _largest)

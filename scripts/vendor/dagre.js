@@ -1,0 +1,1 @@
+export { Graph, layout } from "@dagrejs/dagre";
