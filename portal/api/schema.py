@@ -12,6 +12,7 @@ TAGS = {
     "Models": ("models", "models-trash"),
     "Datasets": ("datasets", "datasets-trash"),
     "Checkpoints": ("checkpoints", "checkpoints-trash"),
+    "Workspaces": ("workspaces", "workspaces-trash"),
     "Usage": ("gpu-time", "idle-gpus", "storage"),
     "Nodes": ("nodes", "wall", "agent"),
     "Pools": ("pools",),
