@@ -4,7 +4,7 @@ import re
 
 from django.apps import AppConfig
 
-UPLOAD_FORM = re.compile(r"/[^/]+/(datasets|checkpoints)/[^/]+/upload")
+UPLOAD_FORM = re.compile(r"/[^/]+/(datasets|checkpoints|workspaces)/[^/]+/upload")
 COMMITS_LIMIT = 512 << 20  # bytes: a million changes, one a line
 _REPOSITORY = r"/api/v1/orgs/[^/]+/(datasets|checkpoints)/[^/]+"
 CONTENTS = re.compile(rf"{_REPOSITORY}/(contents|uploads/[^/]+)")

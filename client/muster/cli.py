@@ -24,6 +24,7 @@ GROUPS = {
     "model": ("models", "models", "Register, upload, download and approve models."),
     "dataset": ("datasets", "datasets", "Upload, download, version and share datasets."),
     "checkpoint": ("datasets", "checkpoints", "Upload, download, version and share checkpoints."),
+    "workspace": ("workspaces", "app", "Share folders of files without versions."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
     "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
     "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),

@@ -207,7 +207,8 @@ class _InvitationView(FolderView):
 
     def withdraw(self, workspace: str, **whom: Any) -> Response:
         row = self.folder(workspace)
-        services.withdraw(actor=self.actor, folder=row, invitation=invitation_in(row, **whom))
+        found = row.invitations.filter(**whom).select_related("team", "user").first()
+        services.withdraw(actor=self.actor, folder=row, invitation=found)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -394,11 +395,3 @@ def person_in(email: str) -> User:
             code="no_member",
         )
     return row.user  # type: ignore[no-any-return]
-
-
-def invitation_in(folder: SharedFolder, **whom: Any) -> Any:
-    """Return an invitation. Raises NotFound."""
-    row = folder.invitations.filter(**whom).select_related("team", "user").first()
-    if row is None:
-        raise NotFound(Message("It is not shared with them."), code="no_invitation")
-    return row

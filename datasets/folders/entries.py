@@ -57,8 +57,8 @@ def place(
     *, actor: Actor, folder: SharedFolder, aside: Aside, path: str, replaces: bool = True
 ) -> FolderEntry:
     """Move a file that was written aside into the folder. Raises QuotaExceeded, Conflict."""
-    check_may_write(actor, folder)
     row, tree = locked(folder), tree_of(folder)
+    check_may_write(actor, row)  # as it is now, after a long upload
     old = tree.find(path)
     usage.hold(row, aside.size, old.size if old else 0)
     tree.place(aside, path, replaces=replaces)
@@ -78,8 +78,8 @@ def move(
     *, actor: Actor, folder: SharedFolder, source: str, target: str, replaces: bool = False
 ) -> FolderEntry:
     """Move or rename a file or folder. Raises NotFound, Conflict if something is at the target."""
-    check_may_write(actor, folder)
     row, tree = locked(folder), tree_of(folder)
+    check_may_write(actor, row)
     usage.release(row, tree.move(source, target, replaces=replaces))
     record_change("moved", actor.email, row, before={"path": source}, after={"path": target})
     return tree.entry(target)
@@ -111,8 +111,8 @@ def copy(
 @transaction.atomic
 def delete(*, actor: Actor, folder: SharedFolder, paths: Iterable[str]) -> int:
     """Delete files, and folders with all in them, at once; return the bytes. Raises NotFound."""
-    check_may_write(actor, folder)
     row, tree, chosen = locked(folder), tree_of(folder), list(paths)
+    check_may_write(actor, row)
     for path in chosen:  # all are there, before any is deleted
         tree.entry(path)
     freed = sum(tree.delete(path) for path in chosen)

@@ -112,10 +112,12 @@ def invite(
 
 
 @transaction.atomic
-def withdraw(*, actor: Actor, folder: SharedFolder, invitation: FolderInvitation) -> None:
-    """Withdraw an invitation, which ends access at once. Raises NotPermitted."""
+def withdraw(*, actor: Actor, folder: SharedFolder, invitation: FolderInvitation | None) -> None:
+    """Withdraw an invitation, if there is one; access ends at once. Raises NotPermitted."""
     check_may_manage(actor, folder)
     row = locked(folder)
+    if invitation is None:
+        return
     whom = invitation.team.slug if invitation.team else invitation.user.email
     invitation.delete()
     record_change("unshared", actor.email, row, before={"with": whom})
