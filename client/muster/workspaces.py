@@ -141,7 +141,7 @@ class Workspaces:
         return targets
 
     def _below(self, name: str, path: str) -> Iterator[Json]:
-        above, _slash, last = path.rpartition("/")
+        above = path.rpartition("/")[0]
         if not path:
             yield from self.files(name, recursive=True)
             return

@@ -34,9 +34,9 @@ _TEXT = re.compile(r"text/|application/(json|x-?yaml|toml|xml|javascript|x-sh)\Z
 class Download:
     """A file to send.
 
-    `pieces(start, end)` returns its bytes of a range. `accelerated` is its path below the location
-    of nginx that sends it, "" if there is none. Without a `sha256`, `tag` says when it has changed. `is_shown`: browsers show it, sandboxed, if its
-    type is safe.
+    `pieces(start, end)` returns its bytes of a range. `accelerated` is its path below the
+    `location` of nginx that sends it, "" if there is none. `tag` says when a file without `sha256`
+    has changed. `is_shown`: browsers show it, sandboxed, if its type is safe.
     """
 
     name: str

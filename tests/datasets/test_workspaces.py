@@ -210,8 +210,8 @@ def test_uploads_continue_where_they_ended_and_appear_at_the_end(stage):
         entries.find_upload(stage.ada, stage.code, upload.id)
     empty = entries.start_upload(actor=stage.ben, folder=stage.code, path="empty", size=0)
     assert empty.is_complete and stage.tree.entry("empty").size == 0
+    upload = entries.start_upload(actor=stage.ben, folder=stage.code, path="new", size=1)
     with pytest.raises(Conflict):  # a folder is there
-        upload = entries.start_upload(actor=stage.ben, folder=stage.code, path="new", size=1)
         entries.append(actor=stage.ben, upload=upload, offset=0, chunks=[b"1"])
     with clock.frozen(clock.now() + timedelta(days=2)), no_scope():
         apply_retention()
