@@ -17,7 +17,7 @@ from portal.core.messages import Message
 from workspaces.access.actors import Actor
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}\Z")
-_NUMBER = re.compile(r"[1-9][0-9]{0,5}\Z")
+_NUMBER = re.compile(r"v?([1-9][0-9]{0,5})\Z")
 
 
 def visible_repositories(
@@ -54,7 +54,7 @@ def versions_of(repository: Repository) -> QuerySet[Version]:
 
 
 def find_version(repository: Repository, revision: str = "") -> Version:
-    """Return a version by branch, tag, number, or 7 or more digits of its id.
+    """Return a version by branch, tag, number (3 or v3), or 7 or more digits of its id.
 
     By default the head of the default branch. Raises NotFound, with the code `empty` for a branch
     without versions.
@@ -71,8 +71,8 @@ def find_version(repository: Repository, revision: str = "") -> Version:
         found: Version | None = ref.version
     else:
         rows = Version.objects.filter(repository=repository).select_related("author")
-        if _NUMBER.match(revision):
-            found = rows.filter(number=int(revision)).first()
+        if number := _NUMBER.match(revision):
+            found = rows.filter(number=int(number[1])).first()
         elif _COMMIT.match(revision):
             matches = list(rows.filter(commit__startswith=revision)[:2])
             found = matches[0] if len(matches) == 1 else None

@@ -7,6 +7,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
+from datasets import staging
 from datasets.folders import services as folders
 from datasets.folders import usage
 from datasets.models import FolderLock, FolderUpload, Repository
@@ -16,6 +17,7 @@ from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
 
 COUNTED_EVERY = timedelta(minutes=10)
+UNUSED = timedelta(days=1)  # until the folder of a version is removed
 
 
 @shared_task(name="datasets.retention")
@@ -37,3 +39,10 @@ def count_workspaces() -> None:
     """Count what jobs have written into workspaces."""
     with platform_scope("house-keeping"):
         usage.count_all(clock.now() - COUNTED_EVERY)
+
+
+@shared_task(name="datasets.remove_trees")
+def remove_trees() -> None:
+    """Remove the folders of versions that no job has used for a day."""
+    with platform_scope("house-keeping"):
+        staging.remove_unused(clock.now() - UNUSED)

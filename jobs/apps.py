@@ -7,7 +7,8 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from clusters import workload
         from clusters.services.pools import names_visible_to
-        from jobs import access, dashboard, gpu_use, leavers  # models are loaded by now
+        from datasets import uses
+        from jobs import access, dashboard, gpu_use, inputs, leavers  # models are loaded by now
         from jobs.scheduling import cluster_load
         from jobs.web.navigation import ENTRIES
         from jobs.web.search import PROVIDERS
@@ -22,3 +23,4 @@ class JobsConfig(AppConfig):
         register_pools(names_visible_to)
         leavers.register()
         gpu_use.register()
+        uses.register(inputs.commits_in_use)

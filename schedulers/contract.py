@@ -55,6 +55,7 @@ class Capability(StrEnum):
     USERS = "users"
     # keeps secrets of an attempt on the cluster until it ends (`SupportsRelease`)
     RELEASE = "release"
+    INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
     # an acknowledged submission can be lost: it counts once it is still seen 10 s later
     CONFIRM = "confirm"
 
@@ -86,6 +87,32 @@ class Identity:
 
 
 @dataclass(frozen=True)
+class InputFiles:
+    """A version of a dataset or checkpoint that a job reads.
+
+    `tree` is its folder on the portal's file system, below the portal's data folder
+    ("trees/ORG/COMMIT"); empty if there is none and the node must fetch the files by `commit`.
+    `path` is where the job wants it besides MUSTER_INPUT_NAME, or empty.
+    """
+
+    name: str
+    org: str
+    kind: str  # "dataset" or "checkpoint"
+    repository: str
+    number: int
+    commit: str
+    tree: str = ""
+    path: str = ""
+    files: int = 0
+    bytes: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the version for people: "cifar@3"."""
+        return f"{self.repository}@{self.number}"
+
+
+@dataclass(frozen=True)
 class Launch:
     """One attempt, ready to start: names are resolved and variables are set.
 
@@ -110,6 +137,9 @@ class Launch:
     is_new: bool = False  # never submitted before: skip the lookup of an existing job
     # by path, for nodes without access to the portal's copy; MUSTER_EXAMPLES is their folder
     examples: Mapping[str, bytes] = field(default_factory=dict)
+    # programs of Muster by file name, of the standard library only; MUSTER_PROGRAMS is their folder
+    programs: Mapping[str, bytes] = field(default_factory=dict)
+    inputs: Sequence[InputFiles] = ()
     grace: float = 30  # between SIGTERM and SIGKILL
     placement: Placement | None = None
     org: str = ""  # slugs of the organization and the team, e-mail address of the submitter
@@ -363,6 +393,17 @@ class SupportsIdentities(Protocol):
 
     def check_identity(self, identity: Identity) -> None:
         """Raise Rejected with the field that this cluster does not support."""
+
+
+class SupportsInputs(Protocol):
+    """A backend with Capability.INPUTS."""
+
+    @property
+    def sees_data(self) -> bool:
+        """Whether jobs read trees below the portal's data folder; otherwise nodes fetch files."""
+
+    def check_inputs(self, launch: Launch) -> None:
+        """Raise Rejected if an input cannot be mounted at its path here."""
 
 
 class SupportsNative(Protocol):

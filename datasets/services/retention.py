@@ -14,6 +14,7 @@ from datasets.models import Block, Content, Ref, Repository, Upload, Version
 from datasets.selectors import tree_of
 from datasets.services.records import locked, record_change
 from datasets.services.repositories import check_no_hold, purge
+from datasets.uses import commits_in_use
 from datasets.xet.stored import forget
 from portal.blobs.files import file_store
 from portal.core import clock
@@ -36,7 +37,7 @@ class Plan(NamedTuple):
 def plan(repository: Repository, *, keep_last: int, keep_days: int) -> Plan:
     """Return what these rules would delete now. 0 is no rule; either rule keeps a version.
 
-    Versions with a tag, and heads of branches, stay.
+    Versions with a tag, heads of branches, and what jobs use that have not ended, stay.
     """
     rows = list(_candidates(repository, keep_last, keep_days))
     if not rows:
@@ -64,6 +65,15 @@ def delete_versions(*, actor: Actor, repository: Repository, versions: list[Vers
     row = locked(repository)
     check_no_hold(row)
     named = Ref.objects.filter(version__in=versions).select_related("version").first()
+    in_use = commits_in_use(row.org_id)
+    if used := next((version for version in versions if version.commit in in_use), None):
+        raise Conflict(
+            Message(
+                "A job that has not ended uses version {version}. Wait for its end.",
+                version=used.number,
+            ),
+            code="in_use",
+        )
     if named is not None:
         raise Conflict(
             Message(
@@ -108,6 +118,9 @@ def _purge(pk: UUID, before: datetime) -> bool:
     found = row.filter(deleted_at__lt=before, legal_hold="").first()
     if found is None:  # restored in the meantime
         return False
+    in_use = commits_in_use(found.org_id)
+    if Version.objects.filter(repository=found, commit__in=in_use).exists():
+        return False
     purge(found, BY)
     return True
 
@@ -119,6 +132,7 @@ def _candidates(repository: Repository, keep_last: int, keep_days: int) -> list[
     rows = Version.objects.filter(repository=repository).order_by("-number")
     last = list(rows.values_list("id", flat=True)[:keep_last]) if keep_last else []
     rows = rows.exclude(id__in=last).exclude(id__in=named)
+    rows = rows.exclude(commit__in=commits_in_use(repository.org_id))
     if keep_days:
         rows = rows.filter(created_at__lt=clock.now() - timedelta(days=keep_days))
     return list(rows.defer("blocks"))

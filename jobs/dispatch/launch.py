@@ -12,10 +12,11 @@ from django.conf import settings
 from clusters.models import Cluster, Pool, PoolGrant
 from clusters.sharing import not_served_text, only_org_id, uids_of
 from jobs.examples import contents
+from jobs.inputs import JobData
 from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from portal.core.messages import Message
-from schedulers.contract import Identity, Launch, Placement
+from schedulers.contract import Identity, InputFiles, Launch, Placement
 from schedulers.spec import JobSpec, Launcher, Task, environment, script
 from workspaces.access.actors import Actor
 from workspaces.credentials.secrets import OpenedSecrets, SecretReferences, open_secrets
@@ -26,9 +27,12 @@ NIL = UUID(int=0)
 
 
 def build_launches(
-    attempts: Sequence[Attempt], known: Collection[UUID], cluster: Cluster | None = None
+    attempts: Sequence[Attempt],
+    known: Collection[UUID],
+    cluster: Cluster | None = None,
+    data: Mapping[UUID, JobData] | None = None,
 ) -> list[Launch]:
-    """Build the launches of these attempts, with their tokens, secrets and system users.
+    """Build the launches of these attempts, with their tokens, secrets, inputs and system users.
 
     `known` are attempts that may have been handed over before. System users are looked up only for
     clusters that need them.
@@ -52,7 +56,8 @@ def build_launches(
             uid=uids.get(attempt.job.team_id, 0),
             **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
             | _block_missing_secret(secrets)
-            | _block_other_organization(cluster, only, attempt),
+            | _block_other_organization(cluster, only, attempt)
+            | _inputs_of((data or {}).get(attempt.job_id)),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]
@@ -83,6 +88,15 @@ def _secret_use(attempt: Attempt) -> SecretReferences:
 def _block_missing_secret(opened: OpenedSecrets) -> dict[str, Any]:
     """Bar a launch whose secret was deleted since; it would fail without explanation."""
     return {"block_reason": opened.lacks, "blocked_field": "secrets"} if opened.lacks else {}
+
+
+def _inputs_of(data: JobData | None) -> dict[str, Any]:
+    """Return the inputs of a launch; data that may no longer be read bars it."""
+    if data is None:
+        return {}
+    if data.refusal:
+        return {"block_reason": data.refusal, "blocked_field": "inputs"}
+    return {"inputs": tuple(data.inputs)}
 
 
 def _block_other_organization(
@@ -132,8 +146,19 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
         examples_dir=str(settings.MUSTER_EXAMPLES),
     )
     grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
+    inputs = [
+        InputFiles(name, actor.org_slug, entry.kind, entry.name, 0, "0" * 40, path=entry.path)
+        for name, entry in spec.inputs.items()
+    ]
     return _launch(
-        spec, task, "muster-rehearsal", None, actor.email, pool, **_grant_options(pool, grant)
+        spec,
+        task,
+        "muster-rehearsal",
+        None,
+        actor.email,
+        pool,
+        inputs=tuple(inputs),
+        **_grant_options(pool, grant),
     )
 
 

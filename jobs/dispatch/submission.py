@@ -16,6 +16,8 @@ from clusters.services.credentials import note_use
 from jobs import live_updates
 from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import StateChange, transition
+from jobs.dispatch.staging import Preparing, prepare
+from jobs.inputs import data_of
 from jobs.models import Attempt
 from portal.core import clock
 from portal.core.messages import Message
@@ -25,6 +27,7 @@ from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
 WORKERS = 8  # concurrent submissions
+LOOK_AGAIN = 1.0  # seconds until a job is tried again whose files are being prepared
 MAX_TRIES = 200  # failed hand-overs before the attempt fails
 
 
@@ -73,14 +76,20 @@ class SubmissionPool:
         )
         still = set(held.values_list("id", flat=True))
         attempts = [attempt for attempt in claim.attempts if attempt.id in still]
-        backend, launches = (
-            backends.backend_of(claim.cluster),
-            build_launches(attempts, claim.orphans, claim.cluster),
-        )
+        backend = backends.backend_of(claim.cluster)
+        data, waiting = prepare(backend, data_of(attempts))
+        launches = build_launches(attempts, claim.orphans, claim.cluster, data)
         note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _completed
         return InFlight(
-            claim, attempts, [start(_submit, backend, claim, launch) for launch in launches]
+            claim,
+            attempts,
+            [
+                start(_submit, backend, claim, launch)
+                if (why := waiting.get(attempt.job_id)) is None
+                else _completed(lambda why: why, why)
+                for attempt, launch in zip(attempts, launches, strict=True)
+            ],
         )
 
     def finish(self, in_flight: InFlight) -> int:
@@ -157,6 +166,11 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
 
 def _postpone(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[StateChange]:
     """Retry later with backoff: the state of the job is unknown, so the claim stays."""
+    if isinstance(error, Preparing):
+        Attempt.objects.filter(id=attempt.id, lease=claim.lease).update(
+            lease_until=clock.after(LOOK_AGAIN), evidence=str(error)[:500]
+        )
+        return
     log.warning(
         "cluster %s did not accept %s: %s",
         claim.cluster.name,

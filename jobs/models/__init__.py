@@ -1,4 +1,5 @@
 from jobs.models.attempt import Attempt, PendingSpell
+from jobs.models.data import JobInput
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
 from jobs.models.utilization import AttemptUtilization, GpuCapacity, GpuTime, NodeUtilization
@@ -11,6 +12,7 @@ __all__ = [
     "GpuTime",
     "ImageEnd",
     "Job",
+    "JobInput",
     "NodeUtilization",
     "PendingSpell",
 ]

@@ -37,6 +37,7 @@ from workspaces.tenancy.scope import platform_scope
 HERE = frozenset({Feature.POOLS, Feature.SECRETS})
 FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
+    Capability.INPUTS: Feature.INPUTS,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
 }

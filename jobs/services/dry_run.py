@@ -29,6 +29,8 @@ from jobs.services.checks import (
     ignored_options,
     request_for,
 )
+from jobs.services.inputs import check_mounts, resolve_inputs
+from jobs.services.inputs import text_of as inputs_text
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core.errors import PortalError
 from portal.core.formatting import amount_text
@@ -127,6 +129,8 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
             " ", (Message("Runs on cluster {name}.", name=p.cluster.name), p.why)
         ),
     )
+    if spec.inputs and checks[0].is_ok:
+        _try(checks, "inputs", lambda: resolve_inputs(actor, team, spec), inputs_text)
     cluster = place and place.cluster
     starts, launch = False, ""
     if cluster is not None:
@@ -154,6 +158,13 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
                 "options of the scheduler",
                 lambda: ignored_options(actor, team, spec, place),
                 lambda out: out or Message("None is ignored."),
+            )
+        if any(entry.path for entry in spec.inputs.values()):
+            _try(
+                checks,
+                "mount paths",
+                lambda: check_mounts(actor, team, spec, place),
+                Message("The inputs can be mounted at their paths."),
             )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))

@@ -15,7 +15,7 @@ from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
 from jobs.scheduling.admission import AdmissionRequest
 from jobs.scheduling.snapshot import snapshot_of
-from jobs.services import accept
+from jobs.services import accept, inputs
 from jobs.services.checks import (
     Place,
     Prerequisite,
@@ -46,8 +46,8 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
     Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (the request alone exceeds a
     limit).
     """
-    whole = nullcontext() if accept.is_one_statement() and not spec.after else transaction.atomic()
-    with whole:
+    is_single = accept.is_one_statement() and not spec.after and not spec.inputs
+    with nullcontext() if is_single else transaction.atomic():
         return _submit(actor, team, spec, parent)
 
 
@@ -60,6 +60,8 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     place = _choose_place(actor, team, spec, request)
     check_place_rule(team, place)
     check_image(spec, place.cluster, place.pool)
+    data = inputs.resolve_inputs(actor, team, spec)
+    inputs.check_mounts(actor, team, spec, place)
     needs = find_needs(actor, spec)
     _check_needs(needs)
     job = _new_job(actor, team, spec, place, request)
@@ -82,6 +84,8 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
             Dependency(org_id=team.org_id, job=job, needs=need.job, condition=need.condition)
             for need in needs
         )
+    if data:
+        inputs.record_inputs(job, data)
     live_updates.job_added(job)
     wake_worker("jobs.dispatch")
     return job
@@ -128,9 +132,10 @@ def rerun_job(
 ) -> Job:
     """Submit the job again, optionally with a changed spec or for another team.
 
-    The new job remembers its parent. A rerun with the original spec drops its dependencies.
+    The new job remembers its parent. A rerun with the original spec drops its dependencies, and
+    reads the same versions of data.
     """
-    again = spec or _without_dependencies(spec_of(job))
+    again = spec or inputs.with_pinned_inputs(job, _without_dependencies(spec_of(job)))
     return submit_job(actor=actor, team=team or job.team, spec=again, parent=job)
 
 

@@ -38,6 +38,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-artifacts": {"task": "experiments.sweep_artifacts", "schedule": 3600.0},
     "workspace-usage": {"task": "datasets.workspace_usage", "schedule": 600.0},
     "dataset-retention": {"task": "datasets.retention", "schedule": 3600.0},
+    "remove-trees": {"task": "datasets.remove_trees", "schedule": 3600.0},
     "purge-models": {"task": "registry.purge", "schedule": 3600.0},
     "purge-trash": {"task": "experiments.purge", "schedule": 3600.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},

@@ -15,6 +15,7 @@ export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
 export PET_NODE_RANK="$NODE_RANK" SLURM_NODEID="$NODE_RANK" SLURM_PROCID="$RANK"
 [ -w "${HOME:-/}" ] || export HOME=/muster/work
 [ -e /muster/given/examples ] && export MUSTER_EXAMPLES=/muster/given/examples
+[ -e /muster/given/programs ] && export MUSTER_PROGRAMS=/muster/given/programs
 exec 3>&1 1>/dev/null 2>&1
 if ! mkdir -p -- "$MUSTER_OUTPUT_DIR"; then
     echo "muster: $MUSTER_OUTPUT_DIR, the folder for what the job writes, cannot be made by user $(id -u)" >&3

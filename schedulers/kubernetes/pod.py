@@ -233,9 +233,11 @@ def _variables(env: Mapping[str, str], name: str) -> list[Object]:
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
     """Return the files of the read-only folder: key in the Secret, path, content."""
     own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
+    folders = {"example": ("examples", launch.examples), "program": ("programs", launch.programs)}
     return own + [
-        (f"example-{i}", f"examples/{path}", content)
-        for i, (path, content) in enumerate(launch.examples.items())
+        (f"{key}-{i}", f"{folder}/{path}", content)
+        for key, (folder, files) in folders.items()
+        for i, (path, content) in enumerate(files.items())
     ]
 
 

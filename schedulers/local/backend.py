@@ -28,6 +28,7 @@ from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
     Handle,
+    InputFiles,
     Launch,
     LogChunk,
     NodeFacts,
@@ -49,9 +50,11 @@ from schedulers.local.isolation import (
     command,
     isolation_of,
     memory_folder,
+    mount_fault,
     prepare,
 )
 from schedulers.local.machine import machine
+from schedulers.spec.names import data_variable
 from schedulers.states import Reason, State
 
 TAIL = 64 << 10
@@ -131,8 +134,16 @@ class LocalBackend:
         "Run jobs on the server of this portal. Good for a workstation and for trying Muster."
     )
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.PLACES, Capability.IMAGES, Capability.EXEC, Capability.USERS}
+        {
+            Capability.PLACES,
+            Capability.IMAGES,
+            Capability.EXEC,
+            Capability.INPUTS,
+            Capability.USERS,
+        }
     )
+
+    sees_data: ClassVar[bool] = True
 
     def __init__(self, config: Config):
         self.config = config
@@ -183,6 +194,23 @@ class LocalBackend:
                     Message("{word} cannot be a data folder: it belongs to the system.", word=word),
                     "paths",
                 )
+
+    def check_inputs(self, launch: Launch) -> None:
+        if launch.image:
+            return
+        for one in launch.inputs:
+            if one.path and not self.isolation.has_mounts:
+                raise Rejected(
+                    Message(
+                        "Nothing can be mounted at {path} here, as jobs run without a container "
+                        "and bubblewrap is not installed. Leave `path` out and read ${variable}.",
+                        path=one.path,
+                        variable=data_variable("MUSTER_INPUT", one.name),
+                    ),
+                    f"inputs.{one.name}.path",
+                )
+            if fault := one.path and mount_fault(one.path):
+                raise Rejected(fault, f"inputs.{one.name}.path")
 
     @property
     def isolation(self) -> Isolation:
@@ -366,6 +394,7 @@ class LocalBackend:
             (aside / "script").write_text(launch.script)
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
+            _write_programs(aside / "programs", launch.programs)
             prepare(
                 self.isolation,
                 aside,
@@ -395,9 +424,15 @@ class LocalBackend:
             self.config.home,
             folder / "work",
             [folder / "work", folder / "out"],
-            [folder / "script", Path(room)],
+            [
+                folder / "script",
+                Path(room),
+                *self._programs(launch),
+                *(Path(self._tree(one)) for one in launch.inputs),
+            ],
             self.config.paths,
             _gpu_devices() if launch.gpus else (),
+            [(self._tree(one), one.path) for one in launch.inputs if one.path],
         )
         enter = ["/bin/sh", "-c", _ENTER, room]
         return {
@@ -423,6 +458,13 @@ class LocalBackend:
         """
         room = _IN_CONTAINER if launch.image else self._secret_folder(launch)
         files = {f"{name}_FILE": f"{room}/{name}" for name in launch.files}
+        for one in launch.inputs:
+            place = f"/muster/inputs/{one.name}" if launch.image else self._tree(one)
+            files[data_variable("MUSTER_INPUT", one.name)] = place
+        if launch.programs:
+            files["MUSTER_PROGRAMS"] = (
+                "/muster/programs" if launch.image else str(folder / "programs")
+            )
         if launch.image:
             env = {
                 "MUSTER_OUTPUT_DIR": "/muster/out",
@@ -469,6 +511,13 @@ class LocalBackend:
             **{name: os.environ[name] for name in _HOST if name in os.environ},
             "MUSTER_JOB_KEY": key,
         }
+
+    def _tree(self, one: InputFiles) -> str:
+        """Return the folder of an input, on this machine."""
+        return str((self.config.home or self.config.root) / one.tree)
+
+    def _programs(self, launch: Launch) -> list[Path]:
+        return [self._folder(launch.key) / "programs"] if launch.programs else []
 
     def _secret_folder(self, launch: Launch) -> str:
         """Return the folder of the secret files, in memory if the machine supports it."""
@@ -517,6 +566,10 @@ class LocalBackend:
             f"--cpus={launch.cpus:g}",
             "--env=MUSTER_JOB_KEY",
         ]
+        options += [f"--volume={one}:/muster/programs:ro" for one in self._programs(launch)]
+        for one in launch.inputs:
+            for path in filter(None, (f"/muster/inputs/{one.name}", one.path)):
+                options.append(f"--volume={self._tree(one)}:{path}:ro")
         if self.isolation.level is IsolationLevel.USER:
             options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
         if launch.memory:
@@ -841,3 +894,13 @@ def _time(seconds: float) -> datetime:
 
 def _write(path: Path, text: str) -> None:
     files.write(str(path), text)
+
+
+def _write_programs(folder: Path, programs: Mapping[str, bytes]) -> None:
+    """Write the programs that travel with the job; they stay the portal's."""
+    if programs:
+        folder.mkdir(mode=0o755)
+        folder.chmod(0o755)
+    for name, content in programs.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o644)

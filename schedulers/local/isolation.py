@@ -23,6 +23,7 @@ from portal.core.messages import Message
 from schedulers.contract import Unavailable
 
 MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was checked are used
+TREES = "trees"  # in the portal's folder: others may enter it, but not list it (datasets.staging)
 SOURCES = Path(__file__).resolve().parents[2]
 _ETC = (
     "alternatives",
@@ -44,6 +45,11 @@ _ETC = (
     "ssl",
     "timezone",
 )
+_NO_MOUNTS = (
+    *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/muster", "/proc", "/root", "/run"),
+    *("/sbin", "/sys", "/usr", "/var/run"),
+)
+_MOST_ENTRIES = 1000  # of a folder that gets a new entry: each is an argument of bubblewrap
 _ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64")
 _PROBE_UID = 65533  # any but the portal's; never assigned to a team
 _lock = threading.Lock()
@@ -101,8 +107,9 @@ class Isolation:
 class JobFileSystem:
     """The file-system view of one job.
 
-    The job may write `own` and read `shown`. `data` are folders declared by the operator, `home` is
-    the portal's folder, `root` that of all jobs.
+    The job may write `own` and read `shown`, and finds the folders of `mounts` (source, path)
+    read-only at these paths. `data` are folders declared by the operator, `home` is the portal's
+    folder, `root` that of all jobs.
     """
 
     root: Path
@@ -112,6 +119,7 @@ class JobFileSystem:
     shown: Sequence[Path] = ()
     data: Sequence[str] = ()
     devices: Sequence[str] = ()
+    mounts: Sequence[tuple[str, str]] = ()
 
 
 def isolation_of(
@@ -270,7 +278,8 @@ def _open(root: Path, home: Path | None) -> str:
     """
     if home is not None and home in root.parents:
         for entry in os.scandir(home):
-            if Path(entry.path) not in (root, *root.parents) and not entry.is_symlink():
+            is_entered = Path(entry.path) in (root, *root.parents) or entry.name == TREES
+            if not is_entered and not entry.is_symlink():
                 os.chmod(entry.path, entry.stat().st_mode & 0o700)
         for folder in (home, *(one for one in root.parents if home in one.parents)):
             folder.chmod(0o711)
@@ -324,9 +333,7 @@ def _view(place: JobFileSystem) -> list[str]:
     options = [
         "--unshare-pid",
         "--unshare-ipc",
-        "--dev-bind",
-        "/",
-        "/",
+        *_machine([path for _source, path in place.mounts]),
         "--proc",
         "/proc",
         "--perms",
@@ -348,7 +355,55 @@ def _view(place: JobFileSystem) -> list[str]:
                     options += ["--dir", str(above)]
                     made.add(above)
             options += [kind, str(path), str(path)]
-    return [*options, "--chdir", str(place.start)]
+    return [*options, *_mounts(place), "--chdir", str(place.start)]
+
+
+def mount_fault(path: str) -> str:
+    """Return why nothing can be mounted at a path of this machine; empty if it can."""
+    if any(Path(path).is_relative_to(kept) for kept in _NO_MOUNTS):
+        return Message("{path} belongs to the system.", path=path)
+    if Path(path).is_dir() and not Path(path).is_symlink():
+        return ""
+    above = _deepest(path)
+    if not above.is_dir() or os.path.lexists(path):
+        return Message("{path} is not a folder on this machine.", path=path)
+    if len(os.listdir(above)) > _MOST_ENTRIES:
+        return Message("{folder} has too many entries on this machine.", folder=above)
+    return ""
+
+
+def _deepest(path: str) -> Path:
+    """Return the deepest folder above a path that exists."""
+    return next(one for one in Path(path).parents if os.path.lexists(one))
+
+
+def _machine(mounts: Sequence[str]) -> list[str]:
+    """Return the options that show the whole machine, with places to mount at.
+
+    A folder that gets a new entry becomes a temporary one with the same entries, as bubblewrap
+    would make the new one on the machine otherwise.
+    """
+    changed = sorted({_deepest(path) for path in mounts if not os.path.isdir(path)})
+    options = [] if Path("/") in changed else ["--dev-bind", "/", "/"]
+    for folder in changed:
+        if folder != Path("/"):
+            options += ["--perms", f"{folder.stat().st_mode & 0o1777:o}", "--tmpfs", str(folder)]
+        for name in sorted(os.listdir(folder)):
+            entry = str(folder / name)
+            if os.path.islink(entry):
+                options += ["--symlink", os.readlink(entry), entry]
+            else:
+                options += ["--dev-bind-try", entry, entry]
+    return options
+
+
+def _mounts(place: JobFileSystem) -> list[str]:
+    options = []
+    for source, path in place.mounts:
+        for above in list(reversed(Path(path).parents))[1:]:
+            options += ["--dir", str(above)]  # bubblewrap would close those that it makes itself
+        options += ["--ro-bind", source, path]
+    return options
 
 
 def _sandbox(place: JobFileSystem) -> list[str]:
@@ -387,4 +442,4 @@ def _sandbox(place: JobFileSystem) -> list[str]:
         options += ["--bind-try", data, data]
     for path in place.own:
         options += ["--bind", str(path), str(path)]
-    return [*options, "--chdir", str(place.start)]
+    return [*options, *_mounts(place), "--chdir", str(place.start)]

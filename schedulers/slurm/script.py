@@ -12,6 +12,7 @@ No shell ever parses the base64 data. The program and Slurm write these files:
     SPOOL/KEY/end        "EXIT-CODE ASKED START END RANK"; RANK: the first of several that failed
     SPOOL/KEY/failed     created by the first rank that fails, with its "RANK EXIT-CODE" in `first`
     SPOOL/KEY/examples   files submitted with the script, if any
+    SPOOL/KEY/programs   programs of Muster submitted with the script, if any
     SPOOL/KEY/again      Slurm requeued the job and started it again, which this program refused
 """
 
@@ -78,9 +79,9 @@ base64 -d > node <<'DATA'
 {node}
 DATA
 chmod 700 script; umask "$before"
-{examples}"""
+{folders}"""
 
-_EXAMPLES = r"""mkdir examples && base64 -d <<'DATA' | tar -xzf - -C examples --no-same-owner
+_FOLDER = r"""mkdir {name} && base64 -d <<'DATA' | tar -xzf - -C {name} --no-same-owner
 {data}
 DATA
 """
@@ -159,6 +160,7 @@ export MASTER_ADDR="${MUSTER_FIRST_NODE:-127.0.0.1}"
 export PET_NODE_RANK="$NODE_RANK" PET_MASTER_ADDR="$MASTER_ADDR"
 export MUSTER_OUTPUT_DIR="$1/out"
 [ -d "$1/examples" ] && export MUSTER_EXAMPLES="$1/examples"
+[ -d "$1/programs" ] && export MUSTER_PROGRAMS="$1/programs"
 is_one_of_several=$MUSTER_FIRST_NODE
 unset MUSTER_FIRST_NODE
 cd "$1/work" || exit 125
@@ -225,7 +227,11 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
         script=_base64(launch.script),
         rank=_RANK_TEXT,
         node=_base64(image_head(launch, images) + NODE) if launch.image else "",
-        examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "",
+        folders="".join(
+            _FOLDER.format(name=name, data=_lines(_packed(files)))
+            for name, files in (("examples", launch.examples), ("programs", launch.programs))
+            if files
+        ),
     )
     text = head + _TAIL.replace(
         "#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else ""

@@ -6,16 +6,15 @@ Pure Python: imports no Django and no model, so the CLI and tests can use all of
 from __future__ import annotations
 
 from schedulers.spec.compare import FieldChange, diff
+from schedulers.spec.data import Best, Input, Keep, Output, Resume
 from schedulers.spec.environment import Task, environment
 from schedulers.spec.errors import FieldError, SpecErrors
 from schedulers.spec.examples import Example, examples
 from schedulers.spec.features import Feature
 from schedulers.spec.model import (
     ImageCheck,
-    Input,
     JobSpec,
     Launcher,
-    Output,
     Policy,
     Port,
     Preempt,
@@ -33,6 +32,7 @@ from schedulers.spec.slurm import Slurm
 __all__ = [
     "Accelerators",
     "Array",
+    "Best",
     "Condition",
     "Dependency",
     "Example",
@@ -42,6 +42,7 @@ __all__ = [
     "ImageCheck",
     "Input",
     "JobSpec",
+    "Keep",
     "Launcher",
     "Output",
     "Parsed",
@@ -50,6 +51,7 @@ __all__ = [
     "Preempt",
     "Priority",
     "Resources",
+    "Resume",
     "Slurm",
     "SpecErrors",
     "Task",

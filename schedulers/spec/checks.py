@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import permutations
 from typing import TYPE_CHECKING, TypeVar
 
 from schedulers.spec.errors import invalid
+from schedulers.spec.names import data_variable
 from schedulers.spec.sections import Fault
 
 if TYPE_CHECKING:
@@ -40,9 +42,7 @@ def faults_of_job(made: JobSpec) -> Iterator[Fault]:
                 ("secret_files", name),
                 f"is also set in `{taken}`, or {name}_FILE is; keep one of the two",
             )
-    paths = [entry.path for entry in made.inputs] + [entry.path for entry in made.outputs]
-    for path in _repeated(paths):
-        yield ("inputs",), f"the path {path} is used twice; each input and output needs its own"
+    yield from _faults_of_data(made)
     for name in _repeated(port.name for port in made.ports):
         yield ("ports",), f"the name {name} is used twice"
     for number in _repeated(port.port for port in made.ports):
@@ -53,6 +53,21 @@ def faults_of_job(made: JobSpec) -> Iterator[Fault]:
             ("envs",),
             f"is {size:,} bytes long in all; at most {MOST_ENVIRONMENT:,} are allowed",
         )
+
+
+def _faults_of_data(made: JobSpec) -> Iterator[Fault]:
+    paths = [entry.path for entry in (*made.inputs.values(), *made.outputs.values()) if entry.path]
+    for path in _repeated(paths):
+        yield ("inputs",), f"the path {path} is used twice; each input and output needs its own"
+    for inner, outer in permutations(paths, 2):
+        if inner.startswith(f"{outer}/"):
+            yield ("inputs",), f"the path {inner} is inside of {outer}; use separate paths"
+    for field in ("inputs", "outputs"):
+        for variable in _repeated(data_variable("", name) for name in getattr(made, field)):
+            yield (
+                (field,),
+                f"has two names for the variable MUSTER_{field[:-1].upper()}{variable}; rename one",
+            )
 
 
 def _repeated(values: Iterable[T]) -> list[T]:

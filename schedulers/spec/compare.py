@@ -22,13 +22,14 @@ class FieldChange:
 def diff(before: JobSpec, after: JobSpec) -> list[FieldChange]:
     """Return the changes in field order.
 
-    `envs`, `secrets`, `secret_files` and `labels` are compared per entry.
+    Mappings, such as `envs` and `inputs`, are compared per entry.
     """
     return list(_changes(before, after, ""))
 
 
 def _changes(before: Section, after: Section, prefix: str) -> Iterator[FieldChange]:
     written = before.model_dump(mode="json"), after.model_dump(mode="json")
+    short = [side.model_dump(mode="json", exclude_defaults=True) for side in (before, after)]
     for name in type(before).model_fields:
         old, new = getattr(before, name), getattr(after, name)
         if old == new:
@@ -38,7 +39,8 @@ def _changes(before: Section, after: Section, prefix: str) -> Iterator[FieldChan
         elif isinstance(old, Mapping):
             for key in dict.fromkeys([*old, *new]):
                 if old.get(key) != new.get(key):
-                    yield FieldChange(f"{prefix}{name}.{key}", old.get(key), new.get(key))
+                    sides = (side.get(name, {}).get(key) for side in short)
+                    yield FieldChange(f"{prefix}{name}.{key}", *sides)
         else:
             yield FieldChange(f"{prefix}{name}", *(_shown(side[name]) for side in written))
 

@@ -14,6 +14,7 @@ from uuid import UUID, uuid5
 
 from schedulers.contract import Placement
 from schedulers.spec.model import JobSpec
+from schedulers.spec.names import data_variable
 
 MIB = 1 << 20
 # below the ephemeral port range of Linux, which starts at 32768
@@ -45,6 +46,9 @@ class Task:
     placement: Placement | None = None
     examples_dir: str = ""
     output_dir: str = ""
+    programs_dir: str = ""  # of Muster's programs that travel with the job
+    inputs: Mapping[str, str] = field(default_factory=dict)  # absolute paths by name
+    outputs: Mapping[str, str] = field(default_factory=dict)
 
 
 def environment(spec: JobSpec, task: Task) -> dict[str, str]:
@@ -223,5 +227,8 @@ def _muster_names(spec: JobSpec, task: Task) -> dict[str, str]:
         "MUSTER_TOKEN": task.token,
         "MUSTER_EXAMPLES": task.examples_dir,
         "MUSTER_OUTPUT_DIR": task.output_dir,
+        "MUSTER_PROGRAMS": task.programs_dir,
+        **{data_variable("MUSTER_INPUT", name): path for name, path in task.inputs.items()},
+        **{data_variable("MUSTER_OUTPUT", name): path for name, path in task.outputs.items()},
     }
     return {name: value for name, value in names.items() if value}

@@ -34,7 +34,7 @@ def field_type(
         lambda _source, _handler: core_schema.no_info_plain_validator_function(
             read, serialization=serialization
         ),
-        lambda _core, _handler: schema,
+        lambda _core, _handler: {**schema},  # pydantic adds to it
     )
 
 

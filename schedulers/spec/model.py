@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field
 from portal.core.messages import Message
 from schedulers.spec import checks, document, field_types, names, other_tools
 from schedulers.spec import features as features_of
+from schedulers.spec.data import YEAR, Inputs, Outputs
 from schedulers.spec.errors import EMPTY, FieldError, invalid
 from schedulers.spec.field_types import choice, duration, text, whole
 from schedulers.spec.parts import (
@@ -31,7 +32,6 @@ from schedulers.states import Reason
 MOST_NODES = 4096
 MOST_TEXT = 100 * 1024  # bytes of `run` or `setup`: below the 128 KiB limit of one execve argument
 MEMORY_LIMIT = 1 << 50
-YEAR = 366 * 86400
 
 
 class Launcher(StrEnum):
@@ -82,8 +82,6 @@ _RetryReason = Annotated[
     ),
 ]
 _Bytes = Annotated[int, field_types.size(MEMORY_LIMIT)]
-_Tree = Annotated[str, text(pattern=names.TREE_PATTERN, hint="org/name or org/name@revision")]
-_MountPath = Annotated[str, text(most=4096, check=names.check_mount_path)]
 _VariableName = Annotated[str, field_types.name(names.ENV_PATTERN, names.check_env_name)]
 _LabelName = Annotated[str, field_types.name(names.LABEL_PATTERN, names.check_label_name)]
 _Secret = Annotated[
@@ -136,43 +134,6 @@ class Resources(Section):
     def gpu_type(self) -> str:
         """GPU type such as "h100", or "" for any."""
         return self.accelerators.type
-
-
-class Input(Section):
-    """A dataset or checkpoint, mounted read-only at `path`."""
-
-    dataset: _Tree = Field(
-        default="",
-        description="The dataset, optionally pinned to a revision",
-        examples=["atlas/c4@3f2a91c"],
-    )
-    checkpoint: _Tree = Field(
-        default="",
-        description="The checkpoint, instead of a dataset",
-        examples=["atlas/llama-sft@v3"],
-    )
-    path: _MountPath = Field(description="Mount path in the job", examples=["/data"])
-
-    def faults(self) -> Iterable[Fault]:
-        if bool(self.dataset) == bool(self.checkpoint):
-            yield (), "must name either `dataset` or `checkpoint`"
-
-
-class Output(Section):
-    """A directory that is saved as a version when the job ends, and optionally at intervals."""
-
-    path: _MountPath = Field(
-        description="The directory that the job writes to", examples=["/results"]
-    )
-    to: Annotated[
-        str, text(pattern=names.OUTPUT_PATTERN, hint="checkpoint:org/name or dataset:org/name")
-    ] = Field(
-        description="The dataset or checkpoint that gets a new version",
-        examples=["checkpoint:atlas/llama-sft"],
-    )
-    every: Annotated[int, duration(0, YEAR)] = Field(
-        default=0, description="Also save at this interval while the job runs", examples=["30m"]
-    )
 
 
 class Port(Section):
@@ -314,11 +275,24 @@ class JobSpec(Section):
         description="Secrets as files that only the job can read; the variable NAME_FILE has the path",
         examples=[{"KUBECONFIG": "team/kubeconfig"}],
     )
-    inputs: Annotated[tuple[Input, ...], Field(max_length=32)] = Field(
-        default=(), description="Datasets and checkpoints to mount"
+    inputs: Inputs = Field(
+        default={},
+        description="Versions of datasets and checkpoints to mount read-only, by name; "
+        "MUSTER_INPUT_NAME has the path",
+        examples=[
+            {"data": "cifar@v1.2"},
+            {"base": {"checkpoint": "resnet", "path": "/base"}},
+            [{"dataset": "cifar@v1.2", "path": "/data"}],
+        ],
     )
-    outputs: Annotated[tuple[Output, ...], Field(max_length=32)] = Field(
-        default=(), description="Directories to save as versions"
+    outputs: Outputs = Field(
+        default={},
+        description="Folders to save as versions of datasets and checkpoints, by name; "
+        "MUSTER_OUTPUT_NAME has the path",
+        examples=[
+            {"ckpt": {"checkpoint": "resnet", "every": "10m", "resume": "latest"}},
+            [{"path": "/results", "to": "checkpoint:resnet"}],
+        ],
     )
     ports: Annotated[tuple[Port, ...], Field(max_length=16)] = Field(
         default=(), description="Ports on which the job serves"

@@ -16,9 +16,10 @@ IMAGE_PATTERN = (
 )
 GPU_TYPE_PATTERN = r"[a-z0-9][a-z0-9._-]{0,39}"
 SLUG = r"[a-z0-9][a-z0-9._-]{0,62}"
-TREE_PATTERN = rf"{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}(@[A-Za-z0-9][A-Za-z0-9._/-]{{0,95}})?"
+REPOSITORY_PATTERN = rf"({SLUG}/)?[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}"
+TREE_PATTERN = rf"{REPOSITORY_PATTERN}(@[A-Za-z0-9_][A-Za-z0-9._/-]{{0,199}})?"
+DATA_PATTERN = r"[A-Za-z][A-Za-z0-9._-]{0,62}"
 SECRET_PATTERN = rf"{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,62}}(@[1-9][0-9]{{0,5}})?"
-OUTPUT_PATTERN = rf"(checkpoint|dataset):{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}"
 
 LONGEST_NAME = 100
 _NAME_MARKS = set(" ._-:+@/=,#()[]")
@@ -103,6 +104,18 @@ def check_label_name(name: str) -> None:
         raise invalid("is not a label name: letters, digits and . _ - / inside, at most 63")
 
 
+def check_data_name(name: str) -> None:
+    if not re.fullmatch(DATA_PATTERN, name):
+        raise invalid(
+            "is not a name of data: letters, digits and . _ -, beginning with a letter, at most 63"
+        )
+
+
+def data_variable(prefix: str, name: str) -> str:
+    """Return the variable with the path of an input or output: MUSTER_INPUT_DATA for `data`."""
+    return f"{prefix}_{re.sub('[.-]', '_', name).upper()}"
+
+
 def check_job_name(text: str) -> str:
     """Normalize a job name to NFC.
 
@@ -139,6 +152,8 @@ def check_mount_path(text: str) -> str:
         raise invalid(f"must be an absolute path such as /data, not {text[:60]!r}")
     if not text.isprintable():
         raise invalid("contains characters that cannot be printed")
+    if any(mark in text for mark in ":,\\"):
+        raise invalid("must not contain : or , or a backslash, which container runtimes misread")
     if ".." in text.split("/"):
         raise invalid("must not contain `..`; write the full path of the directory")
     path = posixpath.normpath("/" + text.lstrip("/"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -129,8 +129,13 @@ _UNKNOWN = {"extra_forbidden", "invalid_key"}
 
 def _section(loc: Sequence[str | int]) -> type[Section]:
     section: Any = JobSpec
-    for part in loc:
+    parts = iter(loc)
+    for part in parts:
         if isinstance(part, str):
-            section = section.model_fields[part].annotation
-            section = (get_args(section) or [section])[0]  # tuple[Input, ...]
+            kind = section.model_fields[part].annotation
+            if get_origin(kind) is dict:  # dict[name, Input]: the next part is the name
+                next(parts, None)
+                section = get_args(kind)[1]
+            else:
+                section = (get_args(kind) or [kind])[0]  # tuple[Port, ...], Best | None
     return section  # type: ignore[no-any-return]

@@ -52,6 +52,11 @@ def test_job_succeeds_and_output_is_kept(stage):
     assert before - second < seen.started_at <= seen.finished_at < datetime.now(UTC) + second
 
 
+def test_programs_are_delivered_with_launch(stage):
+    seen, log = stage.run('cat "$MUSTER_PROGRAMS/it.py"', programs={"it.py": b"print(1)\n"})
+    assert (seen.reason, log) == (Reason.COMPLETED, b"print(1)\n")
+
+
 SECRET = "s3cr3t of $HOME `id` 'and' \"more\"\\n\nsecond line ä"
 
 

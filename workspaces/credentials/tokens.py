@@ -30,6 +30,7 @@ from workspaces.tenancy.scope import platform_scope
 DEFAULT_DAYS, MAX_DAYS = 90, 3660
 DEFAULT_OVERLAP, MAX_OVERLAP = 24, 168  # hours that a rotated token keeps working
 JOB_SCOPES = [
+    Permission.DATASETS_READ,
     Permission.EXPERIMENTS_READ,
     Permission.EXPERIMENTS_WRITE,
     Permission.JOBS_READ,

@@ -63,8 +63,10 @@ mappings: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "setup": _texts,
         "envs": st.dictionaries(_env_names, _texts, max_size=4),
         "secrets": st.dictionaries(st.just("SECRET"), st.just("team/wandb"), max_size=1),
-        "inputs": st.just([{"dataset": "atlas/c4@3f2a91c", "path": "/data"}]),
-        "outputs": st.just([{"path": "/results", "to": "checkpoint:atlas/sft", "every": "30m"}]),
+        "inputs": st.just({"data": "c4@3f2a91c", "base": {"checkpoint": "r", "path": "/b"}})
+        | st.just([{"dataset": "atlas/c4@3f2a91c", "path": "/data"}]),
+        "outputs": st.just({"ckpt": {"checkpoint": "sft", "keep": {"last": 3}, "every": "10m"}})
+        | st.just([{"path": "/results", "to": "checkpoint:atlas/sft", "every": "30m"}]),
         "ports": st.just([{"name": "tb", "port": 6006}]),
         "labels": st.dictionaries(_words, _printable, max_size=4),
         "array": _array,

@@ -10,12 +10,16 @@ import pytest
 from schedulers.spec import (
     Accelerators,
     Array,
+    Best,
     Condition,
     Dependency,
+    Keep,
     Launcher,
     Preempt,
     Priority,
+    Resume,
     SpecErrors,
+    diff,
     parse_mapping,
     parse_yaml,
 )
@@ -56,8 +60,9 @@ def test_documented_example_is_normalized() -> None:
         Priority.NORMAL,
     )
     assert spec.policy.retry_on == (Reason.NODE_FAILED, Reason.XID)
-    assert spec.outputs[0].every == 1800
-    assert spec.inputs[0].path == "/data"
+    assert spec.outputs["results"].every == 1800
+    assert spec.outputs["results"].checkpoint == "atlas/llama-sft"
+    assert spec.inputs["data"].path == "/data"
 
 
 def test_one_line_spec_is_valid() -> None:
@@ -166,7 +171,43 @@ def test_names_in_any_script_are_normalized() -> None:
 
 def test_paths_are_normalized() -> None:
     spec = parse_mapping({"run": "x", "inputs": [{"dataset": "atlas/c4", "path": "//data/./c4//"}]})
-    assert spec.inputs[0].path == "/data/c4"
+    assert spec.inputs["c4"].path == "/data/c4"
+
+
+DATA = """\
+run: x
+inputs:
+  data: cifar@v1.2
+  base: {checkpoint: resnet, path: /base}
+outputs:
+  ckpt:
+    checkpoint: resnet
+    every: 10m
+    keep: {last: 3, best: {metric: val_loss, mode: min, n: 2}}
+    resume: latest
+"""
+
+
+def test_data_by_name_is_read_and_written_short() -> None:
+    spec = parse_yaml(DATA)
+    data, base, ckpt = spec.inputs["data"], spec.inputs["base"], spec.outputs["ckpt"]
+    assert (data.kind, data.name, data.revision, data.path) == ("dataset", "cifar", "v1.2", "")
+    assert (base.kind, base.name, base.revision, base.path) == ("checkpoint", "resnet", "", "/base")
+    assert (ckpt.kind, ckpt.repository, ckpt.every, ckpt.resume) == (
+        "checkpoint",
+        "resnet",
+        600,
+        Resume.LATEST,
+    )
+    assert ckpt.keep == Keep(last=3, best=Best(metric="val_loss", n=2))
+    assert "  data: cifar@v1.2\n" in spec.to_yaml() and parse_yaml(spec.to_yaml()) == spec
+
+
+def test_diff_compares_inputs_by_name() -> None:
+    before = parse_yaml(DATA)
+    after = parse_yaml(DATA.replace("cifar@v1.2", "cifar@v2"))
+    [change] = diff(before, after)
+    assert (change.field, change.before, change.after) == ("inputs.data", "cifar@v1.2", "cifar@v2")
 
 
 TEXTS = [  # text, line, expected words of the message
@@ -255,27 +296,46 @@ VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"policy": {"retries": 1, "retry_on": ["completed"]}}, "policy.retry_on[0]", "must be one of"),
     ({"policy": {"priority": "max"}}, "policy.priority", "low, normal, high, urgent"),
     ({"policy": {"pool": "../h100"}}, "policy.pool", "name of a pool"),
-    ({"inputs": [{"dataset": "atlas/c4", "path": "data"}]}, "inputs[0].path", "absolute path"),
-    ({"inputs": [{"dataset": "atlas/c4", "path": "/data/../etc"}]}, "inputs[0].path", "`..`"),
-    ({"inputs": [{"dataset": "atlas/c4", "path": "/data\0"}]}, "inputs[0].path", "NUL"),
+    *(
+        ({"inputs": {"in": {"dataset": "c4", "path": path}}}, "inputs.in.path", words)
+        for path, words in (
+            ("data", "absolute path"),
+            ("/data/../etc", "`..`"),
+            ("/data\0", "NUL"),
+            ("/proc/1", "belongs to the system"),
+            ("/./", "belongs to the system"),
+        )
+    ),
+    ({"inputs": {"in": "../../c4"}}, "inputs.in", "must be a name such as cifar"),
+    ({"inputs": {"in": {"path": "/data"}}}, "inputs.in", "either `dataset` or `checkpoint`"),
+    ({"inputs": {"in": {"datset": "c4"}}}, "inputs.in.datset", "did you mean `dataset`?"),
+    ({"inputs": {"../in": "c4"}}, "inputs.../in", "is not a name of data"),
+    ({"inputs": {"a.b": "c4", "A-b": "c4"}}, "inputs", "MUSTER_INPUT_A_B"),
+    ({"inputs": [{"dataset": "c4"}]}, "inputs", "need a `path`"),
     (
-        {"inputs": [{"dataset": "atlas/c4", "path": "/proc/1"}]},
-        "inputs[0].path",
-        "belongs to the system",
+        {"inputs": [{"dataset": "b", "path": "/x/d"}, {"dataset": "c", "path": "/d/"}]},
+        "inputs",
+        "two entries called d",
     ),
     (
-        {"inputs": [{"dataset": "atlas/c4", "path": "/./"}]},
-        "inputs[0].path",
-        "belongs to the system",
-    ),
-    ({"inputs": [{"dataset": "../../c4", "path": "/data"}]}, "inputs[0].dataset", "org/name"),
-    ({"inputs": [{"path": "/data"}]}, "inputs[0]", "either `dataset` or `checkpoint`"),
-    (
-        {"inputs": [{"dataset": "a/b", "path": "/d"}, {"dataset": "a/c", "path": "/d/"}]},
+        {"inputs": {n: {"dataset": "b", "path": "/d"} for n in "xy"}},
         "inputs",
         "/d is used twice",
     ),
-    ({"outputs": [{"path": "/r", "to": "s3://x"}]}, "outputs[0].to", "checkpoint:org/name"),
+    (
+        {
+            "inputs": {"x": {"dataset": "b", "path": "/d"}},
+            "outputs": {"y": {"dataset": "b", "path": "/d/e"}},
+        },
+        "inputs",
+        "/d/e is inside of /d",
+    ),
+    ({"outputs": [{"path": "/r", "to": "s3://x"}]}, "outputs", "checkpoint:name"),
+    (
+        {"outputs": {"x": {"checkpoint": "a", "keep": {"best": {"n": 1}}}}},
+        "outputs.x.keep.best.metric",
+        "is required: The metric",
+    ),
     ({"ports": [{"name": "tb", "port": 70000}]}, "ports[0].port", "from 1 to 65,535"),
     (
         {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 1}]},

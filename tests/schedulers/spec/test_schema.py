@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import jsonschema
 import pytest
@@ -18,37 +18,37 @@ SCHEMA = jsonschema.Draft202012Validator(json_schema())
 
 
 def described(section: type[Section], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Yield every field with its path; [] stands for each item of a list."""
+    """Yield every field with its path; [] stands for each item of a list, {} of a mapping."""
     for name, field in section.model_fields.items():
         kind = field.annotation
         yield f"{prefix}{name}", field
-        item = (get_args(kind) or (kind,))[0]  # of tuple[Input, ...]
+        is_mapping = get_origin(kind) is dict
+        item = get_args(kind)[1] if is_mapping else (get_args(kind) or (kind,))[0]
         if isinstance(item, type) and issubclass(item, Section):
-            yield from described(item, f"{prefix}{name}{'.' if item is kind else '[].'}")
+            of = {dict: "{}", tuple: "[]"}.get(get_origin(kind), "")
+            yield from described(item, f"{prefix}{name}{of}.")
 
 
 FIELDS = dict(described(JobSpec))
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:
-    """Return a whole spec with this value at the path, and the required fields of its section."""
-    section, _, name = path.rpartition(".")
-    inner: dict[str, Any] = {name: value}
-    if not section:
-        return {"run": "x", **inner}
-    if not section.endswith("[]"):
-        return {"run": "x", section: inner}
-    needed = {
-        path.rpartition(".")[2]: (field.examples or [])[0]
-        for path, field in FIELDS.items()
-        if path.startswith(f"{section}.") and field.is_required()
-    }
-    tree = (
-        {}
-        if name in ("dataset", "checkpoint") or section != "inputs[]"
-        else {"dataset": "atlas/c4"}
-    )
-    return {"run": "x", section[:-2]: [{**needed, **tree, **inner}]}
+    """Return a whole spec with this value at the path, and the required fields of its sections."""
+    while "." in path:
+        section, _, name = path.rpartition(".")
+        needed = {
+            other.rpartition(".")[2]: (field.examples or [])[0]
+            for other, field in FIELDS.items()
+            if other.rpartition(".")[0] == section and field.is_required()
+        }
+        if section.endswith("{}") and name not in ("dataset", "checkpoint"):
+            needed["dataset"] = "c4"
+        value, path = {**needed, name: value}, section
+        if path.endswith("[]"):
+            value, path = [value], path[:-2]
+        if path.endswith("{}"):
+            value, path = {"it": value}, path[:-2]
+    return {"run": "x", path: value}
 
 
 WRITTEN = [(path, example) for path, field in FIELDS.items() for example in field.examples or ()]
@@ -83,7 +83,9 @@ NO_SPECS = [
     {"run": "x", "launcher": "mpirun"},
     {"run": "x", "after": "last"},
     {"run": "x", "resources": {"memory": "lots"}},
-    {"run": "x", "inputs": [{"dataset": "a/b"}]},
+    {"run": "x", "inputs": {"../x": "c4"}},
+    {"run": "x", "inputs": {"x": {"datset": "c4"}}},
+    {"run": "x", "outputs": {"x": "c4"}},
     {"run": "x", "envs": {"A B": "1"}},
 ]
 
@@ -100,7 +102,13 @@ def test_fields_are_described_with_default_and_values() -> None:
     schema = json_schema()
     policy = schema["$defs"]["Policy"]["properties"]
     assert all(field.description for field in FIELDS.values())
-    assert {"run", "resources", "inputs[].path", "policy.max_runtime"} <= FIELDS.keys()
+    assert {
+        "run",
+        "resources",
+        "inputs{}.path",
+        "outputs{}.keep.best.metric",
+        "policy.max_runtime",
+    } <= FIELDS.keys()
     assert policy["priority"]["enum"] == ["low", "normal", "high", "urgent"]
     assert policy["backoff"]["default"] == 30
     assert schema["required"] == ["run"]
@@ -109,9 +117,9 @@ def test_fields_are_described_with_default_and_values() -> None:
 ASKS = {
     Feature.GANG: ("num_nodes", "num_nodes: 2"),
     Feature.IMAGES: ("image", "image: alpine"),
-    Feature.INPUTS: ("inputs", "inputs: [{dataset: a/b, path: /d}]"),
+    Feature.INPUTS: ("inputs", "inputs: {data: cifar@v1.2}"),
     Feature.POOLS: ("policy.pool", "policy: {pool: h100}"),
-    Feature.OUTPUTS: ("outputs", "outputs: [{path: /r, to: 'dataset:a/b'}]"),
+    Feature.OUTPUTS: ("outputs", "outputs: {out: {dataset: b}}"),
     Feature.PORTS: ("ports", "ports: [{name: tb, port: 6006}]"),
     Feature.PREEMPTION: ("policy.preempt", "policy: {preempt: resumable}"),
     Feature.SECRETS: ("secrets", "secrets: {A: t/a}"),
