@@ -19,6 +19,7 @@ from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.dispatch.staging import Preparing, prepare
 from jobs.inputs import data_of
 from jobs.models import Attempt
+from jobs.workspaces import folders_of
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
@@ -78,7 +79,9 @@ class SubmissionPool:
         attempts = [attempt for attempt in claim.attempts if attempt.id in still]
         backend = backends.backend_of(claim.cluster)
         data, waiting = prepare(backend, data_of(attempts))
-        launches = build_launches(attempts, claim.orphans, claim.cluster, data)
+        launches = build_launches(
+            attempts, claim.orphans, claim.cluster, data, folders_of(attempts)
+        )
         note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _completed
         return InFlight(

@@ -1,5 +1,5 @@
 from jobs.models.attempt import Attempt, PendingSpell
-from jobs.models.data import JobInput
+from jobs.models.data import JobInput, JobWorkspace
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
 from jobs.models.utilization import AttemptUtilization, GpuCapacity, GpuTime, NodeUtilization
@@ -13,6 +13,7 @@ __all__ = [
     "ImageEnd",
     "Job",
     "JobInput",
+    "JobWorkspace",
     "NodeUtilization",
     "PendingSpell",
 ]

@@ -51,7 +51,14 @@ def shell(portal: tuple[Portal, str], tmp_path: Path) -> SimpleNamespace:
 
     def run(*argv: str, code: int = 0, text: str = "") -> str:
         done = subprocess.run(
-            argv, check=False, env=env, cwd=tmp_path, input=text, capture_output=True, text=True, timeout=180
+            argv,
+            check=False,
+            env=env,
+            cwd=tmp_path,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=180,
         )
         assert done.returncode == code, (argv, done.stdout, done.stderr)
         return done.stdout or done.stderr
