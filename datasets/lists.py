@@ -25,7 +25,8 @@ def _with_visibility(texts: list[str], actor: Actor) -> Q:
     return Q(visibility__in=texts)
 
 
-def _filters(placeholder: Any) -> tuple[Filter, ...]:
+def filters(placeholder: Any) -> tuple[Filter, ...]:
+    """Return the filters by words, team, owner and visibility."""
     return (
         Filter(
             "q",
@@ -103,7 +104,7 @@ def _list_of(kind: Kind, label: Any, placeholder: Any) -> ListView:
         represent=lambda rows, actor: repository_rows(rows),
         row_template="datasets/_repository_row.html",
         order=Order("name", "id"),
-        filters=_filters(placeholder),
+        filters=filters(placeholder),
         columns=_columns(label),
     )
 

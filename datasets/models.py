@@ -231,3 +231,98 @@ class XorbFile(TenantModel):
 
     def __str__(self) -> str:
         return self.sha256
+
+
+class SharedFolder(TenantModel):
+    """A workspace of a team: a folder that people and jobs read and write, without versions.
+
+    Pages and the API say "workspace"; the Django app `workspaces` is about tenancy, so the code
+    does not. `portal.blobs.folders` has the files. `used_bytes` are held in the storage quota of
+    owner, team and organization; `datasets.folders.usage` counts what jobs have written.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=96)
+    description = models.CharField(max_length=500, blank=True)
+    visibility = models.CharField(
+        max_length=12, choices=Visibility.choices, default=Visibility.TEAM
+    )
+    quota = models.BigIntegerField(null=True)  # bytes; None: only the quotas above it
+    used_bytes = models.BigIntegerField(default=0)
+    files = models.BigIntegerField(default=0)  # when they were last counted
+    counted_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+    updated_at = models.DateTimeField(default=clock.now)
+    deleted_at = models.DateTimeField(null=True)  # in the trash
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                "org",
+                Lower("name"),
+                condition=models.Q(deleted_at=None),
+                name="shared_folder_name_once",
+            )
+        ]
+        indexes = [models.Index(fields=["org", "team"], name="shared_folder_team")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class FolderInvitation(TenantModel):
+    """A person or a team that may read a shared folder, or also write to it."""
+
+    folder = models.ForeignKey(SharedFolder, on_delete=models.CASCADE, related_name="invitations")
+    team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
+    can_write = models.BooleanField(default=False)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["folder", "team"], name="folder_team_once"),
+            models.UniqueConstraint(fields=["folder", "user"], name="folder_user_once"),
+            models.CheckConstraint(
+                condition=models.Q(team=None, user__isnull=False)
+                | models.Q(team__isnull=False, user=None),
+                name="folder_invites_one",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.folder_id} for {self.team_id or self.user_id}"
+
+
+class FolderUpload(TenantModel):
+    """A file for a shared folder that is being received in pieces."""
+
+    folder = models.ForeignKey(SharedFolder, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    path = models.CharField(max_length=4096)
+    size = models.BigIntegerField()  # bytes, announced
+    is_complete = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+    updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        indexes = [models.Index(fields=["updated_at"], name="folder_upload_updated")]
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.size} bytes)"
+
+
+class FolderLock(TenantModel):
+    """A lock that a WebDAV client has taken; `data` is read by `datasets.folders.dav.locks`."""
+
+    folder = models.ForeignKey(SharedFolder, on_delete=models.CASCADE, related_name="+")
+    token = models.CharField(max_length=80, unique=True)
+    path = models.CharField(max_length=5000)  # as the client names it, below /dav
+    data = models.JSONField()
+    expires_at = models.DateTimeField()
+
+    class Meta(TenantModel.Meta):
+        indexes = [models.Index(fields=["expires_at"], name="folder_lock_expires")]
+
+    def __str__(self) -> str:
+        return self.token

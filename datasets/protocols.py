@@ -8,7 +8,14 @@ from django.conf import settings
 
 from datasets.hub.requests import error_body, error_headers
 from datasets.xet import shards, xorbs
+from portal.core.errors import PortalError
 from portal.core.protocols import Authentication, Protocol
+
+
+def dav_headers(error: PortalError) -> dict[str, str]:
+    """Return what clients of WebDAV need to ask for a password."""
+    return {"WWW-Authenticate": 'Basic realm="muster"'} if error.http == 401 else {}
+
 
 MOST_IN_COMMIT = 256 << 20  # bytes: a million lines
 PROTOCOLS = (
@@ -26,6 +33,13 @@ PROTOCOLS = (
             (re.compile(r"/hf/api/.*/commit/.*", re.DOTALL), MOST_IN_COMMIT),
             (re.compile(r"/hf/api/.*/preupload/.*", re.DOTALL), 16 << 20),
         ),
+    ),
+    Protocol(
+        "/dav/",
+        Authentication.TOKEN,
+        org=re.compile(r"/dav/([^/]+)"),
+        error_headers=dav_headers,
+        max_body=settings.MUSTER_FILE_LIMIT,  # a path says nothing about what is sent
     ),
     Protocol(
         "/xet/",

@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="docs",
     ),
     path("hf/", include("datasets.hub.urls")),
+    path("dav/", include("datasets.folders.dav.urls")),
     path("xet/", include("datasets.xet.urls")),
     path("mlflow/", include("experiments.mlflow.urls")),
     path("api/v1/", include("workspaces.api.urls")),

@@ -56,6 +56,7 @@ class Capability(StrEnum):
     # keeps secrets of an attempt on the cluster until it ends (`SupportsRelease`)
     RELEASE = "release"
     INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
+    WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsWorkspaces`)
     # an acknowledged submission can be lost: it counts once it is still seen 10 s later
     CONFIRM = "confirm"
 
@@ -113,6 +114,20 @@ class InputFiles:
 
 
 @dataclass(frozen=True)
+class FolderMount:
+    """A folder of the portal's file system that a job shares with people and other jobs.
+
+    `folder` is its absolute path there. `path` is where the job wants it besides
+    MUSTER_WORKSPACE_NAME, or empty.
+    """
+
+    name: str
+    folder: str
+    path: str = ""
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
 class Launch:
     """One attempt, ready to start: names are resolved and variables are set.
 
@@ -142,6 +157,7 @@ class Launch:
     inputs: Sequence[InputFiles] = ()
     # folders below MUSTER_OUTPUT_DIR by name: where a container has them as well
     output_paths: Mapping[str, str] = field(default_factory=dict)
+    workspaces: Sequence[FolderMount] = ()
     grace: float = 30  # between SIGTERM and SIGKILL
     placement: Placement | None = None
     org: str = ""  # slugs of the organization and the team, e-mail address of the submitter
@@ -408,6 +424,13 @@ class SupportsInputs(Protocol):
 
     def check_inputs(self, launch: Launch) -> None:
         """Raise Rejected if an input cannot be mounted at its path here."""
+
+
+class SupportsWorkspaces(Protocol):
+    """A backend with Capability.WORKSPACES."""
+
+    def check_workspaces(self, launch: Launch) -> None:
+        """Raise Rejected if a workspace cannot be mounted here."""
 
 
 class SupportsNative(Protocol):

@@ -12,6 +12,7 @@ packages=(
   podman runc conmon netavark aardvark-dns catatonit golang-github-containers-common busybox-static buildah
   docker-registry
   bubblewrap
+  rclone cadaver
   charliecloud-runtime
   python3-torch
   gcc python3-dev libldap-dev libsasl2-dev slapd ldap-utils xmlsec1

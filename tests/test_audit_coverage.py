@@ -14,7 +14,7 @@ import pytest
 from django.db import connection, transaction
 
 from clusters.models import Cluster, PoolGrant
-from datasets.models import Repository, Share
+from datasets.models import FolderInvitation, Repository, Share, SharedFolder
 from experiments.models import Experiment
 from jobs import services as jobs
 from jobs.models import Attempt, Job
@@ -26,7 +26,7 @@ from schedulers.contract import Capability
 from schedulers.states import State
 from tests.clusters.conftest import Drainable
 from tests.test_permission_matrix import API, PAGES
-from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage
+from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage, refill_workspaces
 from tests.test_role_matrix import built as built  # noqa: PLC0414  fixtures
 from tests.test_role_matrix import stage as stage  # noqa: PLC0414
 from workspaces.access.custom_roles import invalidate
@@ -47,6 +47,11 @@ SILENT = {  # changes nothing that people or programs decide
         )
         for verb in verbs
     },
+    ("api-workspace-file", "PUT"): "a file of people's work: data, as those of a run are",
+    ("api-workspace-folder", "PUT"): "the same",
+    ("api-workspace-uploads", "POST"): "the same",
+    ("api-workspace-upload", "PATCH"): "the same",
+    ("api-workspace-upload", "DELETE"): "the same",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
     **{
         (f"api-job-output{name}", verb): "by a job's token only: tests/jobs/test_saving.py"
@@ -61,6 +66,7 @@ SILENT = {  # changes nothing that people or programs decide
     ("api-sessions", "DELETE"): "the same",
 }
 SILENT_FORMS = {
+    "workspace-upload": "files of people's work: data",
     "home": "marks a first step as done, for this session only",
     "announcement-dismiss": "puts a line away for one session, and is nobody else's business",
 }
@@ -131,9 +137,18 @@ def _shared(stage: Stage) -> None:
             Share.objects.create(org_id=row.org_id, repository=row, team=stage.story.speech)
 
 
+def _invited(stage: Stage) -> None:
+    with platform_scope("test"):
+        row = SharedFolder.objects.get(name="code")
+        for whom in ({"team": stage.story.speech}, {"user": stage.people["ben"]}):
+            FolderInvitation.objects.create(org_id=row.org_id, folder=row, **whom)
+
+
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-checkpoint-share", "DELETE"): _shared,
     ("api-dataset-share", "DELETE"): _shared,
+    ("api-workspace-person", "DELETE"): _invited,
+    ("api-workspace-team", "DELETE"): _invited,
     ("api-job-release", "POST"): _released,
     ("api-job-exec", "POST"): _running,
     ("api-job-logs", "DELETE"): _ended,
@@ -238,6 +253,7 @@ def test_form_change_records_an_event(stage, able):
 
 @contextmanager
 def _undone() -> Iterator[None]:
+    refill_workspaces()
     with transaction.atomic():
         yield
         if not connection.needs_rollback:

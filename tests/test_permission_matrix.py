@@ -57,6 +57,7 @@ VALUES = {
     "version": "1",
     "alias": "champion",
     "repository": "cifar",
+    "workspace": "code",
     "kind": "datasets",
     "with_team": "speech",
     "revision": "1",
@@ -78,9 +79,10 @@ OPERATORS = {
     Permission.PLATFORM_IMPERSONATE,
 }
 # Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}, tests/experiments/mlflow,
-# tests/datasets/test_hub.py.
+# tests/datasets/test_hub.py, tests/client/test_workspaces.py.
 PROTOCOLS = (
     "/hf/",
+    "/dav/",
     "/xet/",
     "/mlflow/",
     "/accounts/",

@@ -18,12 +18,15 @@ from django.test import Client
 
 from clusters.models import Pool, PoolGrant
 from datasets import services as dataset_services
-from datasets.models import Ref, Repository, Upload
+from datasets.folders import entries
+from datasets.folders import services as folders
+from datasets.models import FolderUpload, Ref, Repository, SharedFolder, Upload
 from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
 from portal.blobs.files import file_store
+from portal.blobs.folders import root_folder
 from portal.core import clock
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
@@ -115,6 +118,29 @@ REPOSITORY = {  # of datasets and of checkpoints
     ("-branch", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
     ("-contents", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"sha256": []}),
     ("-contents", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-uploads", "POST"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-upload", "PATCH"): Row(frozenset({"ben"}), P.DATASETS_WRITE),  # his own
+    ("-upload", "DELETE"): Row(frozenset({"ben"}), P.DATASETS_WRITE),
+}
+WORKSPACE = {
+    ("s", "GET"): Row(EVERYBODY, None),  # a list of what is visible
+    ("s", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"team": "vision", "name": "fresh"}),
+    ("s-trash", "GET"): Row(EVERYBODY, None),  # likewise
+    ("s-trash-entry", "POST"): Row(WORKERS, P.DATASETS_WRITE),
+    ("s-trash-entry", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("", "PATCH"): Row(WORKERS, P.DATASETS_WRITE, {"description": "new"}),
+    ("", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-team", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-team", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-person", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-person", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-tree", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-file", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-file", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-file", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-folder", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-moves", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"source": "x", "target": "y"}),
     ("-uploads", "POST"): Row(WORKERS, P.DATASETS_WRITE),
     ("-upload", "PATCH"): Row(frozenset({"ben"}), P.DATASETS_WRITE),  # his own
     ("-upload", "DELETE"): Row(frozenset({"ben"}), P.DATASETS_WRITE),
@@ -358,6 +384,7 @@ TABLE: dict[tuple[str, str], Row] = {
         for kind in ("dataset", "checkpoint")
         for (name, verb), row in REPOSITORY.items()
     },
+    **{(f"api-workspace{name}", verb): row for (name, verb), row in WORKSPACE.items()},
     ("api-gpu-time", "GET"): Row(EVERYBODY, None),
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -439,6 +466,12 @@ WRITING_PAGES = {
     "repository-upload": (WORKERS, {"files": SimpleUploadedFile("y", b"new")}),
     "repository-versions": (WORKERS, {"do": "tag", "version": "1", "name": "fresh"}),
     "repository-settings": (WORKERS, {"do": "save", "description": "new"}),
+    "workspaces": (WORKERS, {"team": "vision", "name": "fresh"}),
+    "workspaces-trash": (WORKERS, {"do": "restore", "workspace": VALUES["trashed"]}),
+    "workspace": (WORKERS, {"do": "delete", "path": "x"}),
+    "workspace-folder": (WORKERS, {"do": "move", "path": "x", "target": "y"}),
+    "workspace-share": (WORKERS, {"do": "invite", "with": "team:speech"}),
+    "workspace-settings": (WORKERS, {"do": "save", "description": "new"}),
     "applications": (
         OPERATORS,
         {"client_id": "harbor", "addresses": "https://harbor.example/c/oidc/callback"},
@@ -528,6 +561,7 @@ def built(shared_story) -> Stage:
         artifacts.put(ben, run, "x", [b"bytes"])
         _add_models(story)
         _add_repositories(story)
+        _add_workspaces(story)
         for value in ("first", "second"):
             secrets.set_secret(
                 actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value
@@ -618,13 +652,37 @@ def _add_repositories(story: Story) -> None:
         file_store().start(row.org_id, UUID(given["upload"]))
 
 
+def _add_workspaces(story: Story) -> None:
+    """Create a workspace with a file and an upload, and one in the trash."""
+    ben = story.actor(story.ben)
+    trashed = folders.create_folder(actor=ben, team=story.vision, name="trashed")
+    folders.delete_folder(actor=ben, folder=trashed)
+    SharedFolder.objects.filter(id=trashed.id).update(id=VALUES["trashed"])
+    row = folders.create_folder(actor=ben, team=story.vision, name="code")
+    upload = entries.start_upload(actor=ben, folder=row, path="z", size=1)
+    FolderUpload.objects.filter(id=upload.id).update(id=VALUES["upload"])
+    refill_workspaces()
+
+
 @pytest.fixture
 def stage(built, undone) -> Stage:
     return built
 
 
+def refill_workspaces() -> None:
+    """Restore the files of workspaces, which no rollback does: a file x, and a started upload."""
+    for folder in root_folder().glob("*/*"):
+        if folder.name == ".incoming":
+            (folder / UUID(VALUES["upload"]).hex).write_bytes(b"")
+        else:
+            (folder / "x").write_bytes(b"1")
+            (folder / "y").unlink(missing_ok=True)
+
+
 def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
     """Return the status code, and roll back the changes."""
+    if "/workspaces" in path:
+        refill_workspaces()
     with transaction.atomic():
         code = client.generic(
             verb, path, json.dumps(body), content_type="application/json"
@@ -675,7 +733,7 @@ def test_token_needs_exactly_the_listed_scope(stage):
         )
         enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()
         enough |= {"models:read"} if name.startswith("api-model") else set()
-        is_repository = name.startswith(("api-dataset", "api-checkpoint"))
+        is_repository = name.startswith(("api-dataset", "api-checkpoint", "api-workspace"))
         enough |= {"datasets:read"} if is_repository else set()
         enough = (
             {"all"} if name == "api-token-rotate" else enough
@@ -689,6 +747,7 @@ def test_token_needs_exactly_the_listed_scope(stage):
 
 def test_list_for_token_without_scope_is_empty(stage):
     names = ("jobs", "experiments", "runs", "models", "models-trash", "datasets", "checkpoints")
+    names += ("workspaces",)
     for name in names:
         answer = stage.api("ada", "teams:read").get(f"/api/v1/orgs/atlas/{name}")
         assert answer.json()["items"] == []
@@ -718,6 +777,7 @@ def _changes(browser: Client, person: User, path: str, form: dict[str, str]) -> 
 
     changes = Event.objects.exclude(kind="access.denied")
     with transaction.atomic():
+        refill_workspaces()
         browser.cookies.clear()
         browser.force_login(person)
         before = changes.count()

@@ -26,6 +26,7 @@ GROUPS = {
     "checkpoint": ("datasets", "checkpoints", "Upload, download, version and share checkpoints."),
     "lineage": ("lineage", "app", "Show what something was made from, and what came of it."),
     "storage": ("storage", "app", "Show what takes the space, and what nothing refers to."),
+    "workspace": ("workspaces", "app", "Share folders of files without versions."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
     "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
     "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),

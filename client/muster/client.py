@@ -33,6 +33,7 @@ from muster.organization import (
     Tokens,
 )
 from muster.transport import TRIES, Transport
+from muster.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +82,7 @@ class Client:
         self.models = Models(self)
         self.datasets = Repositories(self, "datasets")
         self.checkpoints = Repositories(self, "checkpoints")
+        self.workspaces = Workspaces(self)
         self.experiments, self.runs = Experiments(self), Runs(self)
 
     def __enter__(self) -> Client:

@@ -112,7 +112,7 @@ class Sender:
 
     def _send_pieces(self, digest: str, file: Path, size: int, counter: Counter) -> None:
         """Send a file by the tus protocol; continue where an earlier attempt ended."""
-        key, failures, done = f"{self._key} {digest}", 0, 0
+        key, failures, done = self._key_of(digest, file), 0, 0
         while True:
             try:
                 upload = self._cache.upload(key) or self._start(key, digest, file, size)
@@ -137,8 +137,12 @@ class Sender:
                     raise
                 time.sleep(pause(failures))
 
+    def _key_of(self, digest: str, file: Path) -> str:
+        """Return the key by which an upload that is not complete is remembered."""
+        return f"{self._key} {digest}"
+
     def _start(self, key: str, digest: str, file: Path, size: int) -> str:
-        pairs = {"filename": file.name, "sha256": digest}
+        pairs = self._metadata(digest, file)
         metadata = ",".join(
             f"{name} {base64.b64encode(os.fsencode(value)).decode()}"
             for name, value in pairs.items()
@@ -148,6 +152,9 @@ class Sender:
         upload = str(answer.headers["Location"]).rstrip("/").rsplit("/", 1)[-1]
         self._cache.keep_upload(key, upload)
         return upload
+
+    def _metadata(self, digest: str, file: Path) -> dict[str, str]:
+        return {"filename": file.name, "sha256": digest}
 
     def _offset(self, upload: str) -> int:
         where = f"{self._path}/uploads/{quote(upload)}"

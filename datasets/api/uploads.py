@@ -67,19 +67,16 @@ class ContentsView(KindView):
         return Response(row, status=status.HTTP_201_CREATED)
 
 
-class TusView(KindView):
-    """Base of the views of tus 1.0: core, creation and termination.
-
-    The SHA-256 of the whole file may be announced as `sha256` of Upload-Metadata.
-    """
+class TusMixin:
+    """Headers of the views of tus 1.0: core, creation and termination."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
+        super().initial(request, *args, **kwargs)  # type: ignore[misc]
         if request.headers.get("Tus-Resumable", TUS) != TUS and request.method != "OPTIONS":
             raise PreconditionFailed(Message("This is tus {version}.", version=TUS))
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        response = super().finalize_response(request, response, *args, **kwargs)
+        response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc]
         response["Tus-Resumable"] = TUS
         response["Tus-Version"] = TUS
         response["Cache-Control"] = "no-store"
@@ -92,6 +89,13 @@ class TusView(KindView):
             "Tus-Max-Size": str(settings.MUSTER_FILE_LIMIT),
         }
         return Response(status=status.HTTP_204_NO_CONTENT, headers=headers)
+
+
+class TusView(TusMixin, KindView):
+    """Base of the views of uploads to a repository.
+
+    The SHA-256 of the whole file may be announced as `sha256` of Upload-Metadata.
+    """
 
     def writable(self, repository: str) -> Repository:
         """Return a repository that the actor may write to. Raises NotFound, NotPermitted."""
@@ -120,11 +124,11 @@ class UploadsView(TusView):
         Upload-Metadata may have `filename` and `sha256`, which the whole file must have.
         """
         row = self.writable(repository)
-        metadata = _metadata(request.headers.get("Upload-Metadata", ""))
+        metadata = metadata_of(request.headers.get("Upload-Metadata", ""))
         upload = services.start_upload(
             actor=self.actor,
             repository=row,
-            size=_number(request, "Upload-Length"),
+            size=number_in(request, "Upload-Length"),
             path=metadata.get("filename", ""),
             sha256=metadata.get("sha256", ""),
         )
@@ -154,7 +158,7 @@ class UploadView(TusView):
     def patch(self, request: Request, repository: str, upload: UUID) -> Response:
         """Append bytes. With the last ones, Upload-Sha256 is the file's SHA-256 (tus 1.0)."""
         row = self.upload(repository, upload)
-        offset = _number(request, "Upload-Offset")
+        offset = number_in(request, "Upload-Offset")
         if request.content_type != PIECE:
             raise UnsupportedMediaType(Message("Send the bytes as {kind}.", kind=PIECE))
         row = services.append(
@@ -174,14 +178,15 @@ def _state(upload: Upload) -> dict[str, str]:
     return state | ({"Upload-Sha256": upload.sha256} if upload.sha256 else {})
 
 
-def _number(request: Request, header: str) -> int:
+def number_in(request: Request, header: str) -> int:
+    """Return the number of bytes in a header. Raises InvalidInput."""
     text = request.headers.get(header, "")
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
         raise InvalidInput.at(header, Message("must be a number of bytes"))
     return int(text)
 
 
-def _metadata(text: str) -> dict[str, str]:
+def metadata_of(text: str) -> dict[str, str]:
     """Return the pairs of Upload-Metadata: a key, and its value in Base64. Raises InvalidInput."""
     found = {}
     for pair in filter(None, text.split(",")):

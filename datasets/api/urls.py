@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from datasets.api import uploads, versions, views
+from datasets.api import folders, uploads, versions, views
 from datasets.models import Kind
 
 
@@ -37,4 +37,24 @@ def _routes(kind: Kind) -> list[URLPattern]:
     return [path(route, view.as_view(kind=kind), name=label) for route, view, label in found]
 
 
-urlpatterns = [*_routes(Kind.DATASET), *_routes(Kind.CHECKPOINT)]
+_WORKSPACES = "orgs/<slug:org>/workspaces"
+_WORKSPACE = f"{_WORKSPACES}/<str:workspace>"
+_FOLDERS = (
+    (_WORKSPACES, folders.WorkspacesView, "workspaces"),
+    (f"{_WORKSPACES}-trash", folders.WorkspacesTrashView, "workspaces-trash"),
+    (f"{_WORKSPACES}-trash/<uuid:trashed>", folders.TrashedWorkspaceView, "workspaces-trash-entry"),
+    (_WORKSPACE, folders.WorkspaceView, "workspace"),
+    (f"{_WORKSPACE}/teams/<slug:with_team>", folders.TeamInvitationView, "workspace-team"),
+    (f"{_WORKSPACE}/people/<str:email>", folders.PersonInvitationView, "workspace-person"),
+    (f"{_WORKSPACE}/tree", folders.WorkspaceTreeView, "workspace-tree"),
+    (f"{_WORKSPACE}/files/<path:path>", folders.WorkspaceFileView, "workspace-file"),
+    (f"{_WORKSPACE}/folders/<path:path>", folders.WorkspaceFolderView, "workspace-folder"),
+    (f"{_WORKSPACE}/moves", folders.WorkspaceMovesView, "workspace-moves"),
+    (f"{_WORKSPACE}/uploads", folders.WorkspaceUploadsView, "workspace-uploads"),
+    (f"{_WORKSPACE}/uploads/<uuid:upload>", folders.WorkspaceUploadView, "workspace-upload"),
+)
+urlpatterns = [
+    *_routes(Kind.DATASET),
+    *_routes(Kind.CHECKPOINT),
+    *(path(route, view.as_view(), name=f"api-{name}") for route, view, name in _FOLDERS),
+]

@@ -58,7 +58,7 @@ class VersionsView(KindView):
         page = page_of(
             selectors.versions_of(row),
             Order("number", is_descending=True),
-            limit=_limit(request),
+            limit=limit_in(request),
             cursor=request.query_params.get("cursor", ""),
         )
         rows = version_rows(row, page.items)
@@ -323,7 +323,8 @@ def _path(text: str) -> str:
     return checked_path(text) if text else ""
 
 
-def _limit(request: Request) -> int:
+def limit_in(request: Request) -> int:
+    """Return the number of rows of a page that is asked for. Raises InvalidInput."""
     text = request.query_params.get("limit", str(PAGE))
     if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= LARGEST_PAGE):
         raise InvalidInput.at(
@@ -333,7 +334,7 @@ def _limit(request: Request) -> int:
 
 
 def _page(rows: Iterator[Any], request: Request) -> tuple[list[Any], str | None]:
-    limit = _limit(request)
+    limit = limit_in(request)
     found = list(islice(rows, limit + 1))
     return found[:limit], found[limit - 1].path if len(found) > limit else None
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.urls import path, register_converter
 
 from datasets.models import Kind
-from datasets.web import files, lists, settings, uploads, versions
+from datasets.web import files, lists, settings, uploads, versions, workspaces
 
 
 class KindConverter:
@@ -27,6 +27,7 @@ class KindConverter:
 register_converter(KindConverter, "kind")
 
 _ONE = "<slug:org>/<kind:kind>/<str:repository>"
+_WORKSPACE = "<slug:org>/workspaces/<str:workspace>"
 # "-" cannot be the name of a repository
 urlpatterns = [
     path("<slug:org>/datasets", lists.datasets, name="datasets"),
@@ -41,4 +42,13 @@ urlpatterns = [
     path(f"{_ONE}/lineage", versions.lineage, name="repository-lineage"),
     path(f"{_ONE}/compare", versions.compare, name="repository-compare"),
     path(f"{_ONE}/settings", settings.settings, name="repository-settings"),
+    path("<slug:org>/workspaces", workspaces.workspaces, name="workspaces"),
+    path("<slug:org>/workspaces/-/trash", workspaces.trash, name="workspaces-trash"),
+    path(_WORKSPACE, workspaces.folder, name="workspace"),
+    path(f"{_WORKSPACE}/tree/<path:path>", workspaces.folder, name="workspace-folder"),
+    path(f"{_WORKSPACE}/file/<path:path>", workspaces.file, name="workspace-file"),
+    path(f"{_WORKSPACE}/raw/<path:path>", workspaces.download, name="workspace-raw"),
+    path(f"{_WORKSPACE}/upload", workspaces.upload, name="workspace-upload"),
+    path(f"{_WORKSPACE}/share", workspaces.share, name="workspace-share"),
+    path(f"{_WORKSPACE}/settings", workspaces.settings, name="workspace-settings"),
 ]

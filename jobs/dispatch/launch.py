@@ -17,8 +17,9 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from jobs.saving.launching import with_outputs
 from jobs.saving.starting import Begun, begin
+from jobs.workspaces import JobFolders
 from portal.core.messages import Message
-from schedulers.contract import Identity, InputFiles, Launch, Placement
+from schedulers.contract import FolderMount, Identity, InputFiles, Launch, Placement
 from schedulers.spec import JobSpec, Launcher, Task, environment, script
 from workspaces.access.actors import Actor
 from workspaces.credentials.secrets import OpenedSecrets, SecretReferences, open_secrets
@@ -34,6 +35,7 @@ def build_launches(
     cluster: Cluster | None = None,
     data: Mapping[UUID, JobData] | None = None,
     begun: Mapping[UUID, Sequence[Begun]] | None = None,
+    folders: Mapping[UUID, JobFolders] | None = None,
 ) -> list[Launch]:
     """Build the launches of these attempts, with their tokens, secrets, data and system users.
 
@@ -62,7 +64,8 @@ def build_launches(
             **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
             | _block_missing_secret(secrets)
             | _block_other_organization(cluster, only, attempt)
-            | _inputs_of((data or {}).get(attempt.job_id)),
+            | _inputs_of((data or {}).get(attempt.job_id))
+            | _workspaces_of((folders or {}).get(attempt.job_id)),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]
@@ -109,6 +112,15 @@ def _inputs_of(data: JobData | None) -> dict[str, Any]:
     if data.refusal:
         return {"block_reason": data.refusal, "blocked_field": "inputs"}
     return {"inputs": tuple(data.inputs)}
+
+
+def _workspaces_of(folders: JobFolders | None) -> dict[str, Any]:
+    """Return the workspaces of a launch; one that may no longer be used bars it."""
+    if folders is None:
+        return {}
+    if folders.refusal:
+        return {"block_reason": folders.refusal, "blocked_field": "workspaces"}
+    return {"workspaces": tuple(folders.mounts)}
 
 
 def _block_other_organization(
@@ -170,6 +182,10 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
         actor.email,
         pool,
         inputs=tuple(inputs),
+        workspaces=tuple(
+            FolderMount(name, "", entry.path, entry.read_only)
+            for name, entry in spec.workspaces.items()
+        ),
         **_grant_options(pool, grant),
     )
 

@@ -21,6 +21,7 @@ from jobs.inputs import data_of
 from jobs.models import Attempt
 from jobs.saving.launching import with_resumed
 from jobs.saving.starting import begin
+from jobs.workspaces import folders_of
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
@@ -81,7 +82,9 @@ class SubmissionPool:
         backend = backends.backend_of(claim.cluster)
         begun = begin(attempts)
         data, waiting = prepare(backend, with_resumed(data_of(attempts), attempts, begun))
-        launches = build_launches(attempts, claim.orphans, claim.cluster, data, begun)
+        launches = build_launches(
+            attempts, claim.orphans, claim.cluster, data, begun, folders_of(attempts)
+        )
         note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _completed
         return InFlight(

@@ -1,5 +1,5 @@
 from jobs.models.attempt import Attempt, PendingSpell
-from jobs.models.data import JobInput
+from jobs.models.data import JobInput, JobWorkspace
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
 from jobs.models.output import JobOutput
@@ -15,6 +15,7 @@ __all__ = [
     "Job",
     "JobInput",
     "JobOutput",
+    "JobWorkspace",
     "NodeUtilization",
     "PendingSpell",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from datasets.models import Version
+from datasets.models import SharedFolder, Version
 from jobs.models.job import Job
 from workspaces.tenancy.models import TenantModel
 
@@ -29,3 +29,19 @@ class JobInput(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.repository}@{self.number}"
+
+
+class JobWorkspace(TenantModel):
+    """A workspace that a job mounts, found at submission by `jobs.services.workspaces`."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="workspaces")
+    name = models.CharField(max_length=63)  # as in the spec
+    folder = models.ForeignKey(SharedFolder, null=True, on_delete=models.SET_NULL, related_name="+")
+    workspace = models.CharField(max_length=96)  # its name at submission
+    read_only = models.BooleanField(default=False)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["job", "name"], name="job_workspace_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.workspace}"

@@ -38,6 +38,7 @@ HERE = frozenset({Feature.OUTPUTS, Feature.POOLS, Feature.SECRETS})
 FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
     Capability.INPUTS: Feature.INPUTS,
+    Capability.WORKSPACES: Feature.WORKSPACES,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -33,6 +34,8 @@ from jobs.services.checks import (
 from jobs.services.inputs import check_mounts, resolve_inputs
 from jobs.services.inputs import text_of as inputs_text
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
+from jobs.services.workspaces import check_workspaces, resolve_workspaces
+from jobs.services.workspaces import text_of as workspaces_text
 from portal.core.errors import PortalError
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
@@ -142,6 +145,9 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
     )
     if spec.inputs and checks[0].is_ok:
         _try(checks, "inputs", lambda: resolve_inputs(actor, team, spec), inputs_text)
+    if spec.workspaces and checks[0].is_ok:
+        resolve = partial(resolve_workspaces, actor, spec)
+        _try(checks, "workspaces", resolve, workspaces_text)
     cluster = place and place.cluster
     starts, launch = False, ""
     if cluster is not None:
@@ -176,6 +182,13 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
                 "mount paths",
                 lambda: check_mounts(actor, team, spec, place),
                 Message("The inputs can be mounted at their paths."),
+            )
+        if spec.workspaces:
+            _try(
+                checks,
+                "workspace mounts",
+                lambda: check_workspaces(actor, team, spec, place),
+                Message("The workspaces can be mounted."),
             )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))

@@ -15,7 +15,7 @@ from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
 from jobs.scheduling.admission import AdmissionRequest
 from jobs.scheduling.snapshot import snapshot_of
-from jobs.services import accept, inputs
+from jobs.services import accept, inputs, workspaces
 from jobs.services.checks import (
     Place,
     Prerequisite,
@@ -47,7 +47,7 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
     Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (the request alone exceeds a
     limit).
     """
-    is_single = accept.is_one_statement() and not spec.after and not spec.inputs
+    is_single = accept.is_one_statement() and not (spec.after or spec.inputs or spec.workspaces)
     with nullcontext() if is_single else transaction.atomic():
         return _submit(actor, team, spec, parent)
 
@@ -64,6 +64,8 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     check_image(spec, place.cluster, place.pool)
     data = inputs.resolve_inputs(actor, team, spec)
     inputs.check_mounts(actor, team, spec, place)
+    folders = workspaces.resolve_workspaces(actor, spec)
+    workspaces.check_workspaces(actor, team, spec, place)
     needs = find_needs(actor, spec)
     _check_needs(needs)
     job = _new_job(actor, team, spec, place, request)
@@ -88,6 +90,8 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
         )
     if data:
         inputs.record_inputs(job, data)
+    if folders:
+        workspaces.record_workspaces(job, folders)
     live_updates.job_added(job)
     wake_worker("jobs.dispatch")
     return job

@@ -13,6 +13,7 @@ TAGS = {
     "Datasets": ("datasets", "datasets-trash"),
     "Checkpoints": ("checkpoints", "checkpoints-trash"),
     "Lineage": ("lineage",),
+    "Workspaces": ("workspaces", "workspaces-trash"),
     "Usage": ("gpu-time", "idle-gpus", "storage"),
     "Nodes": ("nodes", "wall", "agent"),
     "Pools": ("pools",),

@@ -49,7 +49,9 @@ def write_configuration(folder: Path, sockets: Path, host: str, port: int) -> Pa
     `sockets` contains the Unix sockets of the web and live processes.
     """
     from portal.settings import env
-    from portal.web.transfers import ACCELERATED
+    from portal.web.transfers import ACCELERATED, ACCELERATED_FOLDERS
+
+    workspaces = env.text("MUSTER_WORKSPACES", f"{folder.parent}/workspaces")
 
     (folder / "nginx").mkdir(mode=0o700, parents=True, exist_ok=True)
     listen = f"[{host}]:{port} ipv6only=off" if ":" in host else f"{host}:{port}"
@@ -84,6 +86,15 @@ http {{
         location {ACCELERATED} {{
             internal;
             alias "{folder.parent}/blobs/files/";
+            sendfile on;
+            sendfile_max_chunk 2m;
+            {_HEADERS}
+        }}
+        # Files of workspaces, where jobs may leave links, also in the last moment.
+        location {ACCELERATED_FOLDERS} {{
+            internal;
+            alias "{workspaces}/";
+            disable_symlinks on from="{workspaces}";
             sendfile on;
             sendfile_max_chunk 2m;
             {_HEADERS}

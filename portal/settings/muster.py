@@ -44,6 +44,9 @@ MUSTER_LOCAL_UIDS = env.text("MUSTER_LOCAL_UIDS", "70000-79999")
 MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))
 # Bytes of an uploaded file.
 MUSTER_FILE_LIMIT = int(env.text("MUSTER_FILE_LIMIT", str(64 << 30)))
+# Where the files of workspaces are, such as a file system that nodes of clusters share; by default
+# in MUSTER_HOME.
+MUSTER_WORKSPACES = env.text("MUSTER_WORKSPACES")
 # Days until what is in the trash is deleted permanently.
 MUSTER_TRASH_DAYS = int(env.text("MUSTER_TRASH_DAYS", "30"))
 # nginx sends stored files itself (deploy/nginx-server.conf).

@@ -44,7 +44,7 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
             status=error.http,
         )
     if error.http == 401:
-        response.headers["WWW-Authenticate"] = 'Bearer realm="muster"'
+        response.headers.setdefault("WWW-Authenticate", 'Bearer realm="muster"')
     if "allow" in error.data:
         response.headers["Allow"] = str(error.data["allow"])
     if "retry_after" in error.data:

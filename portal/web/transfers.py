@@ -16,7 +16,8 @@ from portal.core.messages import Message
 
 PIECE = 256 << 10
 LONGEST_LINE = 1 << 20  # bytes
-ACCELERATED = "/_files/"  # the internal location of nginx, see deploy/nginx-server.conf
+# Internal locations of nginx, see portal/process/nginx.py: stored files, and those of workspaces.
+ACCELERATED, ACCELERATED_FOLDERS = "/_files/", "/_workspaces/"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
 # Types that browsers show without running anything; all others are downloads.
 SAFE_TYPES = frozenset(
@@ -33,9 +34,9 @@ _TEXT = re.compile(r"text/|application/(json|x-?yaml|toml|xml|javascript|x-sh)\Z
 class Download:
     """A file to send.
 
-    `pieces(start, end)` returns its bytes of a range. `accelerated` is its path below the folder
-    that nginx may send itself, "" if there is none. `is_shown`: browsers show it, sandboxed, if its
-    type is safe.
+    `pieces(start, end)` returns its bytes of a range. `accelerated` is its path below the
+    `location` of nginx that sends it, "" if there is none. `tag` says when a file without `sha256`
+    has changed. `is_shown`: browsers show it, sandboxed, if its type is safe.
     """
 
     name: str
@@ -43,6 +44,8 @@ class Download:
     sha256: str
     pieces: Callable[[int, int], Iterator[bytes]]
     accelerated: str = ""
+    location: str = ACCELERATED
+    tag: str = ""
     is_shown: bool = False
 
 
@@ -105,8 +108,10 @@ def send_file(request: HttpRequest, file: Download) -> HttpResponse | StreamingH
         "X-Content-Type-Options": "nosniff",
     }
     if file.accelerated and settings.MUSTER_ACCEL:
-        return HttpResponse(headers={**headers, "X-Accel-Redirect": ACCELERATED + file.accelerated})
-    headers["ETag"] = etag = f'"{file.sha256}"'
+        return HttpResponse(
+            headers={**headers, "X-Accel-Redirect": file.location + file.accelerated}
+        )
+    headers["ETag"] = etag = f'"{file.sha256 or file.tag}"'
     if etag in request.headers.get("If-None-Match", ""):
         return HttpResponse(status=304, headers=headers)
     start, end, status = _range(request, file.size, etag)

@@ -140,6 +140,7 @@ class LocalBackend:
             Capability.EXEC,
             Capability.INPUTS,
             Capability.USERS,
+            Capability.WORKSPACES,
         }
     )
 
@@ -211,6 +212,30 @@ class LocalBackend:
                 )
             if fault := one.path and mount_fault(one.path):
                 raise Rejected(fault, f"inputs.{one.name}.path")
+
+    def check_workspaces(self, launch: Launch) -> None:
+        apart = self.isolation
+        for one in () if launch.image else launch.workspaces:
+            field = f"workspaces.{one.name}"
+            if apart.level is IsolationLevel.USER and not apart.has_mounts:
+                raise Rejected(
+                    Message(
+                        "Workspaces can't be mounted here, as jobs run without a container and "
+                        "bubblewrap is not installed."
+                    ),
+                    field,
+                )
+            if not apart.has_mounts and (one.path or one.read_only):
+                raise Rejected(
+                    Message(
+                        "Without bubblewrap, a workspace is only found by ${variable}, and can be "
+                        "written to. Leave `path` and `read_only` out.",
+                        variable=data_variable("MUSTER_WORKSPACE", one.name),
+                    ),
+                    field,
+                )
+            if fault := one.path and mount_fault(one.path):
+                raise Rejected(fault, f"{field}.path")
 
     @property
     def isolation(self) -> Isolation:
@@ -425,16 +450,24 @@ class LocalBackend:
             self.config.root,
             self.config.home,
             folder / "work",
-            [folder / "work", folder / "out"],
+            [
+                folder / "work",
+                folder / "out",
+                *(Path(one.folder) for one in launch.workspaces if not one.read_only),
+            ],
             [
                 folder / "script",
                 Path(room),
                 *self._programs(launch),
                 *(Path(self._tree(one)) for one in launch.inputs),
+                *(Path(one.folder) for one in launch.workspaces if one.read_only),
             ],
             self.config.paths,
             _gpu_devices() if launch.gpus else (),
-            [(self._tree(one), one.path) for one in launch.inputs if one.path],
+            [
+                *((self._tree(one), one.path) for one in launch.inputs if one.path),
+                *((one.folder, one.path) for one in launch.workspaces if one.path),
+            ],
         )
         enter = ["/bin/sh", "-c", _ENTER, room]
         return {
@@ -463,6 +496,9 @@ class LocalBackend:
         for one in launch.inputs:
             place = f"/muster/inputs/{one.name}" if launch.image else self._tree(one)
             files[data_variable("MUSTER_INPUT", one.name)] = place
+        for mount in launch.workspaces:
+            place = f"/muster/workspaces/{mount.name}" if launch.image else mount.folder
+            files[data_variable("MUSTER_WORKSPACE", mount.name)] = place
         if launch.programs:
             files["MUSTER_PROGRAMS"] = (
                 "/muster/programs" if launch.image else str(folder / "programs")
@@ -574,6 +610,10 @@ class LocalBackend:
                 options.append(f"--volume={self._tree(one)}:{path}:ro")
         for name, path in launch.output_paths.items():
             options.append(f"--volume={folder}/out/{name}:{path}")
+        for mount in launch.workspaces:
+            for path in filter(None, (f"/muster/workspaces/{mount.name}", mount.path)):
+                how = "ro" if mount.read_only else "rw"
+                options.append(f"--volume={mount.folder}:{path}:{how}")
         if self.isolation.level is IsolationLevel.USER:
             options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
         if launch.memory:

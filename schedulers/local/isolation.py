@@ -107,8 +107,8 @@ class Isolation:
 class JobFileSystem:
     """The file-system view of one job.
 
-    The job may write `own` and read `shown`, and finds the folders of `mounts` (source, path)
-    read-only at these paths. `data` are folders declared by the operator, `home` is the portal's
+    The job may write `own` and read `shown`, and finds the folders of `mounts` (source, path) at
+    these paths, read-only unless they are its own. `data` are folders declared by the operator, `home` is the portal's
     folder, `root` that of all jobs.
     """
 
@@ -402,7 +402,7 @@ def _mounts(place: JobFileSystem) -> list[str]:
     for source, path in place.mounts:
         for above in list(reversed(Path(path).parents))[1:]:
             options += ["--dir", str(above)]  # bubblewrap would close those that it makes itself
-        options += ["--ro-bind", source, path]
+        options += ["--bind" if Path(source) in place.own else "--ro-bind", source, path]
     return options
 
 

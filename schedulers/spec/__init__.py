@@ -6,7 +6,7 @@ Pure Python: imports no Django and no model, so the CLI and tests can use all of
 from __future__ import annotations
 
 from schedulers.spec.compare import FieldChange, diff
-from schedulers.spec.data import Best, Input, Keep, Output, Resume
+from schedulers.spec.data import Best, Input, Keep, Output, Resume, Workspace
 from schedulers.spec.environment import Task, environment
 from schedulers.spec.errors import FieldError, SpecErrors
 from schedulers.spec.examples import Example, examples
@@ -55,6 +55,7 @@ __all__ = [
     "Slurm",
     "SpecErrors",
     "Task",
+    "Workspace",
     "diff",
     "environment",
     "examples",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schedulers.spec.errors import invalid
 from schedulers.spec.names import data_variable
@@ -56,18 +56,25 @@ def faults_of_job(made: JobSpec) -> Iterator[Fault]:
 
 
 def _faults_of_data(made: JobSpec) -> Iterator[Fault]:
-    paths = [entry.path for entry in (*made.inputs.values(), *made.outputs.values()) if entry.path]
+    paths = [entry.path for entry in _data(made) if entry.path]
     for path in _repeated(paths):
-        yield ("inputs",), f"the path {path} is used twice; each input and output needs its own"
+        yield (
+            ("inputs",),
+            f"the path {path} is used twice; each input, output and workspace needs its own",
+        )
     for inner, outer in permutations(paths, 2):
         if inner.startswith(f"{outer}/"):
             yield ("inputs",), f"the path {inner} is inside of {outer}; use separate paths"
-    for field in ("inputs", "outputs"):
+    for field in ("inputs", "outputs", "workspaces"):
         for variable in _repeated(data_variable("", name) for name in getattr(made, field)):
             yield (
                 (field,),
                 f"has two names for the variable MUSTER_{field[:-1].upper()}{variable}; rename one",
             )
+
+
+def _data(made: JobSpec) -> Iterator[Any]:
+    yield from (*made.inputs.values(), *made.outputs.values(), *made.workspaces.values())
 
 
 def _repeated(values: Iterable[T]) -> list[T]:

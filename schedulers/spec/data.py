@@ -1,6 +1,8 @@
 """Define the versions of data that a job reads (`inputs`) and writes (`outputs`).
 
-Both are mappings of names to repositories. The list form, with a path for each entry, is read as
+`workspaces` are folders that it shares with people and other jobs.
+
+Inputs and outputs are mappings of names to repositories. The list form, with a path for each entry, is read as
 well; an entry is named after the last part of its path.
 """
 
@@ -163,6 +165,36 @@ class Output(Data):
     )
 
 
+class Workspace(Section):
+    """A workspace, mounted read-write or read-only.
+
+    MUSTER_WORKSPACE_NAME has its path.
+    """
+
+    workspace: RepositoryName = Field(description="The workspace", examples=["vision-code"])
+    path: MountPath = Field(
+        default="",
+        description="Also mount it at this path; MUSTER_WORKSPACE_NAME has its path in any case",
+        examples=["/code"],
+    )
+    read_only: bool = Field(default=False, description="Only read it")
+
+    @model_serializer(mode="wrap")
+    def _short(self, write: SerializerFunctionWrapHandler) -> Any:
+        """Write a workspace without options as text."""
+        is_short = not self.path and not self.read_only
+        return self.workspace if is_short else write(self)
+
+
+def _read_workspaces(value: object) -> object:
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: {"workspace": entry} if isinstance(entry, str) else entry
+        for name, entry in value.items()
+    }
+
+
 def _read_inputs(value: object) -> object:
     """Return the mapping form; text is the name of a dataset."""
     value = _mapping_of(value)
@@ -205,6 +237,12 @@ def _with_target(entry: Mapping[Any, Any]) -> Mapping[Any, Any]:
 _ONLY_NAMES = Field(max_length=MOST, json_schema_extra={"additionalProperties": False})
 _InputsForm = Annotated[dict[DataName, Input | Revision], _ONLY_NAMES] | list[Input]
 _OutputsForm = Annotated[dict[DataName, Output], _ONLY_NAMES] | list[dict[str, Any]]
+_WorkspacesForm = Annotated[dict[DataName, Workspace | RepositoryName], _ONLY_NAMES]
+Workspaces = Annotated[
+    dict[DataName, Workspace],
+    Field(max_length=MOST),
+    BeforeValidator(_read_workspaces, json_schema_input_type=_WorkspacesForm),
+]
 Inputs = Annotated[
     dict[DataName, Input],
     Field(max_length=MOST),

@@ -49,6 +49,7 @@ class Task:
     programs_dir: str = ""  # of Muster's programs that travel with the job
     inputs: Mapping[str, str] = field(default_factory=dict)  # absolute paths by name
     outputs: Mapping[str, str] = field(default_factory=dict)
+    workspaces: Mapping[str, str] = field(default_factory=dict)
 
 
 def environment(spec: JobSpec, task: Task) -> dict[str, str]:
@@ -230,5 +231,6 @@ def _muster_names(spec: JobSpec, task: Task) -> dict[str, str]:
         "MUSTER_PROGRAMS": task.programs_dir,
         **{data_variable("MUSTER_INPUT", name): path for name, path in task.inputs.items()},
         **{data_variable("MUSTER_OUTPUT", name): path for name, path in task.outputs.items()},
+        **{data_variable("MUSTER_WORKSPACE", name): path for name, path in task.workspaces.items()},
     }
     return {name: value for name, value in names.items() if value}

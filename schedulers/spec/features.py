@@ -27,6 +27,7 @@ class Feature(StrEnum):
     PREEMPTION = "preemption"
     SECRETS = "secrets"
     SRUN = "srun"
+    WORKSPACES = "workspaces"
 
 
 _Ask = tuple[str, Callable[["JobSpec"], bool], str]
@@ -63,6 +64,14 @@ _ASKS: dict[Feature, _Ask] = {
         "outputs",
         lambda spec: bool(spec.outputs),
         "versions are not supported here; write to persistent storage",
+    ),
+    Feature.WORKSPACES: (
+        "workspaces",
+        lambda spec: bool(spec.workspaces),
+        (
+            "the nodes of this cluster do not see workspaces; choose another one with "
+            "`policy.pool`, or download the files in `setup`"
+        ),
     ),
     Feature.PORTS: (
         "ports",

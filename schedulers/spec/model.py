@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from portal.core.messages import Message
 from schedulers.spec import checks, document, field_types, names, other_tools
 from schedulers.spec import features as features_of
-from schedulers.spec.data import YEAR, Inputs, Outputs
+from schedulers.spec.data import YEAR, Inputs, Outputs, Workspaces
 from schedulers.spec.errors import EMPTY, FieldError, invalid
 from schedulers.spec.field_types import choice, duration, text, whole
 from schedulers.spec.parts import (
@@ -292,6 +292,15 @@ class JobSpec(Section):
         examples=[
             {"ckpt": {"checkpoint": "resnet", "every": "10m", "resume": "latest"}},
             [{"path": "/results", "to": "checkpoint:resnet"}],
+        ],
+    )
+    workspaces: Workspaces = Field(
+        default={},
+        description="Workspaces to mount, by name: folders that people and jobs share; "
+        "MUSTER_WORKSPACE_NAME has the path",
+        examples=[
+            {"code": "vision-code"},
+            {"code": {"workspace": "vision-code", "path": "/code", "read_only": True}},
         ],
     )
     ports: Annotated[tuple[Port, ...], Field(max_length=16)] = Field(

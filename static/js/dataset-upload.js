@@ -1,5 +1,6 @@
 // Upload files into a dataset or checkpoint and commit them: find out what is there already, send
-// the rest in pieces that resume (tus), and make one version of all.
+// the rest in pieces that resume (tus), and make one version of all. In a workspace (data-direct)
+// each file appears at once.
 import { Upload } from "../vendor/tus.js";
 import { chosenFiles, commonFolder, droppedFiles } from "./dropped-files.js";
 import { count, say } from "./words.js";
@@ -19,7 +20,8 @@ function start(form) {
     keep = part("keep"),
     error = part("error"),
     pause = part("pause"),
-    creates = "creates" in form.dataset;
+    creates = "creates" in form.dataset,
+    isDirect = "direct" in form.dataset;
   const label = button.textContent.trim();
   let api = creates ? "" : form.dataset.datasetUpload,
     page = form.dataset.page,
@@ -37,6 +39,7 @@ function start(form) {
       input.value = "";
     });
   }
+  keep.querySelector("input").checked = isDirect && !creates;
   keep.addEventListener("change", show);
   pause.addEventListener("click", () => setPaused(!isPaused));
   part("onto").addEventListener("click", () => run(() => commit(null)));
@@ -140,9 +143,10 @@ function start(form) {
     event.stopImmediatePropagation();
     run(async () => {
       if (creates && !api) await create();
-      await findPresent();
+      if (!isDirect) await findPresent();
       await Promise.all(Array.from({ length: PARALLEL }, work));
-      await commit(form.dataset.parent);
+      if (isDirect) finish();
+      else await commit(form.dataset.parent);
     });
   });
 
@@ -295,6 +299,10 @@ function start(form) {
     const about = { message, branch: form.dataset.branch };
     if (parent !== null) about.parent = parent;
     await sendLines(`${api}/commits`, [about, ...changes]);
+    finish();
+  }
+
+  function finish() {
     isBusy = false;
     location.assign(page);
   }

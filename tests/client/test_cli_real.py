@@ -183,6 +183,14 @@ LEAVES = {
         for noun in ("dataset", "checkpoint")
         for verb, words in FILES.items()
     },
+    "workspace create": ["code"],
+    "workspace upload": ["job.yaml", "code:configs"],
+    "workspace ls": ["code:configs"],
+    "workspace info": ["code"],
+    "workspace share": ["code", "lenders"],
+    "workspace download": ["code:configs", "copy-of-code"],
+    "workspace rm": ["code"],
+    "workspace restore": ["code"],
     "login": ["{url}", "--with-token"],
     "whoami": [],
     "config": [],

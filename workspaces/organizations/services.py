@@ -37,6 +37,7 @@ RESERVED = frozenset(
         "apps",
         "assets",
         "auth",
+        "dav",
         "favicon.ico",
         "healthz",
         "help",

@@ -44,6 +44,16 @@ def within_room(
     return _counted(chunks, room, meter)
 
 
+def rooms(amounts: Mapping[Meter, int]) -> list[int]:
+    """Return the bytes that fit on each of these meters that has a limit."""
+    rows = Quota.objects.filter(
+        limit__isnull=False,
+        resource=STORAGE,
+        subject_id__in=[meter.subject_id for meter in amounts],
+    )
+    return [row.limit - row.used for row in rows if reservations.meter_of(row) in amounts]
+
+
 def _counted(chunks: Iterable[bytes], room: int, meter: Meter) -> Iterator[bytes]:
     size = 0
     for chunk in chunks:

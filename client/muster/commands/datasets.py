@@ -174,7 +174,7 @@ def _transfers(group: Commands, noun: str) -> None:
     ) -> None:
         """Make a version of a folder. Only what is new is sent; if it is cut, repeat it."""
         name, branch = split(target)
-        with _bar(session) as progress:
+        with bar(session) as progress:
             made = _of(session, noun).upload(
                 folder, name, message, branch=branch, delete=delete, progress=progress
             )
@@ -200,7 +200,7 @@ def _transfers(group: Commands, noun: str) -> None:
         """Download a version and verify it. Files already there are kept; repeat it if it is cut."""
         name, revision = split(target)
         to = folder or Path(name)
-        with _bar(session) as progress:
+        with bar(session) as progress:
             found = _of(session, noun).download(
                 name, revision, to, include=include or (), progress=progress
             )
@@ -378,7 +378,7 @@ def _space(group: Commands, noun: str) -> None:
 
 
 @contextmanager
-def _bar(session: Session) -> Iterator[Progress | None]:
+def bar(session: Session) -> Iterator[Progress | None]:
     """Show a progress bar on a terminal."""
     if session.quiet or session.json or not sys.stderr.isatty():
         yield None

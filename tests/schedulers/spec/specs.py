@@ -67,6 +67,9 @@ mappings: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         | st.just([{"dataset": "atlas/c4@3f2a91c", "path": "/data"}]),
         "outputs": st.just({"ckpt": {"checkpoint": "sft", "keep": {"last": 3}, "every": "10m"}})
         | st.just([{"path": "/results", "to": "checkpoint:atlas/sft", "every": "30m"}]),
+        "workspaces": st.just(
+            {"code": "vision", "ro": {"workspace": "w", "path": "/w", "read_only": True}}
+        ),
         "ports": st.just([{"name": "tb", "port": 6006}]),
         "labels": st.dictionaries(_words, _printable, max_size=4),
         "array": _array,

@@ -124,6 +124,7 @@ ASKS = {
     Feature.PREEMPTION: ("policy.preempt", "policy: {preempt: resumable}"),
     Feature.SECRETS: ("secrets", "secrets: {A: t/a}"),
     Feature.SRUN: ("launcher", "launcher: srun"),
+    Feature.WORKSPACES: ("workspaces", "workspaces: {code: vision-code}"),
 }
 
 

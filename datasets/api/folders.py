@@ -1,0 +1,397 @@
+"""REST: workspaces, their invitations, files and trash."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers as s
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from datasets.api.uploads import (
+    PIECE,
+    TusMixin,
+    UnsupportedMediaType,
+    metadata_of,
+    number_in,
+)
+from datasets.api.versions import limit_in
+from datasets.api.views import InsufficientStorage
+from datasets.folders import entries, selectors, services
+from datasets.folders.access import check_may_write
+from datasets.folders.downloads import download_of
+from datasets.folders.lists import FOLDERS, TRASH
+from datasets.folders.representations import (
+    entry_rows,
+    folder_detail,
+    invitation_row,
+)
+from datasets.models import FolderUpload, SharedFolder, Visibility
+from portal.core.errors import NotFound, Unavailable
+from portal.core.messages import Message
+from portal.web.transfers import announced_size, body_chunks, send_file
+from workspaces.api.base import OrgView, idempotent
+from workspaces.api.views import read
+from workspaces.models import Membership, User
+
+_BYTES = {"application/octet-stream": OpenApiTypes.BINARY}
+
+
+class WorkspaceSerializer(s.Serializer):  # type: ignore[type-arg]
+    id = s.UUIDField()
+    name = s.CharField()
+    team = s.CharField()
+    owner = s.DictField()
+    description = s.CharField()
+    visibility = s.CharField(help_text="private, team or organization")
+    quota = s.IntegerField(allow_null=True, help_text="Bytes; null: no limit of its own.")
+    used_bytes = s.IntegerField()
+    files = s.IntegerField(help_text="When they were last counted.")
+    counted_at = s.DateTimeField(allow_null=True)
+    created_at = s.DateTimeField()
+    updated_at = s.DateTimeField()
+    deleted_at = s.DateTimeField(allow_null=True)
+
+
+class WorkspaceInvitationSerializer(s.Serializer):  # type: ignore[type-arg]
+    team = s.CharField(allow_null=True)
+    person = s.DictField(allow_null=True)
+    can_write = s.BooleanField()
+
+
+class WorkspaceDetailSerializer(WorkspaceSerializer):
+    invitations = WorkspaceInvitationSerializer(many=True)
+    may_write = s.BooleanField()
+    may_manage = s.BooleanField()
+
+
+class _Fields(s.Serializer):  # type: ignore[type-arg]
+    description = s.CharField(
+        required=False, allow_blank=True, max_length=services.LONGEST_DESCRIPTION
+    )
+    visibility = s.CharField(required=False, help_text="private, team or organization")
+    quota = s.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=services.MOST_BYTES
+    )
+
+
+class NewWorkspaceSerializer(_Fields):
+    name = s.CharField(max_length=96)
+    team = s.CharField(required=False, default="", allow_blank=True)
+    visibility = s.CharField(required=False, default=Visibility.TEAM.value)
+
+
+class WorkspaceChangeSerializer(_Fields):
+    name = s.CharField(max_length=96, required=False)
+    seen_at = s.DateTimeField(
+        required=False, help_text="`updated_at` as you read it: refused if it was changed since."
+    )
+
+
+class InvitationChangeSerializer(s.Serializer):  # type: ignore[type-arg]
+    can_write = s.BooleanField(required=False, default=False)
+
+
+class WorkspaceEntrySerializer(s.Serializer):  # type: ignore[type-arg]
+    type = s.CharField(help_text="file, folder, link or other; links are not followed")
+    name = s.CharField()
+    path = s.CharField(allow_null=True, help_text="null: no client can send this name")
+    bytes = s.IntegerField(allow_null=True)
+    modified_at = s.DateTimeField()
+
+
+class WorkspaceTreeSerializer(s.Serializer):  # type: ignore[type-arg]
+    path = s.CharField()
+    items = WorkspaceEntrySerializer(many=True)
+    next = s.CharField(allow_null=True, help_text="`after` of the next page.")
+
+
+class MoveSerializer(s.Serializer):  # type: ignore[type-arg]
+    source = s.CharField(max_length=4096)
+    target = s.CharField(max_length=4096)
+    replaces = s.BooleanField(required=False, default=False)
+
+
+class FolderView(OrgView):
+    """Base of the views of one workspace."""
+
+    def folder(self, name: str) -> SharedFolder:
+        return selectors.find_folder(self.actor, name)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, Unavailable) and exc.kind == "disk_full":
+            exc = InsufficientStorage(exc.message, code=exc.kind, data=exc.data)
+        return super().handle_exception(exc)
+
+
+class WorkspacesView(FolderView):
+    permissions = {"GET": None, "POST": None}
+
+    @extend_schema(parameters=FOLDERS.parameters(), responses=WorkspaceSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List the workspaces that you may read. Keyset pagination."""
+        return Response(FOLDERS.answer(self.actor, request.query_params))
+
+    @extend_schema(request=NewWorkspaceSerializer, responses={201: WorkspaceDetailSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Create an empty workspace."""
+        body = read(NewWorkspaceSerializer, request)
+        team = self.team(body.pop("team") or None)
+        row = services.create_folder(actor=self.actor, team=team, **body)
+        return Response(folder_detail(row, self.actor), status=status.HTTP_201_CREATED)
+
+
+class WorkspaceView(FolderView):
+    permissions = {"GET": None, "PATCH": None, "DELETE": None}
+
+    @extend_schema(responses=WorkspaceDetailSerializer)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Get a workspace with its invitations."""
+        return Response(folder_detail(self.folder(workspace), self.actor))
+
+    @extend_schema(request=WorkspaceChangeSerializer, responses=WorkspaceDetailSerializer)
+    def patch(self, request: Request, workspace: str) -> Response:
+        """Change name, description, visibility or quota."""
+        row = self.folder(workspace)
+        changes = read(WorkspaceChangeSerializer, request)
+        row = services.update_folder(actor=self.actor, folder=row, **changes)
+        return Response(folder_detail(row, self.actor))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, workspace: str) -> Response:
+        """Move it with its files to the trash."""
+        services.delete_folder(actor=self.actor, folder=self.folder(workspace))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class WorkspacesTrashView(FolderView):
+    permissions = {"GET": None}
+
+    @extend_schema(parameters=TRASH.parameters(), responses=WorkspaceSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List the trash, what was deleted last first."""
+        return Response(TRASH.answer(self.actor, request.query_params))
+
+
+class TrashedWorkspaceView(FolderView):
+    permissions = {"POST": None, "DELETE": None}
+
+    @extend_schema(request=None, responses=WorkspaceDetailSerializer)
+    def post(self, request: Request, trashed: UUID) -> Response:
+        """Restore it with its files."""
+        row = selectors.find_deleted(self.actor, trashed)
+        row = services.restore_folder(actor=self.actor, folder=row)
+        return Response(folder_detail(row, self.actor))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, trashed: UUID) -> Response:
+        """Delete it permanently, with its files."""
+        row = selectors.find_deleted(self.actor, trashed)
+        services.purge_folder(actor=self.actor, folder=row)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class _InvitationView(FolderView):
+    def invite(self, request: Request, workspace: str, **whom: Any) -> Response:
+        row = self.folder(workspace)
+        body = read(InvitationChangeSerializer, request)
+        invited = services.invite(actor=self.actor, folder=row, **whom, **body)
+        return Response(invitation_row(invited))
+
+    def withdraw(self, workspace: str, **whom: Any) -> Response:
+        row = self.folder(workspace)
+        found = row.invitations.filter(**whom).select_related("team", "user").first()
+        services.withdraw(actor=self.actor, folder=row, invitation=found)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TeamInvitationView(_InvitationView):
+    permissions = {"PUT": None, "DELETE": None}
+
+    @extend_schema(request=InvitationChangeSerializer, responses=WorkspaceInvitationSerializer)
+    def put(self, request: Request, workspace: str, with_team: str) -> Response:
+        """Let another team read, or also write."""
+        return self.invite(request, workspace, team=self.team(with_team))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, workspace: str, with_team: str) -> Response:
+        """Stop sharing with a team, at once."""
+        return self.withdraw(workspace, team=self.team(with_team))
+
+
+class PersonInvitationView(_InvitationView):
+    permissions = {"PUT": None, "DELETE": None}
+
+    @extend_schema(request=InvitationChangeSerializer, responses=WorkspaceInvitationSerializer)
+    def put(self, request: Request, workspace: str, email: str) -> Response:
+        """Let a member of the organization read, or also write."""
+        self.folder(workspace)  # its existence, before that of people
+        return self.invite(request, workspace, user=person_in(email))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, workspace: str, email: str) -> Response:
+        """Stop sharing with a person, at once."""
+        return self.withdraw(workspace, user__email__iexact=email)
+
+
+class WorkspaceTreeView(FolderView):
+    permissions = {"GET": None}
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("path", str, description="A folder; default the top."),
+            OpenApiParameter("after", str, description="Names after this one."),
+            OpenApiParameter("limit", int),
+        ],
+        responses=WorkspaceTreeSerializer,
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """List a folder by name."""
+        asked, limit = request.query_params, limit_in(request)
+        path = asked.get("path", "").strip("/")
+        tree = selectors.tree_of(self.folder(workspace))
+        found = tree.listing(path, asked.get("after", ""), limit + 1)
+        following = found[limit - 1].name if len(found) > limit else None
+        return Response({"path": path, "items": entry_rows(found[:limit]), "next": following})
+
+
+class WorkspaceFileView(FolderView):
+    permissions = {"GET": None, "PUT": None, "DELETE": None}
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(
+        self, request: Request, workspace: str, path: str
+    ) -> HttpResponse | StreamingHttpResponse:
+        """Download a file, or a range of its bytes."""
+        return send_file(request._request, download_of(self.folder(workspace), path))
+
+    @extend_schema(request=_BYTES, responses={201: WorkspaceEntrySerializer})
+    def put(self, request: Request, workspace: str, path: str) -> Response:
+        """Store the body as a file; it appears when all bytes came."""
+        http = request._request
+        entry = entries.put_file(
+            actor=self.actor,
+            folder=self.folder(workspace),
+            path=path,
+            chunks=body_chunks(http),
+            size=announced_size(http),
+            replaces=request.query_params.get("replace", "1") not in {"0", "false"},
+        )
+        return Response(entry_rows([entry])[0], status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, workspace: str, path: str) -> Response:
+        """Delete a file, or a folder with all in it."""
+        entries.delete(actor=self.actor, folder=self.folder(workspace), paths=[path])
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class WorkspaceFolderView(FolderView):
+    permissions = {"PUT": None}
+
+    @extend_schema(request=None, responses=WorkspaceEntrySerializer)
+    def put(self, request: Request, workspace: str, path: str) -> Response:
+        """Make a folder and those above it. Idempotent."""
+        row = self.folder(workspace)
+        entry = entries.make_folder(actor=self.actor, folder=row, path=path)
+        return Response(entry_rows([entry])[0])
+
+
+class WorkspaceMovesView(FolderView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=MoveSerializer, responses=WorkspaceEntrySerializer)
+    def post(self, request: Request, workspace: str) -> Response:
+        """Move or rename a file or folder."""
+        row = self.folder(workspace)
+        entry = entries.move(actor=self.actor, folder=row, **read(MoveSerializer, request))
+        return Response(entry_rows([entry])[0])
+
+
+class WorkspaceUploadsView(TusMixin, FolderView):
+    permissions = {"POST": None}
+
+    @extend_schema(
+        request=None,
+        parameters=[
+            OpenApiParameter("Upload-Length", int, OpenApiParameter.HEADER, required=True),
+            OpenApiParameter("Upload-Metadata", str, OpenApiParameter.HEADER, required=True),
+        ],
+        responses={201: None},
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Start a file that comes in pieces; `filename` of Upload-Metadata is its path (tus 1.0)."""
+        row = self.folder(workspace)
+        metadata = metadata_of(request.headers.get("Upload-Metadata", ""))
+        upload = entries.start_upload(
+            actor=self.actor,
+            folder=row,
+            path=metadata.get("filename", ""),
+            size=number_in(request, "Upload-Length"),
+        )
+        kwargs = {"org": self.org.slug, "workspace": row.name, "upload": upload.id}
+        where = reverse("api-workspace-upload", kwargs=kwargs)
+        headers = {
+            "Location": request.build_absolute_uri(where),
+            "Upload-Offset": str(entries.received(upload)),
+        }
+        return Response(status=status.HTTP_201_CREATED, headers=headers)
+
+
+class WorkspaceUploadView(TusMixin, FolderView):
+    permissions = {"PATCH": None, "DELETE": None}
+
+    @extend_schema(exclude=True)
+    def head(self, request: Request, workspace: str, upload: UUID) -> Response:
+        """Answer how many bytes came, and place the file if a failure came after the last ones."""
+        row = self._upload(workspace, upload)
+        if entries.received(row) == row.size:
+            row = entries.append(actor=self.actor, upload=row, offset=row.size, chunks=[])
+        headers = {"Upload-Length": str(row.size), "Upload-Offset": str(entries.received(row))}
+        return Response(status=status.HTTP_200_OK, headers=headers)
+
+    @extend_schema(
+        request={PIECE: OpenApiTypes.BINARY},
+        parameters=[OpenApiParameter("Upload-Offset", int, OpenApiParameter.HEADER, required=True)],
+        responses={204: None},
+    )
+    def patch(self, request: Request, workspace: str, upload: UUID) -> Response:
+        """Append bytes; with the last ones the file appears (tus 1.0)."""
+        row = self._upload(workspace, upload)
+        offset = number_in(request, "Upload-Offset")
+        if request.content_type != PIECE:
+            raise UnsupportedMediaType(Message("Send the bytes as {kind}.", kind=PIECE))
+        row = entries.append(
+            actor=self.actor, upload=row, offset=offset, chunks=body_chunks(request._request)
+        )
+        headers = {"Upload-Offset": str(entries.received(row))}
+        return Response(status=status.HTTP_204_NO_CONTENT, headers=headers)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, workspace: str, upload: UUID) -> Response:
+        """Discard an upload (tus 1.0)."""
+        entries.discard_upload(actor=self.actor, upload=self._upload(workspace, upload))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _upload(self, workspace: str, upload: UUID) -> FolderUpload:
+        row = self.folder(workspace)
+        check_may_write(self.actor, row)
+        return entries.find_upload(self.actor, row, upload)
+
+
+def person_in(email: str) -> User:
+    """Return a member of the current organization. Raises NotFound."""
+    row = Membership.objects.filter(user__email__iexact=email).select_related("user").first()
+    if row is None or not email.isprintable():
+        raise NotFound(
+            Message("{email} is not a member of the organization.", email=email[:200]),
+            code="no_member",
+        )
+    return row.user  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""WebDAV for workspaces at `/dav/{organization}/{workspace}/`, by the library WsgiDAV."""

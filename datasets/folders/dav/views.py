@@ -1,0 +1,104 @@
+"""The view that answers WebDAV: authentication and tenancy by the portal, the rest by WsgiDAV."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import cache
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.views.decorators.csrf import csrf_exempt
+from wsgidav.error_printer import ErrorPrinter
+from wsgidav.request_resolver import RequestResolver
+from wsgidav.wsgidav_app import WsgiDAVApp
+
+from datasets.folders.dav.locks import LockRows, folder_of_request
+from datasets.folders.dav.provider import PLACE, FolderProvider, Place
+from datasets.folders.downloads import download_of
+from datasets.folders.selectors import find_folder, tree_of
+from datasets.folders.services import locked
+from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, NotPermitted, TooLarge
+from portal.core.messages import Message
+from portal.web.transfers import PIECE, announced_size, send_file
+
+MOUNT = "/dav"
+MOST_XML = 1 << 20  # bytes of a body that is no file
+
+
+@csrf_exempt  # an access token, never a cookie
+def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBase:
+    """Answer a request of WebDAV in a workspace."""
+    actor = request.actor  # type: ignore[attr-defined]
+    if actor is None or actor.token is None:
+        raise NotAuthenticated(Message("Send an access token as the password."))
+    folder = find_folder(actor, workspace)
+    if folder.name != workspace:  # addresses of answers must begin like that of the request
+        raise NotFound(Message("There is no workspace {name}.", name=repr(workspace[:100])))
+    if request.method in {"GET", "HEAD"} and _is_file(folder, path):
+        return send_file(request, download_of(folder, path))
+    if request.method == "PROPFIND" and request.headers.get("Depth") not in {"0", "1"}:
+        raise NotPermitted(Message("Send Depth: 0 or 1: a workspace may have millions of files."))
+    if request.method != "PUT" and (announced_size(request) or 0) > MOST_XML:
+        raise TooLarge(Message("The request is too large."))
+    place = Place(actor, folder, f"/{request.org.slug}/{folder.name}")  # type: ignore[attr-defined]
+    known = folder_of_request.set(folder)
+    try:
+        with ExitStack() as stack:
+            if request.method == "LOCK":  # one after the other
+                stack.enter_context(transaction.atomic())
+                locked(folder)
+            return _answer(request, place)
+    finally:
+        folder_of_request.reset(known)
+
+
+def _is_file(folder: Any, path: str) -> bool:
+    try:
+        return tree_of(folder).entry(path).kind == "file"
+    except (NotFound, InvalidInput):
+        return False
+
+
+def _answer(request: HttpRequest, place: Place) -> HttpResponse:
+    environ: dict[str, Any] = {
+        **request.META,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": request.META["PATH_INFO"][len(MOUNT) :],
+        "wsgi.input": request,
+        "wsgidav.auth.user_name": place.actor.email,
+        "wsgidav.auth.roles": (),
+        "wsgidav.auth.permissions": (),
+        PLACE: place,
+    }
+    head: dict[str, Any] = {}
+
+    def start_response(status: str, headers: list[tuple[str, str]], _error: Any = None) -> Any:
+        head.update(status=int(status.partition(" ")[0]), headers=headers)
+        return None
+
+    body = b"".join(_application()(environ, start_response))
+    answer = HttpResponse(body, status=head["status"])
+    del answer["Content-Type"]
+    for name, value in head["headers"]:
+        if name.lower() not in {"connection", "date"}:  # of the server
+            answer[name] = value
+    return answer
+
+
+@cache
+def _application() -> WsgiDAVApp:
+    return WsgiDAVApp(
+        {
+            "mount_path": MOUNT,
+            "provider_mapping": {"/": FolderProvider()},
+            "middleware_stack": [ErrorPrinter, RequestResolver],
+            "lock_storage": LockRows(),
+            "property_manager": None,
+            "logging": {"enable": False},
+            "suppress_version_info": True,
+            "block_size": PIECE,
+            "verbose": 1,
+        }
+    )

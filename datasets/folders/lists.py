@@ -1,0 +1,44 @@
+"""The lists of shared folders: one declaration for page, CSV file and REST API each."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from datasets.folders.representations import folder_rows
+from datasets.folders.selectors import visible_folders
+from datasets.lists import filters
+from portal.core.keyset import Order
+from portal.lists import Column, ListView
+
+FOLDERS = ListView(
+    name="workspaces",
+    rows=visible_folders,
+    represent=lambda rows, actor: folder_rows(rows),
+    row_template="datasets/workspaces/_row.html",
+    order=Order("name", "id"),
+    filters=filters(_("Search workspaces, or team:vision user:me")),
+    columns=(
+        Column("name", _("Workspace"), sort=("name", "id")),
+        Column("team", _("Team"), sort=("team__slug", "id")),
+        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
+        Column("used_bytes", _("Space used"), "num", sort=("used_bytes", "id")),
+        Column("quota", _("Quota"), "num", sort=("quota", "id"), is_optional=True),
+        Column("files", _("Files"), "num", sort=("files", "id"), is_extra=True),
+        Column("visibility", _("Visibility"), is_extra=True),
+        Column("created_at", _("Created"), "num", sort=("created_at", "id")),
+    ),
+)
+TRASH = ListView(
+    name="workspaces-trash",
+    rows=lambda actor: visible_folders(actor, is_deleted=True),
+    represent=lambda rows, actor: folder_rows(rows),
+    row_template="datasets/workspaces/_trash_row.html",
+    order=Order("deleted_at", "id", is_descending=True),
+    columns=(
+        Column("name", _("Workspace")),
+        Column("team", _("Team")),
+        Column("used_bytes", _("Space used"), "num"),
+        Column("deleted_at", _("Deleted"), "num"),
+        Column("actions", "", value=None),
+    ),
+)
