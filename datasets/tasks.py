@@ -7,8 +7,10 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 
+from datasets.imports.running import start_threads
 from datasets.models import Repository
 from datasets.services import retention
+from datasets.services.imports import TASK
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
 
@@ -21,3 +23,9 @@ def apply_retention() -> None:
         retention.discard_abandoned(clock.now() - retention.ABANDONED)
         for row in Repository.objects.filter(legal_hold="").iterator():
             retention.apply_rules(row)
+
+
+@shared_task(name=TASK)
+def run_imports() -> None:
+    """Start threads for imports that are queued, or whose process has died."""
+    start_threads()

@@ -2,6 +2,7 @@
 
 from datasets.services.commits import Add, Change, Copy, Delete, commit, restore_version
 from datasets.services.contents import add_contents, put_file
+from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
 from datasets.services.repositories import (
     create_repository,
@@ -22,6 +23,7 @@ __all__ = [
     "Delete",
     "add_contents",
     "append",
+    "cancel_import",
     "commit",
     "create_branch",
     "create_repository",
@@ -29,6 +31,7 @@ __all__ = [
     "delete_repository",
     "delete_versions",
     "discard_upload",
+    "find_import",
     "find_upload",
     "plan",
     "purge_repository",
@@ -36,8 +39,10 @@ __all__ = [
     "received",
     "restore_repository",
     "restore_version",
+    "resume_import",
     "set_tag",
     "share_repository",
+    "start_import",
     "start_upload",
     "unshare_repository",
     "update_repository",

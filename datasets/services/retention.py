@@ -10,7 +10,7 @@ from django.db import transaction
 
 from datasets import storage
 from datasets.access import check_may_manage
-from datasets.models import Block, Content, Ref, Repository, Upload, Version
+from datasets.models import Block, Content, Import, ImportedFile, Ref, Repository, Upload, Version
 from datasets.selectors import tree_of
 from datasets.services.records import locked, record_change
 from datasets.services.repositories import check_no_hold, purge
@@ -99,6 +99,8 @@ def discard_abandoned(before: datetime) -> int:
         file_store().discard(row.org_id, row.id)
         row.delete()
     Upload.objects.filter(updated_at__lt=before).delete()
+    ended = Import.objects.filter(ended_at__lt=before)
+    ImportedFile.objects.filter(imported__in=ended).delete()
     return len(rows)
 
 
@@ -141,6 +143,10 @@ def _collect(row: Repository, *, is_rescan: bool) -> int:
     """Delete blocks and contents of a locked repository that nothing needs; return the bytes."""
     unused = Content.objects.filter(repository=row, is_used=False)
     unused = unused.filter(created_at__lt=clock.now() - ABANDONED)
+    active = Import.objects.filter(repository=row, state__in=Import.ACTIVE)
+    unused = unused.exclude(
+        sha256__in=ImportedFile.objects.filter(imported__in=active).values("sha256")
+    )
     doomed = list(unused.values_list("id", flat=True))
     if is_rescan:
         versions = Version.objects.filter(repository=row)

@@ -43,6 +43,12 @@ MUSTER_LOCAL_UIDS = env.text("MUSTER_LOCAL_UIDS", "70000-79999")
 MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))
 # Bytes of an uploaded file.
 MUSTER_FILE_LIMIT = int(env.text("MUSTER_FILE_LIMIT", str(64 << 30)))
+# Hosts (with port, if any) from which datasets are imported also at private addresses and without
+# encryption.
+MUSTER_IMPORT_HOSTS = env.items("MUSTER_IMPORT_HOSTS")
+# Directories that this machine sees and from which teams import, as cluster:/path; {org} and {team}
+# stand for the slugs of who imports.
+MUSTER_IMPORT_ROOTS = env.items("MUSTER_IMPORT_ROOTS")
 # Days until what is in the trash is deleted permanently.
 MUSTER_TRASH_DAYS = int(env.text("MUSTER_TRASH_DAYS", "30"))
 # nginx sends stored files itself (deploy/nginx-server.conf).

@@ -36,6 +36,7 @@ CELERY_BEAT_SCHEDULE = {
     "follow-jobs": {"task": "experiments.follow_jobs", "schedule": 3.0},
     "read-event-files": {"task": "experiments.read_event_files", "schedule": 5.0},
     "sweep-artifacts": {"task": "experiments.sweep_artifacts", "schedule": 3600.0},
+    "run-imports": {"task": "datasets.run_imports", "schedule": 10.0},
     "dataset-retention": {"task": "datasets.retention", "schedule": 3600.0},
     "purge-models": {"task": "registry.purge", "schedule": 3600.0},
     "purge-trash": {"task": "experiments.purge", "schedule": 3600.0},
