@@ -14,7 +14,7 @@ import pytest
 from django.db import connection, transaction
 
 from clusters.models import Cluster, PoolGrant
-from datasets.models import Repository, Share
+from datasets.models import Import, Repository, Share
 from experiments.models import Experiment
 from jobs import services as jobs
 from jobs.models import Attempt, Job
@@ -127,9 +127,16 @@ def _shared(stage: Stage) -> None:
             Share.objects.create(org_id=row.org_id, repository=row, team=stage.story.speech)
 
 
+def _canceled(stage: Stage) -> None:
+    with platform_scope("test"):
+        Import.objects.update(state="canceled")
+
+
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-checkpoint-share", "DELETE"): _shared,
     ("api-dataset-share", "DELETE"): _shared,
+    ("api-checkpoint-import-resume", "POST"): _canceled,
+    ("api-dataset-import-resume", "POST"): _canceled,
     ("api-job-release", "POST"): _released,
     ("api-job-exec", "POST"): _running,
     ("api-job-logs", "DELETE"): _ended,

@@ -30,7 +30,7 @@ SECRETS = {
 _KINDS = {"s3": "s3", "http": "http", "https": "http", "hf": "hub", "cluster": "directory"}
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}\Z")
 _HUB_NAME = re.compile(
-    r"(?:(?P<kind>datasets|models)/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^@]{1,200}))?\Z"
+    r"(?:(?P<kind>datasets|models)/)?(?P<name>(?!datasets/|models/)[\w.-]+/[\w.-]+)(?:@(?P<revision>[^@]{1,200}))?\Z"
 )
 _KEYS = {"session_token": "token"}  # as obstore names it
 _REGION = re.compile(r"[a-z0-9-]{0,40}\Z")
