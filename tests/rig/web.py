@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -21,6 +22,7 @@ class WebServer:
         self.requests: list[tuple[str, str, str]] = []
         self.cut: dict[str, int] = {}
         self.has_ranges = True
+        self.seconds = 0.0  # before each body
         web = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -55,6 +57,7 @@ class WebServer:
                 self.end_headers()
                 if not has_body:
                     return
+                time.sleep(web.seconds)
                 if web.cut.get(self.path):
                     web.cut[self.path] -= 1
                     self.wfile.write(data[start : start + (len(data) - start) // 2])

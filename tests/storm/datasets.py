@@ -6,6 +6,7 @@ there byte for byte, every version is whole, and counts agree.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -94,25 +96,36 @@ class Outcome:
 class DatasetStorm:
     """Clients upload in threads while the main thread kills parts of the portal and clients."""
 
-    def __init__(self, folder: Folder, work: Path, *, seed: int, seconds: float, grace: float):
+    def __init__(
+        self,
+        folder: Folder,
+        work: Path,
+        *,
+        seed: int,
+        seconds: float,
+        grace: float,
+        database_url: str = "",
+    ):
         self._folder, self._work, self._seconds, self._grace = folder, work, seconds, grace
         self._random = random.Random(seed)
         self.outcome = Outcome()
         redis = start_redis(folder, name=f"redis-{seed}")
-        postgres = start_postgres(folder, durable=True, name=f"postgres-{seed}")
+        if not database_url:
+            database_url = start_postgres(folder, durable=True, name=f"postgres-{seed}").url
         self._portal = Portal(
             folder,
-            postgres.url,
+            database_url,
             redis.url,
             name=f"portal-{seed}",
             settings={"MUSTER_API_RATE": "1000000"},
+            is_furnished="MUSTER_TEST_TABLES" in os.environ,
         )
         self._clients: dict[str, subprocess.Popen[bytes]] = {}
         self._stop = threading.Event()
         self._told: dict[str, dict[str, bytes]] = {}  # commit → files that it must have
 
     def run(self) -> Outcome:
-        self._portal.start()
+        self._portal.start(300)
         self._token = self._portal.token()
         try:
             collector = self._start_collector()
@@ -294,3 +307,26 @@ class DatasetStorm:
         )
         found = done.stdout.strip().splitlines()[-1]
         return [] if found == "[]" else [f"quotas: {found}"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=300)
+    given = parser.parse_args()
+    sys.path.insert(0, str(ROOT / "client"))
+    folder = Folder()
+    try:
+        with tempfile.TemporaryDirectory(prefix="muster-storm-") as work:
+            storm = DatasetStorm(
+                folder, Path(work), seed=given.seed, seconds=given.seconds, grace=60
+            )
+            outcome = storm.run()
+    finally:
+        folder.close()
+    print(outcome.text())
+    return int(bool(outcome.faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
