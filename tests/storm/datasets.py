@@ -210,7 +210,7 @@ class DatasetStorm:
                 headers={"Authorization": f"Bearer {self._token}"},
                 timeout=30,
             )
-        out = self._client(name, [python_of("hf"), "-c", HUB, name, str(folder)], env)
+        out = self._client(name, [str(python_of("hf")), "-c", HUB, name, str(folder)], env)
         return out.split()[-1] if out else ""
 
     def _client(self, name: str, argv: list[str], env: dict[str, str]) -> str:
