@@ -33,8 +33,9 @@ from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
-# Delete versions beyond two, and contents that no version names at once; files after `grace`
-# seconds, because a file is written before the reference to it is committed.
+# Delete versions beyond two, and contents that no version names: each fifth time at once, else after
+# half a minute, so that clients also succeed. Files after `grace` seconds, because a file is written
+# before the reference to it is committed.
 COLLECTOR = """
 import time
 from datetime import timedelta
@@ -46,9 +47,9 @@ from portal.blobs.files import file_store, references
 from portal.core import clock
 from portal.core.errors import PortalError
 from workspaces.tenancy.scope import platform_scope
-retention.ABANDONED = timedelta(0)
 rounds = 0
 while True:
+    retention.ABANDONED = timedelta(seconds=30 if rounds % 5 else 0)
     try:
         with platform_scope("storm"):
             Repository.objects.update(keep_last=2)
@@ -138,7 +139,7 @@ class DatasetStorm:
             self._kill_parts()
             self._stop.set()
             for thread in threads:
-                thread.join(180)
+                thread.join(300)
                 if thread.is_alive():
                     self.outcome.faults.append("a client hangs")
             collector.kill()
@@ -163,11 +164,16 @@ class DatasetStorm:
         return self._folder.start("collector", [sys.executable, "-c", code], env=env)
 
     def _upload(self, kind: str, upload: Callable[[str, Path], str], seed: int) -> None:
-        """Commit version after version; the client itself is killed now and then."""
+        """Commit version after version; the client itself is killed now and then.
+
+        The last one is after the kills: everything has recovered by itself.
+        """
         chance, files = random.Random(seed), dict[str, bytes]()
         folder = self._work / kind
         folder.mkdir()
-        while not self._stop.is_set():
+        is_last = False
+        while not is_last:
+            is_last = self._stop.is_set()
             for _ in range(3):
                 path = f"{chance.randrange(12)}.bin"
                 files[path] = chance.randbytes(chance.choice([100, 30_000, 3_000_000, 20_000_000]))
@@ -179,7 +185,7 @@ class DatasetStorm:
                     self._told[commit] = expected
                     self.outcome.commits[kind] += 1
                     break
-                if self._stop.is_set():
+                if self._stop.is_set() and not is_last:
                     break
                 time.sleep(0.3)
 
