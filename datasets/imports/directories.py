@@ -58,7 +58,7 @@ class DirectorySource:
                 yield _file(name, name, found)
                 return
         with _explained(), self._opened(self._inside) as top:
-            for at, _folders, names, folder in os.fwalk(".", dir_fd=top):
+            for at, _folders, names, folder in os.fwalk(".", onerror=_raise, dir_fd=top):
                 for name in sorted(names):
                     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
                     if stat.S_ISREG(found.st_mode):
@@ -111,6 +111,11 @@ class DirectorySource:
 
 def _file(path: str, where: str, found: os.stat_result) -> SourceFile:
     return SourceFile(path, where, found.st_size, _mark(found))
+
+
+def _raise(error: OSError) -> None:
+    """Refuse a folder that cannot be read, which `fwalk` would leave out."""
+    raise error
 
 
 def _mark(found: os.stat_result) -> str:

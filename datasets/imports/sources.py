@@ -141,6 +141,9 @@ def _after_host(address: str) -> str:
 def _is_url(text: str) -> bool:
     try:
         at = urlsplit(text)
-        return at.scheme in {"http", "https"} and bool(at.hostname) and (at.port or 1) > 0
+        is_bare = not (at.username or at.password or at.query or at.fragment)
+        return (
+            at.scheme in {"http", "https"} and bool(at.hostname) and (at.port or 1) > 0 and is_bare
+        )
     except ValueError:
         return False

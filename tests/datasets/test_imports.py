@@ -261,6 +261,7 @@ def test_directories_are_read_below_allowed_roots_only(stage, tmp_path, settings
         ("https://example.org/a", {"secrets": {"token": "speech/KEY"}}),
         ("https://example.org/a", {"options": {"endpoint": "https://example.org"}}),
         ("s3://bucket/a", {"options": {"endpoint": "gopher://example.org"}}),
+        ("s3://bucket/a", {"options": {"endpoint": "https://key:word@example.org"}}),
         ("https://example.org/a", {"folder": "../up"}),
     ],
 )
