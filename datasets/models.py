@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from portal.core import clock
+from portal.core.message_fields import MessageField
 from workspaces.models import Team, User
 from workspaces.tenancy.models import TenantModel
 
@@ -326,3 +327,73 @@ class FolderLock(TenantModel):
 
     def __str__(self) -> str:
         return self.token
+class Import(TenantModel):
+    """Files that the portal fetches from elsewhere and commits. See `datasets.imports`.
+
+    `source` are addresses, one a line; `secrets` are references such as `team/NAME` by what they
+    are for. Whoever holds the lease `import-ID` works on it. A failed or canceled one can be
+    resumed: what was stored is not fetched again.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        CANCELED = "canceled"
+
+    ACTIVE = (State.QUEUED, State.RUNNING)
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    source = models.TextField()
+    options = models.JSONField(default=dict)  # endpoint and region
+    secrets = models.JSONField(default=dict)
+    branch = models.CharField(max_length=200)
+    folder = models.CharField(max_length=1000, blank=True)  # where the files go
+    message = models.CharField(max_length=500, blank=True)
+    state = models.CharField(max_length=9, choices=State.choices, default=State.QUEUED)
+    error = MessageField(blank=True)  # why it failed, or why it is tried again
+    attempts = models.PositiveIntegerField(default=0)  # without progress
+    due_at = models.DateTimeField(default=clock.now)  # of the next attempt
+    files = models.BigIntegerField(null=True)  # in all, once the source was listed
+    bytes = models.BigIntegerField(null=True)  # in all, if the source tells
+    files_done = models.BigIntegerField(default=0)
+    bytes_done = models.BigIntegerField(default=0)
+    version = models.ForeignKey(Version, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+    updated_at = models.DateTimeField(default=clock.now)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        indexes = [
+            models.Index(
+                fields=["due_at"],
+                condition=models.Q(state__in=["queued", "running"]),
+                name="import_due",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} ({self.state})"
+
+
+class ImportedFile(TenantModel):
+    """A file of an import whose bytes the repository has, until the import has succeeded.
+
+    `mark` tells whether the file at the source is still the same.
+    """
+
+    imported = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="+")
+    path = models.CharField(max_length=1000)
+    mark = models.CharField(max_length=200, blank=True)
+    sha256 = models.CharField(max_length=64)
+    size = models.BigIntegerField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["imported", "path"], name="imported_file_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.path

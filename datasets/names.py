@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from portal.blobs.paths import clean_path
+from portal.blobs.paths import LONGEST_NAME, clean_path
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 
@@ -51,8 +51,16 @@ def checked_ref(text: str) -> str:
 
 
 def checked_path(text: str) -> str:
-    """Return the path of a file in a repository, in Unicode's form NFC. Raises InvalidInput."""
-    return clean_path(unicodedata.normalize("NFC", text))
+    """Return the path of a file in a repository, in Unicode's form NFC. Raises InvalidInput.
+
+    Each name fits into a file system, which counts bytes.
+    """
+    path = clean_path(unicodedata.normalize("NFC", text))
+    if any(len(name.encode()) > LONGEST_NAME for name in path.split("/")):
+        raise InvalidInput.at(
+            "path", Message("must have at most {n} bytes in each name", n=LONGEST_NAME)
+        )
+    return path
 
 
 def checked_message(text: str) -> str:

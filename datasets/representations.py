@@ -8,7 +8,8 @@ from typing import Any
 from django.db.models import Count, F
 
 from datasets.access import may_manage, may_write
-from datasets.models import Ref, Repository, Share, Version
+from datasets.imports import sources
+from datasets.models import Import, Ref, Repository, Share, Version
 from datasets.trees import Difference, Entry, Folder
 from workspaces.access.actors import Actor
 
@@ -116,6 +117,32 @@ def difference_rows(found: Iterable[Difference]) -> list[Item]:
         }
         for change in found
     ]
+
+
+def import_row(row: Import) -> Item:
+    """Return an import; its owner and version are read with it."""
+    return {
+        "id": str(row.id),
+        "source": sources.shown_address(row.source).splitlines(),
+        "kind": sources.kind_of(row.source),
+        "options": row.options,
+        "secrets": row.secrets,
+        "branch": row.branch,
+        "folder": row.folder,
+        "message": row.message,
+        "state": row.state,
+        "error": row.error,
+        "files": row.files,
+        "bytes": row.bytes,
+        "files_done": row.files_done,
+        "bytes_done": row.bytes_done,
+        "version": row.version.number if row.version else None,
+        "by": _person(row.owner),
+        "due_at": row.due_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "ended_at": row.ended_at,
+    }
 
 
 def _kind_of(change: Difference) -> str:

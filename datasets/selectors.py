@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from datasets.access import visible
-from datasets.models import Block, Content, Ref, Repository, Version
+from datasets.models import Block, Content, Import, Ref, Repository, Version
 from datasets.names import checked_path
 from datasets.trees import BlockInfo, Entry, Tree, decode
 from portal.core.errors import NotFound
@@ -129,6 +129,12 @@ def refs_of(repository: Repository, kind: str = "") -> list[Ref]:
     """Return branches and tags by name, or those of one kind."""
     rows = Ref.objects.filter(repository=repository).select_related("version")
     return list((rows.filter(kind=kind) if kind else rows).order_by("name"))
+
+
+def imports_of(repository: Repository) -> QuerySet[Import]:
+    """Return the imports of a repository, the last one first."""
+    rows = Import.objects.filter(repository=repository)
+    return rows.select_related("owner", "version").order_by("-id")
 
 
 def contents_in(repository: Repository, digests: list[str]) -> dict[str, int]:

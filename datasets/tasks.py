@@ -10,8 +10,10 @@ from django.conf import settings
 from datasets import staging
 from datasets.folders import services as folders
 from datasets.folders import usage
+from datasets.imports.running import start_threads
 from datasets.models import FolderLock, FolderUpload, Repository
 from datasets.services import retention
+from datasets.services.imports import TASK
 from portal.blobs.folders import root_folder, sweep
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
@@ -46,3 +48,7 @@ def remove_trees() -> None:
     """Remove the folders of versions that no job has used for a day."""
     with platform_scope("house-keeping"):
         staging.remove_unused(clock.now() - UNUSED)
+@shared_task(name=TASK)
+def run_imports() -> None:
+    """Start threads for imports that are queued, or whose process has died."""
+    start_threads()

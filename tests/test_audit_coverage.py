@@ -14,7 +14,7 @@ import pytest
 from django.db import connection, transaction
 
 from clusters.models import Cluster, PoolGrant
-from datasets.models import FolderInvitation, Repository, Share, SharedFolder
+from datasets.models import FolderInvitation, Import, Repository, Share, SharedFolder
 from experiments.models import Experiment
 from jobs import services as jobs
 from jobs.models import Attempt, Job
@@ -142,6 +142,9 @@ def _invited(stage: Stage) -> None:
         row = SharedFolder.objects.get(name="code")
         for whom in ({"team": stage.story.speech}, {"user": stage.people["ben"]}):
             FolderInvitation.objects.create(org_id=row.org_id, folder=row, **whom)
+def _canceled(stage: Stage) -> None:
+    with platform_scope("test"):
+        Import.objects.update(state="canceled")
 
 
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
@@ -149,6 +152,8 @@ BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-dataset-share", "DELETE"): _shared,
     ("api-workspace-person", "DELETE"): _invited,
     ("api-workspace-team", "DELETE"): _invited,
+    ("api-checkpoint-import-resume", "POST"): _canceled,
+    ("api-dataset-import-resume", "POST"): _canceled,
     ("api-job-release", "POST"): _released,
     ("api-job-exec", "POST"): _running,
     ("api-job-logs", "DELETE"): _ended,

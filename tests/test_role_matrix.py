@@ -20,7 +20,7 @@ from clusters.models import Pool, PoolGrant
 from datasets import services as dataset_services
 from datasets.folders import entries
 from datasets.folders import services as folders
-from datasets.models import FolderUpload, Ref, Repository, SharedFolder, Upload
+from datasets.models import FolderUpload, Import, Ref, Repository, SharedFolder, Upload
 from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
@@ -100,6 +100,13 @@ REPOSITORY = {  # of datasets and of checkpoints
     ("-share", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
     ("-space", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-space", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-imports", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-imports", "POST"): Row(
+        WORKERS, P.DATASETS_WRITE, {"source": ["https://example.org/train.tar"]}
+    ),
+    ("-import", "GET"): Row(VIEWERS, P.DATASETS_READ),
+    ("-import-cancel", "POST"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-import-resume", "POST"): Row(WORKERS, P.DATASETS_WRITE),
     ("-retention", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-retention", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"keep_last": 1}),
     ("-versions", "GET"): Row(VIEWERS, P.DATASETS_READ),
@@ -464,6 +471,10 @@ WRITING_PAGES = {
     "repository": (WORKERS, {"path": "x"}),
     "repository-folder": (WORKERS, {"path": "x"}),
     "repository-upload": (WORKERS, {"files": SimpleUploadedFile("y", b"new")}),
+    "repository-imports": (
+        WORKERS,
+        {"do": "start", "from": "http", "source": "https://example.org/train.tar"},
+    ),
     "repository-versions": (WORKERS, {"do": "tag", "version": "1", "name": "fresh"}),
     "repository-settings": (WORKERS, {"do": "save", "description": "new"}),
     "workspaces": (WORKERS, {"team": "vision", "name": "fresh"}),
@@ -504,6 +515,7 @@ class Stage:
         if "/checkpoints" in path:
             path = path.replace(VALUES["trashed"], _of_checkpoint("trashed"))
             path = path.replace(VALUES["upload"], _of_checkpoint("upload"))
+            path = path.replace(VALUES["imported"], _of_checkpoint("imported"))
         path = path.replace("00000000-0000-7000-8000-000000000004", str(self.people["eve"].id))
         return path.replace(FORWARD, PLATFORM_FORWARD) if "/v1/audit/" in path else path
 
@@ -650,6 +662,10 @@ def _add_repositories(story: Story) -> None:
         upload = dataset_services.start_upload(actor=ben, repository=row, size=1)
         Upload.objects.filter(id=upload.id).update(id=given["upload"])
         file_store().start(row.org_id, UUID(given["upload"]))
+        imported = dataset_services.start_import(
+            actor=ben, repository=row, source="https://example.org/a"
+        )
+        Import.objects.filter(id=imported.id).update(id=given["imported"])
 
 
 def _add_workspaces(story: Story) -> None:

@@ -47,6 +47,8 @@ SQL_BY_HAND = {
 }  # Redis pipelines are executed as well
 CONNECTS = {
     "portal/core/outbound.py",
+    "portal/core/outbound_proxy.py",
+    "datasets/imports/http.py",  # its exceptions; it asks by portal.core.outbound
     # The client for user-supplied URLs, and the addresses that it may reach.
     "portal/core/addresses.py",
     # Syslog and webhooks, to addresses that `outbound` allowed.

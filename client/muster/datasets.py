@@ -9,13 +9,14 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from muster.errors import InvalidInput, Json, NotFound
+from muster.errors import InvalidInput, Json, MusterError, NotFound
 from muster.folder_cache import FolderCache
 from muster.folders import Fetcher, Progress, Sender, files_in, hashed
 
@@ -233,14 +234,62 @@ class Repositories:
         finally:
             cache.close()
 
-    def _head(self, name: str, branch: str, team: str) -> str:
-        """Return the commit of a branch, "" if it has none; create what is missing."""
+    def start_import(
+        self, name: str, source: str | Sequence[str], *, team: str = "", **fields: Any
+    ) -> Json:
+        """Let the portal fetch files and commit them; creates the dataset if needed.
+
+        `source` is s3://BUCKET/PREFIX, https addresses, hf://datasets/OWNER/NAME@REVISION or
+        cluster://CLUSTER/DIRECTORY. Fields: endpoint, region, secrets (references by what they are
+        for), branch, folder, message.
+        """
+        self._get_or_create(name, team)
+        sources = [source] if isinstance(source, str) else builtins.list(source)
+        return self._client.send(
+            "POST", f"{self._path(name)}/imports", {"source": sources, **fields}
+        )
+
+    def imports(self, name: str) -> Iterator[Json]:
+        """Iterate over the imports, the last one first."""
+        return self._client.items(f"{self._path(name)}/imports")
+
+    def get_import(self, name: str, import_id: str) -> Json:
+        """Return an import with its progress."""
+        return self._client.get(f"{self._path(name)}/imports/{_safe(import_id)}")
+
+    def cancel_import(self, name: str, import_id: str) -> Json:
+        """Cancel an import; what was fetched is kept for a day."""
+        return self._client.send("POST", f"{self._path(name)}/imports/{_safe(import_id)}/cancel")
+
+    def resume_import(self, name: str, import_id: str) -> Json:
+        """Continue a failed or canceled import."""
+        return self._client.send("POST", f"{self._path(name)}/imports/{_safe(import_id)}/resume")
+
+    def wait_for_import(
+        self, name: str, import_id: str, progress: Progress | None = None, *, every: float = 1.0
+    ) -> Json:
+        """Wait for the end of an import and return it. Raises MusterError if it failed."""
+        while True:
+            row = self.get_import(name, import_id)
+            if progress:
+                progress("fetch", row["bytes_done"], row["bytes"] or row["bytes_done"])
+            if row["state"] == "succeeded":
+                return row
+            if row["ended_at"]:
+                raise MusterError(row["error"] or "The import was canceled.", code="import_ended")
+            time.sleep(every)
+
+    def _get_or_create(self, name: str, team: str) -> Json:
         try:
-            row = self.get(name)
+            return self.get(name)
         except NotFound as error:
             if error.code != "no_repository":
                 raise
-            row = self.create(name, team)
+            return self.create(name, team)
+
+    def _head(self, name: str, branch: str, team: str) -> str:
+        """Return the commit of a branch, "" if it has none; create what is missing."""
+        row = self._get_or_create(name, team)
         wanted = branch or row["default_branch"]
         found = [r for r in self.refs(name) if (r["kind"], r["name"]) == ("branch", wanted)]
         made = found[0] if found else self.branch(name, wanted)

@@ -50,7 +50,8 @@ class Counter:
 def files_in(folder: Path) -> dict[str, Path]:
     """Return the files of a folder, or one file, by their paths in a repository.
 
-    Folders `.git`, parts of downloads, and links to folders are left out. Raises InvalidInput.
+    Links to files count as files. Folders `.git`, parts of downloads, pipes and devices, and links
+    to folders are left out. Raises InvalidInput, also for a link to nothing.
     """
     if folder.is_file():
         return {folder.name: folder}
@@ -61,6 +62,8 @@ def files_in(folder: Path) -> dict[str, Path]:
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted(names):
             file = Path(at, name)
+            if file.is_symlink() and not file.exists():
+                raise InvalidInput(f"{file} is a link to nothing.", code="no_files")
             if not file.is_file() or _is_part(name):
                 continue
             path = _path_of(file.relative_to(folder))

@@ -221,3 +221,51 @@ class SpaceSerializer(s.Serializer):  # type: ignore[type-arg]
 
 class FreedBytesSerializer(s.Serializer):  # type: ignore[type-arg]
     bytes = s.IntegerField()
+class NewImportSerializer(s.Serializer):  # type: ignore[type-arg]
+    source = s.ListField(
+        child=s.CharField(max_length=4000),
+        min_length=1,
+        max_length=1000,
+        help_text="s3://BUCKET/PREFIX, https://…, hf://datasets/OWNER/NAME@REVISION or "
+        "cluster://CLUSTER/DIRECTORY; of https several.",
+    )
+    endpoint = s.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Of S3 or the Hub; default: AWS and https://huggingface.co.",
+    )
+    region = s.CharField(required=False, default="", allow_blank=True, help_text="Of S3.")
+    secrets = s.DictField(
+        child=s.CharField(),
+        required=False,
+        default=dict,
+        help_text="References such as `team/NAME`. S3: access_key_id, secret_access_key and "
+        "session_token; others: token.",
+    )
+    branch = s.CharField(required=False, default="", allow_blank=True, max_length=200)
+    folder = s.CharField(required=False, default="", allow_blank=True, max_length=900)
+    message = s.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_MESSAGE)
+
+
+class ImportSerializer(s.Serializer):  # type: ignore[type-arg]
+    id = s.UUIDField()
+    source = s.ListField(child=s.CharField(), help_text="Without queries.")
+    kind = s.CharField(help_text="s3, http, hub or directory")
+    options = s.DictField()
+    secrets = s.DictField(help_text="References.")
+    branch = s.CharField()
+    folder = s.CharField()
+    message = s.CharField()
+    state = s.CharField(help_text="queued, running, succeeded, failed or canceled")
+    error = s.CharField(help_text="Why it failed, or why it is tried again.")
+    files = s.IntegerField(allow_null=True, help_text="In all, once the source was listed.")
+    bytes = s.IntegerField(allow_null=True, help_text="In all, if the source tells.")
+    files_done = s.IntegerField()
+    bytes_done = s.IntegerField()
+    version = s.IntegerField(allow_null=True)
+    by = s.DictField()
+    due_at = s.DateTimeField(help_text="Of the next attempt.")
+    created_at = s.DateTimeField()
+    updated_at = s.DateTimeField()
+    ended_at = s.DateTimeField(allow_null=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from datasets.api import folders, uploads, versions, views
+from datasets.api import folders, imports, uploads, versions, views
 from datasets.models import Kind
 
 
@@ -33,6 +33,18 @@ def _routes(kind: Kind) -> list[URLPattern]:
         (f"{one}/contents", uploads.ContentsView, f"{name}-contents"),
         (f"{one}/uploads", uploads.UploadsView, f"{name}-uploads"),
         (f"{one}/uploads/<uuid:upload>", uploads.UploadView, f"{name}-upload"),
+        (f"{one}/imports", imports.ImportsView, f"{name}-imports"),
+        (f"{one}/imports/<uuid:imported>", imports.ImportView, f"{name}-import"),
+        (
+            f"{one}/imports/<uuid:imported>/cancel",
+            imports.CancelImportView,
+            f"{name}-import-cancel",
+        ),
+        (
+            f"{one}/imports/<uuid:imported>/resume",
+            imports.ResumeImportView,
+            f"{name}-import-resume",
+        ),
     )
     return [path(route, view.as_view(kind=kind), name=label) for route, view, label in found]
 

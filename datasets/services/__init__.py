@@ -2,6 +2,7 @@
 
 from datasets.services.commits import Add, Change, Copy, Delete, commit, restore_version
 from datasets.services.contents import add_contents, put_file
+from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
 from datasets.services.repositories import (
     create_repository,
@@ -24,6 +25,7 @@ __all__ = [
     "Space",
     "add_contents",
     "append",
+    "cancel_import",
     "commit",
     "create_branch",
     "create_repository",
@@ -32,6 +34,7 @@ __all__ = [
     "delete_versions",
     "discard_unused",
     "discard_upload",
+    "find_import",
     "find_upload",
     "plan",
     "prune_versions",
@@ -40,9 +43,11 @@ __all__ = [
     "received",
     "restore_repository",
     "restore_version",
+    "resume_import",
     "set_tag",
     "share_repository",
     "space_of",
+    "start_import",
     "start_upload",
     "unshare_repository",
     "update_repository",

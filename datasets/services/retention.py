@@ -11,7 +11,7 @@ from django.db import transaction
 
 from datasets import storage
 from datasets.access import check_may_manage
-from datasets.models import Block, Content, Ref, Repository, Upload, Version
+from datasets.models import Block, Content, Import, ImportedFile, Ref, Repository, Upload, Version
 from datasets.selectors import tree_of
 from datasets.services.records import locked, record_change
 from datasets.services.repositories import check_no_hold, purge
@@ -129,6 +129,8 @@ def discard_abandoned(before: datetime) -> int:
         file_store().discard(row.org_id, row.id)
         row.delete()
     Upload.objects.filter(updated_at__lt=before).delete()
+    ended = Import.objects.filter(ended_at__lt=before)
+    ImportedFile.objects.filter(imported__in=ended).delete()
     return len(rows)
 
 
@@ -191,6 +193,10 @@ def _collect(row: Repository, *, is_rescan: bool) -> int:
 def collect_unused(row: Repository, before: datetime) -> int:
     """Delete contents of a locked repository that no version has named since; return the bytes."""
     unused = Content.objects.filter(repository=row, is_used=False, created_at__lt=before)
+    active = Import.objects.filter(repository=row, state__in=Import.ACTIVE)
+    unused = unused.exclude(
+        sha256__in=ImportedFile.objects.filter(imported__in=active).values("sha256")
+    )
     return _delete_contents(row, list(unused.values_list("id", flat=True)))
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.urls import path, register_converter
 
 from datasets.models import Kind
-from datasets.web import files, lists, settings, uploads, versions, workspaces
+from datasets.web import files, imports, lists, settings, uploads, versions, workspaces
 
 
 class KindConverter:
@@ -38,6 +38,7 @@ urlpatterns = [
     path(f"{_ONE}/file/<path:path>", files.file, name="repository-file"),
     path(f"{_ONE}/raw/<path:path>", files.download, name="repository-raw"),
     path(f"{_ONE}/upload", uploads.upload, name="repository-upload"),
+    path(f"{_ONE}/imports", imports.imports, name="repository-imports"),
     path(f"{_ONE}/versions", versions.versions, name="repository-versions"),
     path(f"{_ONE}/lineage", versions.lineage, name="repository-lineage"),
     path(f"{_ONE}/compare", versions.compare, name="repository-compare"),

@@ -290,6 +290,14 @@ class FileStore:
         except FileNotFoundError:
             return None
 
+    def stored(self, org_id: UUID) -> Iterator[StoredFile]:
+        """Yield the files of an organization."""
+        for folder in sorted((self.root / org_id.hex).glob("[0-9a-f][0-9a-f]")):
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    with suppress(FileNotFoundError):
+                        yield StoredFile(entry.name, entry.stat().st_size)
+
     def organizations(self) -> list[UUID]:
         """Return the organizations that have files."""
         with suppress(FileNotFoundError):

@@ -12,7 +12,7 @@ import math
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -106,6 +106,32 @@ class Session(requests.Session):
                 return super().send(request, **given)
             except (HTTPError, OSError, ValueError) as error:
                 raise self._why(error) from error
+
+    @contextmanager
+    def streamed(
+        self, url: str, headers: Mapping[str, str] | None = None
+    ) -> Iterator[requests.Response]:
+        """Ask for a file. `pieces` reads its body, which no limit of the policy bounds."""
+        response = self.get(url, headers=dict(headers or {}), stream=True)
+        try:
+            yield response
+        finally:
+            response.close()
+
+    def pieces(self, response: requests.Response, size: int = 1 << 20) -> Iterator[bytes]:
+        """Yield the body of a streamed response; each piece has the seconds of the policy.
+
+        Raises RequestRefused or another RequestException, also if the body ends too early.
+        """
+        while True:
+            with deadline(self.policy.seconds):
+                try:
+                    data = response.raw.read(size, decode_content=False)
+                except (HTTPError, OSError, ValueError) as error:
+                    raise self._why(error) from error
+            if not data:
+                return
+            yield data
 
     def _why(self, error: Exception) -> Exception:
         """Return the error that explains to a person why the request failed."""
@@ -213,7 +239,10 @@ class _Adapter(HTTPAdapter):
                 "it would be asked without encryption (https), which is not allowed",
                 host=at.hostname or "",
             )
+        is_streamed = given.get("stream", False)
         response = super().send(request, *args, **given | {"stream": True})
+        if is_streamed and not response.is_redirect:
+            return response
         response._content = self._read(response)  # noqa: SLF001  # read by `content` and `json`
         return response
 

@@ -47,6 +47,12 @@ MUSTER_FILE_LIMIT = int(env.text("MUSTER_FILE_LIMIT", str(64 << 30)))
 # Where the files of workspaces are, such as a file system that nodes of clusters share; by default
 # in MUSTER_HOME.
 MUSTER_WORKSPACES = env.text("MUSTER_WORKSPACES")
+# Hosts (with port, if any) from which datasets are imported also at private addresses and without
+# encryption.
+MUSTER_IMPORT_HOSTS = env.items("MUSTER_IMPORT_HOSTS")
+# Directories that this machine sees and from which teams import, as cluster:/path; {org} and {team}
+# stand for the slugs of who imports.
+MUSTER_IMPORT_ROOTS = env.items("MUSTER_IMPORT_ROOTS")
 # Days until what is in the trash is deleted permanently.
 MUSTER_TRASH_DAYS = int(env.text("MUSTER_TRASH_DAYS", "30"))
 # nginx sends stored files itself (deploy/nginx-server.conf).

@@ -37,6 +37,7 @@ CELERY_BEAT_SCHEDULE = {
     "read-event-files": {"task": "experiments.read_event_files", "schedule": 5.0},
     "sweep-artifacts": {"task": "experiments.sweep_artifacts", "schedule": 3600.0},
     "workspace-usage": {"task": "datasets.workspace_usage", "schedule": 600.0},
+    "run-imports": {"task": "datasets.run_imports", "schedule": 10.0},
     "dataset-retention": {"task": "datasets.retention", "schedule": 3600.0},
     "remove-trees": {"task": "datasets.remove_trees", "schedule": 3600.0},
     "purge-models": {"task": "registry.purge", "schedule": 3600.0},

@@ -244,7 +244,14 @@ def _lost() -> Exception:
 def test_names_of_local_files(tmp_path: Path):
     write(tmp_path, {"a/ü.txt": b"", ".git/x.txt": b"", ".0-0.muster-part": b""})
     (tmp_path / "link").symlink_to("/etc")
-    assert list(files_in(tmp_path)) == ["a/ü.txt"]
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "z.txt").symlink_to(tmp_path / "a" / "ü.txt")
+    assert list(files_in(tmp_path)) == ["z.txt", "a/ü.txt"]
+    (tmp_path / "z.txt").unlink()
+    (tmp_path / "z.txt").symlink_to("none")
+    with pytest.raises(InvalidInput, match="link to nothing"):
+        files_in(tmp_path)
+    (tmp_path / "z.txt").unlink()
     (tmp_path / "a" / "u\u0308.txt").write_bytes(b"")
     with pytest.raises(InvalidInput, match="Unicode"):
         files_in(tmp_path)

@@ -81,5 +81,21 @@ def test_clients_upload_and_read_back(run, environment, transfer, kind):
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize("environment", ["hf0", "hf1", "hf"])
+@pytest.mark.parametrize("transfer", ["xet", "lfs"])
+def test_the_command_line_uploads_and_downloads(run, tmp_path, environment, transfer):
+    data = {"weights.bin": os.urandom(11_000_000), "a/README.md": b"# Text", "a/b/empty": b""}
+    for path, content in data.items():
+        (tmp_path / "data" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / path).write_bytes(content)
+    is_disabled = {"HF_HUB_DISABLE_XET": "1"} if transfer == "lfs" else {}
+    repository = f"home/cli-{environment}-{transfer}"
+    hf = str(Path(python_of(environment)).with_name("hf"))
+    run(environment, "command.py", hf, repository, **is_disabled)
+    found = tmp_path / "found"
+    assert data == {path: (found / path).read_bytes() for path in data}
+
+
+@pytest.mark.integration
 def test_libraries_load_stream_and_push(run):
     assert run("hf1", "libraries.py") == "done"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from datetime import timedelta
 
 import pytest
@@ -84,7 +86,11 @@ def test_a_version_names_only_what_its_repository_has(stage):
 
 
 @pytest.mark.parametrize(
-    "path", ["../a", "/etc/passwd", "a//b", "a/./b", "%2e%2e/a", "a\\b", "a\x00", "", "x" * 300]
+    "path",
+    [
+        *("../a", "/etc/passwd", "a//b", "a/./b", "%2e%2e/a", "a\\b", "a\x00", "", "x" * 300),
+        *("x" * 4096, "ü" * 128, "한" * 86, "a/" * 2048 + "b", "a" * 200 + "/" + "b" * 800),
+    ],
 )
 def test_paths_are_refused(stage, path):
     with pytest.raises(InvalidInput):
@@ -106,6 +112,25 @@ def test_composed_and_decomposed_names_are_one_file(stage):
     version = commit(stage.ben, stage.cifar, {"\u00e9.txt": b"2"})
     assert paths(version) == ["\u00e9.txt"]
     assert selectors.find_file(version, "e\u0301.txt").size == 1
+
+
+def test_names_that_differ_in_case_are_two_files(stage):
+    files = {"A.txt": b"1", "a.txt": b"22", "Dir/x": b"3", "dir/x": b"44"}
+    version = commit(stage.ben, stage.cifar, files)
+    assert {e.path: e.size for e in selectors.tree_of(version).entries()} == {
+        path: len(data) for path, data in files.items()
+    }
+    longest = "ü" * 127  # 254 bytes
+    assert longest in paths(commit(stage.ben, stage.cifar, {longest: b"x"}))
+
+
+def test_archives_stay_as_they_are(stage):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("../../evil", "x")
+    version = commit(stage.ben, stage.cifar, {"a.zip": archive.getvalue()})
+    assert paths(version) == ["a.zip"]
+    assert selectors.find_file(version, "a.zip").size == len(archive.getvalue())
 
 
 def test_tags_and_branches(stage):

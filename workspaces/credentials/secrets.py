@@ -117,9 +117,9 @@ def find_secret(team: Team | None, name: str) -> Secret:
 
 @dataclass(frozen=True)
 class SecretReferences:
-    """The references of a team's job, by environment variable.
+    """The references of a team's job, or of another `subject`, by what they are for.
 
-    `subject_id` and `facts` go into the event that records the use.
+    `subject`, `subject_id` and `facts` go into the event that records the use.
     """
 
     org_id: UUID
@@ -128,6 +128,7 @@ class SecretReferences:
     references: Mapping[str, str]
     subject_id: UUID | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
+    subject: str = "job"
 
     def owner(self, where: str) -> UUID | None:
         """Return the owner of the secret, or None for a team other than the job's."""
@@ -187,7 +188,7 @@ def open_secrets(uses: Sequence[SecretReferences]) -> list[OpenedSecrets]:
         EventRecord(
             "secret.used",
             use.org_id,
-            "job",
+            use.subject,
             use.subject_id,
             "muster",
             {"secret": row.shown, "version": row.number, **use.facts},

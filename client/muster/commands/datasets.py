@@ -36,7 +36,7 @@ def split(target: str) -> tuple[str, str]:
 def _commands_of(noun: str) -> Commands:
     """Return the commands of `dataset` or `checkpoint`."""
     group = Commands(help=f"Upload, download, version and share {noun}s.")
-    for build in (_listing, _changing, _transfers, _versions, _space):
+    for build in (_listing, _changing, _transfers, _imports, _versions, _space):
         build(group, noun)
     return group
 
@@ -207,6 +207,103 @@ def _transfers(group: Commands, noun: str) -> None:
         paths = [str(path) for path in found]
         text = f"Downloaded {len(paths):,} file{'s' * (len(paths) != 1)} to {to}."
         session.show({"folder": str(to), "files": paths}, text, paths)
+
+
+def _imports(group: Commands, noun: str) -> None:
+    @group.command("import")
+    def import_files(
+        session: Session,
+        words: Annotated[
+            list[str],
+            Argument(
+                metavar="SOURCE NAME[@BRANCH]",
+                help="s3://BUCKET/PREFIX, https://… (several), hf://datasets/OWNER/NAME@REVISION or "
+                "cluster://CLUSTER/DIRECTORY.",
+            ),
+        ],
+        endpoint: Annotated[str, Option("--endpoint", help="Of S3 or of the Hub.")] = "",
+        region: Annotated[str, Option("--region", help="Of S3.")] = "",
+        secret: Annotated[
+            list[str] | None,
+            Option(
+                "--secret",
+                metavar="FOR=REFERENCE",
+                help="Such as token=team/HF. S3: access_key_id and secret_access_key.",
+            ),
+        ] = None,
+        folder: Annotated[str, Option("--folder", help="Where the files go.")] = "",
+        message: Annotated[str, Option("--message", "-m", help="What has changed.")] = "",
+        detach: Annotated[bool, Option("--detach", "-d", help="Do not wait for its end.")] = False,
+    ) -> None:
+        """Let the portal fetch files from elsewhere and make a version of them.
+
+        It goes on when this command is interrupted.
+        """
+        if len(words) < 2:
+            raise InvalidInput("Name a source and then a target.", code="no_target")
+        name, branch = split(words[-1])
+        pairs = [text.partition("=") for text in secret or ()]
+        row = _of(session, noun).start_import(
+            name,
+            words[:-1],
+            endpoint=endpoint,
+            region=region,
+            secrets={purpose: reference for purpose, _is, reference in pairs},
+            branch=branch,
+            folder=folder,
+            message=message,
+        )
+        _follow(session, noun, name, row, is_detached=detach)
+
+    @group.command("imports")
+    def list_imports(
+        session: Session,
+        name: Name,
+        cancel: Annotated[str, Option("--cancel", metavar="ID", help="Cancel one.")] = "",
+        resume: Annotated[str, Option("--resume", metavar="ID", help="Continue one.")] = "",
+    ) -> None:
+        """List the imports; cancel one, or continue one that failed or was canceled."""
+        if cancel:
+            row = _of(session, noun).cancel_import(name, cancel)
+            session.show(row, f"The import is {row['state']}.", [row["id"]])
+            return
+        if resume:
+            row = _of(session, noun).resume_import(name, resume)
+            _follow(session, noun, name, row, is_detached=False)
+            return
+        found = list(_of(session, noun).imports(name))
+        cells = (
+            [
+                row["id"],
+                row["state"],
+                row["source"][0],
+                f"{row['files_done']:,}/{row['files'] if row['files'] is not None else '–'}",
+                size(row["bytes_done"]),
+                ago(row["created_at"]),
+                row["error"],
+            ]
+            for row in found
+        )
+        columns = ["Id", "State", "~Source", ">Files", ">Size", "Started", "~Error"]
+        table = Table(columns, cells, f"{name} has no imports.")
+        session.show({"items": found}, table, [row["id"] for row in found])
+
+
+def _follow(
+    session: Session, noun: str, name: str, row: dict[str, Any], *, is_detached: bool
+) -> None:
+    """Show an import until its end."""
+    if is_detached:
+        text = f"The portal imports it. Look at it: muster {noun} imports {name}"
+        session.show(row, text, [row["id"]])
+        return
+    with _bar(session) as progress:
+        row = _of(session, noun).wait_for_import(name, row["id"], progress)
+    text = (
+        f"{name} is at version {row['version']}: imported {row['files_done']:,} files, "
+        f"{size(row['bytes_done'])}."
+    )
+    session.show(row, text, [row["version"]])
 
 
 def _versions(group: Commands, noun: str) -> None:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("datasets", "0003_shared_folders"),
-        ("jobs", "0006_inputs"),
+        ("jobs", "0007_outputs"),
         ("workspaces", "0003_organization_last_experiment_number"),
     ]
 
