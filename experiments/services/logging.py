@@ -164,11 +164,13 @@ def _write_texts(row: Run, params: Mapping[str, str], tags: Mapping[str, str]) -
                 ),
             )
     name = tags.get(NAME_TAG, row.name)
-    written = {
+    written: dict[str, Any] = {
         "params": {**row.params, **params},
         "tags": {**row.tags, **{k: v for k, v in tags.items() if k != NAME_TAG}},
         "name": limits.clean_name(name, limits.RUN_NAME),
     }
+    for field in ("params", "tags"):
+        limits.check_total(field, written[field])
     changed = [field for field, value in written.items() if getattr(row, field) != value]
     for field in changed:
         setattr(row, field, written[field])

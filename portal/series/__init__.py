@@ -12,6 +12,7 @@ __all__ = [
     "history",
     "latest",
     "latest_of",
+    "names",
     "prune",
     "query",
     "sums_by_period",
