@@ -137,7 +137,12 @@ def test_others_find_nothing(story, ada, experiment):  # noqa: F811
     assert story.api(story.ben).get(f"{ROOT}/runs").json()["items"] == []
 
 
-def test_curves_are_at_most_so_many_unless_they_are_named(story, ada, experiment, monkeypatch):
+def test_curves_are_at_most_so_many_unless_they_are_named(
+    story,
+    ada,  # noqa: F811
+    experiment,  # noqa: F811
+    monkeypatch,
+):
     for module in ("experiments.api.runs", "experiments.charts"):
         monkeypatch.setattr(f"{module}.MOST_CURVES", 2)
     row = services.create_run(actor=ada, experiment=experiment)
