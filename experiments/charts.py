@@ -15,6 +15,7 @@ from portal import series
 
 MOST = 8  # runs whose curves are drawn together, each in its colour
 MOST_AXES = 40
+MOST_CURVES = 1000  # of a run that are read together
 _SYSTEM = "system/"  # metrics of machines that MLflow clients log
 
 
@@ -42,12 +43,13 @@ def source_of(run: Run) -> dict[str, Any]:
 
 def curves_of(run: Run) -> dict[str, list[dict[str, Any]]]:
     """Return the curves of a run: what it logged, and what the machines of its job measured."""
+    names = series.names(run.series_owner, MOST_CURVES)
     if run.job and run.series_owner == f"job:{run.job.id.hex}":
         attempts = first_tasks(run.job)
-        training = training_series(run.job, attempts)
+        training = training_series(run.job, attempts, names=names)
     else:
         attempts = first_tasks(run.job) if run.job else []
-        training = [found.as_dict() for found in series.query(run.series_owner)]
+        training = [found.as_dict() for found in series.query(run.series_owner, names=names)]
     for one in training:
         one["unit"] = one["unit"] or job_metrics.unit_of(one["name"])
     return {

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 
 from experiments import comparison, search, services
 from experiments.api import serializers as s
+from experiments.charts import MOST_CURVES
 from experiments.models import Run
 from experiments.selectors import (
     ID,
@@ -134,7 +135,9 @@ class RunMetricsView(OrgView):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("names", str, description="Separated by commas; default: all."),
+            OpenApiParameter(
+                "names", str, description=f"Separated by commas; default: the first {MOST_CURVES}."
+            ),
             OpenApiParameter("start", int, description="Unix milliseconds."),
             OpenApiParameter("end", int, description="Unix milliseconds."),
             OpenApiParameter(
@@ -148,7 +151,8 @@ class RunMetricsView(OrgView):
     def get(self, request: Request, run: str) -> Response:
         """Return the curves of the metrics; null is a gap, NaN or infinite."""
         row, query = find_run(self.actor, run), request.query_params
-        names = [name for name in query.get("names", "").split(",") if name][:100] or None
+        names = [name for name in query.get("names", "").split(",") if name][:100]
+        names = names or series.names(row.series_owner, MOST_CURVES)
         span = {f"{n}_ms": whole(n, query[n]) for n in ("start", "end") if query.get(n)}
         points = limit_of(query.get("max_points"), 600, MOST_POINTS)
         found = series.query(row.series_owner, names=names, max_points=points, **span)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from uuid import UUID
 
 from experiments import selectors, services
@@ -10,6 +11,7 @@ from experiments.mlflow.calls import Call, invalid
 from experiments.models import Experiment, LoggedModel, Run
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
+from workspaces.access.actors import Actor
 
 DEFAULT = "0"  # MLflow's id of the experiment "Default"
 
@@ -50,17 +52,21 @@ def experiments_of(call: Call, numbers: Sequence[str]) -> list[Experiment]:
     return found
 
 
-def run_of(call: Call, run_id: str, related: Sequence[str] = ("experiment", "owner")) -> Run:
+def run_of(call: Call, run_id: str) -> Run:
     """Return a run, also from the trash. Raises NotFound."""
+    return _found(run_id, partial(selectors.find_run, with_trash=True), call)
+
+
+def _found(run_id: str, find: Callable[[Actor, str], Run], call: Call) -> Run:
     try:
-        return selectors.find_run(call.actor, run_id, with_trash=True, related=related)
+        return find(call.actor, run_id)
     except NotFound as error:
         raise NotFound(Message("Run with id={run_id} not found", run_id=run_id[:100])) from error
 
 
 def active_run(call: Call, run_id: str) -> Run:
     """Return a run that is not in the trash. Raises NotFound, InvalidInput."""
-    row = run_of(call, run_id, ("experiment",))
+    row = _found(run_id, selectors.find_run_to_log, call)
     check_active(row)
     return row
 

@@ -27,6 +27,7 @@ from portal.series import Point
 
 MOST_RUNS = 50_000  # per page of a search
 _MOST_METRICS, _MOST_PARAMS, _MOST_TAGS, _MOST_ENTITIES = 1000, 100, 100, 1000
+_NO_LABELS: dict[str, str] = {}
 _NOTE_OF_MODELS = "mlflow.log-model.history"
 
 
@@ -110,7 +111,7 @@ def restore(call: Call) -> Any:
 
 @route("POST", "runs/log-metric")
 def log_metric(call: Call) -> Any:
-    run_id, point = call.run_id(), _point("", call.data)
+    run_id, point = call.run_id(), _point(None, call.data)
     row = active_run(call, run_id)
     services.log_batch(actor=call.actor, run=row, metrics=[point])
     log_model_metrics(call, row, [call.data])
@@ -161,7 +162,7 @@ def log_batch(call: Call) -> Any:
     params = pairs("params", given)
     if len(params) < len(given):
         _check_repeated(given)
-    points = [_point(f"metrics[{n}].", each) for n, each in enumerate(metrics)]
+    points = [_point(n, each) for n, each in enumerate(metrics)]
     row = active_run(call, run_id)
     services.log_batch(
         actor=call.actor, run=row, metrics=points, params=params, tags=pairs("tags", tags)
@@ -184,17 +185,22 @@ def _check_repeated(params: Any) -> None:
         )
 
 
-def _point(where: str, data: Any) -> Point:
+def _point(number_in_batch: int | None, data: Any) -> Point:
     """Return the point of a JSON object. Raises InvalidInput."""
-    for name in ("key", "value", "timestamp"):
-        if data.get(name) in (None, ""):
+    get = data.get
+    key, value, at, step = get("key"), get("value"), get("timestamp"), get("step") or 0
+    if type(key) is str and key and type(value) is float and type(at) is int and type(step) is int:
+        return Point(key, _NO_LABELS, at, value, step)  # as nearly all are: there may be a thousand
+    where = "" if number_in_batch is None else f"metrics[{number_in_batch}]."
+    for name, found in (("key", key), ("value", value), ("timestamp", at)):
+        if found in (None, ""):
             missing(f"{where}{name}")
     return Point(
-        str(data["key"]),
-        {},
-        integer(f"{where}timestamp", data["timestamp"]),
-        number(f"{where}value", data["value"]),
-        integer(f"{where}step", data.get("step") or 0),
+        str(key),
+        _NO_LABELS,
+        integer(f"{where}timestamp", at),
+        number(f"{where}value", value),
+        integer(f"{where}step", step),
     )
 
 

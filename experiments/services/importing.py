@@ -65,6 +65,8 @@ def import_run(*, actor: Actor, experiment: Experiment, run: ForeignRun) -> tupl
     tags = {key: value for key, value in run.tags.items() if key not in {NAME_TAG, PARENT_TAG}}
     row.params = {**run.params, **row.params}
     row.tags = {**tags, **row.tags, SOURCE_TAG: run.source}
+    limits.check_total("params", row.params)
+    limits.check_total("tags", row.tags)
     parent = run.tags.get(PARENT_TAG, "")
     if parent and row.parent_id is None:
         row.parent = _found(ForeignRun(run.server, parent), experiment)
@@ -75,12 +77,16 @@ def import_run(*, actor: Actor, experiment: Experiment, run: ForeignRun) -> tupl
 
 
 def ids_of(run: ForeignRun, experiment: Experiment) -> list[UUID]:
-    """Return the ids that an imported run may have: its own, else one that follows from it."""
+    """Return the ids that an imported run may have: its own, else one that follows from it.
+
+    Ids of version 5 follow from others, as those of tasks that have not started: nobody may take them.
+    """
     other = uuid5(experiment.org_id, run.source)
     try:
-        return [UUID(hex=run.run_id), other]
+        own = UUID(hex=run.run_id)
     except ValueError:
         return [other]
+    return [other] if own.version == other.version else [own, other]
 
 
 def _found(run: ForeignRun, experiment: Experiment) -> Run | None:

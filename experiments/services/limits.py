@@ -15,6 +15,7 @@ METRICS, PARAMS, TAGS, ENTITIES = 1000, 100, 100, 1000
 NAME, KEY, PARAM_VALUE, TAG_VALUE, EXPERIMENT_TAG_VALUE = 500, 250, 6000, 8000, 20_000
 RUN_NAME, DESCRIPTION = 250, 20_000
 INPUTS = 1000  # datasets and models of a run
+TEXTS = 5000  # params of a run, and tags of a run: they are one row, which each page reads
 # Steps and times; the sentinel of `portal.series` for "no step" is below.
 LOWEST, HIGHEST = -(2**61), 2**61
 LAST_MS = 253_402_300_799_000  # Unix milliseconds; the end of the year 9999, which pages can show
@@ -40,6 +41,20 @@ def check_batch(
                     most=most,
                 ),
             )
+
+
+def check_total(field: str, texts: Collection[str]) -> None:
+    """Check how many params or tags a run would have."""
+    if len(texts) > TEXTS:
+        raise InvalidInput.at(
+            field,
+            Message(
+                "would be {number} of this run; {most} are allowed. Log what changes with each "
+                "step as metrics, and long lists as a file.",
+                number=len(texts),
+                most=TEXTS,
+            ),
+        )
 
 
 def check_key(field: str, key: str) -> None:

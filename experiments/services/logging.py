@@ -22,7 +22,7 @@ from portal.series import Point
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
-_MOST_FRAMES = 100  # live messages of a batch
+_MOST_FRAMES = 100  # steps of a batch that viewers see at once
 _MOST_UPDATED = 200  # rows of a statement
 
 
@@ -164,11 +164,13 @@ def _write_texts(row: Run, params: Mapping[str, str], tags: Mapping[str, str]) -
                 ),
             )
     name = tags.get(NAME_TAG, row.name)
-    written = {
+    written: dict[str, Any] = {
         "params": {**row.params, **params},
         "tags": {**row.tags, **{k: v for k, v in tags.items() if k != NAME_TAG}},
         "name": limits.clean_name(name, limits.RUN_NAME),
     }
+    for field in ("params", "tags"):
+        limits.check_total(field, written[field])
     changed = [field for field, value in written.items() if getattr(row, field) != value]
     for field in changed:
         setattr(row, field, written[field])
@@ -212,7 +214,7 @@ def _save(row: Run, *fields: str) -> None:
 
 
 def _publish(run: Run, metrics: Sequence[Point]) -> None:
-    """Tell live viewers: one message for each step, at most as many as they can draw."""
+    """Tell live viewers in one message: the last step, and at most as many before it as they draw."""
     found = list(dict.fromkeys((point.at_ms, point.step) for point in metrics))
     every = -(-len(found) // _MOST_FRAMES)
     frames: dict[tuple[int, int | None], dict[str, float]] = {at: {} for at in found[::-every]}
@@ -220,8 +222,8 @@ def _publish(run: Run, metrics: Sequence[Point]) -> None:
         values = frames.get((point.at_ms, point.step))
         if values is not None:
             values[point.key if point.labels else point.name] = point.value
-    topics = [f"metrics:{run.series_owner}"]
-    streams.publish_all(
-        (topics, {"t": at, "step": step, "values": values})
-        for (at, step), values in reversed(frames.items())
+    last, *earlier = (
+        {"t": at, "step": step, "values": values} for (at, step), values in frames.items()
     )
+    message = last | {"earlier": earlier[::-1]} if earlier else last
+    streams.publish(f"metrics:{run.series_owner}", message)

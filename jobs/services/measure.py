@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -62,7 +61,7 @@ def store_points(
     """
     news = []
     for owner, labels in targets:
-        rows = [replace(point, labels=labels) for point in points] if labels else points
+        rows = [point.labelled(labels) for point in points] if labels else points
         series.append(owner, rows, org_id=org_id)
         news += [
             ((f"metrics:{owner}",), {"t": p.at_ms, "step": p.step, "values": {p.key: p.value}})

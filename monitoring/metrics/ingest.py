@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeGuard
 from uuid import UUID
 
@@ -70,7 +69,7 @@ def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
     """Add the node to GPUs of an attempt on several nodes: each has a GPU 0."""
     if "gpu" not in point.labels or len(attempt.nodes or ()) < 2:
         return point
-    return replace(point, labels=point.labels | {"node": node.name})
+    return point.labelled(point.labels | {"node": node.name})
 
 
 def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Point]) -> int:

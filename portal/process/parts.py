@@ -20,7 +20,8 @@ from typing import Any
 Environ = dict[str, Any]
 WSGIApp = Callable[[Environ, Any], Iterable[bytes]]
 _PR_SET_PDEATHSIG = 1
-WEB_THREADS = 8
+WEB_THREADS = 8  # of each web process
+_MOST_WEB_PROCESSES = 4  # by default
 _WEB_MODULES = (
     *(
         "portal.celery",
@@ -70,6 +71,14 @@ _TASK_MODULES = (
 )
 
 
+def web_processes() -> int:
+    """Return the number of web processes: Python runs on one core in each."""
+    from portal.settings import env
+
+    cores = len(os.sched_getaffinity(0))
+    return int(env.text("MUSTER_WEB_PROCESSES", str(min(cores, _MOST_WEB_PROCESSES))))
+
+
 def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
     """Serve pages and REST with granian (WSGI), on a Unix socket for nginx or on a port."""
     from granian.constants import Interfaces
@@ -83,7 +92,7 @@ def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
         "portal.wsgi:application",
         **where,
         interface=Interfaces.WSGI,
-        workers=1,
+        workers=web_processes(),
         blocking_threads=WEB_THREADS,
         runtime_threads=1,
         respawn_failed_workers=True,

@@ -13,6 +13,7 @@ __all__ = [
     "last_step",
     "latest",
     "latest_of",
+    "names",
     "prune",
     "query",
     "sums_by_period",

@@ -34,21 +34,32 @@ class Series(models.Model):
 
 
 class Chunk(models.Model):
-    """A packed part of a series (`portal.series.points`). An open chunk is rewritten until full."""
+    """A part of a series (`portal.series.points`).
 
-    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="chunks")
+    Few points at a time are appended, raw, to the open chunk of the series until that is full.
+    Compaction packs raw chunks, which have no coarse rows.
+    """
+
+    series = models.ForeignKey(
+        Series, on_delete=models.CASCADE, related_name="chunks", db_index=False
+    )
     start_ms = models.BigIntegerField()
     end_ms = models.BigIntegerField()
     count = models.PositiveIntegerField()
     is_open = models.BooleanField(default=True)
     data = models.BinaryField()
-    # Extremes of a closed chunk, for long time ranges.
+    # Extremes of a packed chunk, for long time ranges.
     coarse = models.BinaryField(null=True)
 
     class Meta:
         indexes = [
             models.Index(fields=["series", "end_ms"], name="chunk_series"),
             models.Index(fields=["end_ms"], name="chunk_age"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["series"], condition=models.Q(is_open=True), name="chunk_open_once"
+            )
         ]
 
     def __str__(self) -> str:

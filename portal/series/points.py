@@ -1,11 +1,13 @@
 """Points of series and their binary format. Pure functions.
 
-A chunk has three columns, compressed together: times as deltas of 64-bit Unix milliseconds, values
-as 64-bit floats (including NaN and infinities), and steps as 64-bit deltas if the series has steps.
+A packed chunk has three columns, compressed together: times as deltas of 64-bit Unix milliseconds,
+values as 64-bit floats (including NaN and infinities), and steps as 64-bit deltas. A raw chunk is
+the byte RAW and then rows in the order of their arrival, so that the database can append to it.
 """
 
 from __future__ import annotations
 
+import struct
 import sys
 import threading
 from array import array
@@ -13,17 +15,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate, groupby, pairwise
 from math import isfinite, isnan, nan
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import zstandard
 
 T = TypeVar("T")
 NO_STEP = -(2**62)
+RAW = b"\0"  # compressed data begins with another byte
+_ROW = struct.Struct("<qqd")
 
 
-@dataclass(frozen=True)
-class Point:
-    """One measurement.
+class Point(NamedTuple):
+    """One measurement. A tuple, because a request may bring thousands.
 
     `at_ms` is in Unix milliseconds; `step` is for training metrics; `unit` is for display (SI).
     """
@@ -39,6 +42,10 @@ class Point:
     def key(self) -> str:
         """Return `name{label=value}`, which identifies the series in live topics."""
         return series_key(self.name, self.labels)
+
+    def labelled(self, labels: dict[str, str]) -> Point:
+        """Return this measurement with other labels."""
+        return self._replace(labels=labels)
 
 
 @dataclass(frozen=True)
@@ -92,8 +99,15 @@ def _codec(kind: type[T]) -> T:
 _local = threading.local()
 
 
+def encode(rows: Iterable[Row]) -> bytes:
+    """Return rows as they are appended to a raw chunk."""
+    return b"".join([_ROW.pack(*row) for row in rows])
+
+
 def unpack(data: bytes) -> list[Row]:
-    """Return the rows of a chunk."""
+    """Return the rows of a chunk, packed or raw, in order and each once."""
+    if data.startswith(RAW):
+        return merged(_ROW.iter_unpack(memoryview(data)[len(RAW) :]))
     raw = _codec(zstandard.ZstdDecompressor).decompress(data)
     count = len(raw) // 24
     times, values, steps = array("q"), array("d"), array("q")

@@ -87,6 +87,12 @@ def query(
     return [_data(row, fitted(drawn[row.pk], max_points)) for row in series if row.pk in drawn]
 
 
+def names(owner: str, most: int) -> list[str]:
+    """Return the first names of an owner's series, in alphabetical order."""
+    rows = Series.objects.filter(owner=owner).order_by("name").values_list("name", flat=True)
+    return list(rows.distinct()[:most])
+
+
 def history(owner: str, name: str) -> list[Row]:
     """Return all points of the series of this name without labels, by step, time and value."""
     rows = Chunk.objects.filter(series__owner=owner, series__name=name, series__labels="{}")

@@ -5,30 +5,53 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from math import inf, isfinite
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 
+from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, QuotaExceeded
 from portal.core.messages import Message
 from portal.series.models import LABELS, Chunk, Series
-from portal.series.points import NO_STEP, Point, Row, coarse, merged, pack, unpack
+from portal.series.points import NO_STEP, RAW, Point, Row, coarse, encode, merged, pack, unpack
 
-# Points of a chunk that is still rewritten on each append.
+# Points from which a chunk is not appended to any more.
 OPEN = 256
 # Points of a chunk made by compaction.
 FULL = 8192
 MOST_CURVES = 10_000  # per owner
+_IDLE_MS = 3_600_000
 # Attempts to create series while others prune or create the same.
 _ATTEMPTS = 10
 _Name = tuple[str, str]
 _SPECIAL = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
-@transaction.atomic
+@dataclass
+class _Part:
+    """The new rows of one series, in order and each once."""
+
+    name: str
+    labels: str
+    rows: list[Row]
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether it becomes a chunk of its own."""
+        return len(self.rows) >= OPEN
+
+    @cached_property
+    def times(self) -> tuple[int, int]:
+        at = [row[1] for row in self.rows]
+        return min(at), max(at)
+
+
 def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
     """Store points of one owner, all or nothing. Idempotent: points already stored are ignored.
 
@@ -43,32 +66,136 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
         units[name] = p.unit
     if not rows:
         return
-    series = _series(owner, units, org_id)
-    open_chunks = (
-        Chunk.objects.select_for_update()
-        .filter(series__in=series.values(), is_open=True)
-        .order_by("id")
+    parts = [_Part(*name, merged(new)) for name, new in rows.items()]
+    if connection.vendor == "postgresql" and _append_at_once(owner, parts):
+        return
+    with transaction.atomic():
+        series = _series(owner, units, org_id)
+        if connection.vendor == "postgresql":
+            _append_at_once(owner, parts)
+        else:
+            _append_to_locked(series, parts)
+
+
+# Nothing is written unless all series exist. They are locked by id, as everywhere.
+_APPEND = f"""
+WITH part AS (
+  SELECT name, labels, count, is_open, start_ms, end_ms, step, at, value,
+    substring(%s::bytea FROM data_from FOR data_for) AS data,
+    CASE WHEN coarse_for > 0 THEN substring(%s::bytea FROM coarse_from FOR coarse_for) END AS coarse
+  FROM unnest(
+    %s::text[], %s::text[], %s::int[], %s::bool[], %s::bigint[], %s::bigint[], %s::bigint[],
+    %s::bigint[], %s::float8[], %s::int[], %s::int[], %s::int[], %s::int[]
+  ) AS t(name, labels, count, is_open, start_ms, end_ms, step, at, value, data_from, data_for,
+    coarse_from, coarse_for)
+), known AS MATERIALIZED (
+  SELECT s.id AS series_id, part.* FROM part CROSS JOIN LATERAL (
+    SELECT id FROM series_series WHERE owner = %s AND name = part.name AND labels = part.labels
+    OFFSET 0  -- a look-up for each, and no join with all series of the owner
+  ) s
+), found AS MATERIALIZED (
+  SELECT s.id, known.* FROM known JOIN series_series s ON s.id = known.series_id
+  ORDER BY s.id FOR NO KEY UPDATE OF s
+), ready AS MATERIALIZED (
+  SELECT * FROM found WHERE (SELECT count(*) FROM found) = (SELECT count(*) FROM part)
+), latest AS (
+  UPDATE series_series s SET
+    last_at = ready.at,
+    last_step = nullif(ready.step, {NO_STEP}),
+    last_value = CASE WHEN ready.value NOT IN ('NaN', 'Infinity', '-Infinity') THEN ready.value END,
+    last_special = CASE WHEN ready.value IN ('NaN', 'Infinity', '-Infinity') THEN ready.value::text
+      ELSE '' END
+  FROM ready
+  WHERE s.id = ready.id AND (
+    (ready.step, ready.at) > (coalesce(s.last_step, {NO_STEP}), s.last_at)
+    OR (ready.step, ready.at) = (coalesce(s.last_step, {NO_STEP}), s.last_at) AND (
+      s.last_special = 'NaN'
+      OR ready.value >= coalesce(nullif(s.last_special, '')::float8, s.last_value, '-Infinity')
     )
-    heads = {c.series_id: c for c in open_chunks}
-    fresh: list[Chunk] = []
-    grown: list[Chunk] = []
-    for name, new in rows.items():
-        row = series[name]
-        head = heads.get(row.pk)
-        all_rows = merged(unpack(bytes(head.data)) if head else (), new)
-        (grown if head else fresh).append(
-            _fill_chunk(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN)
+  )
+), stored AS (
+  INSERT INTO series_chunk AS c (series_id, start_ms, end_ms, count, is_open, data, coarse)
+  SELECT id, start_ms, end_ms, count, is_open, data, coarse FROM ready
+  ON CONFLICT (series_id) WHERE is_open DO UPDATE SET
+    start_ms = least(c.start_ms, excluded.start_ms),
+    end_ms = greatest(c.end_ms, excluded.end_ms),
+    count = c.count + excluded.count,
+    is_open = c.count + excluded.count < {OPEN},
+    data = c.data || substring(excluded.data FROM {len(RAW) + 1})
+)
+SELECT count(*) FROM ready"""  # noqa: S608  (numbers of this module)
+
+
+def _append_at_once(owner: str, parts: Sequence[_Part]) -> bool:
+    """Append in one statement; return False, with nothing written, if a series is missing."""
+    chunks = [_new_chunk(part) for part in parts]
+    data = [bytes(chunk.data) for chunk in chunks]
+    thin = [b"" if chunk.coarse is None else bytes(chunk.coarse) for chunk in chunks]
+    last = [part.rows[-1] for part in parts]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _APPEND,
+            [
+                b"".join(data),
+                b"".join(thin),
+                [part.name for part in parts],
+                [part.labels for part in parts],
+                [chunk.count for chunk in chunks],
+                [chunk.is_open for chunk in chunks],
+                [chunk.start_ms for chunk in chunks],
+                [chunk.end_ms for chunk in chunks],
+                [row[0] for row in last],
+                [row[1] for row in last],
+                [row[2] for row in last],
+                *_slices(data),
+                *_slices(thin),
+                owner,
+            ],
         )
-        _set_last(row, all_rows)
+        return bool(cursor.fetchone()[0])
+
+
+def _slices(pieces: Sequence[bytes]) -> tuple[list[int], list[int]]:
+    """Return where each of the joined pieces begins, from 1, and its length."""
+    lengths = [len(piece) for piece in pieces]
+    return [1 + end - n for end, n in zip(accumulate(lengths), lengths, strict=True)], lengths
+
+
+def _append_to_locked(series: Mapping[_Name, Series], parts: Sequence[_Part]) -> None:
+    """Append to locked series, for databases without PostgreSQL's arrays."""
+    heads = {c.series_id: c for c in Chunk.objects.filter(series__in=series.values(), is_open=True)}
+    fresh: list[Chunk] = []
+    for part in parts:
+        row, chunk = series[part.name, part.labels], _new_chunk(part)
+        head = heads.get(row.pk) if chunk.is_open else None
+        if head is None:
+            chunk.series = row
+            fresh.append(chunk)
+        else:
+            head.start_ms = min(head.start_ms, chunk.start_ms)
+            head.end_ms = max(head.end_ms, chunk.end_ms)
+            head.count += chunk.count
+            head.is_open = head.count < OPEN
+            head.data = bytes(head.data) + chunk.data[len(RAW) :]
+        _set_last(row, part.rows[-1])
     Chunk.objects.bulk_create(fresh)
-    _write_chunks(grown)
-    # In one statement; `bulk_update` builds a CASE tree, which takes ten times as long
-    Series.objects.bulk_create(
-        series.values(),
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=["last_at", "last_value", "last_special", "last_step"],
+    _update(Chunk, heads.values(), ["start_ms", "end_ms", "count", "is_open", "data"])
+    _update(Series, series.values(), ["last_at", "last_value", "last_special", "last_step"])
+
+
+def _update(model: type[Model], rows: Collection[Any], fields: Sequence[str]) -> None:
+    """Update rows in one statement; `bulk_update` builds a CASE tree, which takes ten times as long."""
+    model._default_manager.bulk_create(
+        rows, update_conflicts=True, unique_fields=["id"], update_fields=fields
     )
+
+
+def _new_chunk(part: _Part) -> Chunk:
+    """Return the rows as a chunk that is packed if it is long, and else open and raw."""
+    if part.is_long:
+        return _packed(Chunk(), part.rows)
+    start, end = part.times
+    return Chunk(start_ms=start, end_ms=end, count=len(part.rows), data=RAW + encode(part.rows))
 
 
 def canonical(labels: Mapping[str, str]) -> str:
@@ -130,38 +257,48 @@ def _drop(doomed: QuerySet[Any]) -> int:
 
 
 def compact(most: int = 200) -> int:
-    """Merge small closed chunks of the series that have the most; return the number of series."""
+    """Pack raw chunks, and merge small ones where there are many; return the number of series.
+
+    A chunk that is still open is packed if its last point is an hour old and that saves space.
+    """
+    idle = Q(is_open=True, count__gte=OPEN // 4, end_ms__lt=clock.now_ms() - _IDLE_MS)
+    raw = Chunk.objects.filter(idle | Q(is_open=False), coarse=None)
+    found = list(raw.order_by().values_list("series_id", flat=True).distinct()[:most])
+    for series_id in found:
+        _merge(series_id, idle | Q(is_open=False), coarse=None)
+    small = {"is_open": False, "count__lt": FULL // 2}
     crowded = (
-        Chunk.objects.filter(is_open=False, count__lt=FULL // 2)
-        .values("series_id")
-        .annotate(n=Count("id"), last=Max("id"))
+        Chunk.objects.filter(**small)
+        .values_list("series_id", flat=True)
+        .annotate(n=Count("id"))
         .filter(n__gte=FULL // OPEN)
         .order_by("-n")[:most]
     )
-    for entry in crowded:
-        _merge(entry["series_id"])
-    return len(crowded)
+    for series_id in crowded:
+        _merge(series_id, **small)
+    return len({*found, *crowded})
 
 
 @transaction.atomic
-def _merge(series_id: int) -> None:
-    Series.objects.select_for_update().get(id=series_id)
-    small = list(
+def _merge(series_id: int, *which: Q, **more: Any) -> None:
+    """Replace these chunks of a series by large ones; at most 32 at a time, the oldest first."""
+    Series.objects.select_for_update().filter(id=series_id).first()
+    chunks = list(
         Chunk.objects.select_for_update()
-        .filter(series_id=series_id, is_open=False, count__lt=FULL // 2)
+        .filter(*which, series_id=series_id, **more)
         .order_by("id")[: FULL // OPEN]
     )
-    rows = merged(*(unpack(bytes(c.data)) for c in small))
+    rows = merged(*(unpack(bytes(c.data)) for c in chunks))
     made = [
-        _fill_chunk(Chunk(series_id=series_id), rows[at : at + FULL], is_open=False)
+        _packed(Chunk(series_id=series_id), rows[at : at + FULL])
         for at in range(0, len(rows), FULL)
     ]
-    Chunk.objects.filter(id__in=[c.pk for c in small]).delete()
+    Chunk.objects.filter(id__in=[c.pk for c in chunks]).delete()
     Chunk.objects.bulk_create(made)
 
 
 def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
-    """Return these series, created if missing, and locked so that each has only one open chunk."""
+    """Return these series, locked, and created if missing."""
     for _ in range(_ATTEMPTS):
         found = _locked(owner, units)
         if not (missing := units.keys() - found.keys()):
@@ -207,38 +344,16 @@ def _check_series_limit(owner: str, more: int) -> None:
         )
 
 
-def _fill_chunk(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
+def _packed(chunk: Chunk, rows: list[Row]) -> Chunk:
     chunk.start_ms, chunk.end_ms = min(r[1] for r in rows), max(r[1] for r in rows)
-    chunk.count, chunk.data, chunk.is_open = len(rows), pack(rows), is_open
-    chunk.coarse = None if is_open else pack(coarse(rows, max(24, len(rows) // 64)))
+    chunk.count, chunk.data, chunk.is_open = len(rows), pack(rows), False
+    chunk.coarse = pack(coarse(rows, max(24, len(rows) // 64)))
     return chunk
 
 
-def _write_chunks(chunks: Sequence[Chunk]) -> None:
-    sql = (
-        "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s, coarse=%s "
-        "WHERE id=%s"
-    )
-    with connection.cursor() as cursor:
-        cursor.executemany(sql, [_columns(chunk) for chunk in chunks])
-
-
-def _columns(chunk: Chunk) -> tuple[int, int, int, bytes, bool, bytes | None, int]:
-    coarse_rows = None if chunk.coarse is None else bytes(chunk.coarse)
-    return (
-        chunk.start_ms,
-        chunk.end_ms,
-        chunk.count,
-        bytes(chunk.data),
-        chunk.is_open,
-        coarse_rows,
-        chunk.pk,
-    )
-
-
-def _set_last(series: Series, rows: list[Row]) -> None:
+def _set_last(series: Series, row: Row) -> None:
     """Update the last point: the greatest by step, time and value."""
-    step, at, value = rows[-1]
+    step, at, value = row
     last = NO_STEP if series.last_step is None else series.last_step
     known = float(series.last_special or (-inf if series.last_value is None else series.last_value))
     if (step, at) > (last, series.last_at) or (

@@ -13,7 +13,7 @@ from django.db import transaction
 from portal.blobs.files import file_store
 from portal.blobs.paths import clean_path
 from portal.core import clock, texts
-from portal.core.errors import Conflict, InvalidInput
+from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import changes
 from portal.core.messages import Message
 from registry import sources
@@ -208,19 +208,17 @@ def promote_version(
     if team.id == version.model.team_id and name == version.model.name:
         raise InvalidInput.at("team", Message("must be another team, or give another name"))
     check_is_ready(version)
-    if version.model.requires_approval and version.approval != Approval.APPROVED:
-        raise Conflict(
-            Message(
-                "{name} requires approval. Version {version} can be promoted once it is approved.",
-                name=version.model.name,
-                version=version.version,
-            ),
-            code="not_approved",
-        )
+    _check_may_leave(version)
     files = list(ModelFile.objects.filter(version=version))
     for file in files:
         file_store().keep(version.org_id, file.sha256)
     with transaction.atomic():
+        # Not deleted, and approved still, until the copy is there
+        now = ModelVersion.objects.select_for_update(of=("self",), no_key=True)
+        here = now.select_related("model__team").filter(id=version.id).first()
+        if here is None:
+            raise NotFound(Message("This version was deleted."), code="no_version")
+        _check_may_leave(here)
         row = new_version(actor, _model_for(actor, version, team, name), _about(version))
         row.inspection, row.acknowledged_by = version.inspection, version.acknowledged_by
         row.promoted_from = version
@@ -231,6 +229,18 @@ def promote_version(
             "version_promoted", actor, row, after={"from": {**where, "version": version.version}}
         )
     return row
+
+
+def _check_may_leave(version: ModelVersion) -> None:
+    if version.model.requires_approval and version.approval != Approval.APPROVED:
+        raise Conflict(
+            Message(
+                "{name} requires approval. Version {version} can be promoted once it is approved.",
+                name=version.model.name,
+                version=version.version,
+            ),
+            code="not_approved",
+        )
 
 
 def _model_for(actor: Actor, version: ModelVersion, team: Team, name: str) -> RegisteredModel:

@@ -251,7 +251,8 @@ class ChartSet {
     const [source] = this.sources;
     for (const topic of source.topics)
       live().subscribe(topic.name, {
-        event: (data) => this.#point(source, topic, data),
+        event: ({ earlier = [], ...last }) =>
+          [...earlier, last].forEach((data) => this.#point(source, topic, data)),
         resync: () => this.load(),
       });
   }

@@ -120,8 +120,9 @@ if (root) {
       live().subscribe(`metrics:job:${root.dataset.job}`, { event: measured });
   }
 
-  function measured({ values }) {
-    for (const [name, value] of Object.entries(values)) {
+  function measured({ earlier = [], values }) {
+    const last = Object.assign({}, ...earlier.map((step) => step.values), values);
+    for (const [name, value] of Object.entries(last)) {
       const shown = root.querySelector(`[data-metric="${CSS.escape(name)}"]`);
       if (shown) shown.textContent = metric(value);
     }

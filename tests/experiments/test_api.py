@@ -7,7 +7,9 @@ import io
 
 import pytest
 
+from experiments import charts, services
 from experiments.models import Run
+from portal.series import Point
 from tests.experiments.test_services import ada, experiment, new_runs  # noqa: F401  fixtures
 from workspaces.tenancy.scope import org_scope
 
@@ -133,3 +135,24 @@ def test_others_find_nothing(story, ada, experiment):  # noqa: F811
             answer = api.get(url) if body is None else api.post(url, body, **JSON)
             assert answer.status_code == 404, url
     assert story.api(story.ben).get(f"{ROOT}/runs").json()["items"] == []
+
+
+def test_curves_are_at_most_so_many_unless_they_are_named(
+    story,
+    ada,  # noqa: F811
+    experiment,  # noqa: F811
+    monkeypatch,
+):
+    for module in ("experiments.api.runs", "experiments.charts"):
+        monkeypatch.setattr(f"{module}.MOST_CURVES", 2)
+    row = services.create_run(actor=ada, experiment=experiment)
+    points = [Point(name, {}, 1000, 1.0, 1) for name in ("c", "a", "b")]
+    services.log_batch(actor=ada, run=row, metrics=points)
+    ben = story.api(story.ben)
+
+    def names(query: str) -> list[str]:
+        found = ben.get(f"/api/v1/orgs/atlas/runs/{row.id.hex}/metrics{query}").json()
+        return [one["name"] for one in found["series"]]
+
+    assert (names(""), names("?names=c")) == (["a", "b"], ["c"])
+    assert [one["name"] for one in charts.curves_of(row)["training"]] == ["a", "b"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from math import inf, isnan, nan
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from experiments import artifacts, selectors, services, tasks
 from experiments.models import Artifact, Experiment, Run, Trace
+from experiments.services import limits
+from experiments.services.importing import ForeignRun
 from experiments.services.traces import TraceFacts
 from portal import series
 from portal.core import clock
@@ -17,6 +20,7 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Q
 from portal.core.models import Event
 from portal.series import Point
 from portal.series.models import Chunk, Series
+from schedulers.spec.environment import task_run_id
 from tests.jobs.stage import cluster_with
 from workspaces.tenancy.scope import no_scope, org_scope
 
@@ -279,6 +283,28 @@ def test_too_many_metrics_are_refused_with_advice(ada, run):
     services.log_batch(actor=ada, run=run, metrics=[point("m10000", 1)])
     with pytest.raises(QuotaExceeded, match="creates a new series"):
         services.log_batch(actor=ada, run=run, metrics=[point("m10001", 1)])
+
+
+def test_too_many_params_or_tags_are_refused_whole(ada, experiment, run, monkeypatch):
+    monkeypatch.setattr(limits, "TEXTS", 3)
+    services.log_batch(actor=ada, run=run, params={"a": "1", "b": "2"})
+    four = {f"c{n}": "" for n in range(4)}
+    for more in ({"params": {"c": "", "d": ""}}, {"tags": four}):
+        with pytest.raises(InvalidInput, match="would be 4 of this run; 3 are allowed"):
+            services.log_batch(actor=ada, run=run, **more)
+    foreign = ForeignRun("https://a", "1" * 32, params=four)
+    with pytest.raises(InvalidInput):
+        services.import_run(actor=ada, experiment=experiment, run=foreign)
+    row = Run.objects.get()
+    assert (row.params, row.tags) == ({"a": "1", "b": "2"}, {})
+
+
+def test_imported_run_cannot_take_the_id_of_a_task_that_has_not_started(ada, experiment):
+    task = task_run_id(UUID(int=7), 3)
+    foreign = ForeignRun("https://a", task.hex)
+    row, _ = services.import_run(actor=ada, experiment=experiment, run=foreign)
+    again, is_new = services.import_run(actor=ada, experiment=experiment, run=foreign)
+    assert row.id != task and (again.id, is_new) == (row.id, False)
 
 
 def test_inputs_and_outputs_are_kept_once(ada, run):

@@ -214,6 +214,20 @@ def test_promotion_shares_bytes_and_starts_without_approval(stage):
         services.promote_version(actor=stage.ada, version=made, team=audio)
 
 
+def test_version_that_changed_meanwhile_is_not_promoted(stage):
+    audio = create_team(actor=stage.ada, org=stage.story.atlas, slug="audio", name="Audio")
+    version = uploaded(stage.ben, stage.model)
+    seen = ModelVersion.objects.select_related("model__team").get(id=version.id)
+    seen.approval = ModelVersion.Approval.APPROVED  # as it was before somebody revoked that
+    RegisteredModel.objects.update(requires_approval=True)
+    with pytest.raises(Conflict, match="can be promoted once it is approved"):
+        services.promote_version(actor=stage.ada, version=seen, team=audio)
+    services.delete_version(actor=stage.ben, version=version)
+    with pytest.raises(NotFound, match="This version was deleted"):
+        services.promote_version(actor=stage.ada, version=seen, team=audio)
+    assert RegisteredModel.objects.count() == 1
+
+
 def test_stale_edit_is_refused(stage):
     seen = stage.model.updated_at
     services.update_model(actor=stage.ben, model=stage.model, tags={"a": 1}, seen_at=seen)
