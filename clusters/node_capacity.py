@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, TextField
+from django.db.models.functions import Cast
 
 from clusters.models import Cluster, Gpu, Node, node_state
 from clusters.workload import workload
+from portal.core import messages
 from schedulers import backends, capabilities_of
 from schedulers.capacity import GpuId, NodeCapacity, gpu_amounts, reported_capacity
 from schedulers.contract import Capability
@@ -72,16 +75,35 @@ def node_usage_in(
     placing = {pk for pk, backend in known.items() if Capability.PLACES in capabilities_of(backend)}
     held = {} if is_idle or not placing else workload().reserved_by_node(placing)
     gpus, counts = _gpus(placing, known.keys() - placing)
-    rows = Node.objects.filter(cluster__in=known, is_gone=False).order_by("name")
-    for values in rows.values_list(*NodeRow.__annotations__):
-        node = NodeRow(*values)
-        capacity = capacity_of_node(node, counts[node.id])
+    for node in _rows(known):
+        capacity = capacity_of_node(node, counts.get(node.id, {}))
         if node.cluster_id in placing:
             capacity = replace(capacity, free=capacity.total, free_gpus=gpus[node.id])
             if taken := held.get((node.cluster_id, node.name)):
                 capacity = capacity.without(*taken)
         found[node.cluster_id].append(NodeUsage(node, capacity))
     return found
+
+
+def _rows(clusters: Collection[UUID]) -> Iterator[NodeRow]:
+    """Yield the nodes in the order of names.
+
+    Many nodes are alike, so each text of labels, partitions and notes is decoded once, and rows
+    share the result.
+    """
+    decode = {
+        "labels": cache(json.loads),
+        "partitions": cache(json.loads),
+        "note": cache(messages.loads),
+    }
+    names = [f"{name}_text" if name in decode else name for name in NodeRow.__annotations__]
+    decoders = [decode.get(name) for name in NodeRow.__annotations__]
+    rows = Node.objects.filter(cluster__in=clusters, is_gone=False).order_by("name")
+    rows = rows.annotate(**{f"{name}_text": Cast(name, TextField()) for name in decode})
+    for values in rows.values_list(*names):
+        yield NodeRow(
+            *(decoder(v) if decoder else v for v, decoder in zip(values, decoders, strict=True))
+        )
 
 
 def node_usage_of(cluster: Cluster, *, is_idle: bool = False) -> list[NodeUsage]:

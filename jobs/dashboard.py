@@ -13,7 +13,7 @@ from django.db.models import Case, Count, Q, QuerySet, Value, When
 from jobs import gpu_use, representations
 from jobs.models import Job
 from jobs.selectors import visible_jobs
-from jobs.utilization.selectors import recent_utilization_of
+from jobs.utilization.selectors import running_utilization_of
 from portal.core import clock
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -90,10 +90,13 @@ def running_jobs(actor: Actor) -> tuple[int, list[dict[str, Any]]]:
     """Return the number of running jobs, and the first of them with `recent` GPU use."""
     rows = visible_jobs(actor).filter(_RUNNING)
     shown = list(_mine_first(representations.listed(rows), actor)[:SHOWN])
-    recent = recent_utilization_of(shown)
-    found = representations.job_rows(shown)
+    used = running_utilization_of(shown)
+    nothing = {"utilization": None, "recent": []}
     return rows.count(), [
-        row | {"recent": recent.get(job.id, [])} for row, job in zip(found, shown, strict=True)
+        representations.job_row(job)
+        | {"gpu_utilization": found["utilization"], "recent": found["recent"]}
+        for job in shown
+        for found in [used.get(job.id, nothing)]
     ]
 
 

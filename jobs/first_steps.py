@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from clusters.models import Cluster, Pool, PoolGrant
@@ -41,8 +41,19 @@ def guide_for(actor: Actor, org: Organization) -> dict[str, Any] | None:
 
 
 def steps_of(org: Organization) -> list[SetupStep]:
-    """Return the steps; runs in the scope of the organization."""
-    of_organization = Q(org=org) | Q(org=None)
+    """Return the steps; runs in the scope of the organization. One statement."""
+    is_done = _exists(
+        org,
+        people_from=Provider.objects.filter(Q(org=org) | Q(org=None), is_enabled=True),
+        groups=GroupRule.objects.filter(org=org),
+        people=Membership.objects.filter(user__is_service=False)[1:2],
+        team=Team.objects.exclude(slug="default"),
+        quotas=Quota.objects.exclude(limit=None),
+        cluster=Cluster.objects.filter(is_enabled=True),
+        grant=PoolGrant.objects.all(),
+        open_pool=Pool.objects.filter(is_open=True),
+        job=Job.objects.filter(state=State.SUCCEEDED),
+    )
     return [
         SetupStep(
             "named",
@@ -58,7 +69,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("People join and leave with their company accounts."),
             "directories",
             P.PROVIDERS_WRITE,
-            Provider.objects.filter(of_organization, is_enabled=True).exists(),
+            is_done["people_from"],
         ),
         SetupStep(
             "groups",
@@ -66,7 +77,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("Members of a group get a role in the organization or join a team."),
             "directories",
             P.PROVIDERS_WRITE,
-            GroupRule.objects.filter(org=org).exists(),
+            is_done["groups"],
         ),
         SetupStep(
             "people",
@@ -74,7 +85,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("Send an invitation, or import a CSV file."),
             "members/import",
             P.MEMBERS_WRITE,
-            Membership.objects.filter(user__is_service=False)[1:2].exists(),
+            is_done["people"],
         ),
         SetupStep(
             "team",
@@ -82,7 +93,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("Jobs, quotas and secrets belong to teams."),
             "teams",
             P.TEAMS_WRITE,
-            Team.objects.exclude(slug="default").exists(),
+            is_done["team"],
         ),
         SetupStep(
             "quotas",
@@ -90,7 +101,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("A quota keeps one team from using every GPU."),
             "quotas",
             P.QUOTAS_WRITE,
-            Quota.objects.exclude(limit=None).exists(),
+            is_done["quotas"],
         ),
         SetupStep(
             "cluster",
@@ -98,7 +109,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("Connect Slurm, Kubernetes or this machine."),
             "/platform/clusters",
             P.CLUSTERS_WRITE,
-            Cluster.objects.filter(is_enabled=True).exists(),
+            is_done["cluster"],
         ),
         SetupStep(
             "pool",
@@ -106,7 +117,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("Pools decide which nodes a team's jobs may use."),
             "pools",
             P.CLUSTERS_WRITE,
-            PoolGrant.objects.exists() or Pool.objects.filter(is_open=True).exists(),
+            is_done["grant"] or is_done["open_pool"],
         ),
         SetupStep(
             "job",
@@ -114,9 +125,15 @@ def steps_of(org: Organization) -> list[SetupStep]:
             _("Start from an example that trains a small model."),
             "jobs/new",
             P.TEAMS_READ,
-            Job.objects.filter(state=State.SUCCEEDED).exists(),
+            is_done["job"],
         ),
     ]
+
+
+def _exists(org: Organization, **rows: QuerySet[Any]) -> dict[str, bool]:
+    """Return which of the sets have a row."""
+    asked = {name: Exists(some) for name, some in rows.items()}
+    return dict(Organization.objects.filter(pk=org.pk).annotate(**asked).values(*asked).get())
 
 
 def progress(steps: list[SetupStep]) -> dict[str, Any]:

@@ -32,18 +32,15 @@ def gpu_utilization_of(jobs: Sequence[Job]) -> dict[UUID, float]:
 
     Jobs that do not run, have no GPU or are not measured are left out. One statement.
     """
-    return {pk: row["utilization"] for pk, row in _running_utilization(jobs).items()}
+    return {pk: row["utilization"] for pk, row in running_utilization_of(jobs).items()}
 
 
-def recent_utilization_of(jobs: Sequence[Job]) -> dict[UUID, list[float | None]]:
-    """Return the utilization of running jobs per five minutes of the last six hours, oldest first.
+def running_utilization_of(jobs: Sequence[Job]) -> dict[UUID, dict[str, Any]]:
+    """Return `utilization` (0 to 1, last five minutes) and `recent` of running jobs.
 
-    Of an array only the task that has run longest is shown. One statement.
+    `recent` is the utilization per five minutes of the last six hours, oldest first; of an array
+    only of the task that has run longest. One statement.
     """
-    return {pk: row["recent"] for pk, row in _running_utilization(jobs).items()}
-
-
-def _running_utilization(jobs: Sequence[Job]) -> dict[UUID, dict[str, Any]]:
     active = [
         job.id
         for job in jobs

@@ -35,6 +35,7 @@ MIDDLEWARE = [
     "portal.web.requests.RequestMiddleware",  # request id and security policy of every response
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "portal.web.middleware.CompressionMiddleware",
     "portal.web.middleware.StaticFilesMiddleware",
     "portal.web.middleware.BrowserSessionMiddleware",
     "portal.web.middleware.LanguageMiddleware",

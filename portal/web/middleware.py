@@ -15,12 +15,15 @@ from django.contrib.messages.storage.fallback import FallbackStorage
 from django.contrib.messages.storage.session import SessionStorage
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
+from django.middleware.gzip import GZipMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from portal.core.protocols import Authentication, protocol_at
 from portal.web.translation import translated
+
+_COMPRESSED = {"text/html", "application/json", "application/problem+json"}
 
 
 def is_program(request: HttpRequest) -> bool:
@@ -43,6 +46,20 @@ class _BrowserOnly:
 
 class StaticFilesMiddleware(_BrowserOnly, WhiteNoiseMiddleware):
     """Serve static files."""
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Compress pages and JSON, with random padding against BREACH.
+
+    Everything else stays as it is: streams are sent as they come, files may be parts of one
+    (`Content-Range`), and a client compares the `ETag` of a file byte by byte.
+    """
+
+    def process_response(self, request: HttpRequest, response: Any) -> Any:
+        kind = response.headers.get("Content-Type", "").partition(";")[0]
+        if response.streaming or response.has_header("ETag") or kind not in _COMPRESSED:
+            return response
+        return super().process_response(request, response)
 
 
 class BrowserSessionMiddleware(_BrowserOnly, SessionMiddleware):

@@ -7,7 +7,8 @@ from tests.rig import environment  # noqa: F401  isort: skip  (first: it sets wh
 from portal.settings import *  # noqa: F403
 from portal.settings import DATABASES, MIDDLEWARE, MUSTER_HOME, STORAGES
 
-MIDDLEWARE = ["tests.rig.markup.Squeeze", *MIDDLEWARE]
+_inside = MIDDLEWARE.index("portal.web.middleware.CompressionMiddleware") + 1
+MIDDLEWARE = [*MIDDLEWARE[:_inside], "tests.rig.markup.Squeeze", *MIDDLEWARE[_inside:]]
 STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = True  # whether or not there is a build
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

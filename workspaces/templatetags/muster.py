@@ -61,6 +61,24 @@ def query(**params: Any) -> str:
     return "?" + urlencode(kept, safe=",") if kept else ""
 
 
+@register.simple_tag
+def state(job: Any, css: str = "", word: str = "") -> SafeString:
+    """Render the state of a job: a row or an attempt as the API returns it, or a run.
+
+    In Python, because lists show it in each row.
+    """
+    name = job["state"]
+    is_stale = bool(job.get("is_stale"))
+    return format_html(
+        '<span class="state {} {}" data-state="{}" title="{}"><i></i><span>{}</span></span>',
+        "unknown" if is_stale else name,
+        css,
+        name,
+        word or translated(job.get("state_text") or name),
+        translated("unknown") if is_stale else word or translated(name),
+    )
+
+
 @register.filter
 def markdown(text: str) -> SafeString:
     """Render Markdown, without HTML and images."""
