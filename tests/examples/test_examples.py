@@ -58,7 +58,7 @@ def test_examples_have_no_special_requirements(subtests: pytest.Subtests) -> Non
         with subtests.test(title=title):
             spec = parse_yaml(example.yaml)
             assert [fault.field for fault in spec.unavailable(set())] == (
-                ["num_nodes"] if title == "two nodes" else []
+                {"two nodes": ["num_nodes"], "digits from a dataset": ["inputs"]}.get(title, [])
             )
             assert spec.policy.max_runtime is not None
             assert (spec.resources.gpus > 0) == (title in ("gpu check", "two gpus"))
