@@ -125,16 +125,6 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
             lambda: check_secrets(team, spec),
             Message("Its secrets exist: {references}.", references=", ".join(sorted(references))),
         )
-    if spec.outputs and checks[-1].is_ok:
-        _try(
-            checks,
-            "outputs",
-            lambda: check_outputs(actor, team, spec),
-            Message(
-                "What it writes is saved to {names}.",
-                names=", ".join(output.repository for output in spec.outputs.values()),
-            ),
-        )
     place = _try(
         checks,
         "place",
@@ -143,11 +133,8 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
             " ", (Message("Runs on cluster {name}.", name=p.cluster.name), p.why)
         ),
     )
-    if spec.inputs and checks[0].is_ok:
-        _try(checks, "inputs", lambda: resolve_inputs(actor, team, spec), inputs_text)
-    if spec.workspaces and checks[0].is_ok:
-        resolve = partial(resolve_workspaces, actor, spec)
-        _try(checks, "workspaces", resolve, workspaces_text)
+    if checks[0].is_ok:
+        _check_data(checks, actor, team, spec)
     cluster = place and place.cluster
     starts, launch = False, ""
     if cluster is not None:
@@ -209,6 +196,19 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
     )
     starts = is_ok and starts and not spec.after
     return DryRun(is_ok, starts, _start_text(checks, spec, is_ok=is_ok), checks, launch)
+
+
+def _check_data(checks: list[Check], actor: Actor, team: Team, spec: JobSpec) -> None:
+    """Check inputs, outputs and workspaces, as far as no cluster must be known."""
+    if spec.inputs:
+        _try(checks, "inputs", lambda: resolve_inputs(actor, team, spec), inputs_text)
+    if spec.workspaces:
+        resolve = partial(resolve_workspaces, actor, spec)
+        _try(checks, "workspaces", resolve, workspaces_text)
+    if spec.outputs:
+        names = ", ".join(output.repository for output in spec.outputs.values())
+        yes = Message("What it writes is saved to {names}.", names=names)
+        _try(checks, "outputs", lambda: check_outputs(actor, team, spec), yes)
 
 
 def _start_text(checks: Sequence[Check], spec: JobSpec, *, is_ok: bool) -> str:

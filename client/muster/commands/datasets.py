@@ -297,7 +297,7 @@ def _follow(
         text = f"The portal imports it. Look at it: muster {noun} imports {name}"
         session.show(row, text, [row["id"]])
         return
-    with _bar(session) as progress:
+    with bar(session) as progress:
         row = _of(session, noun).wait_for_import(name, row["id"], progress)
     text = (
         f"{name} is at version {row['version']}: imported {row['files_done']:,} files, "
