@@ -57,7 +57,11 @@ def test_examples_have_no_special_requirements(subtests: pytest.Subtests) -> Non
     for title, example in EXAMPLES.items():
         with subtests.test(title=title):
             spec = parse_yaml(example.yaml)
-            needed = {"two nodes": ["num_nodes"], "digits with checkpoints": ["outputs"]}
+            needed = {
+                "two nodes": ["num_nodes"],
+                "digits from a dataset": ["inputs"],
+                "digits with checkpoints": ["outputs"],
+            }
             found = [fault.field for fault in spec.unavailable(set())]
             assert found == needed.get(title, [])
             assert spec.policy.max_runtime is not None
