@@ -43,6 +43,7 @@ log = logging.getLogger(__name__)
 LEASE = 60.0  # seconds; renewed while files are read
 SOON = timedelta(seconds=5)  # until files are looked at again that were being written
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0  # seconds after a failure
+ROUNDS = 3  # in which a folder is read until nothing changes meanwhile
 PATIENCE = timedelta(minutes=5)  # for which a retry waits for what its predecessor wrote
 # The job could not finish the file that it was writing.
 _CUT = frozenset(
@@ -127,9 +128,7 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
     with folders.opened_folder(str(path.parents[1]), [*path.parts[-2:], row.name]) as folder:
         if folder is None:
             return _Result()
-        found = folders.listing(
-            folder, whole_until=_whole_until(attempt), has_succeeded=_has_succeeded(attempt)
-        )
+        found = _listed(folder, attempt)
         if not found.files:
             return _Result(not found.changing, _note(found))
         JobOutput.objects.filter(id=row.id).update(state=OutputState.SAVING)
@@ -137,7 +136,14 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
         repository = repository_of(attempt, spec, actor)
         seen = folders.unpacked(bytes(row.seen))
         for is_last in (False, True):
-            files, changing = _stored(row, folder, found, seen, repository, actor)
+            for _ in range(ROUNDS):
+                files, changing = _stored(row, folder, found, seen, repository, actor)
+                if not changing:
+                    break
+                # Files went away, as when an old checkpoint is deleted: take the folder as it is
+                # now, or a version would have a part of the old one.
+                seen |= files
+                found = _listed(folder, attempt)
             left_out = [*changing, *found.changing]
             try:
                 version = save_version(row, repository, actor, _shas(files), _checked(left_out))
@@ -236,8 +242,9 @@ def _whole_until(attempt: Attempt) -> float | None:
     return None
 
 
-def _has_succeeded(attempt: Attempt) -> bool:
-    return attempt.state == State.SUCCEEDED
+def _listed(folder: int, attempt: Attempt) -> Listing:
+    has_succeeded = attempt.state == State.SUCCEEDED
+    return folders.listing(folder, whole_until=_whole_until(attempt), has_succeeded=has_succeeded)
 
 
 @transaction.atomic

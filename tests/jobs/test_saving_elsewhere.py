@@ -107,3 +107,20 @@ def test_job_on_slurm_is_killed_and_continues_from_its_version(
         assert contents(job) == {"step": "41\n"}
         assert output_of(job).is_resumed
         assert b"continues from 41, 1" in log.content
+
+
+@pytest.mark.django_db(transaction=True)
+def test_retry_on_kubernetes_continues_from_what_the_job_saved(site, live_server, settings, story):
+    settings.MUSTER_BASE_URL = live_server.url
+    job = site.submit(
+        'cd "$MUSTER_OUTPUT_CKPT"\n'
+        '[ -e step ] && echo "continues from $(cat step), $MUSTER_RESUME" && exit\n'
+        "echo 41 >step; exit 3",
+        outputs={"ckpt": {"checkpoint": "resnet"}},
+        policy={"retries": 1, "retry_on": ["user_error"], "backoff": "0s"},
+    )
+    site.until(lambda: State(Job.objects.get(id=job.id).state).is_final, 90)
+    log = f"/api/v1/orgs/atlas/jobs/{job.number}/logs?attempt=2"
+    site.until(lambda: b"continues from 41, 1" in story.api(story.ada).get(log).content, 30)
+    assert only_attempt(job).state == State.SUCCEEDED
+    assert contents(job) == {"step": "41\n"}
