@@ -50,7 +50,7 @@ def _folders_of(job: Job, rows: Sequence[JobWorkspace]) -> JobFolders:
             return JobFolders(refusal=error.message)
         mounts = []
         for row in rows:
-            folder = visible_folders(owner).filter(id=row.folder_id).first()
+            folder = visible_folders(owner).filter(id__in=[row.folder_id]).first()
             if folder is None or not (row.read_only or access.may_write(owner, folder)):
                 return JobFolders(refusal=_refusal(row))
             entry = job.spec["workspaces"].get(row.name, "")

@@ -214,6 +214,8 @@ _HARMLESS = {
     ("GET", "api-checkpoints-trash"),
     ("GET", "api-datasets"),
     ("GET", "api-datasets-trash"),
+    ("GET", "api-workspaces"),
+    ("GET", "api-workspaces-trash"),
     ("GET", "api-models"),
     ("GET", "api-models-trash"),
     ("GET", "api-experiments"),

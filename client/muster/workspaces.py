@@ -67,7 +67,8 @@ class Workspaces:
         after: str | None = ""
         while after is not None:
             query = {"path": path, "after": after, "limit": _PAGE}
-            page = self._client.get(f"{_path(name)}/tree", **query)
+            where = self._client.within(f"{_path(name)}/tree")
+            page = self._client.request("GET", where, query=query).json()
             for row in page["items"]:
                 yield row
                 if recursive and row["type"] == "folder" and row["path"] is not None:

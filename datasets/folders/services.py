@@ -118,7 +118,7 @@ def withdraw(*, actor: Actor, folder: SharedFolder, invitation: FolderInvitation
     row = locked(folder)
     if invitation is None:
         return
-    whom = invitation.team.slug if invitation.team else invitation.user.email
+    whom = invitation.user.email if invitation.user else str(invitation.team)
     invitation.delete()
     record_change("unshared", actor.email, row, before={"with": whom})
 

@@ -38,9 +38,11 @@ def create_workspace(
     quota: Annotated[float, Option("--quota", metavar="GIB", help="At most, in GiB.")] = 0,
 ) -> None:
     """Create an empty one."""
-    fields = {"quota": int(quota * _GIB)} if quota else {}
     made = session.client.workspaces.create(
-        name, description=description, visibility=visibility, **fields
+        name,
+        description=description,
+        visibility=visibility,
+        quota=int(quota * _GIB) or None,
     )
     session.show(made, f"Created workspace {made['name']} of {made['team']}.", [made["name"]])
 

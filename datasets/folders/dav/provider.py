@@ -103,14 +103,16 @@ class _Resource:
 
 
 class FileResource(_Resource, DAVNonCollection):  # type: ignore[misc]
-    """A file; `entry` is None for one that is about to be written."""
+    """A file; one that is about to be written has no entry yet."""
 
     def __init__(self, path: str, environ: dict[str, Any], entry: FolderEntry | None):
         super().__init__(path, environ)
-        self.place, self.entry = environ[PLACE], entry
+        self.place = environ[PLACE]
+        if entry is not None:
+            self.entry = entry
 
-    def get_content_length(self) -> int | None:
-        return self.entry.size if self.entry else None
+    def get_content_length(self) -> int:
+        return self.entry.size
 
     def get_content_type(self) -> str:
         return content_type_of(self.name)

@@ -65,7 +65,7 @@ def _answer(request: HttpRequest, place: Place) -> HttpResponse:
     environ: dict[str, Any] = {
         **request.META,
         "SCRIPT_NAME": "",
-        "PATH_INFO": request.META["PATH_INFO"][len(MOUNT) :],
+        "PATH_INFO": request.path_info[len(MOUNT) :],  # text: Django has decoded it
         "wsgi.input": request,
         "wsgidav.auth.user_name": place.actor.email,
         "wsgidav.auth.roles": (),
@@ -97,6 +97,7 @@ def _application() -> WsgiDAVApp:
             "lock_storage": LockRows(),
             "property_manager": None,
             "logging": {"enable": False},
+            "hotfixes": {"re_encode_path_info": False},
             "suppress_version_info": True,
             "block_size": PIECE,
             "verbose": 1,
