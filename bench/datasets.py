@@ -36,6 +36,7 @@ from tests.rig.redis import start_redis
 MIB = 1 << 20
 ROUNDS = 3
 FILES, FILE = 2000, 100_000  # files of the folder, and bytes of each
+_RAW_PATH = "/api/v1/orgs/home/datasets/raw/contents"  # the rules of nginx are by path
 _RAW = """
 import os, sys, uuid
 from pathlib import Path
@@ -180,7 +181,7 @@ class Stage:
         raws, ours = [], []
         with raw_server(self.folder, self.work) as port:
             for n in range(ROUNDS):  # in turns, so that the ratio holds on a busy machine
-                raws.append(timed(lambda: self._put(port, "/raw")))
+                raws.append(timed(lambda: self._put(port, _RAW_PATH)))
                 path = f"/api/v1/orgs/home/datasets/plain{n}/contents"
                 ours.append(timed(lambda at=path: self._put(self.portal.port, at)))  # type: ignore[misc]
         tus = self._by_cli()

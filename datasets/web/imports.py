@@ -88,7 +88,7 @@ def _share(row: Import) -> float | None:
 
 def _act(place: Place) -> HttpResponse:
     request, given = place.request, place.request.POST
-    here = place.url("repository-imports")
+    here = place.url("repository-imports", {"from": request.GET.get("from", "")})
     match given.get("do", "start"):
         case "start":
             return _start(place)
@@ -131,7 +131,7 @@ def _start(place: Place) -> HttpResponse:
         record_denied_request(request, error)
         show_error(request, error)
         return redirect(place.url("repository-imports", {"from": kind}))
-    return redirect(place.url("repository-imports"))
+    return redirect(place.url("repository-imports", {"from": kind}))
 
 
 def _address(kind: str, text: str) -> str:

@@ -265,6 +265,9 @@ def test_sharing_trash_and_legal_hold(story, ben):
 def test_other_tenants_get_404_on_each_route(story, ben):
     commit(ben, {"x": b"a"})
     upload = start(ben, 3)["Location"].rsplit("/", 1)[1]
+    asked = {"source": ["https://example.org/a?signature=canary"]}
+    imported = send(ben, "POST", f"{CIFAR}/imports", asked, 201)
+    assert (imported["state"], imported["source"]) == ("queued", ["https://example.org/a"])
     with platform_scope("test"):
         row = Repository.objects.get()
     cyd = story.api(story.cyd)
@@ -278,6 +281,7 @@ def test_other_tenants_get_404_on_each_route(story, ben):
         "tag": "main",
         "branch": "main",
         "upload": upload,
+        "imported": imported["id"],
     }
     wrong = []
     for pattern in urlpatterns:
