@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, TextField
@@ -91,7 +91,7 @@ def _rows(clusters: Collection[UUID]) -> Iterator[NodeRow]:
     Many nodes are alike, so each text of labels, partitions and notes is decoded once, and rows
     share the result.
     """
-    decode = {
+    decode: dict[str, Callable[[str], Any]] = {
         "labels": cache(json.loads),
         "partitions": cache(json.loads),
         "note": cache(messages.loads),

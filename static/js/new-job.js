@@ -379,10 +379,10 @@ function start() {
   // -- experiments of the team, while one types
   const experiment = find("[data-field=experiment]");
   async function suggestExperiments() {
-    const typed = experiment.value;
-    const query = new URLSearchParams({ team: team?.value ?? "", q: typed, limit: 20 });
-    const response = await fetch(`${root.dataset.experiments}?${query}`);
-    if (!response.ok || experiment.value !== typed) return;
+    const [typed, whose] = [experiment.value, team?.value ?? ""];
+    const query = new URLSearchParams({ team: whose, q: typed, limit: 20 });
+    const response = await fetch(`${root.dataset.experiments}?${query}`).catch(() => null);
+    if (!response?.ok || experiment.value !== typed || (team?.value ?? "") !== whose) return;
     const { items } = await response.json();
     experiment.list.replaceChildren(...items.map(({ name }) => new Option("", name)));
   }

@@ -178,6 +178,10 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
     """
     authorize(actor, Permission.TEAMS_WRITE)
     check_slug(slug)
+    if slug == "org":
+        raise InvalidInput.at(
+            "slug", Message("“org” means the organization itself; choose another name")
+        )
     lock_organization(org.id)
     if Team.objects.filter(slug=slug).exists():
         raise Conflict(

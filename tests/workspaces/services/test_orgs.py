@@ -153,7 +153,7 @@ def test_add_member_invalid_email_is_rejected(story, atlas, email):
     assert caught.value.data["errors"][0]["field"] == "email"
 
 
-@each("slug", ["", "a", "A", "1a", "-a", "a-", "a_b", "a" * 41, "café", "a b", "a\n"])
+@each("slug", ["", "a", "A", "1a", "-a", "a-", "a_b", "a" * 41, "café", "a b", "a\n", "org"])
 def test_create_team_invalid_slug_is_rejected(story, atlas, slug):
     with pytest.raises(InvalidInput, match="slug"):
         organization_services.create_team(actor=story.actor(story.ada), org=atlas, slug=slug)
