@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from math import inf, isfinite
+from math import isfinite, isnan, nan
 from typing import Any
 from uuid import UUID
 
@@ -109,8 +109,9 @@ WITH part AS (
   WHERE s.id = ready.id AND (
     (ready.step, ready.at) > (coalesce(s.last_step, {NO_STEP}), s.last_at)
     OR (ready.step, ready.at) = (coalesce(s.last_step, {NO_STEP}), s.last_at) AND (
-      s.last_special = 'NaN'
-      OR ready.value >= coalesce(nullif(s.last_special, '')::float8, s.last_value, '-Infinity')
+      s.last_special = 'NaN' OR s.last_value IS NULL AND s.last_special = ''
+      OR ready.value <> 'NaN' AND ready.value >= coalesce(
+        s.last_value, nullif(s.last_special, '')::float8)
     )
   )
 ), stored AS (
@@ -352,12 +353,12 @@ def _packed(chunk: Chunk, rows: list[Row]) -> Chunk:
 
 
 def _set_last(series: Series, row: Row) -> None:
-    """Update the last point: the greatest by step, time and value."""
+    """Update the last point: the greatest by step, time and value. NaN is less than all numbers."""
     step, at, value = row
     last = NO_STEP if series.last_step is None else series.last_step
-    known = float(series.last_special or (-inf if series.last_value is None else series.last_value))
+    known = float(series.last_special or (nan if series.last_value is None else series.last_value))
     if (step, at) > (last, series.last_at) or (
-        (step, at) == (last, series.last_at) and not value < known
+        (step, at) == (last, series.last_at) and (isnan(known) or value >= known)
     ):
         is_finite = isfinite(value)
         series.last_at, series.last_value = at, value if is_finite else None

@@ -11,7 +11,7 @@ import pytest
 
 from experiments import artifacts, selectors, services, tasks
 from experiments.models import Artifact, Experiment, Run, Trace
-from experiments.services import limits
+from experiments.services import importing, limits
 from experiments.services.importing import ForeignRun
 from experiments.services.traces import TraceFacts
 from portal import series
@@ -294,7 +294,7 @@ def test_too_many_params_or_tags_are_refused_whole(ada, experiment, run, monkeyp
             services.log_batch(actor=ada, run=run, **more)
     foreign = ForeignRun("https://a", "1" * 32, params=four)
     with pytest.raises(InvalidInput):
-        services.import_run(actor=ada, experiment=experiment, run=foreign)
+        importing.import_run(actor=ada, experiment=experiment, run=foreign)
     row = Run.objects.get()
     assert (row.params, row.tags) == ({"a": "1", "b": "2"}, {})
 
@@ -302,8 +302,8 @@ def test_too_many_params_or_tags_are_refused_whole(ada, experiment, run, monkeyp
 def test_imported_run_cannot_take_the_id_of_a_task_that_has_not_started(ada, experiment):
     task = task_run_id(UUID(int=7), 3)
     foreign = ForeignRun("https://a", task.hex)
-    row, _ = services.import_run(actor=ada, experiment=experiment, run=foreign)
-    again, is_new = services.import_run(actor=ada, experiment=experiment, run=foreign)
+    row, _ = importing.import_run(actor=ada, experiment=experiment, run=foreign)
+    again, is_new = importing.import_run(actor=ada, experiment=experiment, run=foreign)
     assert row.id != task and (again.id, is_new) == (row.id, False)
 
 
