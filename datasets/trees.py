@@ -69,6 +69,7 @@ class Tree:
         self.read = read
         self.load = lru_cache(maxsize=4)(self._load)
         self._ahead: dict[str, list[Entry]] = {}  # read, and not asked for yet
+        self._read_to = -1  # the number of the last block of those
         self.firsts = [sort_key(block.first) for block in self.blocks]
 
     def _load(self, digest: str) -> list[Entry]:
@@ -123,7 +124,7 @@ class Tree:
         key = sort_key(inside)
         if after:
             key = sort_key(after) + "\1"  # past the file or folder, and all in it
-        folders = 0
+        self._read_to, folders = -1, 0
         while True:
             if folders:
                 self._read_ahead(inside, key)
@@ -143,7 +144,7 @@ class Tree:
     def _read_ahead(self, inside: str, key: str) -> None:
         """Read in one query the next blocks in which a name of a folder ends: a listing needs those."""
         number = self.block_of(key)
-        if self.blocks[number].digest in self._ahead:
+        if number <= self._read_to:
             return
         names = [
             block.first[len(inside) :].partition("/")[0] if block.first.startswith(inside) else ""
@@ -152,8 +153,9 @@ class Tree:
         ends = [
             n for n, (one, other) in enumerate(pairwise([*names, ""])) if n == 0 or one != other
         ]
-        digests = [self.blocks[number + n].digest for n in ends[:READ_AHEAD]]
-        self._ahead = dict(self.read(digests))
+        ends = ends[:READ_AHEAD]
+        self._ahead = dict(self.read([self.blocks[number + n].digest for n in ends]))
+        self._read_to = number + ends[-1]
 
     def _from_key(self, key: str) -> Iterator[Entry]:
         number = self.block_of(key)

@@ -721,6 +721,7 @@ def test_role_matrix_matches_actual_access(stage):
         row = TABLE[name, verb]
         path = stage.address(path) + {
             "api-job-log-search": "?q=x",
+            "api-lineage": "?of=dataset:cifar",
             "api-access": "?permission=jobs:read",
             "api-jobs-options": "?team=vision",
         }.get(name, "")
@@ -740,6 +741,7 @@ def test_token_needs_exactly_the_listed_scope(stage):
             continue
         path = stage.address(path) + {
             "api-job-log-search": "?q=x",
+            "api-lineage": "?of=dataset:cifar",
             "api-jobs-options": "?team=vision",
         }.get(name, "")
         who = "ben" if "ben" in row.who else "ada" if "ada" in row.who else "dot"
