@@ -327,6 +327,8 @@ class FolderLock(TenantModel):
 
     def __str__(self) -> str:
         return self.token
+
+
 class Import(TenantModel):
     """Files that the portal fetches from elsewhere and commits. See `datasets.imports`.
 

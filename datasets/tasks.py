@@ -48,6 +48,8 @@ def remove_trees() -> None:
     """Remove the folders of versions that no job has used for a day."""
     with platform_scope("house-keeping"):
         staging.remove_unused(clock.now() - UNUSED)
+
+
 @shared_task(name=TASK)
 def run_imports() -> None:
     """Start threads for imports that are queued, or whose process has died."""

@@ -142,6 +142,8 @@ def _invited(stage: Stage) -> None:
         row = SharedFolder.objects.get(name="code")
         for whom in ({"team": stage.story.speech}, {"user": stage.people["ben"]}):
             FolderInvitation.objects.create(org_id=row.org_id, folder=row, **whom)
+
+
 def _canceled(stage: Stage) -> None:
     with platform_scope("test"):
         Import.objects.update(state="canceled")

@@ -221,6 +221,8 @@ class SpaceSerializer(s.Serializer):  # type: ignore[type-arg]
 
 class FreedBytesSerializer(s.Serializer):  # type: ignore[type-arg]
     bytes = s.IntegerField()
+
+
 class NewImportSerializer(s.Serializer):  # type: ignore[type-arg]
     source = s.ListField(
         child=s.CharField(max_length=4000),
