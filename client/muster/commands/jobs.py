@@ -188,11 +188,7 @@ def outputs(session: Session, job: Name) -> None:
             version["message"],
             version["files"],
             size(version["bytes"]),
-            ", ".join(
-                word
-                for word in ("latest", "best")
-                if version[f"is_{word}"]
-            ),
+            ", ".join(word for word in ("latest", "best") if version[f"is_{word}"]),
             ago(version["created_at"]),
         ]
         for row, version in versions
