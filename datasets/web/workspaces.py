@@ -290,7 +290,10 @@ def _invite(place: Place) -> HttpResponse:
         done = Message("It is shared with {name}.", name=name)
         return action(place.request, here, done, invite)
     row = _invitation(place.row, whom, name)
-    back: dict[str, str | list[str]] = {"with": f"{whom}:{name}", "can_write": "1" if row.can_write else "0"}
+    back: dict[str, str | list[str]] = {
+        "with": f"{whom}:{name}",
+        "can_write": "1" if row.can_write else "0",
+    }
     return action(
         place.request,
         here,
