@@ -91,7 +91,7 @@ def running_jobs(actor: Actor) -> tuple[int, list[dict[str, Any]]]:
     rows = visible_jobs(actor).filter(_RUNNING)
     shown = list(_mine_first(representations.listed(rows), actor)[:SHOWN])
     used = running_utilization_of(shown)
-    nothing = {"utilization": None, "recent": []}
+    nothing: dict[str, Any] = {"utilization": None, "recent": []}
     return rows.count(), [
         representations.job_row(job)
         | {"gpu_utilization": found["utilization"], "recent": found["recent"]}
