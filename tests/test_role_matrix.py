@@ -758,6 +758,8 @@ def test_token_needs_exactly_the_listed_scope(stage):
         )  # rotating a token returns all of its permissions
         if (code := tried(stage.api(who, *others), verb, path, row.body)) not in REFUSED:
             wrong.append(f"{verb} {path} with all scopes but {row.scope}: {code}")
+        if not row.who:  # only the token of a job
+            continue
         if (code := tried(stage.api(who, *sorted(enough)), verb, path, row.body)) in REFUSED:
             wrong.append(f"{verb} {path} with {row.scope}: {code}")
     assert wrong == []
