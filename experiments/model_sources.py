@@ -86,7 +86,8 @@ class RunSources:
         return Source(files, model.run_id, model.id, metrics=metrics)
 
     def _of_checkpoint(self, actor: Actor, version: Version, path: str) -> Source:
-        run = selectors.visible_runs(actor).filter(id=version.job_id).first()
+        job_id = version.job_id
+        run = selectors.visible_runs(actor).filter(id=job_id).first() if job_id else None
         start = len(path) + 1 if path else 0
         files = [
             SourceFile(entry.path[start:], entry.sha256, entry.size)

@@ -25,7 +25,7 @@ class ImportsView(KindView):
     permissions = {"GET": None, "POST": None}
 
     @extend_schema(
-        parameters=[OpenApiParameter("cursor", str)], responses=s.ImportSerializer(many=True)
+        parameters=[OpenApiParameter("cursor", str)], responses=s.DatasetImportSerializer(many=True)
     )
     def get(self, request: Request, repository: str) -> Response:
         """List the imports, the last one first."""
@@ -38,12 +38,12 @@ class ImportsView(KindView):
         rows = [import_row(row) for row in page.items]
         return Response({"items": rows, "next": page.next, "previous": page.previous})
 
-    @extend_schema(request=s.NewImportSerializer, responses={201: s.ImportSerializer})
+    @extend_schema(request=s.NewDatasetImportSerializer, responses={201: s.DatasetImportSerializer})
     @idempotent
     def post(self, request: Request, repository: str) -> Response:
         """Fetch files from S3, HTTP(S), another Hub or a cluster's directory, and commit them."""
         row = self.repository(repository)
-        body = read(s.NewImportSerializer, request)
+        body = read(s.NewDatasetImportSerializer, request)
         options = {name: body.pop(name) for name in ("endpoint", "region")}
         made = services.start_import(
             actor=self.actor,
@@ -63,7 +63,7 @@ class _OneImportView(KindView):
 class ImportView(_OneImportView):
     permissions = {"GET": None}
 
-    @extend_schema(responses=s.ImportSerializer)
+    @extend_schema(responses=s.DatasetImportSerializer)
     def get(self, request: Request, repository: str, imported: UUID) -> Response:
         """Get an import with its progress."""
         return Response(import_row(self.imported(repository, imported)))
@@ -72,7 +72,7 @@ class ImportView(_OneImportView):
 class CancelImportView(_OneImportView):
     permissions = {"POST": None}
 
-    @extend_schema(request=None, responses=s.ImportSerializer)
+    @extend_schema(request=None, responses=s.DatasetImportSerializer)
     def post(self, request: Request, repository: str, imported: UUID) -> Response:
         """Cancel it. What it has fetched is kept for a day, so that it can be resumed."""
         row = self.imported(repository, imported)
@@ -82,7 +82,7 @@ class CancelImportView(_OneImportView):
 class ResumeImportView(_OneImportView):
     permissions = {"POST": None}
 
-    @extend_schema(request=None, responses=s.ImportSerializer)
+    @extend_schema(request=None, responses=s.DatasetImportSerializer)
     def post(self, request: Request, repository: str, imported: UUID) -> Response:
         """Continue a failed or canceled import; what was stored is not fetched again."""
         row = self.imported(repository, imported)

@@ -223,7 +223,7 @@ class FreedBytesSerializer(s.Serializer):  # type: ignore[type-arg]
     bytes = s.IntegerField()
 
 
-class NewImportSerializer(s.Serializer):  # type: ignore[type-arg]
+class NewDatasetImportSerializer(s.Serializer):  # type: ignore[type-arg]
     source = s.ListField(
         child=s.CharField(max_length=4000),
         min_length=1,
@@ -250,7 +250,7 @@ class NewImportSerializer(s.Serializer):  # type: ignore[type-arg]
     message = s.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_MESSAGE)
 
 
-class ImportSerializer(s.Serializer):  # type: ignore[type-arg]
+class DatasetImportSerializer(s.Serializer):  # type: ignore[type-arg]
     id = s.UUIDField()
     source = s.ListField(child=s.CharField(), help_text="Without queries.")
     kind = s.CharField(help_text="s3, http, hub or directory")
