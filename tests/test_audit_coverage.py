@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, ClassVar
 
 import pytest
 from django.db import connection, transaction
 
 from clusters.models import Cluster, PoolGrant
-from datasets.models import FolderInvitation, Import, Repository, Share, SharedFolder
+from datasets.models import FolderInvitation, Import, Repository, Share, SharedFolder, Upload
 from experiments.models import Experiment
 from jobs import services as jobs
 from jobs.models import Attempt, Job
@@ -144,6 +145,11 @@ def _invited(stage: Stage) -> None:
             FolderInvitation.objects.create(org_id=row.org_id, folder=row, **whom)
 
 
+def _abandoned(stage: Stage) -> None:
+    with platform_scope("test"):
+        Upload.objects.update(updated_at=clock.now() - timedelta(days=1))
+
+
 def _canceled(stage: Stage) -> None:
     with platform_scope("test"):
         Import.objects.update(state="canceled")
@@ -152,6 +158,8 @@ def _canceled(stage: Stage) -> None:
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-checkpoint-share", "DELETE"): _shared,
     ("api-dataset-share", "DELETE"): _shared,
+    ("api-checkpoint-space", "DELETE"): _abandoned,
+    ("api-dataset-space", "DELETE"): _abandoned,
     ("api-workspace-person", "DELETE"): _invited,
     ("api-workspace-team", "DELETE"): _invited,
     ("api-checkpoint-import-resume", "POST"): _canceled,

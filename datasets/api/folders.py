@@ -329,6 +329,7 @@ class WorkspaceUploadsView(TusMixin, FolderView):
     def post(self, request: Request, workspace: str) -> Response:
         """Start a file that comes in pieces; `filename` of Upload-Metadata is its path (tus 1.0)."""
         row = self.folder(workspace)
+        check_may_write(self.actor, row)
         metadata = metadata_of(request.headers.get("Upload-Metadata", ""))
         upload = entries.start_upload(
             actor=self.actor,

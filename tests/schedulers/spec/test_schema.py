@@ -41,7 +41,7 @@ def nested(path: str, value: Any) -> dict[str, Any]:
             for other, field in FIELDS.items()
             if other.rpartition(".")[0] == section and field.is_required()
         }
-        if section.endswith("{}") and name not in ("dataset", "checkpoint"):
+        if section in ("inputs{}", "outputs{}") and name not in ("dataset", "checkpoint"):
             needed["dataset"] = "c4"
         value, path = {**needed, name: value}, section
         if path.endswith("[]"):

@@ -142,6 +142,7 @@ def test_binary_fields_declare_encryption():
         "datasets.Block.data",
         "datasets.Xorb.chunks",
         "datasets.Xorb.places",
+        "jobs.JobOutput.seen",
         "core.AuditLink.hash",
         "core.AuditAnchor.hash",
         "core.AuditAnchor.mac",
