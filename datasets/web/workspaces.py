@@ -226,9 +226,9 @@ def _change(place: Place, path: str) -> HttpResponse:
             done = Message("The folder {name} was created.", name=name)
             return action(place.request, here, done, make)
         case "delete" if chosen:
-            names = {"n": len(chosen), "name": chosen[0].rpartition("/")[2]}
+            names = {"n": len(chosen), "path": chosen[0].rpartition("/")[2]}
             done = Message.plural(
-                len(chosen), "{name} was deleted.", "{n} files and folders were deleted.", **names
+                len(chosen), "{path} was deleted.", "{n} files and folders were deleted.", **names
             )
             return action(place.request, here, done, lambda: entries.delete(**about, paths=chosen))
         case "move" if chosen:
