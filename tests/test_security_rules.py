@@ -59,6 +59,9 @@ CONNECTS = {
     "portal/process/parts.py",  # our own listening sockets
     "workspaces/identity/ldap/connection.py",
     "workspaces/identity/oidc/protocol.py",
+    # Programs in jobs, which only know the portal's address.
+    "schedulers/programs/fetch_inputs.py",
+    "jobs/saving/programs/muster_outputs.py",
     "schedulers/images/registry.py",
     "schedulers/kubernetes/transport.py",
     "schedulers/kubernetes/access.py",
@@ -76,6 +79,7 @@ CHANCE = {
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
 # SAML responses come from the provider's page; SCIM uses only tokens.
 EXEMPT = {
+    "datasets/folders/dav/views.py",  # tokens only
     "datasets/hub/commits.py",  # a signed address
     "datasets/hub/requests.py",  # tokens only
     "experiments/mlflow/routes.py",  # tokens only

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import random
 import re
 import uuid
 from collections.abc import Callable
@@ -27,11 +26,6 @@ CSP = (
 )
 
 
-def _random_id() -> str:
-    """Return a random UUID. It is no secret, so that it needs no system call."""
-    return str(uuid.UUID(int=random.getrandbits(128), version=4))
-
-
 class RequestMiddleware:
     """Accept a well-formed X-Request-ID or create one; set the caller and the security headers."""
 
@@ -40,7 +34,7 @@ class RequestMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         given = request.headers.get("X-Request-ID", "")
-        token = request_id.set(given if _ID.match(given) else _random_id())
+        token = request_id.set(given if _ID.match(given) else str(uuid.uuid4()))
         who = caller.set(Caller(clean_address(request.META.get("REMOTE_ADDR", ""))))
         try:
             response = self.get_response(request)

@@ -190,7 +190,7 @@ def test_previews_show_texts_tables_and_headers():
     long = shown("x.csv", b"n\n" + b"1\n" * 300)
     assert (len(long.rows), long.is_cut) == (100, True)
     assert shown("x.safetensors", safetensors(format="pt")).facts["format"] == "safetensors"
-    assert shown("x.parquet", b"PAR1").format == "Apache Parquet"
+    assert shown("x.parquet", b"PAR1").kind == "parquet"
     assert [shown(f"x.{kind}", b"x").kind for kind in ("png", "flac", "mp4")] == [
         "image",
         "audio",

@@ -77,11 +77,6 @@ def test_path_that_leaves_tree_is_refused(stage, monkeypatch, path):
     assert not [p for p in Path(settings.MUSTER_HOME, "trees").rglob("*") if p.name != "lock"][1:]
 
 
-def test_name_too_long_for_file_system_is_explained(stage):
-    with pytest.raises(InvalidInput, match="name is too long"):
-        tree_of(stage, {"가" * 200: b"x"})
-
-
 def test_missing_bytes_leave_no_tree(stage):
     version = commit(stage.ben, stage.cifar, {"a": b"x", "b": b"y"})
     [one, _] = staging.tree_of(version).entries()

@@ -79,6 +79,9 @@ FREE = {
 }
 MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses; and names that are part of URLs
     "digest",
+    "commit",
+    "repository",
+    "workspace",
     "hint",
     "scopes",
     "networks",

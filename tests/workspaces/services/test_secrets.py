@@ -21,7 +21,7 @@ from workspaces.credentials.secrets import (
     open_secrets,
     set_secret,
 )
-from workspaces.models import Secret, SecretVersion
+from workspaces.models import Secret, SecretVersion, Team
 from workspaces.models.secrets import PURPOSE
 from workspaces.organizations.services import add_member, create_team
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -257,7 +257,9 @@ def test_set_secret_invalid_name_is_rejected(atlas, name):
 
 
 def test_secret_of_team_named_org_is_not_the_organizations(atlas):
-    team = create_team(actor=atlas.actor(atlas.ada), org=atlas.atlas, slug="org")
+    team = create_team(actor=atlas.actor(atlas.ada), org=atlas.atlas, slug="older")
+    Team.objects.filter(id=team.id).update(slug="org")  # new teams are refused this name
+    team.refresh_from_db()
     set_secret(
         actor=atlas.actor(atlas.ada), org=atlas.atlas, team=team, name="wandb", value="the team's"
     )
