@@ -96,9 +96,13 @@ class _Resource:
         with errors_of_dav():
             found = self.place.changing(dest_path)
             target = found.pop("path")
-            if self.place.tree.find(target) is not None:
-                entries.delete(**found, paths=[target])
-            entries.copy(**found, source=self.entry.path, target=target, is_deep=depth_infinity)
+            entries.copy(
+                **found,
+                source=self.entry.path,
+                target=target,
+                is_deep=depth_infinity,
+                replaces=True,
+            )
         return True
 
 
