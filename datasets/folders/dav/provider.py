@@ -77,6 +77,13 @@ class _Resource:
         return self.entry.kind == "file"
 
     def handle_delete(self) -> bool:
+        # WsgiDAV itself checks only the locks of the folder above
+        self.provider.lock_manager.check_write_permission(  # type: ignore[attr-defined]
+            url=self.get_ref_url(),  # type: ignore[attr-defined]
+            depth="infinity",
+            token_list=self.environ["wsgidav.ifLockTokenList"],
+            principal=self.environ["wsgidav.user_name"],
+        )
         with errors_of_dav():
             found = self.place.changing(self.path)
             path = found.pop("path")
