@@ -446,7 +446,7 @@ def _sizes(top: Path) -> tuple[int, int]:
     """
     files = size = 0
     seen: set[bytes] = set()
-    command = ["find", top, "-type", "f", "-printf", "%n %s %D:%i\\n"]
+    command = ["find", str(top), "-type", "f", "-printf", "%n %s %D:%i\\n"]
     with Popen(command, stdout=PIPE, stderr=DEVNULL) as found:
         assert found.stdout is not None
         for line in found.stdout:
@@ -461,7 +461,7 @@ def _sizes(top: Path) -> tuple[int, int]:
 
 def _remove(folder: Path) -> None:
     """Delete a folder with all in it, however deep; what cannot be deleted stays."""
-    run(["rm", "-rf", "--", folder], stderr=DEVNULL, check=False)
+    run(["rm", "-rf", "--", str(folder)], stderr=DEVNULL, check=False)
 
 
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (

@@ -107,7 +107,7 @@ def test_commands_go_from_create_to_trash(shell: SimpleNamespace):
     shell.muster("workspace", "rm", "cli")
     shell.muster("workspace", "info", "cli", code=3)
     shell.muster("workspace", "restore", "cli")
-    assert "1.0 GiB" in shell.muster("workspace", "info", "cli")
+    assert "1 GiB" in shell.muster("workspace", "info", "cli")
 
 
 def test_rclone_copies_checks_moves_and_deletes(shell: SimpleNamespace):
