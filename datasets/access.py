@@ -56,4 +56,6 @@ def check_may_manage(actor: Actor, repository: Repository) -> None:
 
 
 def _to_manage(actor: Actor, repository: Repository) -> P:
-    return P.DATASETS_WRITE if repository.owner_id == actor.user_id else P.DATASETS_ADMIN
+    """Return the permission that it takes. Jobs only write, also to what their submitter owns."""
+    is_own = repository.owner_id == actor.user_id and not actor.is_job
+    return P.DATASETS_WRITE if is_own else P.DATASETS_ADMIN

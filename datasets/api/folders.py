@@ -258,7 +258,7 @@ class WorkspaceTreeView(FolderView):
         path = asked.get("path", "").strip("/")
         tree = selectors.tree_of(self.folder(workspace))
         found = tree.listing(path, asked.get("after", ""), limit + 1)
-        following = found[limit - 1].name if len(found) > limit else None
+        following = found[limit - 1].cursor if len(found) > limit else None
         return Response({"path": path, "items": entry_rows(found[:limit]), "next": following})
 
 

@@ -67,7 +67,9 @@ def check_may_manage(actor: Actor, folder: SharedFolder) -> None:
 
 
 def _to_manage(actor: Actor, folder: SharedFolder) -> P:
-    return P.DATASETS_WRITE if folder.owner_id == actor.user_id else P.DATASETS_ADMIN
+    """Return the permission that it takes. Jobs only write, also to what their submitter owns."""
+    is_own = folder.owner_id == actor.user_id and not actor.is_job
+    return P.DATASETS_WRITE if is_own else P.DATASETS_ADMIN
 
 
 def _in_person(actor: Actor, permission: P) -> bool:

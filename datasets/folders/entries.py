@@ -13,7 +13,7 @@ from datasets.folders.access import check_may_write
 from datasets.folders.selectors import tree_of
 from datasets.folders.services import locked, record_change
 from datasets.models import FolderUpload, SharedFolder
-from portal.blobs.folders import Aside, FolderEntry, checked_names
+from portal.blobs.folders import Aside, FolderEntry, check_not_around, checked_names
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
@@ -86,14 +86,26 @@ def move(
 
 
 def copy(
-    *, actor: Actor, folder: SharedFolder, source: str, target: str, is_deep: bool = True
+    *,
+    actor: Actor,
+    folder: SharedFolder,
+    source: str,
+    target: str,
+    is_deep: bool = True,
+    replaces: bool = False,
 ) -> None:
-    """Copy a file or folder to where nothing is. Links are left out. Raises as `put_file` does."""
+    """Copy a file or folder to where nothing is, or with `replaces` instead of what is there.
+
+    Links are left out. Raises as `put_file` does.
+    """
     check_may_write(actor, folder)
     tree = tree_of(locked_row(folder))
     if checked_names(target)[: len(checked_names(source))] == checked_names(source):
         raise InvalidInput.at("to", Message("must not be inside of what is copied"))
+    check_not_around(source, target)
     first = tree.entry(source)
+    if replaces and tree.find(target) is not None:
+        delete(actor=actor, folder=folder, paths=[target])
     entries = [first, *(tree.walk(source) if first.is_folder and is_deep else ())]
     for entry in entries:
         path = target + entry.path[len(first.path) :]

@@ -11,7 +11,13 @@ import requests
 from datasets.imports.source import Restarted, SourceFile, not_allowed, refused, trusted_hosts
 from portal.core.errors import InvalidInput, Unavailable
 from portal.core.messages import Message
-from portal.core.outbound import AddressRefused, EncryptionRequired, OutboundPolicy, Session
+from portal.core.outbound import (
+    AddressRefused,
+    EncryptionRequired,
+    OutboundPolicy,
+    RequestRefused,
+    Session,
+)
 
 LARGEST_LISTING = 64 << 20  # bytes
 
@@ -115,6 +121,8 @@ def _explained(url: str) -> Iterator[None]:
             Message("A token is sent by https only, and {host} was named with http.", host=host)
         ) from error
     except requests.RequestException as error:
+        # The text of other errors has the address, also of a redirect, with its signature
+        why = str(error)[:200] if isinstance(error, RequestRefused) else type(error).__name__
         raise Unavailable(
-            Message("{host} could not be read: {why}", host=host[:80], why=str(error)[:200])
+            Message("{host} could not be read: {why}", host=host[:80], why=why)
         ) from error

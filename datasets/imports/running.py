@@ -21,6 +21,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from datasets import storage
+from datasets.access import check_may_write
 from datasets.imports.source import Restarted, Source, SourceFile
 from datasets.imports.sources import open_source
 from datasets.models import Import, ImportedFile
@@ -43,7 +44,8 @@ from portal.core.errors import (
 from portal.core.formatting import bytes_text
 from portal.core.lease_holder import new_holder
 from portal.core.messages import Message
-from workspaces.access.actors import Actor, actor_of
+from workspaces.access.actors import Actor, actor_of, authorize
+from workspaces.access.permissions import Permission as P
 from workspaces.credentials.secrets import SecretReferences, open_secrets
 from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -115,11 +117,11 @@ def _run(row: Import, renew: Callable[[], bool]) -> None:
     """Run an import to its end or failure, and record it."""
     by = row.owner.email
     try:
-        actor = _actor(row)
+        _check_still_may(row)
         with closing(_source(row)) as source:
             files = ImportRun(row, source, renew).fetch_all()
         version = commit(
-            actor=actor,
+            actor=_actor(row),  # as it is now, after hours
             repository=row.repository,
             changes=[Add(path, sha256) for path, sha256 in files.items()],
             message=row.message or str(Message("Import {source}", source=_shown(row))),
@@ -139,6 +141,14 @@ def _actor(row: Import) -> Actor:
     if not row.owner.is_active:
         raise NotPermitted(Message("{who} may not sign in any more.", who=row.owner.email))
     return actor_of(row.owner).enter(Organization.objects.get(id=row.org_id))
+
+
+def _check_still_may(row: Import) -> None:
+    """Raise NotPermitted if its owner might not start the import now."""
+    actor = _actor(row)
+    check_may_write(actor, row.repository)
+    if row.secrets:
+        authorize(actor, P.JOBS_SUBMIT, row.repository.team_id)
 
 
 def _source(row: Import) -> Source:

@@ -59,24 +59,27 @@ class S3Source:
     def files(self) -> Iterator[SourceFile]:
         import obstore
 
+        empty, folders, is_found = [], set[str](), False
         with self._explained(self._prefix or self._bucket):
-            found = [
-                meta for batch in obstore.list(self._store, self._prefix or None) for meta in batch
-            ]
-        if not found and self._prefix:
+            for batch in obstore.list(self._store, self._prefix or None):
+                for meta in batch:
+                    is_found = True
+                    folders.update(_parents(meta["path"]))
+                    if meta["size"]:
+                        yield self._file(meta)
+                    else:
+                        empty.append(meta)
+        if not is_found and self._prefix:
             with self._explained(self._prefix):
-                found = [obstore.head(self._store, self._prefix)]
-        above = f"{self._prefix}/" if self._prefix else ""
-        folders = {
-            parent
-            for meta in found
-            for parent in _parents(meta["path"])  # an object "a/" marks a folder
-        }
-        for meta in found:
-            key = meta["path"]
-            if meta["size"] or key not in folders:
-                path = key.removeprefix(above) if key != self._prefix else key.rpartition("/")[2]
-                yield SourceFile(path, key, meta["size"], (meta["e_tag"] or "")[:200])
+                yield self._file(obstore.head(self._store, self._prefix))
+        for meta in empty:
+            if meta["path"] not in folders:  # an object "a/" marks a folder
+                yield self._file(meta)
+
+    def _file(self, meta: Any) -> SourceFile:
+        key, above = meta["path"], f"{self._prefix}/" if self._prefix else ""
+        path = key.removeprefix(above) if key != self._prefix else key.rpartition("/")[2]
+        return SourceFile(path, key, meta["size"], (meta["e_tag"] or "")[:200])
 
     def read(self, file: SourceFile, start: int) -> Iterator[bytes]:
         import obstore

@@ -68,12 +68,7 @@ def start_import(
             Message("{name} has no branch {branch}.", name=row.name, branch=repr(branch[:100])),
             code="no_version",
         )
-    active = Import.objects.filter(repository=row, state__in=Import.ACTIVE)
-    if active.count() >= MOST_ACTIVE:
-        raise Conflict(
-            Message("{n} imports are active here. Wait, or cancel one.", n=MOST_ACTIVE),
-            code="too_many",
-        )
+    _check_active(row)
     folder = folder.strip().strip("/")
     made = Import(
         org_id=row.org_id,
@@ -124,6 +119,7 @@ def resume_import(*, actor: Actor, imported: Import) -> Import:
             Message("This import is {state}; it cannot be resumed.", state=row.state),
             code="not_ended",
         )
+    _check_active(row.repository)
     if row.secrets:
         authorize(actor, P.JOBS_SUBMIT, row.repository.team_id)
         check_references(row.repository.team, row.secrets)
@@ -248,6 +244,15 @@ def fail(row: Import, by: str, error: PortalError) -> None:
         before={"state": row.state},
         after={"state": now.state, "error": str(error.message)},
     )
+
+
+def _check_active(repository: Repository) -> None:
+    active = Import.objects.filter(repository=repository, state__in=Import.ACTIVE)
+    if active.count() >= MOST_ACTIVE:
+        raise Conflict(
+            Message("{n} imports are active here. Wait, or cancel one.", n=MOST_ACTIVE),
+            code="too_many",
+        )
 
 
 def _locked(imported: Import) -> Import:

@@ -138,7 +138,7 @@ def folder(request: Any, workspace: str, path: str = "") -> HttpResponse:
             "path": path,
             "parts": place.parts(path),
             "entries": rows,
-            "next": place.url(path=path, after=found[PAGE - 1].name) if len(found) > PAGE else "",
+            "next": place.url(path=path, after=found[PAGE - 1].cursor) if len(found) > PAGE else "",
             "first": place.url(path=path) if after else "",
             "usage": _usage(place),
         },

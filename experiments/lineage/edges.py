@@ -17,6 +17,7 @@ from jobs.models import JobInput
 from registry.models import ModelVersion
 
 MOST_INPUTS = 100  # of one run, as clients may log any number
+MOST_EDGES = 2000  # of a kind from one level, the last ones: more than a graph shows
 
 
 class Edge(NamedTuple):
@@ -46,13 +47,15 @@ def after(keys: Collection[Key]) -> Iterator[Edge]:
     versions, jobs = _ids(keys, "version"), _ids(keys, "job")
     logged, models = _ids(keys, "logged"), _ids(keys, "model")
     if jobs:
-        for pk, job_id in Version.objects.filter(job_id__in=jobs).values_list("id", "job_id"):
+        made = Version.objects.filter(job_id__in=jobs).values_list("id", "job_id")
+        for pk, job_id in _last(made):
             yield Edge(Key("job", job_id), Key("version", pk))
-        for pk, run_id in LoggedModel.objects.filter(run__in=jobs).values_list("id", "run_id"):
+        logs = LoggedModel.objects.filter(run__in=jobs).values_list("id", "run_id")
+        for pk, run_id in _last(logs):
             yield Edge(Key("job", run_id), Key("logged", pk))
         yield from _children(jobs)
     if versions:
-        for read in JobInput.objects.filter(version__in=versions):
+        for read in _last(JobInput.objects.filter(version__in=versions)):
             yield Edge(Key("version", read.version_id), Key("job", read.job_id), read.name)
         rows = ModelVersion.objects.filter(checkpoint_id__in=versions)
         for pk, version_id in rows.values_list("id", "checkpoint_id"):
@@ -126,8 +129,12 @@ def _children(jobs: Collection[UUID]) -> Iterator[Edge]:
         ModelVersion.objects.filter(run_id=OuterRef("id"))
     )
     rows = Run.objects.filter(has_model, parent__in=jobs)
-    for pk, parent_id in rows.values_list("id", "parent_id"):
+    for pk, parent_id in _last(rows.values_list("id", "parent_id")):
         yield Edge(Key("job", parent_id), Key("job", pk), "child")
+
+
+def _last(rows: Any) -> Any:
+    return rows.order_by("-id")[:MOST_EDGES]
 
 
 def _context(tags: Any) -> str:

@@ -64,6 +64,9 @@ def prepare(
             ready[job_id], waiting[job_id] = one, Unavailable(error.message)
         except errors.PortalError as error:
             ready[job_id] = replace(one, refusal=error.message)
+        except Exception as error:  # of the disk: other jobs of the batch start
+            log.exception("the inputs of job %s cannot be prepared", job_id)
+            ready[job_id], waiting[job_id] = one, Unavailable(repr(error))
     for pk, making in started.items():
         if making.done():
             with _lock:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 import orjson
@@ -116,7 +117,9 @@ def listing(folder: int, *, whole_until: float | None, has_succeeded: bool = Fal
 
 def _walk(walk: _Walk, folder: int, above: str, depth: int) -> None:
     with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
+        found = sorted(islice(entries, MOST_FILES + 1), key=lambda entry: entry.name)
+    if len(found) > MOST_FILES:
+        raise TooManyFiles
     for entry in found:
         path = f"{above}{entry.name}"
         if not walk.is_over and _UNFINISHED.match(entry.name):

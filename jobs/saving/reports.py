@@ -12,7 +12,7 @@ from jobs import live_updates
 from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job, JobOutput
 from jobs.models.output import OutputState
-from jobs.saving.saver import record_failure
+from jobs.saving.saver import record_failure, rows_of
 from jobs.saving.versions import prune, repository_of, save_version
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
@@ -75,10 +75,16 @@ def save_reported(
     version = save_version(row, repository, actor, files, left_out)
     every = spec_of(row.job).outputs[row.name].every
     row.repository, row.version = repository, version or row.version
-    row.state = OutputState.SAVED if row.version else OutputState.WAITING
-    row.message, row.saved_at, row.is_over, row.tries = "", clock.now(), is_end, 0
-    row.due_at = None if is_end or not every else clock.now() + timedelta(seconds=every)
-    row.save()
+    rows_of(row).update(
+        repository=repository,
+        version=row.version,
+        state=OutputState.SAVED if row.version else OutputState.WAITING,
+        message="",
+        saved_at=clock.now(),
+        is_over=is_end,
+        tries=0,
+        due_at=None if is_end or not every else clock.now() + timedelta(seconds=every),
+    )
     prune(row, repository)
     live_updates.outputs_changed(row.job)
     return version
@@ -94,6 +100,5 @@ def report_output(*, row: JobOutput, message: str, is_end: bool = False) -> None
         row.state = OutputState.FAILED
     else:
         row.state = OutputState.SAVED if row.version else OutputState.WAITING
-    row.message, row.is_over = text, is_end
-    row.save(update_fields=["state", "message", "is_over"])
+    rows_of(row).update(state=row.state, message=text, is_over=is_end)
     live_updates.outputs_changed(row.job)

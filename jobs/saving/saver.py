@@ -131,7 +131,7 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
         found = _listed(folder, attempt)
         if not found.files:
             return _Result(not found.changing, _note(found))
-        JobOutput.objects.filter(id=row.id).update(state=OutputState.SAVING)
+        rows_of(row).update(state=OutputState.SAVING)
         actor = actor_for(attempt)
         repository = repository_of(attempt, spec, actor)
         seen = folders.unpacked(bytes(row.seen))
@@ -153,10 +153,14 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
                     raise
                 seen = {}  # they were deleted with old versions
         row.repository, row.version = repository, version or row.version
-        row.seen = folders.packed(files)
-        row.save(update_fields=["repository", "version", "seen"])
+        rows_of(row).update(repository=repository, version=row.version, seen=folders.packed(files))
         prune(row, repository)
     return _Result(not left_out, _note(found))
+
+
+def rows_of(row: JobOutput) -> QuerySet[JobOutput]:
+    """Return the row while it is still of this attempt: a late retry takes it over."""
+    return JobOutput.objects.filter(id=row.id, attempt=row.attempt_id)
 
 
 def _reported(row: JobOutput, attempt: Attempt) -> _Result:
@@ -251,7 +255,7 @@ def _listed(folder: int, attempt: Attempt) -> Listing:
 def _succeed(row: JobOutput, attempt: Attempt, result: _Result, *, is_end: bool) -> None:
     every = spec_of(row.job).outputs[row.name].every if row.name in spec_of(row.job).outputs else 0
     pause = timedelta(seconds=every) if result.is_complete else min(SOON, timedelta(seconds=every))
-    JobOutput.objects.filter(id=row.id).update(
+    rows_of(row).update(
         state=OutputState.SAVED if row.version_id else OutputState.WAITING,
         message=result.note,
         saved_at=clock.now(),
@@ -272,7 +276,7 @@ def _fail(row: JobOutput, attempt: Attempt, error: Exception) -> None:
     text = text_of(error)
     has_expired = bool(attempt.finished_at and attempt.finished_at < clock.now() - KEPT)
     is_over = has_expired or attempt.is_forgotten or isinstance(error, _Cut)
-    JobOutput.objects.filter(id=row.id).update(
+    rows_of(row).update(
         state=OutputState.FAILED,
         message=text,
         tries=row.tries + 1,

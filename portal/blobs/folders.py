@@ -15,9 +15,9 @@ get what is mounted for them.
 from __future__ import annotations
 
 import errno
+import fcntl
 import heapq
 import os
-import shutil
 import stat
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +26,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen, run
 from typing import BinaryIO
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 from uuid import UUID, uuid4
 
 from portal.core.disk import full_disk
@@ -56,6 +58,13 @@ def checked_names(path: str) -> tuple[str, ...]:
     if len(path.encode()) > LONGEST:
         raise InvalidInput.at("path", Message("must be at most {n} bytes long", n=LONGEST))
     return names
+
+
+def check_not_around(source: str, target: str) -> None:
+    """Raise Conflict if the source is inside of the target: replacing that would delete both."""
+    there = checked_names(target)
+    if checked_names(source)[: len(there)] == there:
+        raise _exists(target)
 
 
 def is_nameable(name: str) -> bool:
@@ -91,6 +100,11 @@ class FolderEntry:
         return is_nameable(self.name)
 
     @property
+    def cursor(self) -> str:
+        """Return what `listing` continues after: the name, or its bytes if that is no text."""
+        return self.name if self.is_nameable else f"/{quote_from_bytes(os.fsencode(self.name))}"
+
+    @property
     def shown_name(self) -> str:
         """Return the name for people, with escapes for what is no text."""
         if self.is_nameable:
@@ -124,7 +138,7 @@ class SharedTree:
         aside = self._incoming / uuid4().hex
         with suppress(FileNotFoundError):
             os.rename(self.path, aside)
-        shutil.rmtree(aside, ignore_errors=True)
+        _remove(aside)
 
     def entry(self, path: str) -> FolderEntry:
         """Return what is at a path; links are not followed. Raises NotFound, InvalidInput."""
@@ -143,8 +157,10 @@ class SharedTree:
             return None
 
     def listing(self, path: str, after: str = "", limit: int | None = None) -> list[FolderEntry]:
-        """Return what a folder has, by name, after the name `after`. Raises NotFound."""
+        """Return what a folder has, by name, after a name or `cursor`. Raises NotFound."""
         names = checked_names(path)
+        if after.startswith("/"):
+            after = os.fsdecode(unquote_to_bytes(after[1:]))
         with self._opened(names) as folder:
             found = (name for name in os.listdir(folder) if name > after)
             chosen = sorted(found) if limit is None else heapq.nsmallest(limit, found)
@@ -232,6 +248,7 @@ class SharedTree:
             raise InvalidInput.at("path", Message("must name a file or folder"))
         if there[: len(here)] == here:
             raise InvalidInput.at("to", Message("must not be inside of what is moved"))
+        check_not_around(source, target)
         freed = 0
         with (
             self._opened(here[:-1]) as old_parent,
@@ -259,8 +276,8 @@ class SharedTree:
         if not stat.S_ISDIR(status.st_mode):
             aside.unlink()
             return _bytes_of(status)
-        size = sum(size for _files, size in _sizes(aside))
-        shutil.rmtree(aside, ignore_errors=True)
+        _files, size = _sizes(aside)
+        _remove(aside)
         return size
 
     def walk(self, path: str = "") -> Iterator[FolderEntry]:
@@ -273,10 +290,7 @@ class SharedTree:
 
     def usage(self) -> tuple[int, int]:
         """Return the number of files and their bytes."""
-        files = size = 0
-        for counted, bytes_here in _sizes(self.path):
-            files, size = files + counted, size + bytes_here
-        return files, size
+        return _sizes(self.path)
 
     @contextmanager
     def _opened(self, names: Sequence[str], *, makes: bool = False) -> Iterator[int]:
@@ -318,24 +332,22 @@ class Aside:
         try:
             return self.path.stat().st_size
         except FileNotFoundError:
-            raise NotFound(
-                Message("There is no such upload, or it was abandoned. Send the file again."),
-                code="no_upload",
-            ) from None
+            raise _no_upload() from None
 
     def append(self, offset: int, chunks: Iterable[bytes], *, limit: int) -> int:
         """Append durably, and return the new size; what came is kept also if an error cuts it.
 
-        Raises Conflict if the offset is not its size, TooLarge beyond `limit` bytes, Unavailable
-        if the disk is full.
+        Raises Conflict if the offset is not its size or somebody else is appending, TooLarge beyond
+        `limit` bytes, Unavailable if the disk is full.
         """
-        size = self.size
-        if offset != size:
-            raise Conflict(
-                Message("The upload continues at byte {n}.", n=size), code="wrong_offset"
-            )
         try:
-            with open(self.path, "ab") as file:
+            with open(self.path, "r+b") as file:
+                _lock(file)
+                size = file.seek(0, os.SEEK_END)
+                if offset != size:
+                    raise Conflict(
+                        Message("The upload continues at byte {n}.", n=size), code="wrong_offset"
+                    )
                 for chunk in chunks:
                     size += len(chunk)
                     if size > limit:
@@ -345,6 +357,8 @@ class Aside:
                     file.write(chunk)
                 file.flush()
                 os.fsync(file.fileno())
+        except FileNotFoundError:
+            raise _no_upload() from None
         except OSError as error:
             raise full_disk(error) or error from error
         return size
@@ -355,6 +369,16 @@ class Aside:
             self.path.unlink()
 
 
+def _lock(file: BinaryIO) -> None:
+    """Lock a file aside until it is closed: a client may send a piece again too early."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Conflict(
+            Message("Another request is sending this file. Wait for its end."), code="locked"
+        ) from None
+
+
 def sweep(base: Path, before: datetime) -> int:
     """Delete what was left aside before a time; return the number of files and folders."""
     deleted = 0
@@ -363,7 +387,7 @@ def sweep(base: Path, before: datetime) -> int:
             if datetime.fromtimestamp(left.lstat().st_mtime, UTC) >= before:
                 continue
             if left.is_dir() and not left.is_symlink():
-                shutil.rmtree(left, ignore_errors=True)
+                _remove(left)
             else:
                 left.unlink()
             deleted += 1
@@ -415,21 +439,29 @@ def _bytes_of(status: os.stat_result | None) -> int:
     return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
 
 
-def _sizes(top: Path) -> Iterator[tuple[int, int]]:
-    """Return files and bytes of each folder below `top`; a file with several names counts once."""
-    seen: set[tuple[int, int]] = set()
-    for _path, _folders, names, folder in os.fwalk(top, follow_symlinks=False):
-        files = size = 0
-        for name in names:
-            with suppress(OSError):
-                status = os.lstat(name, dir_fd=folder)
-                key = (status.st_dev, status.st_ino)
-                if not stat.S_ISREG(status.st_mode) or key in seen:
-                    continue
-                if status.st_nlink > 1:
-                    seen.add(key)
-                files, size = files + 1, size + status.st_size
-        yield files, size
+def _sizes(top: Path) -> tuple[int, int]:
+    """Return files and bytes below a folder; a file with several names counts once.
+
+    By find(1): jobs may nest folders deeper than Python's functions can follow.
+    """
+    files = size = 0
+    seen: set[bytes] = set()
+    command = ["find", str(top), "-type", "f", "-printf", "%n %s %D:%i\\n"]
+    with Popen(command, stdout=PIPE, stderr=DEVNULL) as found:
+        assert found.stdout is not None
+        for line in found.stdout:
+            links, bytes_here, key = line.split()
+            if key in seen:
+                continue
+            if links != b"1":
+                seen.add(key)
+            files, size = files + 1, size + int(bytes_here)
+    return files, size
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder with all in it, however deep; what cannot be deleted stays."""
+    run(["rm", "-rf", "--", str(folder)], stderr=DEVNULL, check=False)
 
 
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
@@ -447,6 +479,13 @@ def _entry(path: str, status: os.stat_result) -> FolderEntry:
         _bytes_of(status),
         datetime.fromtimestamp(status.st_mtime, UTC),
         f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}",
+    )
+
+
+def _no_upload() -> NotFound:
+    return NotFound(
+        Message("There is no such upload, or it was abandoned. Send the file again."),
+        code="no_upload",
     )
 
 

@@ -27,8 +27,8 @@ def fetch_settings(launch: Launch, folder: str, *, by_name: bool = False, **more
     """Return what the fetch program reads: where to fetch from, what, and into which folder.
 
     `by_name`: folders are named like the inputs, otherwise by commit, so that jobs share them.
-    Further settings: `limit` (bytes of all versions), `is_of_user` (a folder for each user below
-    it), `done` (a file that is removed at the end).
+    Further settings: `limit` (bytes of all versions), `is_of_user` (a folder for each user, with the
+    id after its name), `done` (a file that is removed at the end).
     """
     inputs = [
         {

@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import ssl
+import stat
 import sys
 import threading
 import time
@@ -214,6 +215,16 @@ def make_room(folder: str, size: int, limit: int) -> None:
             total -= bytes_
 
 
+def folder_of_user(above: str) -> str:
+    """Make the folder of this user, which nobody else may have made: it could hold other files."""
+    folder = f"{above}-{os.getuid()}"
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    facts = os.lstat(folder)
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o022:
+        raise Failure(f"{folder} is not a folder that only this user may change")
+    return folder
+
+
 def provide(portal: Portal, entry: Json, folder: str, limit: int) -> int:
     """Make a version available; return the descriptor of its lock, which is kept."""
     target = os.path.join(folder, entry["folder"])
@@ -242,8 +253,7 @@ def main(argv: list[str]) -> int:
         portal = Portal(settings["url"], settings["token"])
         folder = settings["folder"]
         if settings.get("is_of_user"):
-            os.makedirs(folder, mode=0o1777, exist_ok=True)
-            folder = os.path.join(folder, str(os.getuid()))
+            folder = folder_of_user(folder)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         for entry in settings["inputs"]:
             text = entry["text"]

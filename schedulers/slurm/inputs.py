@@ -27,7 +27,7 @@ class InputSettings:
     """
 
     data: str = ""
-    cache: str = "/var/tmp/muster-inputs"  # noqa: S108  a folder for each user is made below it
+    cache: str = "/var/tmp/muster-inputs"  # noqa: S108  each user has a folder beside it
     limit: int = 0
 
 
@@ -100,7 +100,7 @@ def _tree(one: InputFiles, site: InputSettings) -> str:
     """Return the folder of an input in the notation of bash."""
     if site.data:
         return shlex.quote(f"{site.data}/{one.tree}")
-    return f'{shlex.quote(site.cache)}/"$(id -u)"/{shlex.quote(one.commit)}'
+    return f'{shlex.quote(site.cache)}-"$(id -u)"/{shlex.quote(one.commit)}'
 
 
 def _words(texts: Iterable[str]) -> str:

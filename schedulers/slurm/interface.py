@@ -129,7 +129,9 @@ def site_of(config: Any) -> SlurmSettings:
         images_of(config.containers, config.images, config.mounts),
         inputs_of(
             config.data_folder,
-            config.input_cache or f"{config.spool.rstrip('/')}/.inputs",
+            f"{config.input_cache.rstrip('/')}/user"
+            if config.input_cache
+            else f"{config.spool.rstrip('/')}/.inputs",
             config.input_cache_limit,
         ),
     )

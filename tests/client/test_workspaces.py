@@ -58,6 +58,7 @@ def shell(portal: tuple[Portal, str], tmp_path: Path) -> SimpleNamespace:
             input=text,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=180,
         )
         assert done.returncode == code, (argv, done.stdout, done.stderr)
@@ -102,11 +103,11 @@ def test_commands_go_from_create_to_trash(shell: SimpleNamespace):
     shell.muster("workspace", "ls", "cli:src/deep", code=3)
     (shell.folder / "sparse").touch()
     os.truncate(shell.folder / "sparse", 1 << 30)
-    assert "uses" in shell.muster("workspace", "upload", "sparse", "cli", code=7)
+    assert "uses" in shell.muster("workspace", "upload", "sparse", "cli", code=5)
     shell.muster("workspace", "rm", "cli")
     shell.muster("workspace", "info", "cli", code=3)
     shell.muster("workspace", "restore", "cli")
-    assert "1.0 GiB" in shell.muster("workspace", "info", "cli")
+    assert "1 GiB" in shell.muster("workspace", "info", "cli")
 
 
 def test_rclone_copies_checks_moves_and_deletes(shell: SimpleNamespace):
@@ -180,12 +181,8 @@ def test_requests_that_leave_the_workspace_are_refused(shell: SimpleNamespace):
         for verb in ("MOVE", "COPY"):
             answer = shell.api.request(verb, "/dav/home/inside/f", headers={"Destination": target})
             assert answer.status_code in status, (verb, target, answer.status_code)
-    assert (
-        shell.api.request("PROPFIND", "/dav/home/beside/", headers={"Depth": "1"}).text.count(
-            "<ns0:response>"
-        )
-        == 1
-    )
+    beside = shell.api.request("PROPFIND", "/dav/home/beside/", headers={"Depth": "1"})
+    assert beside.text.count(":response>") == 2  # begin and end: nothing has come
     deep = shell.api.request("PROPFIND", "/dav/home/inside/", headers={"Depth": "infinity"})
     assert deep.status_code == 403
     bare = httpx.request("PROPFIND", f"{host}/dav/home/inside/", headers={"Depth": "1"})

@@ -9,6 +9,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 
 from datasets import selectors, services
 from datasets.imports import running
@@ -17,13 +18,13 @@ from datasets.models import Content, Import, ImportedFile
 from datasets.services import retention
 from portal.blobs.files import file_store
 from portal.core import clock, leases
-from portal.core.errors import InvalidInput, NotFound, NotPermitted, Unavailable
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
 from portal.core.models import Event
 from portal.core.outbound_proxy import checked_proxy
 from tests.rig.s3 import s3_double
 from tests.rig.web import web_server
 from workspaces.credentials.secrets import set_secret
-from workspaces.models import Quota
+from workspaces.models import Quota, TeamMembership
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 KEYS = {"access_key_id": "team/KEY", "secret_access_key": "vision/PASSWORD"}
@@ -311,3 +312,37 @@ def test_source_errors_are_words(stage, s3, settings):
     source.close()
     with pytest.raises(Unavailable):
         S3Source("data", "x", endpoint="https://no-such-host.invalid")
+
+
+def test_signature_of_an_address_is_not_told(stage, web, monkeypatch):
+    def cut(*args, **given):
+        raise requests.ConnectionError("Max retries exceeded with url: /a?signature=canary")
+
+    monkeypatch.setattr("portal.core.outbound.Session.head", cut)
+    row = ended(start(stage, f"{web.url}/a?signature=canary"))
+    assert web.host in row.error and "canary" not in row.error
+
+
+def test_nothing_is_fetched_for_who_may_no_longer_write(stage, web, monkeypatch):
+    web.files = {"/a": b"a"}
+    row = start(stage, f"{web.url}/a")
+    TeamMembership.objects.filter(user=stage.story.ben).delete()
+    assert ended(row).state == "failed"
+    assert not web.requests and not Content.objects.exists()
+    monkeypatch.setattr("datasets.services.imports.MOST_ACTIVE", 0)
+    with pytest.raises(Conflict):
+        services.resume_import(actor=stage.ada, imported=row)
+
+
+def test_bucket_is_listed_as_it_comes(stage, s3, settings, monkeypatch):
+    host, _client = s3
+    settings.MUSTER_IMPORT_HOSTS = [host]
+
+    def batches(*_args):
+        yield [{"path": "a", "size": 1, "e_tag": None}]
+        pytest.fail("more is read than is needed")
+
+    monkeypatch.setattr("obstore.list", batches)
+    source = S3Source("data", "", endpoint=f"http://{host}")
+    assert next(source.files()).path == "a"
+    source.close()

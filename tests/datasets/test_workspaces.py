@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -13,7 +14,9 @@ from django.test import Client
 from datasets.folders import entries, selectors, services, usage
 from datasets.folders.representations import folder_detail
 from datasets.models import FolderUpload, SharedFolder
+from datasets.services import create_repository, delete_repository
 from datasets.tasks import apply_retention, count_workspaces
+from jobs.saving.versions import as_job
 from portal.core import clock
 from portal.core.errors import (
     Conflict,
@@ -298,3 +301,29 @@ def test_two_writers_get_one_whole_file_and_a_right_count(stage):
         if entry := stage.tree.find(name):
             data = b"".join(stage.tree.read(name, 0, entry.size))
             assert len(data) == 1000 and len(set(data)) == 1
+
+
+def test_copy_that_would_replace_its_own_source_keeps_it(stage):
+    put(stage.ben, stage.code, "a/b")
+    for target in ("a", "a/b"):
+        with pytest.raises((Conflict, InvalidInput)):
+            entries.copy(
+                actor=stage.ben, folder=stage.code, source="a/b", target=target, replaces=True
+            )
+    assert stage.tree.entry("a/b").size == 5
+
+
+def test_job_writes_but_does_not_manage_what_its_submitter_owns(stage):
+    team = stage.story.vision
+    job = as_job(stage.ben, team.id, uuid4())
+    put(job, stage.code, "a")
+    mine = create_repository(actor=job, team=team, kind="checkpoint", name="mine")
+    for act in (
+        lambda: services.update_folder(actor=job, folder=stage.code, visibility="organization"),
+        lambda: services.invite(actor=job, folder=stage.code, team=stage.story.speech),
+        lambda: services.delete_folder(actor=job, folder=stage.code),
+        lambda: delete_repository(actor=job, repository=mine),
+    ):
+        with pytest.raises(NotPermitted):
+            act()
+    delete_repository(actor=stage.ben, repository=mine)

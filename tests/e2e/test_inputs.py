@@ -110,7 +110,7 @@ def test_slurm_node_fetches_once_and_shares_its_cache(portal, muster, slurm):
     for _ in range(2):
         log = muster("run", "--pool", "fetching", "--input", "data=cifar@v1.2", "--", LIST)
         assert log == listing()
-    [mine] = Path(options["spool"], ".inputs").iterdir()
+    [mine] = Path(options["spool"]).glob(".inputs-*")
     [tree] = [path for path in mine.iterdir() if path.is_dir()]
     assert all(not p.stat().st_mode & 0o222 for p in (tree, *tree.rglob("*")))
     assert [p.name for p in mine.iterdir() if p.name.startswith(".")] == []
@@ -126,7 +126,7 @@ def test_slurm_reads_shared_data_folder_in_place(portal, muster, slurm):
     log = muster("run", "--pool", "shared", "--input", "data=cifar", "--", f"{ATTACK}pwd")
     assert log.splitlines()[-1].startswith(f"{portal.home}/trees/")
     assert "1" in log.splitlines() and "bad" not in log.splitlines()
-    assert not Path(options["spool"], ".inputs").exists()
+    assert not list(Path(options["spool"]).glob(".inputs*"))
 
 
 @pytest.mark.integration

@@ -9,8 +9,8 @@ import pytest
 
 from datasets import services as datasets
 from datasets.models import Repository, Version
+from experiments.lineage import edges, lineage_of
 from experiments.lineage import graph as graphs
-from experiments.lineage import lineage_of
 from experiments.lineage.nodes import Key
 from experiments.models import LoggedModel, Run
 from jobs import services as jobs
@@ -75,6 +75,16 @@ def test_lineage_follows_a_model_to_its_checkpoint_and_job(stage):
     assert not found.is_cut and not found.hidden
     down = lineage_of(stage.ben, "atlas", Key("job", stage.job.id), depth=1)
     assert titles(down) == [job, "resnet v1"] and down.is_cut
+
+
+def test_dataset_of_many_jobs_is_not_read_whole(stage, monkeypatch):
+    for name in ("a", "b"):
+        spec = parse_mapping({"run": name, "inputs": {"net": {"checkpoint": "resnet"}}})
+        jobs.submit_job(actor=stage.ben, team=stage.story.vision, spec=spec)
+    start = {Key("version", stage.version.id)}
+    assert len([edge for edge in edges.after(start) if edge.target.kind == "job"]) == 2
+    monkeypatch.setattr(edges, "MOST_EDGES", 1)
+    assert len([edge for edge in edges.after(start) if edge.target.kind == "job"]) == 1
 
 
 def registry_files(version):

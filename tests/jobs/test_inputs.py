@@ -167,3 +167,16 @@ def test_version_is_in_use_until_job_ends(stage):
         assert commits_in_use(org) == {stage.first.commit}
         services.cancel_job(actor=stage.ben, job=job)
         assert commits_in_use(org) == set()
+
+
+def test_disk_error_under_one_input_does_not_hold_other_jobs(stage, monkeypatch):
+    def broken(version):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("datasets.staging.materialize", broken)
+    stuck = submit(stage.story, stage.story.ben, inputs={"data": "cifar"})
+    free = submit(stage.story, stage.story.ben)
+    dispatch_all()
+    assert only(free).native_id
+    waiting = only(stuck)
+    assert not waiting.native_id and "Input/output" in str(waiting.evidence)

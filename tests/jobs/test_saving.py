@@ -16,6 +16,7 @@ from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job, JobOutput
 from jobs.outputs import output_of
+from jobs.saving import folder as folders
 from jobs.saving import saver
 from jobs.saving.versions import best_of, versions_by
 from jobs.services.measure import store_points
@@ -249,6 +250,33 @@ def test_retry_waits_for_the_save_and_continues_from_it(stage):
     fresh = submit(stage, outputs={"ckpt": {"checkpoint": "resnet"}})
     run(fresh)
     assert not JobOutput.objects.get(job=fresh).is_resumed
+
+
+def test_save_that_ends_after_its_retry_has_started_does_not_end_that(stage, monkeypatch):
+    job, attempt = started(stage)
+    write(attempt, weights="one")
+    end(attempt, Reason.NODE_FAILED)
+    put = saver.save_version
+
+    def late(*args):
+        version = put(*args)
+        Attempt.objects.filter(job=job, is_current=True).update(due_at=clock.now(), wait="")
+        run(job)
+        return version
+
+    monkeypatch.setattr(saver, "save_version", late)
+    saver.save_due()
+    row = JobOutput.objects.get(job=job)
+    assert (row.attempt_id, row.is_over, bytes(row.seen)) == (only_attempt(job).id, False, b"")
+
+
+def test_folder_with_too_many_entries_is_not_read_whole(tmp_path, monkeypatch):
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(folders, "MOST_FILES", 2)
+    with folders.opened_folder(str(tmp_path), []) as folder:
+        with pytest.raises(folders.TooManyFiles):
+            folders.listing(folder, whole_until=None)
 
 
 def test_refused_save_is_explained_tried_again_and_does_not_hold_a_retry_forever(

@@ -90,6 +90,11 @@ class Actor:
     own_roles: Mapping[str, CustomRole] = field(default_factory=dict)
 
     @property
+    def is_job(self) -> bool:
+        """Return whether the actor is a running job, with the token of its attempt."""
+        return self.token is not None and self.token.attempt_id is not None
+
+    @property
     def via(self) -> str:
         """Return how the actor authenticated, as recorded in events."""
         return f"token {self.token.id} {self.token.name}".rstrip() if self.token else "session"

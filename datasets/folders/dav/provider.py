@@ -77,6 +77,13 @@ class _Resource:
         return self.entry.kind == "file"
 
     def handle_delete(self) -> bool:
+        # WsgiDAV itself checks only the locks of the folder above
+        self.provider.lock_manager.check_write_permission(  # type: ignore[attr-defined]
+            url=self.get_ref_url(),  # type: ignore[attr-defined]
+            depth="infinity",
+            token_list=self.environ["wsgidav.ifLockTokenList"],
+            principal=self.environ["wsgidav.user_name"],
+        )
         with errors_of_dav():
             found = self.place.changing(self.path)
             path = found.pop("path")
@@ -96,9 +103,13 @@ class _Resource:
         with errors_of_dav():
             found = self.place.changing(dest_path)
             target = found.pop("path")
-            if self.place.tree.find(target) is not None:
-                entries.delete(**found, paths=[target])
-            entries.copy(**found, source=self.entry.path, target=target, is_deep=depth_infinity)
+            entries.copy(
+                **found,
+                source=self.entry.path,
+                target=target,
+                is_deep=depth_infinity,
+                replaces=True,
+            )
         return True
 
 
