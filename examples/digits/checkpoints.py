@@ -1,7 +1,7 @@
 """Checkpoints in MUSTER_OUTPUT_CKPT, from which a job continues after a failure.
 
 A checkpoint is a folder that gets its name once it is complete, so that a reader never finds half
-of one. The newest one is kept.
+of one. The newest two are kept: files that were written less than 2 seconds ago are not saved yet.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Checkpoints:
         """Save a checkpoint if one is due."""
         if self.folder is None or not (is_last or time.monotonic() >= self.next):
             return
-        old = self._saved()
+        old = sorted(self._saved())
         new = self.folder / f"{NAME}{epoch:06d}"
         aside = self.folder / f"{new.name}.tmp"
         shutil.rmtree(aside, ignore_errors=True)
@@ -47,7 +47,7 @@ class Checkpoints:
         engine.save(aside)
         (aside / "state.json").write_text(json.dumps({"epoch": epoch, "seconds": seconds}))
         aside.rename(new)
-        for folder in old:
+        for folder in old[:-1]:
             shutil.rmtree(folder)
         print(f"checkpoint {new.name}", flush=True)
         self.next = time.monotonic() + self.every

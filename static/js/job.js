@@ -26,7 +26,8 @@ if (root) {
       const on = tab.dataset.tab === name;
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
-      document.getElementById(`tab-${tab.dataset.tab}`).hidden = !on;
+      const panel = document.getElementById(`tab-${tab.dataset.tab}`);
+      if (panel) panel.hidden = !on; // absent: read only when asked for
     }
     if (push) {
       const url = new URL(location);

@@ -34,6 +34,7 @@ def contents(job: Job) -> dict[str, str]:
         }
 
 
+@pytest.mark.integration
 @pytest.mark.django_db(transaction=True)
 def test_job_on_kubernetes_saves_while_it_runs_and_when_it_is_canceled(
     site, live_server, settings, story
@@ -65,6 +66,7 @@ def test_job_on_kubernetes_saves_while_it_runs_and_when_it_is_canceled(
     assert row.repository.team.slug == "vision"
 
 
+@pytest.mark.integration
 @pytest.mark.django_db(transaction=True)
 def test_job_on_kubernetes_that_is_killed_says_what_is_missing(site, live_server, settings):
     settings.MUSTER_BASE_URL = live_server.url
@@ -80,6 +82,7 @@ def test_job_on_kubernetes_that_is_killed_says_what_is_missing(site, live_server
     assert Event.objects.filter(kind="job.output_failed", subject_id=job.id).count() == 1
 
 
+@pytest.mark.integration
 @pytest.mark.django_db(transaction=True)
 def test_job_on_slurm_is_killed_and_continues_from_its_version(
     slurm, story, home: Path, live_server, settings
