@@ -1,15 +1,18 @@
-"""WebDAV for workspaces at `/dav/{organization}/{workspace}/`, by the library WsgiDAV."""
+"""WebDAV for workspaces at `/dav/{organization}/{workspace}/`, by the library WsgiDAV.
+
+WsgiDAV parses with lxml if that happens to be installed (sign-in by SAML needs it). Here it always
+uses the standard library and defusedxml, which refuses entities.
+"""
 
 import sys
-from importlib import import_module
+from xml.etree.ElementTree import register_namespace
 
-# WsgiDAV takes lxml if it is there, as with SAML. That accepts document types, and refuses the owner
-# of a lock that says its encoding. Without it, defusedxml is taken.
-_before = sys.modules.get("lxml")
-sys.modules["lxml"] = None  # type: ignore[assignment]
+_lxml = sys.modules.get("lxml")
+sys.modules["lxml"] = None  # type: ignore[assignment]  # importing it raises ImportError
 try:
-    import_module("wsgidav.xml_tools")
+    import wsgidav.xml_tools  # noqa: F401
 finally:
     del sys.modules["lxml"]
-    if _before is not None:
-        sys.modules["lxml"] = _before
+    if _lxml is not None:
+        sys.modules["lxml"] = _lxml
+register_namespace("D", "DAV:")  # the prefix that clients are used to

@@ -64,6 +64,7 @@ class _Resource:
 
     environ: dict[str, Any]
     path: str
+    provider: DAVProvider
     place: Place
     entry: FolderEntry
 
@@ -77,19 +78,22 @@ class _Resource:
         return self.entry.kind == "file"
 
     def handle_delete(self) -> bool:
-        # WsgiDAV itself checks only the locks of the folder above
-        self.provider.lock_manager.check_write_permission(  # type: ignore[attr-defined]
-            url=self.get_ref_url(),  # type: ignore[attr-defined]
-            depth="infinity",
-            token_list=self.environ["wsgidav.ifLockTokenList"],
-            principal=self.environ["wsgidav.user_name"],
-        )
+        self._check_locks()
         with errors_of_dav():
             found = self.place.changing(self.path)
             path = found.pop("path")
             entries.delete(**found, paths=[path])
         self.remove_all_locks(recursive=True)  # type: ignore[attr-defined]
         return True
+
+    def _check_locks(self) -> None:
+        """Raise DAVError 423 if another holds a lock here or below: WsgiDAV checks the parent only."""
+        self.provider.lock_manager.check_write_permission(
+            url=self.get_ref_url(),  # type: ignore[attr-defined]
+            depth="infinity",
+            token_list=self.environ["wsgidav.ifLockTokenList"],
+            principal=self.environ["wsgidav.user_name"],
+        )
 
     def handle_move(self, dest_path: str) -> bool:
         with errors_of_dav():

@@ -46,7 +46,7 @@ def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBas
     known = folder_of_request.set(folder)
     try:
         with ExitStack() as stack:
-            if request.method == "LOCK":  # one after the other
+            if request.method in {"LOCK", "DELETE", "MOVE"}:  # one after the other
                 stack.enter_context(transaction.atomic())
                 locked(folder)
             return _answer(request, place)

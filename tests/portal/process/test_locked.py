@@ -9,7 +9,16 @@ import sys
 from tests.rig.environment import ROOT
 
 # Imported optionally by libraries, and by setuptools at every start.
-TRIED = {"blinker", "greenlet", "httptools", "jinja2", "markupsafe", "msgpack", "_distutils_hack"}
+TRIED = {
+    "blinker",
+    "dotenv",
+    "greenlet",
+    "httptools",
+    "jinja2",
+    "markupsafe",
+    "msgpack",
+    "_distutils_hack",
+}
 LISTED = """
 import sys
 from importlib.metadata import packages_distributions
