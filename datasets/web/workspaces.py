@@ -27,7 +27,7 @@ from portal.web.transfers import send_file
 from portal.web.undo import Undo, offer_undo
 from workspaces.models import Membership, Team
 from workspaces.organizations.selectors import people
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, local_path, page, show_error
 
 PAGE = 200  # entries of a folder
 MOST_PEOPLE = 500  # in the menu of people to invite
@@ -274,6 +274,7 @@ def share(request: Any, workspace: str) -> HttpResponse:
 
 def _invite(place: Place) -> HttpResponse:
     given, here = place.request.POST, place.url("workspace-share")
+    after = local_path(given.get("back", ""), here)  # the page that shows this one in a drawer
     whom, _colon, name = given.get("with", "").partition(":")
     is_team = whom == "team"
 
@@ -288,15 +289,16 @@ def _invite(place: Place) -> HttpResponse:
 
     if given.get("do") != "withdraw":
         done = Message("It is shared with {name}.", name=name)
-        return action(place.request, here, done, invite)
+        return action(place.request, after, done, invite)
     row = _invitation(place.row, whom, name)
     back: dict[str, str | list[str]] = {
         "with": f"{whom}:{name}",
         "can_write": "1" if row.can_write else "0",
+        "back": after,
     }
     return action(
         place.request,
-        here,
+        after,
         Message("It is no longer shared with {name}.", name=name),
         lambda: services.withdraw(actor=place.request.actor, folder=place.row, invitation=row),
         Undo(here, back),
