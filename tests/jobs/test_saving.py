@@ -6,6 +6,7 @@ import os
 import time
 from datetime import timedelta
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -27,6 +28,7 @@ from portal.core.errors import InvalidInput, Unavailable
 from portal.core.models import Event
 from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
+from tests.rig.environment import ROOT
 from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -377,3 +379,9 @@ def test_two_savers_take_an_output_once(stage):
     assert (len(first), saver.take_due(10)) == (1, [])
     JobOutput.objects.update(lease_until=clock.now() - timedelta(seconds=1))
     assert saver.take_due(10) == first
+
+
+def test_program_in_jobs_leaves_out_the_same_unfinished_files():
+    program = run_path(str(ROOT / "jobs/saving/programs/muster_outputs.py"))
+    assert program["UNFINISHED"].pattern == folders._UNFINISHED.pattern
+    assert (program["YOUNG"], program["MOST_FILES"]) == (folders.YOUNG, folders.MOST_FILES)

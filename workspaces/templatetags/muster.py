@@ -85,6 +85,12 @@ def markdown(text: str) -> SafeString:
     return SafeString(markdown_html(text))
 
 
+@register.filter(is_safe=True)
+def trimmed(text: str) -> str:
+    """Remove the white space around a slot, which a `<pre>` would show."""
+    return text.strip()
+
+
 @register.filter
 def css_class(value: str, kind: str) -> str:
     """Return the class that colours a value of a kind: {{ node.state|css_class:"node" }}."""
