@@ -714,10 +714,15 @@ def test_role_matrix_covers_every_route_and_verb():
 ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions)]
 
 
-def test_role_matrix_matches_actual_access(stage):
+# Every second person in the gate, alternating by row; all people otherwise
+STEPS = pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.integration)])
+
+
+@STEPS
+def test_role_matrix_matches_actual_access(stage, step):
     clients = {who: stage.api(who) for who in sorted(EVERYBODY)}
     wrong = []
-    for name, verb, path in ROWS:
+    for number, (name, verb, path) in enumerate(ROWS):
         row = TABLE[name, verb]
         path = stage.address(path) + {
             "api-job-log-search": "?q=x",
@@ -725,7 +730,8 @@ def test_role_matrix_matches_actual_access(stage):
             "api-access": "?permission=jobs:read",
             "api-jobs-options": "?team=vision",
         }.get(name, "")
-        found = {who: tried(client, verb, path, row.body) for who, client in clients.items()}
+        some = list(clients.items())[number % step :: step]
+        found = {who: tried(client, verb, path, row.body) for who, client in some}
         for who, code in found.items():
             is_through, is_right = code not in REFUSED, code < 300 or code in (400, 409, *REFUSED)
             if is_through != (who in row.who) or not is_right:
@@ -773,21 +779,16 @@ def test_list_for_token_without_scope_is_empty(stage):
         assert answer.json()["items"] == []
 
 
-def test_page_forms_change_data_only_for_permitted_roles(stage):
-    browsers = {who: Client() for who in sorted(EVERYBODY)}
-    wrong = []
-    for name, path, _ in PAGES:
-        if name in WRITING_PAGES:
-            who_may, form = WRITING_PAGES[name]
-            changed = {
-                who
-                for who, browser in browsers.items()
-                if _changes(browser, stage.people[who], stage.address(path), form)
-            }
-            if changed != who_may:
-                wrong.append(
-                    f"{name} {path}: changed by {sorted(changed)}, not by {sorted(who_may)}"
-                )
+@STEPS
+def test_page_forms_change_data_only_for_permitted_roles(stage, step):
+    browser, wrong = Client(), []
+    rows = [(name, path) for name, path, _ in PAGES if name in WRITING_PAGES]
+    for number, (name, path) in enumerate(rows):
+        who_may, form = WRITING_PAGES[name]
+        for who in sorted(EVERYBODY)[number % step :: step]:
+            is_changed = _changes(browser, stage.people[who], stage.address(path), form)
+            if is_changed != (who in who_may):
+                wrong.append(f"{name} {path} by {who}: {'changed' if is_changed else 'refused'}")
     assert wrong == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.jobs.stage import cluster_with, submit
 
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
-EXAMPLES = [3, pytest.param(25, marks=pytest.mark.integration)]
+EXAMPLES = [1, pytest.param(25, marks=pytest.mark.integration)]
 
 
 @pytest.fixture

@@ -118,9 +118,9 @@ def answers(browsers, shared_story):
             spec=parse_mapping({"run": "true", "name": "first"}),
         )
     found = {}
-    for path in READS:
+    for number, path in enumerate(READS):
         found[path] = {f"GET by {who}": read(client, path) for who, client in browsers.items()}
-        for verb in ("DELETE", "FOO"):
+        for verb in ("DELETE", "FOO")[number % 2 :][:1]:
             with transaction.atomic():
                 found[path][f"{verb} by dot"] = browsers["dot"].generic(verb, path)
                 transaction.set_rollback(True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import threading
 from contextlib import suppress
@@ -184,10 +185,12 @@ def test_folder_that_a_job_swaps_for_a_link_leads_nowhere(tree, outside):
         here, aside = tree.path / "a", tree.path / "aside"
         while not ends.is_set():
             with suppress(OSError):
+                if aside.exists():
+                    shutil.rmtree(here, ignore_errors=True)  # `put` may have made it again
+                    aside.rename(here)
                 here.rename(aside)
                 here.symlink_to(outside)
                 here.unlink()
-                aside.rename(here)
 
     job = threading.Thread(target=swaps)
     job.start()
