@@ -230,9 +230,9 @@ _HARMLESS = {
 
 
 def test_pages_redirect_anonymous_and_hide_from_strangers(stage):
-    cyd, ada = stage.client(stage.cyd), stage.client(stage.ada)
+    cyd = stage.client(stage.cyd)
     wrong = []
-    for name, path, view in PAGES:
+    for _, path, view in PAGES:
         for verb in set(view.methods) - {"HEAD"}:
             nobody = stage.client().generic(verb, path)
             if nobody.status_code != 302 or not nobody["Location"].startswith("/accounts/login/"):
@@ -240,9 +240,17 @@ def test_pages_redirect_anonymous_and_hide_from_strangers(stage):
             hidden = 403 if path.startswith("/platform/") else 404
             if (code := _tried(cyd, verb, path, "")) != hidden:
                 wrong.append(f"{verb} {path} by a stranger: {code}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.integration)])
+def test_pages_answer_an_owner(stage, step):
+    ada, wrong = stage.client(stage.ada), []
+    for name, path, view in PAGES[::step]:
+        for verb in set(view.methods) - {"HEAD"}:
             allowed = (403,) if view.permission in OPERATORS else (200, 302, 400, 404)
             if (code := _tried(ada, verb, path, "")) not in allowed and name != "node":
-                wrong.append(f"{verb} {path} by an owner: {code}")
+                wrong.append(f"{verb} {path}: {code}")
     assert wrong == []
 
 

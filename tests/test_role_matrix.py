@@ -714,7 +714,7 @@ def test_role_matrix_covers_every_route_and_verb():
 ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions)]
 
 
-# Every second person in the gate, alternating by row; all people otherwise
+# In the gate half of the cases, alternating by row; all of them in `make test-all`
 STEPS = pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.integration)])
 
 
@@ -739,9 +739,10 @@ def test_role_matrix_matches_actual_access(stage, step):
     assert wrong == []
 
 
-def test_token_needs_exactly_the_listed_scope(stage):
+@STEPS
+def test_token_needs_exactly_the_listed_scope(stage, step):
     wrong = []
-    for name, verb, path in ROWS:
+    for number, (name, verb, path) in enumerate(ROWS):
         row = TABLE[name, verb]
         if row.scope is None:
             continue
@@ -762,9 +763,13 @@ def test_token_needs_exactly_the_listed_scope(stage):
         enough = (
             {"all"} if name == "api-token-rotate" else enough
         )  # rotating a token returns all of its permissions
-        if (code := tried(stage.api(who, *others), verb, path, row.body)) not in REFUSED:
+        is_tried = [True, True] if step == 1 else [number % 2 == 0, number % 2 == 1]
+        if (
+            is_tried[0]
+            and (code := tried(stage.api(who, *others), verb, path, row.body)) not in REFUSED
+        ):
             wrong.append(f"{verb} {path} with all scopes but {row.scope}: {code}")
-        if not row.who:  # only the token of a job
+        if not row.who or not is_tried[1]:  # only the token of a job
             continue
         if (code := tried(stage.api(who, *sorted(enough)), verb, path, row.body)) in REFUSED:
             wrong.append(f"{verb} {path} with {row.scope}: {code}")

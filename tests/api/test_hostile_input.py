@@ -141,11 +141,18 @@ def test_api_paths_with_hostile_parts_are_never_500(ada):
     assert broken == []
 
 
-def test_api_bodies_with_hostile_values_are_never_500(ada):
-    broken = []
+# In the gate every third case, all of them in `make test-all`
+STEPS = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.integration)])
+
+
+@STEPS
+def test_api_bodies_with_hostile_values_are_never_500(ada, step):
+    broken, count = [], itertools.count()
     for route, names in BODIES.items():
         verb, _, path = route.partition(" ")
         for name, value in itertools.product(names, VALUES):
+            if next(count) % step:
+                continue
             body = json.dumps({**WHOLE.get(route, {}), name: value}).encode()
             if (code := status(ada, verb, ORG + path, body)) >= 500:
                 broken.append((route, name, str(value)[:40], code))
@@ -211,14 +218,15 @@ ADDRESSES = (
 )
 
 
-def test_page_urls_with_hostile_parts_are_never_500(story):
+@STEPS
+def test_page_urls_with_hostile_parts_are_never_500(story, step):
     cluster_with()
     submit(story)
     browser = story.client(story.ada)
     browser.raise_request_exception = False
     broken = [
         (path, kind)
-        for path, (kind, value) in itertools.product(ADDRESSES, ODD.items())
+        for path, (kind, value) in list(itertools.product(ADDRESSES, ODD.items()))[::step]
         if status(browser, "GET", "/atlas" + path.replace("{}", escaped(value))) >= 500
     ]
     assert broken == []
