@@ -46,12 +46,19 @@ class Reproduction:
     unpinned: list[Part] = field(default_factory=list)
 
 
+def is_source_the_job(run: Run) -> bool:
+    """Return whether the source of a run is the page of its job."""
+    return bool(run.tags.get("mlflow.source.type") == "JOB")
+
+
 def environment_of(run: Run) -> list[tuple[Message, str]]:
     """Return where and with what the run ran, as pairs of label and value."""
-    found = [
-        (_LABELS[name], run.tags[tag]) for tag, name in SOURCE_TAGS.items() if run.tags.get(tag)
-    ]
     job = run.job
+    found = [
+        (_LABELS[name], run.tags[tag])
+        for tag, name in SOURCE_TAGS.items()
+        if run.tags.get(tag) and not (name == "source" and is_source_the_job(run))
+    ]
     if job is None:
         return found
     kinds = [name.removeprefix("gpu.").upper() for name in job.resources if name.startswith("gpu.")]
