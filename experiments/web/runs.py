@@ -14,7 +14,7 @@ from django.http import HttpResponse, JsonResponse
 from experiments import charts
 from experiments.lists import is_expression, nested, run_item, runs_of
 from experiments.models import Experiment, Run
-from experiments.run_keys import RunKeys, keys_of, last_values
+from experiments.run_keys import RunKeys, keys_of, last_values, with_older
 from experiments.search.expressions import json_text
 from experiments.selectors import find_experiment, visible_runs
 from experiments.web.bulk import MOST_CHANGED, matching_runs, parsed_ids
@@ -36,12 +36,15 @@ def experiment(request: Any, number: str) -> HttpResponse:
     """Show the runs of an experiment; the whole state is in the URL, pins are in a cookie."""
     row = find_experiment(request.actor, number)
     query = request.GET
-    keys = keys_of(Run.objects.filter(experiment=row, deleted_at=None))
+    every = Run.objects.filter(experiment=row, deleted_at=None)
+    keys = keys_of(every)
     if query.get("format") == "terms":
         return JsonResponse({"terms": _terms(keys)})
+    asked = (query.get("sort", ""), f"params.{query.get('group', '')}")
+    keys = with_older(keys, every, [*asked, *query.get("columns", "").split(",")])
     view = runs_of(row, keys, show=query.get("show", ""), sort=query.get("sort", ""))
     shown = view.shown(request.actor, query, request.COOKIES)
-    if not query.get("sort"):
+    if not shown.asked.sort:
         shown.rows = nested(shown.rows)
     group = query.get("group", "") if query.get("group") in keys.params else ""
     tab = "charts" if query.get("view") == "charts" else ""

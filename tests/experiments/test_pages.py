@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from experiments import artifacts, selectors, services
+from experiments import artifacts, run_keys, selectors, services
 from experiments.comparison import compared, ranked
 from experiments.models import Run, RunStatus
 from experiments.reproduction import reproduction_of
@@ -105,6 +105,20 @@ def test_data_of_a_run_is_shown_with_its_source(story, ada, runs, source, shown)
 def test_wrong_filter_is_explained_above_the_table(story, runs):
     page = story.client(story.ben).get(f"{TABLE}?filter=metrics.acc >").content.decode()
     assert 'class="note bad' in page and 'class="title"' not in page
+
+
+def test_old_link_to_a_missing_metric_shows_the_default_order_and_says_so(story, runs):
+    answer = story.client(story.ben).get(f"{TABLE}?sort=-metrics.gone&limit=2")
+    assert names(answer) == ["run-4", "run-3"]
+    assert "no column “metrics.gone”" in answer.content.decode()
+    assert "sort=" not in answer.context["list"].next_url
+
+
+def test_metric_that_only_older_runs_have_still_sorts(story, runs, monkeypatch):
+    monkeypatch.setattr(run_keys, "RECENT", 1)  # the newest run has no metrics
+    answer = story.client(story.ben).get(f"{TABLE}?sort=-metrics.val/acc&limit=2")
+    assert names(answer) == ["run-1", "run-2"]
+    assert names(story.client(story.ben).get(f"{TABLE}?sort=params.lr&limit=2"))[0] == "run-1"
 
 
 def test_csv_has_the_chosen_columns_of_all_runs(story, runs):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jobs.comparison import Run, best_run, chosen_jobs, config_of, differences
+from jobs.comparison import Run, best_run, chosen_jobs, config_of, differences, is_lower_better
 from jobs.metrics import system_series, training_series, unit_of
 from jobs.models import Job
 from portal import series
@@ -47,6 +47,27 @@ def test_compare_returns_differences_summaries_and_best(story, pair):
     first = body["runs"][0]["metrics"]
     assert first["val/loss"]["best"] == first["val/loss"]["minimum"] == 0.9 + 1 / 8
     assert (first["tokens/s"]["unit"], first["tokens/s"]["is_lower_better"]) == ("/s", False)
+
+
+@pytest.mark.parametrize(
+    ("names", "lower"),
+    [
+        (
+            "loss valLoss validation_0-rmse mean_squared_error test/WER l2 fit_time log_loss "
+            "eval_seconds val_mape train.ppl",
+            True,
+        ),
+        ("accuracy val/f1 reward tokens_per_seconds auc uptime r2_score mAP", False),
+    ],
+)
+def test_direction_of_a_metric_is_known_by_its_name(names, lower):
+    assert [name for name in names.split() if is_lower_better(name) != lower] == []
+
+
+def test_page_marks_the_lowest_loss_and_nothing_where_runs_are_equal(story, pair):
+    rows = story.client(story.ada).get("/atlas/jobs/compare?jobs=1,2").context["metric_rows"]
+    marked = {row["name"]: [cell["is_best"] for cell in row["cells"]] for row in rows}
+    assert marked == {"val/loss": [False, True], "tokens/s": [False, False]}
 
 
 @pytest.mark.parametrize(
