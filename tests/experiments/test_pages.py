@@ -13,6 +13,7 @@ from experiments.comparison import compared, ranked
 from experiments.models import Run, RunStatus
 from experiments.reproduction import reproduction_of
 from jobs import comparison
+from jobs.models import Job, JobInput
 from portal.series import Point
 from portal.web.undo import undo_of
 from tests.jobs.stage import cluster_with, submit
@@ -307,6 +308,47 @@ def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
     reproduce = client.get(f"{page}?tab=reproduce").content.decode()
     assert f"/atlas/jobs/new?from={job.number}" in reproduce
     assert set(client.get(f"{page}/curves").json()) == {"training", "system"}
+
+
+def test_reproduction_pins_the_image_and_the_data_that_the_job_read(story):
+    cluster_with()
+    job = submit(story)
+    with org_scope(story.atlas.id):
+        inputs = {"data": "cifar@main", "start": {"checkpoint": "resnet", "path": "/start"}}
+        Job.objects.filter(id=job.id).update(
+            spec={**job.spec, "image": "reg.example:5000/train:v2", "inputs": inputs}
+        )
+        for name, kind, repository in (
+            ("data", "dataset", "cifar"),
+            ("start", "checkpoint", "resnet"),
+        ):
+            JobInput.objects.create(
+                org=story.atlas,
+                job=job,
+                name=name,
+                kind=kind,
+                repository=repository,
+                number=3,
+                commit="0" * 40,
+            )
+        actor = story.actor(story.ada)
+        run = selectors.find_run(actor, job.id)
+        services.log_batch(actor=actor, run=run, tags={"muster.image_digest": "sha256:" + "1" * 64})
+        job.refresh_from_db()
+        run.refresh_from_db()
+        found = reproduction_of(run, job)
+    image = "reg.example:5000/train@sha256:" + "1" * 64
+    assert found.changes == {
+        "image": image,
+        "inputs.data": "cifar@3",
+        "inputs.start.checkpoint": "resnet@3",
+    }
+    assert [p.value for p in found.pinned if p.label == "Data"] == ["cifar v3", "resnet v3"]
+    client = story.client(story.ada)
+    page = client.get(f"/atlas/runs/{job.id.hex}?tab=reproduce").content.decode()
+    [link] = re.findall(r'href="(/atlas/jobs/new\?from=[^"]+set=[^"]+)"', page)
+    form = client.get(link.replace("&amp;", "&")).content.decode()
+    assert "cifar@3" in form and "resnet@3" in form and image in form
 
 
 def test_text_that_somebody_else_has_changed_is_not_overwritten(story, ada, runs):
