@@ -96,7 +96,10 @@ def metrics(
         int, Option("--points", min=1, max=100_000, metavar="N", help="Maximum of each curve.")
     ] = 100_000,
 ) -> None:
-    """List the metrics of a run, or print the points of some as a table."""
+    """List the metrics of a run, or print their points.
+
+    With names, their points are printed as a table.
+    """
     if not names:
         last = session.client.runs.get(run)["metrics"]
         rows = ([name, p["value"], p["step"]] for name, p in sorted(last.items()))
@@ -167,7 +170,7 @@ def upload(
     path: Annotated[Path, Argument(metavar="PATH", help="A file or folder here.")],
     to: Annotated[str, Option("--to", metavar="FOLDER", help="Folder of the run.")] = "",
 ) -> None:
-    """Store a file, or a folder with everything in it, with a run."""
+    """Store a file or a whole folder with a run."""
     if not path.exists():
         raise InvalidInput(f"There is no {path}.")
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
@@ -207,7 +210,10 @@ def download(
 
 @app.command("compare")
 def compare(session: Session, runs: Names) -> None:
-    """Compare 2 to 10 runs: what differs in their configuration, and their metrics."""
+    """Compare 2 to 10 runs.
+
+    Shows what differs in their configuration, and their metrics.
+    """
     found = session.client.runs.compare(runs)
     compared = found["runs"]
     rows: list[list[object]] = [["Name", *(run["name"] for run in compared)]]
@@ -226,7 +232,10 @@ def compare(session: Session, runs: Names) -> None:
 
 @app.command("reproduce")
 def reproduce(session: Session, run: Name) -> None:
-    """Submit the job of a run again: same spec, and the image by its digest."""
+    """Submit the job of a run again.
+
+    The spec is the same, with the image named by its digest and each input by its version.
+    """
     job, changes = session.client.runs.reproduce(run)
     pinned = "".join(f" {name} is {value}." for name, value in changes.items())
     text = f"Submitted job #{job['number']}.{pinned} Follow it: muster job logs -f {job['number']}"

@@ -237,6 +237,24 @@ def test_malformed_requests_are_invalid_parameters(story, run, path, body):
     assert answer.json()["error_code"] in {"INVALID_PARAMETER_VALUE", "RESOURCE_DOES_NOT_EXIST"}
 
 
+def test_search_of_thousands_of_experiments_takes_few_queries(
+    story, run, django_assert_max_num_queries
+):
+    api, numbers = story.api(story.ada), [str(n) for n in range(10_000)]
+
+    def searched(ids):
+        body = json.dumps({"experiment_ids": ids})
+        return api.generic("POST", f"{BASE}/mlflow/runs/search", body, "application/json")
+
+    with django_assert_max_num_queries(40):
+        answer = searched(numbers)
+    assert [found["info"]["run_id"] for found in answer.json()["runs"]] == [run.id.hex]
+    assert searched([*numbers, "1"]).status_code == 400
+    assert searched(["9" * 5000]).json() == {}
+    missing = api.get(f"{BASE}/mlflow/experiments/get", {"experiment_id": "9" * 5000})
+    assert missing.json()["error_code"] == "RESOURCE_DOES_NOT_EXIST"
+
+
 def test_hostile_values_are_refused_and_leave_pages_that_work(story, run):
     ada, far = story.api(story.ada), 2**53 - 1
     number = str(run.experiment.number)
