@@ -80,6 +80,7 @@ def test_token_is_taken_as_bearer_and_as_password(story, run):
         assert answer.json()["run"]["info"]["run_id"] == run.id.hex
     answer = Client(headers={"Authorization": "Bearer mst_no"}).get(f"{BASE}/mlflow/runs/get")
     assert (answer.status_code, answer.json()["error_code"]) == (401, "UNAUTHENTICATED")
+    assert "MLFLOW_TRACKING_TOKEN" in answer.json()["message"]
 
 
 def test_team_comes_from_the_path_the_workspace_header_or_the_membership(story, run):
