@@ -284,6 +284,10 @@ def _duration(row: Json) -> str:
 
 
 def _best(run: Json, name: str, best: Json) -> str:
-    """Return the best value of a metric, with an asterisk if no other run has a better one."""
+    """Return the best value of a metric, with an asterisk for the first run that has it."""
     metric = run["metrics"].get(name)
-    return "" if metric is None else f"{metric['best']:.4g}{'*' if best[name] == run['id'] else ''}"
+    return (
+        ""
+        if metric is None
+        else f"{metric['best']:.4g}{'*' if best.get(name) == run['id'] else ''}"
+    )
