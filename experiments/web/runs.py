@@ -71,7 +71,7 @@ def experiment(request: Any, number: str) -> HttpResponse:
     if group and not tab and not shown.error:
         context["groups"] = _groups(request, view, shown, group)
     elif not tab:
-        context["pinned"] = _pinned(request, row, shown)
+        _put_pinned_first(request, row, shown)
         context["matching"] = _matching(request, view, shown)
     elif not shown.error:
         context |= _charts(request, view, shown, keys)
@@ -101,18 +101,18 @@ def _terms(keys: RunKeys) -> list[dict[str, Any]]:
 _VALUES = {"attributes.status": ["RUNNING", "FINISHED", "FAILED", "KILLED", "SCHEDULED"]}
 
 
-def _pinned(request: Any, row: Experiment, shown: Shown) -> list[dict[str, Any]]:
-    """Return the runs that this browser has pinned, for the top of the first page."""
+def _put_pinned_first(request: Any, row: Experiment, shown: Shown) -> None:
+    """Put the runs that this browser has pinned at the top of the first page, in any filter."""
     ids = parsed_ids(request.COOKIES.get(PIN_COOKIE, "").split("."))[:MOST_PINS]
-    if not ids or shown.previous_url:
-        return []
+    if not ids or shown.previous_url or shown.error:
+        return
     rows = Run.objects.filter(experiment=row, id__in=ids, deleted_at=None)
     found = list(rows.select_related("org", "owner", "team", "job"))
     values = last_values(found)
     items = [run_item(one, values[one.series_owner]) | {"is_pinned": True} for one in found]
     pinned = {item["id"] for item in items}
-    shown.rows = [item for item in shown.rows if item["id"] not in pinned]
-    return sorted(items, key=lambda item: ids.index(UUID(item["id"])))
+    items.sort(key=lambda item: ids.index(UUID(item["id"])))
+    shown.rows = [*items, *(item for item in shown.rows if item["id"] not in pinned)]
 
 
 def _groups(request: Any, view: Any, shown: Shown, param: str) -> list[dict[str, Any]]:

@@ -55,7 +55,10 @@ def test_compare_returns_differences_summaries_and_best(story, pair):
     ("names", "lower"),
     [
         (
-            "loss valLoss validation_0-rmse mean_squared_error test/WER l2 fit_time log_loss "
+            "loss valLoss validation_0-rmse mean_squared_error test/WER l2 fit_time log_loss",
+            True,
+        ),
+        (
             "eval_seconds val_mape train.ppl",
             True,
         ),
