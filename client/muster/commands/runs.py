@@ -143,7 +143,8 @@ def log(
         for name, value in _pairs(values).items()
     ]
     done = session.client.runs.log(run, numbers, _pairs(param), _pairs(tag))
-    text = f"Logged {done['metrics']} metrics, {done['params']} params and {done['tags']} tags."
+    counts = [f"{n} {kind if n > 1 else kind[:-1]}" for kind, n in done.items() if n]
+    text = f"Logged {', '.join(counts) or 'nothing'}."
     session.show(done, text, [run])
 
 
