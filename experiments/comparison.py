@@ -11,7 +11,7 @@ from typing import Any
 from experiments import artifacts
 from experiments.lists import STATES
 from experiments.models import Artifact, Run, RunStatus
-from experiments.reproduction import SOURCE_TAGS
+from experiments.reproduction import SOURCE_TAGS, is_source_the_job
 from experiments.run_keys import OWN_TAGS
 from experiments.selectors import find_run
 from jobs import comparison
@@ -106,9 +106,8 @@ def configuration(run: Run) -> dict[str, Any]:
     if run.job:
         found |= config_of(run.job) | dict(_hardware(run.job))
     found |= {f"parameters.{name}": value for name, value in run.params.items()}
-    is_job = run.tags.get("mlflow.source.type") == "JOB"  # whose source is the page of the job
     for tag, key in SOURCE_TAGS.items():
-        if (value := run.tags.get(tag)) and not (is_job and key == "source"):
+        if (value := run.tags.get(tag)) and not (key == "source" and is_source_the_job(run)):
             found[f"code.{key}"] = value
     for given in run.inputs:
         dataset = given.get("dataset") or {}

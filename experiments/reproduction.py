@@ -39,19 +39,30 @@ class Part:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """`job` is the number to run again; None if the run has no job."""
+    """`job` is the number to run again; None if the run has no job.
+
+    `changes` are the fields of its spec that pin what it names loosely.
+    """
 
     job: int | None
+    changes: dict[str, str] = field(default_factory=dict)
     pinned: list[Part] = field(default_factory=list)
     unpinned: list[Part] = field(default_factory=list)
 
 
+def is_source_the_job(run: Run) -> bool:
+    """Return whether the source of a run is the page of its job."""
+    return bool(run.tags.get("mlflow.source.type") == "JOB")
+
+
 def environment_of(run: Run) -> list[tuple[Message, str]]:
     """Return where and with what the run ran, as pairs of label and value."""
-    found = [
-        (_LABELS[name], run.tags[tag]) for tag, name in SOURCE_TAGS.items() if run.tags.get(tag)
-    ]
     job = run.job
+    found = [
+        (_LABELS[name], run.tags[tag])
+        for tag, name in SOURCE_TAGS.items()
+        if run.tags.get(tag) and not (name == "source" and is_source_the_job(run))
+    ]
     if job is None:
         return found
     kinds = [name.removeprefix("gpu.").upper() for name in job.resources if name.startswith("gpu.")]
@@ -69,16 +80,34 @@ def reproduction_of(run: Run, job: Job | None) -> Reproduction:
     """Return what a new job with the spec of the run's job would repeat."""
     if job is None:
         return Reproduction(None)
-    found = Reproduction(job.number)
+    found = Reproduction(job.number, pinned_fields(run, job))
     spec: dict[str, Any] = job.spec
     found.pinned.append(Part(Message("Command"), str(spec.get("run", ""))))
     if envs := spec.get("envs"):
         found.pinned.append(Part(Message("Environment variables"), ", ".join(sorted(envs))))
     _add_hardware(found, job)
-    _add_image(found, str(spec.get("image", "")))
+    _add_image(found, found.changes.get("image", str(spec.get("image", ""))))
     _add_code(found, run.tags.get(COMMIT, ""), f"{spec.get('setup', '')} {spec.get('run', '')}")
-    _add_data(found, run)
+    _add_data(found, run, job)
     _add_params(found, run, spec)
+    return found
+
+
+def pinned_fields(run: Run, job: Job) -> dict[str, str]:
+    """Return changes of the spec: the image by its digest, and each input by its version."""
+    found = {}
+    image, digest = str(job.spec.get("image", "")), run.tags.get("muster.image_digest", "")
+    if image and digest and "@" not in image:
+        name = image.rpartition(":")[0] if ":" in image.rpartition("/")[2] else image
+        found["image"] = f"{name}@{digest}"
+    given = job.spec.get("inputs") or {}
+    for one in job.inputs.order_by("name"):
+        entry, path = given.get(one.name), f"inputs.{one.name}"
+        if isinstance(entry, dict):
+            key = "dataset" if entry.get("dataset") else "checkpoint"
+            entry, path = entry.get(key), f"{path}.{key}"
+        if entry:
+            found[path] = f"{str(entry).partition('@')[0]}@{one.number}"
     return found
 
 
@@ -118,7 +147,9 @@ def _add_code(found: Reproduction, commit: str, commands: str) -> None:
         found.unpinned.append(Part(Message("Code"), "", note))
 
 
-def _add_data(found: Reproduction, run: Run) -> None:
+def _add_data(found: Reproduction, run: Run, job: Job) -> None:
+    for one in job.inputs.order_by("name"):
+        found.pinned.append(Part(Message("Data"), f"{one.repository} v{one.number}"))
     note = Message("The digest is recorded; the program decides which version it reads.")
     for given in run.inputs:
         dataset = given.get("dataset") or {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +31,7 @@ from portal.series.models import Series
 
 RECENT = 300  # runs that are read
 KEPT_FOR = 60  # seconds of a best result
+MOST_ASKED = 20  # names that are looked for in older runs
 MOST_VALUES = 12  # suggested of one param
 OWN_TAGS = re.compile(r"(mlflow|muster)\.")  # tags that programs write for themselves
 _MAIN = re.compile(r"loss|reward|acc|auc|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE)
@@ -58,7 +59,9 @@ class RunKeys:
         )
 
     def is_numeric(self, param: str) -> bool:
-        return all(number_of(value) is not None for value in self.params[param])
+        return bool(self.params[param]) and all(
+            number_of(value) is not None for value in self.params[param]
+        )
 
 
 def keys_of(rows: QuerySet[Run]) -> RunKeys:
@@ -81,6 +84,27 @@ def keys_of(rows: QuerySet[Run]) -> RunKeys:
         },
         tags=tuple(sorted(tag for tag in tags if not OWN_TAGS.match(tag))),
     )
+
+
+def with_older(keys: RunKeys, rows: QuerySet[Run], asked: Iterable[str]) -> RunKeys:
+    """Return the keys, and those of `asked` (such as `metrics.loss`) that only older runs have."""
+    missing: dict[str, set[str]] = {"metrics": set(), "params": set(), "tags": set()}
+    for text in list(asked)[:MOST_ASKED]:
+        kind, _dot, name = text.removeprefix("-").partition(".")
+        if name and kind in missing and name not in getattr(keys, kind):
+            missing[kind].add(name)
+    if missing["metrics"]:
+        owners = rows.values("series_owner")
+        found = Series.objects.filter(owner__in=owners, name__in=missing["metrics"])
+        older = found.order_by().values_list("name", flat=True).distinct()
+        keys = replace(keys, metrics=(*keys.metrics, *sorted(older)))
+    for name in sorted(missing["params"]):
+        if rows.filter(params__has_key=name).exists():
+            keys = replace(keys, params=keys.params | {name: ()})
+    for name in sorted(missing["tags"]):
+        if rows.filter(tags__has_key=name).exists():
+            keys = replace(keys, tags=(*keys.tags, name))
+    return keys
 
 
 def in_order(metrics: Iterable[str]) -> list[str]:

@@ -25,7 +25,14 @@ from workspaces.access.actors import Actor
 
 LEAST, MOST = 2, 10
 _LOWER_IS_BETTER = re.compile(
-    r"loss|error|perplexity|(^|[/_.])(wer|cer|mae|mse|rmse|nll|fid)($|[/_.])|latency|seconds|entropy",
+    r"loss|error|perplexity|latency|duration|entropy|regret|divergence|(?<!per_)(?<!/)seconds"
+    r"|(^|[^a-z])(ppl|wer|cer|ter|eer|mae|mse|msle|rmse|rmsle|mape|smape|nrmse|nll|fid|kid|kl|brier"
+    r"|bpb|bpc|bits_per_byte|bits_per_char|lpips|err|l1|l2|rmsd|mlogloss|time|epe)($|[^a-z])",
+    re.IGNORECASE,
+)
+# Neither direction is better: settings, progress, and use of the machine.
+_NEITHER = re.compile(
+    r"^(system|gpu|node)[/.]|(^|[^a-z])(lr|learning_rate|epoch|step|global_step)($|[^a-z])",
     re.IGNORECASE,
 )
 _GPU_USE = "gpu.utilization"
@@ -94,9 +101,9 @@ def metric_names(runs: Sequence[Run]) -> list[str]:
 
 
 def best_run(runs: Sequence[Run], metric: str) -> Run | None:
-    """Return the run with the best value of a metric; None if none has it."""
+    """Return the run with the best value of a metric; None if none has it, or none is better."""
     having = [run for run in runs if metric in run.metrics]
-    if not having:
+    if not having or _NEITHER.search(metric):
         return None
     sign = 1 if having[0].metrics[metric].is_lower_better else -1
     return min(having, key=lambda run: sign * run.metrics[metric].best)

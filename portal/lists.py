@@ -244,17 +244,29 @@ class ListView:
     def shown(
         self, actor: Any, params: Mapping[str, str], cookies: Mapping[str, str] | None = None
     ) -> Shown:
-        """Return the page for templates; invalid input is its `error`."""
+        """Return the page for templates; invalid input is its `error`.
+
+        An order that is unknown, as in an old link, is one of its `problems`.
+        """
         parsed = self.parsed(params["query"]) if "query" in params else None
         plain = {name: params[name] for name in params} | (parsed.filters if parsed else {})
         asked, page, error = self._asked(params, cookies or {}, plain), Page[Item]([]), ""
+        problems = list(parsed.problems) if parsed else []
+        if asked.sort and asked.sort.removeprefix("-") not in self.sorts:
+            problems.append(
+                Message(
+                    "There is no column “{name}” to sort by. The default order is shown.",
+                    name=asked.sort.removeprefix("-")[:80],
+                )
+            )
+            asked, plain = replace(asked, sort=""), plain | {"sort": "", "cursor": ""}
         try:
             checked = self.read(plain)
             asked = replace(checked, columns=asked.columns, others=asked.others)
             page = self.page(actor, asked)
         except PortalError as caught:
             error = caught.message
-        return Shown(self, actor, asked, page, error, parsed)
+        return Shown(self, actor, asked, page, error, parsed, problems)
 
     def csv(self, actor: Any, params: Mapping[str, str]) -> StreamingHttpResponse:
         """Stream all rows that pass the filters. Raises InvalidInput before the stream starts.
@@ -544,6 +556,7 @@ class Shown:
         page: Page[Item],
         error: str,
         parsed: Parsed | None = None,
+        problems: Sequence[Message] = (),
     ):
         self.view, self.asked, self.error, self.rows = view, asked, error, page.items
         self.actor = actor
@@ -574,7 +587,7 @@ class Shown:
         self.heads = [self._head(c, c.label) for c in columns if c.label is not None]
         self.has_text = SEARCH in view.names
         self.text = parsed.text if parsed else view.text(asked.filters) if self.has_text else ""
-        self.problems = parsed.problems if parsed else []
+        self.problems = problems
         self.has_inputs = self.has_text or any(bool(f.placeholder) for f in view.filters)
 
     @property

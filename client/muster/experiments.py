@@ -164,7 +164,10 @@ class Runs:
         return self._client.send("DELETE", self._path(run, "artifacts", quote(path)))
 
     def reproduce(self, run: str) -> tuple[Json, Json]:
-        """Submit the job of a run again, with the image by its digest; return job and changes."""
+        """Submit the job of a run again, with image and data pinned; return job and changes.
+
+        The image is named by its digest, and each input by the version that the job read.
+        """
         row = self.get(run)
         if row["job"] is None:
             raise InvalidInput(
@@ -175,6 +178,7 @@ class Runs:
         image, digest = (row["tags"].get(f"muster.{n}", "") for n in ("image", "image_digest"))
         name = image.rpartition(":")[0] if ":" in image.rpartition("/")[2] else image
         changes = {"image": f"{name}@{digest}"} if digest and "@" not in image else {}
+        changes |= _pinned_inputs(self._client.jobs.get(row["job"]).raw)
         job = self._client.jobs.rerun(row["job"], overrides=changes or None)
         return job.raw, changes
 
@@ -192,3 +196,16 @@ def _number(number: str | int) -> str:
     if not str(number).isdecimal():
         raise InvalidInput(f"{number!r} is not the number of an experiment.")
     return str(number)
+
+
+def _pinned_inputs(job: Json) -> Json:
+    """Return changes of the spec of a job that name the version of each input."""
+    found, given = {}, job["spec"].get("inputs") or {}
+    for one in job.get("inputs", ()):
+        entry, path = given.get(one["name"]), f"inputs.{one['name']}"
+        if isinstance(entry, dict):
+            key = "dataset" if entry.get("dataset") else "checkpoint"
+            entry, path = entry.get(key), f"{path}.{key}"
+        if entry:
+            found[path] = f"{str(entry).partition('@')[0]}@{one['version']}"
+    return found

@@ -1,4 +1,4 @@
-"""Train a small neural network on handwritten digits, with live metrics.
+"""Train a small neural network on handwritten digits, and log it to the run of the job.
 
 Uses PyTorch (and a GPU, if any) if installed, else NumPy, else only Python 3.9. Trains for
 DIGITS_SECONDS (25) or DIGITS_EPOCHS, whichever ends first, and evaluates on held-out digits. Other
@@ -53,11 +53,20 @@ def work(engine: Any, split: Split, metrics: Metrics, seconds: float, epochs: in
         f"engine: {engine.name}"
     )
     print(metrics.describe(), flush=True)
+    metrics.parameters(
+        engine=engine.name,
+        learning_rate=f"{learning_rate(engine):g}",
+        seed=os.environ.get("DIGITS_SEED", "0"),
+        seconds=seconds,
+    )
     learn(engine, metrics, seconds, epochs)
     metrics.send()
     if metrics.sent:
         print(f"{metrics.sent} points sent to the portal")
-    print(f"model saved as {engine.save(output_folder())}")
+    model = engine.save(output_folder())
+    print(f"model saved as {model}")
+    if metrics.keep(model):
+        print("model stored with the run")
     print(f"test accuracy {engine.accuracy():.4f}", flush=True)
 
 
@@ -75,7 +84,7 @@ def make_engine(split: Split, seed: int) -> Any:
 
 def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
     """Train with a learning rate that follows a half cosine to zero."""
-    rate = engine.rate * float(os.environ.get("DIGITS_RATE", "1"))
+    rate = learning_rate(engine)
     checkpoints = Checkpoints(float(os.environ.get("DIGITS_SAVE_EVERY", "5")))
     first, before = checkpoints.load(engine)
     began = last_line = time.monotonic()
@@ -93,10 +102,12 @@ def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
 def follow(engine: Any, seconds: float, epochs: int) -> None:
     """Train the same epochs as the first node, by its clock."""
     if engine.learns_together:
-        for _ in passes(
-            engine, engine.rate * float(os.environ.get("DIGITS_RATE", "1")), seconds, epochs
-        ):
+        for _ in passes(engine, learning_rate(engine), seconds, epochs):
             pass
+
+
+def learning_rate(engine: Any) -> float:
+    return float(engine.rate * float(os.environ.get("DIGITS_RATE", "1")))
 
 
 def passes(

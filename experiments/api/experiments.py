@@ -13,7 +13,7 @@ from experiments import services
 from experiments.api import serializers as s
 from experiments.lists import EXPERIMENTS, runs_of
 from experiments.models import Experiment, Run
-from experiments.run_keys import keys_of
+from experiments.run_keys import keys_of, with_older
 from experiments.selectors import find_experiment
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
@@ -100,12 +100,9 @@ class ExperimentRunsView(OrgView):
     def get(self, request: Request, number: str) -> Response:
         """List the runs of an experiment, as its page does; newest first."""
         row, query = find_experiment(self.actor, number), request.query_params
-        view = runs_of(
-            row,
-            keys_of(Run.objects.filter(experiment=row, deleted_at=None)),
-            show=query.get("show", ""),
-            sort=query.get("sort", ""),
-        )
+        every, sort = Run.objects.filter(experiment=row, deleted_at=None), query.get("sort", "")
+        keys = with_older(keys_of(every), every, [sort])
+        view = runs_of(row, keys, show=query.get("show", ""), sort=sort)
         return Response(view.answer(self.actor, query))
 
 

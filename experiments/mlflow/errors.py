@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from portal.core.errors import PortalError
+from portal.core.messages import Message
 
 ALREADY_EXISTS = "RESOURCE_ALREADY_EXISTS"
 ENDPOINT_NOT_FOUND = "ENDPOINT_NOT_FOUND"
@@ -25,13 +26,17 @@ _CODES = {
     501: NOT_IMPLEMENTED,
     503: "TEMPORARILY_UNAVAILABLE",
 }
+_UNAUTHENTICATED = 401
 _OF_CLIENTS = frozenset({ALREADY_EXISTS, ENDPOINT_NOT_FOUND, INVALID_STATE, *_CODES.values()})
 
 
 def body(error: PortalError) -> Mapping[str, Any]:
     """Return the body of an error response."""
     code = error.kind if error.kind in _OF_CLIENTS else _CODES.get(error.http, "INTERNAL_ERROR")
-    return {"error_code": code, "message": error.message}
+    if error.http != _UNAUTHENTICATED:
+        return {"error_code": code, "message": error.message}
+    hint = Message("Set MLFLOW_TRACKING_TOKEN to a token of `muster token create NAME`.")
+    return {"error_code": code, "message": f"{error.message} {hint}"}
 
 
 class AlreadyExists(PortalError):

@@ -16,10 +16,24 @@ from workspaces.access.actors import Actor
 DEFAULT = "0"  # MLflow's id of the experiment "Default"
 
 
+MOST_EXPERIMENTS = 10_000  # of a search
+PIECE = 1000  # of them in a query
+
+
 def experiment_of(call: Call, number: str) -> Experiment:
     """Return an experiment by MLflow's id, also from the trash. Raises NotFound, InvalidInput."""
     if number == DEFAULT:
         return services.default_experiment(actor=call.actor, team=call.team)
+    _check_number(number)
+    try:
+        return selectors.find_experiment(call.actor, number, with_trash=True)
+    except NotFound as error:
+        raise NotFound(
+            Message("No Experiment with id={number} exists", number=number[:100])
+        ) from error
+
+
+def _check_number(number: str) -> None:
     if not (number.isascii() and number.isdigit()):
         raise InvalidInput(
             Message(
@@ -27,10 +41,6 @@ def experiment_of(call: Call, number: str) -> Experiment:
                 number=number[:100],
             )
         )
-    try:
-        return selectors.find_experiment(call.actor, int(number), with_trash=True)
-    except NotFound as error:
-        raise NotFound(Message("No Experiment with id={number} exists", number=number)) from error
 
 
 def active_experiment(call: Call, number: str) -> Experiment:
@@ -42,14 +52,19 @@ def active_experiment(call: Call, number: str) -> Experiment:
 
 
 def experiments_of(call: Call, numbers: Sequence[str]) -> list[Experiment]:
-    """Return those of the experiments that exist, also from the trash."""
-    found = []
-    for number in dict.fromkeys(numbers):
-        try:
-            found.append(experiment_of(call, number))
-        except NotFound:
-            continue
-    return found
+    """Return those of the experiments that exist, also from the trash. Raises InvalidInput."""
+    if len(numbers) > MOST_EXPERIMENTS:
+        raise InvalidInput.at(
+            "experiment_ids", Message("must be at most {most}", most=MOST_EXPERIMENTS)
+        )
+    for number in numbers:
+        _check_number(number)
+    found = [experiment_of(call, DEFAULT)] if DEFAULT in numbers else []
+    known = sorted({int(n) for n in numbers if len(n) < 19} - {int(DEFAULT)})
+    rows = selectors.visible_experiments(call.actor, "all")
+    for start in range(0, len(known), PIECE):
+        found += rows.filter(number__in=known[start : start + PIECE])
+    return list({row.pk: row for row in found}.values())
 
 
 def run_of(call: Call, run_id: str) -> Run:

@@ -157,7 +157,7 @@ def _versions(actor: Any, row: Run) -> list[dict[str, Any]]:
     )
     return [
         {
-            "name": name,
+            "name": f"{team}/{name}",
             "version": version,
             "url": reverse("model-version", args=[row.org.slug, team, name, version]),
         }

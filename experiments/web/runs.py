@@ -14,7 +14,7 @@ from django.http import HttpResponse, JsonResponse
 from experiments import charts
 from experiments.lists import is_expression, nested, run_item, runs_of
 from experiments.models import Experiment, Run
-from experiments.run_keys import RunKeys, keys_of, last_values
+from experiments.run_keys import RunKeys, keys_of, last_values, with_older
 from experiments.search.expressions import json_text
 from experiments.selectors import find_experiment, visible_runs
 from experiments.web.bulk import MOST_CHANGED, matching_runs, parsed_ids
@@ -36,12 +36,15 @@ def experiment(request: Any, number: str) -> HttpResponse:
     """Show the runs of an experiment; the whole state is in the URL, pins are in a cookie."""
     row = find_experiment(request.actor, number)
     query = request.GET
-    keys = keys_of(Run.objects.filter(experiment=row, deleted_at=None))
+    every = Run.objects.filter(experiment=row, deleted_at=None)
+    keys = keys_of(every)
     if query.get("format") == "terms":
         return JsonResponse({"terms": _terms(keys)})
+    asked = (query.get("sort", ""), f"params.{query.get('group', '')}")
+    keys = with_older(keys, every, [*asked, *query.get("columns", "").split(",")])
     view = runs_of(row, keys, show=query.get("show", ""), sort=query.get("sort", ""))
     shown = view.shown(request.actor, query, request.COOKIES)
-    if not query.get("sort"):
+    if not shown.asked.sort:
         shown.rows = nested(shown.rows)
     group = query.get("group", "") if query.get("group") in keys.params else ""
     tab = "charts" if query.get("view") == "charts" else ""
@@ -68,7 +71,7 @@ def experiment(request: Any, number: str) -> HttpResponse:
     if group and not tab and not shown.error:
         context["groups"] = _groups(request, view, shown, group)
     elif not tab:
-        context["pinned"] = _pinned(request, row, shown)
+        _put_pinned_first(request, row, shown)
         context["matching"] = _matching(request, view, shown)
     elif not shown.error:
         context |= _charts(request, view, shown, keys)
@@ -98,18 +101,18 @@ def _terms(keys: RunKeys) -> list[dict[str, Any]]:
 _VALUES = {"attributes.status": ["RUNNING", "FINISHED", "FAILED", "KILLED", "SCHEDULED"]}
 
 
-def _pinned(request: Any, row: Experiment, shown: Shown) -> list[dict[str, Any]]:
-    """Return the runs that this browser has pinned, for the top of the first page."""
+def _put_pinned_first(request: Any, row: Experiment, shown: Shown) -> None:
+    """Put the runs that this browser has pinned at the top of the first page, in any filter."""
     ids = parsed_ids(request.COOKIES.get(PIN_COOKIE, "").split("."))[:MOST_PINS]
-    if not ids or shown.previous_url:
-        return []
+    if not ids or shown.previous_url or shown.error:
+        return
     rows = Run.objects.filter(experiment=row, id__in=ids, deleted_at=None)
     found = list(rows.select_related("org", "owner", "team", "job"))
     values = last_values(found)
     items = [run_item(one, values[one.series_owner]) | {"is_pinned": True} for one in found]
     pinned = {item["id"] for item in items}
-    shown.rows = [item for item in shown.rows if item["id"] not in pinned]
-    return sorted(items, key=lambda item: ids.index(UUID(item["id"])))
+    items.sort(key=lambda item: ids.index(UUID(item["id"])))
+    shown.rows = [*items, *(item for item in shown.rows if item["id"] not in pinned)]
 
 
 def _groups(request: Any, view: Any, shown: Shown, param: str) -> list[dict[str, Any]]:

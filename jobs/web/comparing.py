@@ -58,7 +58,6 @@ def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) 
     found = comparison.comparison(runs)
     metrics, all_ids = found["metrics"], [run.id for run in runs]
     metric = best_by if best_by in metrics else next(iter(metrics), "")
-    is_several = len(runs) > 1
 
     def url_of(ids: list[str]) -> str:
         return "?" + urlencode({name: ",".join(ids), "best": metric})
@@ -70,7 +69,7 @@ def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) 
                 "label": run["name"],
                 "colour": n % 8 + 1,
                 "metric": run["metrics"].get(metric),
-                "is_best": run["id"] == found["best"].get(metric) and is_several,
+                "is_best": _is_best(found, run, metric),
                 "rest_url": url_of([pk for pk in all_ids if pk != run["id"]]),
             }
             for n, run in enumerate(found["runs"])
@@ -85,7 +84,7 @@ def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) 
                 "cells": [
                     {
                         "metric": run["metrics"].get(one),
-                        "is_best": found["best"][one] == run["id"] and is_several,
+                        "is_best": _is_best(found, run, one),
                     }
                     for run in found["runs"]
                 ],
@@ -96,6 +95,17 @@ def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) 
         "is_enough": len(runs) >= comparison.LEAST,
         "is_full": len(runs) >= comparison.MOST,
     }
+
+
+def _is_best(found: dict[str, Any], run: dict[str, Any], metric: str) -> bool:
+    """Return whether a run has the best value of a metric, and others have worse ones."""
+    values = {
+        one["id"]: one["metrics"][metric]["best"]
+        for one in found["runs"]
+        if metric in one["metrics"]
+    }
+    best = values.get(found["best"].get(metric))
+    return best is not None and values.get(run["id"]) == best and len(set(values.values())) > 1
 
 
 def _plot(

@@ -19,7 +19,14 @@ from jobs.scheduling.placement import names_for
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
-from schedulers.spec import JobSpec, SpecErrors, examples, parse_text
+from schedulers.spec import (
+    JobSpec,
+    SpecErrors,
+    examples,
+    parse_mapping,
+    parse_text,
+    with_overrides,
+)
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations import selectors as people
@@ -76,13 +83,15 @@ def start_of(request: Any) -> Start:
     `?from=12` runs a job again, `?copy=12` copies it, `?example=` is a template. Otherwise people
     without a job get the template that runs anywhere, and others a blank form. `?experiment=sft`
     is a blank form for a job of that experiment.
-    `?from=12&change=resources.cpus&was=4&to=2` applies the change that was suggested for the job.
+    `?from=12&change=resources.cpus&was=4&to=2` applies the change that was suggested for the job,
+    and `?from=12&set=image=python@sha256:…` sets fields as `muster job rerun --set` does.
     """
     query = request.GET
     if former := query.get("from"):
         parent = selectors.find_job(request.actor, former)
         change = (query.get(name, "") for name in ("change", "was", "to"))
-        return Start(changed(spec_of(parent), *change).to_yaml(), parent=parent)
+        spec = with_fields(parent, query.getlist("set")) or changed(spec_of(parent), *change)
+        return Start(spec.to_yaml(), parent=parent)
     if former := query.get("copy"):
         return Start(spec_of(selectors.find_job(request.actor, former)).to_yaml())
     if (name := query.get("experiment", "")) and name.isprintable():
@@ -149,6 +158,16 @@ def _recent(request: Any) -> list[Job]:
     for job in rows[:RECENT_READ]:
         found.setdefault(job.name, job)
     return list(found.values())[:RECENT]
+
+
+def with_fields(job: Job, texts: list[str]) -> JobSpec | None:
+    """Return the spec of a job with fields such as "image=python:3.12"; None if they don't fit."""
+    fields = {path: value for path, _equals, value in (text.partition("=") for text in texts)}
+    before = {name: value for name, value in job.spec.items() if name != "after"}
+    try:
+        return parse_mapping(with_overrides(before, fields)) if fields else None
+    except SpecErrors:
+        return None
 
 
 def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:

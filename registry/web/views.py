@@ -337,7 +337,7 @@ def usage_of(request: Any, row: RegisteredModel, which: str) -> dict[str, str]:
     where = request.build_absolute_uri(f"/mlflow/{request.org.slug}/{row.team.slug}")
     target = f"{row.team.slug}/{row.name}{which}"
     lines = (
-        "import mlflow",
+        "import mlflow  # MLFLOW_TRACKING_TOKEN is your access token",
         f"mlflow.set_tracking_uri({json.dumps(where)})",
         f"model = mlflow.pyfunc.load_model({json.dumps(f'models:/{row.name}{which}')})",
     )

@@ -1,11 +1,11 @@
 // Scatter plot and parallel coordinates of runs, or the latter alone. What they show is in the URL.
 // `root.plots` hides and marks single runs.
 import { colourOf } from "./charts/colours.js";
-import { drawParallel } from "./charts/parallel.js";
+import { drawParallel, fitting } from "./charts/parallel.js";
 import { drawScatter } from "./charts/scatter.js";
 import { say } from "./words.js";
 
-const MOST_AXES = 8; // chosen at first
+const MOST_AXES = 8; // chosen at first, if they fit
 
 for (const root of document.querySelectorAll("[data-plots]")) start(root);
 
@@ -15,6 +15,8 @@ function start(root) {
   const metrics = data.axes.filter((axis) => axis.name.startsWith("metrics."));
   const others = data.axes.filter((axis) => axis.name.startsWith("params."));
   const main = metrics.find((axis) => axis.name === root.dataset.metric) ?? metrics[0];
+  const room = fitting(root.querySelector("[data-parallel]"));
+  const most = Math.max(2, Math.min(MOST_AXES, room));
   const known = (name) => data.axes.find((axis) => axis.name === name);
   let view = {
     x: known(query.get("x"))?.name ?? (others.find(isNumeric) ?? metrics[1] ?? data.axes[0])?.name,
@@ -27,7 +29,7 @@ function start(root) {
         .get("axes")
         ?.split(",")
         .filter((name) => known(name)) ??
-      [...others.slice(0, MOST_AXES - 1), main].filter(Boolean).map((axis) => axis.name),
+      [...others.slice(0, most - 1), main].filter(Boolean).map((axis) => axis.name),
   };
   if (!query.has("x") && isWide(known(view.x))) view = { ...view, xlog: true };
   const field = (name) => root.querySelector(`[name=${name}]`);

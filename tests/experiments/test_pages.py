@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from experiments import artifacts, selectors, services
+from experiments import artifacts, run_keys, selectors, services
 from experiments.comparison import compared, ranked
 from experiments.models import Run, RunStatus
 from experiments.reproduction import reproduction_of
 from jobs import comparison
+from jobs.models import Job, JobInput
 from portal.series import Point
 from portal.web.undo import undo_of
 from tests.jobs.stage import cluster_with, submit
@@ -105,6 +106,20 @@ def test_data_of_a_run_is_shown_with_its_source(story, ada, runs, source, shown)
 def test_wrong_filter_is_explained_above_the_table(story, runs):
     page = story.client(story.ben).get(f"{TABLE}?filter=metrics.acc >").content.decode()
     assert 'class="note bad' in page and 'class="title"' not in page
+
+
+def test_old_link_to_a_missing_metric_shows_the_default_order_and_says_so(story, runs):
+    answer = story.client(story.ben).get(f"{TABLE}?sort=-metrics.gone&limit=2")
+    assert names(answer) == ["run-4", "run-3"]
+    assert "no column “metrics.gone”" in answer.content.decode()
+    assert "sort=" not in answer.context["list"].next_url
+
+
+def test_metric_that_only_older_runs_have_still_sorts(story, runs, monkeypatch):
+    monkeypatch.setattr(run_keys, "RECENT", 1)  # the newest run has no metrics
+    answer = story.client(story.ben).get(f"{TABLE}?sort=-metrics.val/acc&limit=2")
+    assert names(answer) == ["run-1", "run-2"]
+    assert names(story.client(story.ben).get(f"{TABLE}?sort=params.lr&limit=2"))[0] == "run-1"
 
 
 def test_csv_has_the_chosen_columns_of_all_runs(story, runs):
@@ -293,6 +308,47 @@ def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
     reproduce = client.get(f"{page}?tab=reproduce").content.decode()
     assert f"/atlas/jobs/new?from={job.number}" in reproduce
     assert set(client.get(f"{page}/curves").json()) == {"training", "system"}
+
+
+def test_reproduction_pins_the_image_and_the_data_that_the_job_read(story):
+    cluster_with()
+    job = submit(story)
+    with org_scope(story.atlas.id):
+        inputs = {"data": "cifar@main", "start": {"checkpoint": "resnet", "path": "/start"}}
+        Job.objects.filter(id=job.id).update(
+            spec={**job.spec, "image": "reg.example:5000/train:v2", "inputs": inputs}
+        )
+        for name, kind, repository in (
+            ("data", "dataset", "cifar"),
+            ("start", "checkpoint", "resnet"),
+        ):
+            JobInput.objects.create(
+                org=story.atlas,
+                job=job,
+                name=name,
+                kind=kind,
+                repository=repository,
+                number=3,
+                commit="0" * 40,
+            )
+        actor = story.actor(story.ada)
+        run = selectors.find_run(actor, job.id)
+        services.log_batch(actor=actor, run=run, tags={"muster.image_digest": "sha256:" + "1" * 64})
+        job.refresh_from_db()
+        run.refresh_from_db()
+        found = reproduction_of(run, job)
+    image = "reg.example:5000/train@sha256:" + "1" * 64
+    assert found.changes == {
+        "image": image,
+        "inputs.data": "cifar@3",
+        "inputs.start.checkpoint": "resnet@3",
+    }
+    assert [p.value for p in found.pinned if p.label == "Data"] == ["cifar v3", "resnet v3"]
+    client = story.client(story.ada)
+    page = client.get(f"/atlas/runs/{job.id.hex}?tab=reproduce").content.decode()
+    [link] = re.findall(r'href="(/atlas/jobs/new\?from=[^"]+set=[^"]+)"', page)
+    form = client.get(link.replace("&amp;", "&")).content.decode()
+    assert "cifar@3" in form and "resnet@3" in form and image in form
 
 
 def test_text_that_somebody_else_has_changed_is_not_overwritten(story, ada, runs):

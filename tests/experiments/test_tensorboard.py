@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments import event_files, tasks
+from experiments import event_files, tasks, tensorboard
 from experiments.models import EventFile, Run
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
@@ -98,6 +98,11 @@ def job(story, home, monkeypatch, tmp_path) -> Job:
 
 def out_of(job: Job) -> Path:
     return Path(output_of(job.cluster, only_attempt(job).key).path)
+
+
+@pytest.fixture(autouse=True)
+def _slow_machine(monkeypatch):
+    monkeypatch.setattr(tensorboard, "PIECE", 60)  # so that one run of the task reads all files
 
 
 def move(job: Job, to: State, reason: Reason | None = None, **more) -> Attempt:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jobs.comparison import Run, best_run, chosen_jobs, config_of, differences
+from jobs.comparison import Run, best_run, chosen_jobs, config_of, differences, is_lower_better
 from jobs.metrics import system_series, training_series, unit_of
 from jobs.models import Job
 from portal import series
@@ -32,6 +32,7 @@ def pair(story) -> list[Job]:
                 series.Point("val/loss", {}, 1_000 * step, floor + 1 / step, step=step)
                 for step in range(1, 9)
             ]
+            points.append(series.Point("epoch", {}, 8_000, 10 * floor, step=8))
             points.append(series.Point("tokens/s", {}, 8_000, 50_000.0, step=8, unit="/s"))
             series.append(f"job:{job.id.hex}", points, org_id=job.org_id)
     return jobs
@@ -44,9 +45,35 @@ def test_compare_returns_differences_summaries_and_best(story, pair):
         ("run", ["train --lr 1e-3 --epochs=3", "train --lr 3e-4 --epochs=3"], False),
     ]
     assert (body["best"]["val/loss"], body["metrics"][0]) == ("2", "val/loss")
+    assert "epoch" not in body["best"]  # neither direction is better
     first = body["runs"][0]["metrics"]
     assert first["val/loss"]["best"] == first["val/loss"]["minimum"] == 0.9 + 1 / 8
     assert (first["tokens/s"]["unit"], first["tokens/s"]["is_lower_better"]) == ("/s", False)
+
+
+@pytest.mark.parametrize(
+    ("names", "lower"),
+    [
+        (
+            "loss valLoss validation_0-rmse mean_squared_error test/WER l2 fit_time log_loss",
+            True,
+        ),
+        (
+            "eval_seconds val_mape train.ppl",
+            True,
+        ),
+        ("accuracy val/f1 reward tokens_per_seconds auc uptime r2_score mAP", False),
+    ],
+)
+def test_direction_of_a_metric_is_known_by_its_name(names, lower):
+    assert [name for name in names.split() if is_lower_better(name) != lower] == []
+
+
+def test_page_marks_the_lowest_loss_and_nothing_where_runs_are_equal(story, pair):
+    rows = story.client(story.ada).get("/atlas/jobs/compare?jobs=1,2").context["metric_rows"]
+    marked = {row["name"]: [cell["is_best"] for cell in row["cells"]] for row in rows}
+    none = [False, False]
+    assert marked == {"val/loss": [False, True], "tokens/s": none, "epoch": none}
 
 
 @pytest.mark.parametrize(

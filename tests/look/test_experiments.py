@@ -136,3 +136,24 @@ def test_all_matching_runs_are_archived_and_a_new_job_joins_them(screen: Page, s
     expect(screen.locator(f'#experiments option[value="{name}"]')).to_have_count(1)
     screen.get_by_label("Experiment").fill(name)
     expect(screen.locator("[data-command]")).to_contain_text(f"experiment: {name}")
+
+
+def test_menus_open_beside_their_buttons(screen: Page, site: Site) -> None:
+    mlflow = Mlflow(site)
+    name = f"menus-{screen.viewport_size['width']}"
+    experiment = str(mlflow.call("experiments/create", name=name)["experiment_id"])
+    run_id = mlflow.run(experiment, "first", "1e-2", [0.1, 0.2])
+    found = 0
+    for path in (f"experiments/{experiment}", f"runs/{run_id}", "jobs/new"):
+        screen.goto(f"{site.url}/home/{path}")
+        summaries = screen.locator("main details.menu > summary:visible")
+        for n in range(summaries.count()):
+            summaries.nth(n).click()
+            sheet = summaries.nth(n).locator("xpath=../*[contains(@class, 'sheet')]")
+            menu, button = sheet.bounding_box(), summaries.nth(n).bounding_box()
+            assert menu and button
+            assert menu["x"] >= 0 and menu["x"] + menu["width"] <= screen.viewport_size["width"]
+            assert 0 <= menu["y"] - button["y"] - button["height"] < 60, (path, menu, button)
+            screen.keyboard.press("Escape")
+            found += 1
+    assert found >= 6

@@ -328,7 +328,11 @@ def _percent(part: float | None) -> str:
 def _best(run: Json, name: str, best: Json) -> str:
     """Return the best value of a metric, with an asterisk if no other job has a better one."""
     metric = run["metrics"].get(name)
-    return "" if metric is None else f"{metric['best']:.4g}{'*' if best[name] == run['id'] else ''}"
+    return (
+        ""
+        if metric is None
+        else f"{metric['best']:.4g}{'*' if best.get(name) == run['id'] else ''}"
+    )
 
 
 def _page(session: Session, limit: int, cursor: str | None, filters: Json) -> Json:

@@ -152,7 +152,10 @@ def approve_model(
     ] = False,
     note: Annotated[str, Option("--note", "-m", help="The reason.")] = "",
 ) -> None:
-    """Approve a version that somebody else requested, or request, withdraw or reject."""
+    """Request, approve or reject a version.
+
+    Without an option, approves a version for which somebody else has requested approval.
+    """
     name, which = split(target)
     chosen = {"request": request, "reject": reject, "withdraw": withdraw}
     steps = [step for step, is_given in chosen.items() if is_given]
@@ -188,7 +191,10 @@ def delete_model(
     target: Target,
     is_sure: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a version permanently, or move a whole model to the trash."""
+    """Delete a version, or move a model to the trash.
+
+    A version is deleted permanently.
+    """
     name, which = split(target, "")
     if not which:
         session.client.models.delete(name)

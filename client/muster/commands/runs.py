@@ -96,7 +96,10 @@ def metrics(
         int, Option("--points", min=1, max=100_000, metavar="N", help="Maximum of each curve.")
     ] = 100_000,
 ) -> None:
-    """List the metrics of a run, or print the points of some as a table."""
+    """List the metrics of a run, or print their points.
+
+    With names, their points are printed as a table.
+    """
     if not names:
         last = session.client.runs.get(run)["metrics"]
         rows = ([name, p["value"], p["step"]] for name, p in sorted(last.items()))
@@ -140,7 +143,8 @@ def log(
         for name, value in _pairs(values).items()
     ]
     done = session.client.runs.log(run, numbers, _pairs(param), _pairs(tag))
-    text = f"Logged {done['metrics']} metrics, {done['params']} params and {done['tags']} tags."
+    counts = [f"{n} {kind if n > 1 else kind[:-1]}" for kind, n in done.items() if n]
+    text = f"Logged {', '.join(counts) or 'nothing'}."
     session.show(done, text, [run])
 
 
@@ -167,7 +171,7 @@ def upload(
     path: Annotated[Path, Argument(metavar="PATH", help="A file or folder here.")],
     to: Annotated[str, Option("--to", metavar="FOLDER", help="Folder of the run.")] = "",
 ) -> None:
-    """Store a file, or a folder with everything in it, with a run."""
+    """Store a file or a whole folder with a run."""
     if not path.exists():
         raise InvalidInput(f"There is no {path}.")
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
@@ -207,7 +211,10 @@ def download(
 
 @app.command("compare")
 def compare(session: Session, runs: Names) -> None:
-    """Compare 2 to 10 runs: what differs in their configuration, and their metrics."""
+    """Compare 2 to 10 runs.
+
+    Shows what differs in their configuration, and their metrics.
+    """
     found = session.client.runs.compare(runs)
     compared = found["runs"]
     rows: list[list[object]] = [["Name", *(run["name"] for run in compared)]]
@@ -226,7 +233,10 @@ def compare(session: Session, runs: Names) -> None:
 
 @app.command("reproduce")
 def reproduce(session: Session, run: Name) -> None:
-    """Submit the job of a run again: same spec, and the image by its digest."""
+    """Submit the job of a run again.
+
+    The spec is the same, with the image named by its digest and each input by its version.
+    """
     job, changes = session.client.runs.reproduce(run)
     pinned = "".join(f" {name} is {value}." for name, value in changes.items())
     text = f"Submitted job #{job['number']}.{pinned} Follow it: muster job logs -f {job['number']}"
@@ -275,6 +285,10 @@ def _duration(row: Json) -> str:
 
 
 def _best(run: Json, name: str, best: Json) -> str:
-    """Return the best value of a metric, with an asterisk if no other run has a better one."""
+    """Return the best value of a metric, with an asterisk for the first run that has it."""
     metric = run["metrics"].get(name)
-    return "" if metric is None else f"{metric['best']:.4g}{'*' if best[name] == run['id'] else ''}"
+    return (
+        ""
+        if metric is None
+        else f"{metric['best']:.4g}{'*' if best.get(name) == run['id'] else ''}"
+    )

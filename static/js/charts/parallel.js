@@ -28,6 +28,9 @@ function between({ values }, low, high) {
 
 const cut = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text);
 
+// How many axes fit without scrolling.
+export const fitting = (box) => Math.floor((box.clientWidth - 2 * SIDE) / LEAST) + 1;
+
 // axes: of points_of(); `by` is the axis whose values colour the lines, else `byRun(n)` does.
 export function drawParallel(box, runs, axes, by, byRun) {
   if (axes.length < 2) {

@@ -1,4 +1,8 @@
-"""Random calls get the same answers from MLflow's own server and from the portal."""
+"""Random calls get the same answers from MLflow's own server and from the portal.
+
+Where MLflow's server fails with 500 INTERNAL_ERROR, 400 or 404 of the portal is accepted: clients
+repeat a 500 for minutes, and the request was wrong. Texts of errors, times and addresses may differ.
+"""
 
 from __future__ import annotations
 

@@ -80,6 +80,7 @@ def test_token_is_taken_as_bearer_and_as_password(story, run):
         assert answer.json()["run"]["info"]["run_id"] == run.id.hex
     answer = Client(headers={"Authorization": "Bearer mst_no"}).get(f"{BASE}/mlflow/runs/get")
     assert (answer.status_code, answer.json()["error_code"]) == (401, "UNAUTHENTICATED")
+    assert "MLFLOW_TRACKING_TOKEN" in answer.json()["message"]
 
 
 def test_team_comes_from_the_path_the_workspace_header_or_the_membership(story, run):
@@ -235,6 +236,24 @@ def test_malformed_requests_are_invalid_parameters(story, run, path, body):
     )
     assert answer.status_code in {400, 404}, answer.content
     assert answer.json()["error_code"] in {"INVALID_PARAMETER_VALUE", "RESOURCE_DOES_NOT_EXIST"}
+
+
+def test_search_of_thousands_of_experiments_takes_few_queries(
+    story, run, django_assert_max_num_queries
+):
+    api, numbers = story.api(story.ada), [str(n) for n in range(10_000)]
+
+    def searched(ids):
+        body = json.dumps({"experiment_ids": ids})
+        return api.generic("POST", f"{BASE}/mlflow/runs/search", body, "application/json")
+
+    with django_assert_max_num_queries(40):
+        answer = searched(numbers)
+    assert [found["info"]["run_id"] for found in answer.json()["runs"]] == [run.id.hex]
+    assert searched([*numbers, "1"]).status_code == 400
+    assert searched(["9" * 5000]).json() == {}
+    missing = api.get(f"{BASE}/mlflow/experiments/get", {"experiment_id": "9" * 5000})
+    assert missing.json()["error_code"] == "RESOURCE_DOES_NOT_EXIST"
 
 
 def test_hostile_values_are_refused_and_leave_pages_that_work(story, run):
