@@ -109,6 +109,37 @@ class Gpu(models.Model):
         return f"{self.model} {self.index}"
 
 
+class Device(models.Model):
+    """A physical GPU as the agent of its node reports it. Written by `store_devices` only.
+
+    `Gpu` is what a scheduler hands out: a whole device, or a MIG instance on one.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="devices")
+    index = models.PositiveSmallIntegerField()
+    uuid = models.CharField(max_length=80)
+    model = models.CharField(max_length=80)
+    type = models.CharField(max_length=34)  # resource class of the whole device: "h100"
+    memory = models.BigIntegerField()  # bytes
+    compute = models.CharField(max_length=10, blank=True)
+    serial = models.CharField(max_length=40, blank=True)
+    pci = models.CharField(max_length=20, blank=True)  # bus id, "00000000:4E:00.0"
+    numa = models.SmallIntegerField(null=True)  # NUMA node
+    links = models.PositiveSmallIntegerField(null=True)  # active NVLinks
+    driver = models.CharField(max_length=40, blank=True)
+    # None: MIG is off or not supported; else a list of {uuid, profile, start, memory}
+    mig = models.JSONField(null=True)
+    is_lost = models.BooleanField(default=False)  # does not respond, or is no longer reported
+    seen_at = models.DateTimeField(default=clock.now)  # last change of this description
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="device_once")]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.index}"
+
+
 class LocalUser(models.Model):
     """The system user that runs a team's jobs on the portal's own machine.
 

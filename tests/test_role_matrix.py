@@ -16,7 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
-from clusters.models import Pool, PoolGrant
+from clusters.models import Device, Node, Pool, PoolGrant
 from datasets import services as dataset_services
 from datasets.folders import entries
 from datasets.folders import services as folders
@@ -395,6 +395,9 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-gpu-time", "GET"): Row(EVERYBODY, None),
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-capacity", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-gpus", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-gpu", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -544,6 +547,8 @@ def built(shared_story) -> Stage:
                     actor=ada, team=team, email=f"{name}@atlas.example", role=role
                 )
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
+        node = Node.objects.get(name="n0")
+        Device.objects.create(node=node, index=0, uuid=VALUES["uuid"], memory=1 << 30)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
         access_services.create_role(
             actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]

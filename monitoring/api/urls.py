@@ -13,6 +13,9 @@ urlpatterns = [
         name="api-platform-node-metrics",
     ),
     path("orgs/<slug:org>/nodes", views.NodesView.as_view(), name="api-nodes"),
+    path("orgs/<slug:org>/capacity", views.CapacityView.as_view(), name="api-capacity"),
+    path("orgs/<slug:org>/gpus", views.GpusView.as_view(), name="api-gpus"),
+    path("orgs/<slug:org>/gpus/<str:uuid>", views.GpuView.as_view(), name="api-gpu"),
     path("orgs/<slug:org>/wall", views.WallView.as_view(), name="api-wall"),
     path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),
     path(

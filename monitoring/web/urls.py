@@ -2,14 +2,18 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from monitoring.web import platform, views
+from monitoring.web import capacity, platform, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
+    path("capacity", capacity.platform_capacity, name="platform-capacity"),
 ]
 urlpatterns = [
     path("platform/", include(platform_pages), {"area": "platform"}),
+    path("<slug:org>/capacity", capacity.capacity, name="capacity"),
+    path("<slug:org>/gpus", capacity.gpus, name="gpus"),
+    path("<slug:org>/gpus/<str:uuid>", capacity.gpu, name="gpu"),
     path("<slug:org>/nodes", views.nodes, name="nodes"),
     path("<slug:org>/nodes/<str:node>", views.node, name="node"),
 ]
