@@ -63,7 +63,6 @@ def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:
     best = max(parts, key=lambda gpus: gpus.whole_gpus)
     return {
         "model": kind,
-        "is_mig": kind.startswith("mig-"),
         "total": sum(gpus.total for gpus in parts),
         "free": sum(gpus.free for gpus in parts),
         "largest": max(gpus.largest for gpus in parts),
@@ -75,7 +74,10 @@ def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:
 @page(DEVICES.permission)
 def gpus(request: Any) -> HttpResponse:
     """Show all GPUs with their layout, health, measurements and jobs."""
-    return DEVICES.render(request, "monitoring/gpus.html", {"page_title": Message("GPUs")})
+    crumbs = [(Message("Capacity"), f"/{request.org.slug}/capacity")]
+    return DEVICES.render(
+        request, "monitoring/gpus.html", {"page_title": Message("GPUs"), "crumbs": crumbs}
+    )
 
 
 @page(P.NODES_READ)
