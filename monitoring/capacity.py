@@ -94,6 +94,11 @@ def supply_of(actor: Actor) -> list[Supply]:
     return sorted(found, key=lambda s: (s.type, s.cluster.name, s.pool.name if s.pool else ""))
 
 
+def ends_in(cluster: Cluster, kind: str, nodes: set[str]) -> list[tuple[datetime, int]]:
+    """Return the next times when GPUs of a class become free on these nodes of a cluster."""
+    return _next(_ends([cluster])[cluster.id], kind, nodes)
+
+
 @dataclass(frozen=True)
 class _End:
     """When a running job reaches its limit. `type` is empty if it asked for any GPU."""
@@ -114,9 +119,7 @@ def _ends(clusters: Iterable[Cluster]) -> dict[UUID, list[_End]]:
             state__lt=State.SUCCEEDED,
             started_at__isnull=False,
             job__resources__has_key="gpu",
-        ).annotate(
-            limit=KeyTextTransform("max_runtime", KeyTransform("policy", "job__spec"))
-        )
+        ).annotate(limit=KeyTextTransform("max_runtime", KeyTransform("policy", "job__spec")))
         taken = rows.values_list(
             "cluster_id", "started_at", "node", "nodes", "job__resources", "limit"
         )
