@@ -81,6 +81,8 @@ def supply_of(actor: Actor) -> list[Supply]:
             inside = inside_of(place, nodes) if place else nodes
             names = {machine.node.name for machine in inside}
             for kind, gpus in free_by_model(inside).items():
+                if place and place.gpu_type not in ("", kind):
+                    continue
                 found.append(
                     Supply(
                         kind,

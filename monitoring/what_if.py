@@ -86,7 +86,8 @@ def what_if(actor: Actor, row: PoolRequest) -> list[WhatIf]:
     found = [
         effect
         for pool in pools
-        if (effect := _effect(row, pool, inside_of(pool, machines[pool.cluster_id])))
+        if pool.gpu_type in ("", row.gpu_type)
+        and (effect := _effect(row, pool, inside_of(pool, machines[pool.cluster_id])))
     ]
     return sorted(found, key=lambda e: (e.short, e.busy, e.waiting_gpus, e.pool.name))
 

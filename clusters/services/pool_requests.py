@@ -127,6 +127,10 @@ def approve(
     chosen = find_pool(pool)
     cluster = Cluster.objects.select_for_update().get(id=chosen.cluster_id)
     row = _open(request_id)
+    if chosen.gpu_type not in ("", row.gpu_type):
+        raise InvalidInput.at(
+            "pool", Message("{name} has only {type} GPUs.", name=pool, type=chosen.gpu_type)
+        )
     row.gpus = row.gpus if gpus is None else gpus
     row.ends_at = ends_at or row.ends_at
     row.starts_at = max(row.starts_at, clock.now())

@@ -55,7 +55,7 @@ def pool_requests(request: Any) -> HttpResponse:
         {
             "page_title": Message("GPU requests"),
             "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
-            "running": [row for row in rows if row.state in ("open", "approved")],
+            "current": [row for row in rows if row.state in ("open", "approved")],
             "past": [row for row in rows if row.state not in ("open", "approved")],
             "teams": teams,
             "types": _types(request.actor),

@@ -230,7 +230,7 @@ def list_requests(session: Session) -> None:
             r["state"],
             r["ends_at"][:10],
             r["pool"] or "–",
-            f"~{r['word']}",
+            r["word"],
         ]
         for r in found["items"]
     )

@@ -63,7 +63,7 @@ def list_gpus(
             f"{row['utilization']:.0%}" if row["utilization"] is not None else "-",
             f"{size(row['memory_used'] or 0)}/{size(row['memory'])}",
             " ".join(f"#{job['number']}" for job in row["jobs"]) or "-",
-            f"~{row['uuid']}",
+            row["uuid"],
         ]
         for row in found["items"]
     )
