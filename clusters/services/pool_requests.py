@@ -268,8 +268,10 @@ def _visible_to(actor: Actor) -> QuerySet[PoolRequest]:
     rows = PoolRequest.objects.select_related("team", "asker", "pool__cluster", "org")
     if actor.may(Permission.CLUSTERS_READ):
         return rows
-    teams = actor.teams_where(Permission.JOBS_READ)
-    return rows if teams is None else rows.filter(team__in=teams)
+    found = [actor.teams_where(p) for p in (Permission.JOBS_READ, Permission.JOBS_SUBMIT)]
+    if None in found:
+        return rows
+    return rows.filter(team__in=frozenset().union(*(teams for teams in found if teams)))
 
 
 def _open(request_id: UUID) -> PoolRequest:
@@ -290,7 +292,7 @@ def _decide(row: PoolRequest, actor: Actor, state: State, word: str) -> PoolRequ
     row.state, row.word = state, _clean(word)
     row.decided_at, row.decided_by = clock.now(), actor.email
     row.save()
-    _record_event(f"request_{state}", actor.email, row)
+    _record_event(f"request_{state}", actor.email, row, State.OPEN)
     return row
 
 
@@ -322,19 +324,24 @@ def _end(row: PoolRequest, what: str, who: str) -> None:
         grants.delete()
     else:
         grants.update(ends_at=last)
-    _record_event(what, who, row)
+    _record_event(what, who, row, State.APPROVED)
 
 
 def _clean(text: str) -> str:
     return "".join(c for c in text.strip() if c.isprintable() or c == "\n")[:500]
 
 
-def _record_event(what: str, who: str, row: PoolRequest) -> None:
-    data: dict[str, Any] = {
+def _record_event(what: str, who: str, row: PoolRequest, before: State | None = None) -> None:
+    after: dict[str, Any] = {
+        "state": str(row.state),
+        "gpus": row.gpus,
+        "until": row.ends_at.isoformat(),
+        "pool": row.pool.name if row.pool else "",
+    }
+    data = {
         "name": f"{row.gpus} {row.gpu_type} for {row.team.slug}",
         "team": row.team.slug,
-        "pool": row.pool.name if row.pool else "",
-        "until": row.ends_at.isoformat(),
-        "state": str(row.state),
+        "before": {"state": str(before)} if before else {},
+        "after": {name: value for name, value in after.items() if value},
     }
     record(EventRecord(f"pool.{what}", row.org_id, "pool_request", row.id, who, data))

@@ -42,7 +42,7 @@ class DecisionSerializer(s.Serializer[Any]):
 
 
 class PoolRequestsView(OrgView):
-    permissions = {"GET": P.NODES_READ, "POST": P.JOBS_SUBMIT}
+    permissions = {"GET": P.NODES_READ, "POST": None}
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
@@ -62,7 +62,7 @@ class PoolRequestsView(OrgView):
 
 
 class PoolRequestView(OrgView):
-    permissions = {"GET": P.NODES_READ, "POST": P.NODES_READ}
+    permissions = {"GET": P.NODES_READ, "POST": None}
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, ask: UUID) -> Response:
