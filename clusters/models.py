@@ -109,6 +109,37 @@ class Gpu(models.Model):
         return f"{self.model} {self.index}"
 
 
+class Device(models.Model):
+    """A physical GPU as the agent of its node reports it. Written by `store_devices` only.
+
+    `Gpu` is what a scheduler hands out: a whole device, or a MIG instance on one.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="devices")
+    index = models.PositiveSmallIntegerField()
+    uuid = models.CharField(max_length=80)
+    model = models.CharField(max_length=80)
+    type = models.CharField(max_length=34)  # resource class of the whole device: "h100"
+    memory = models.BigIntegerField()  # bytes
+    compute = models.CharField(max_length=10, blank=True)
+    serial = models.CharField(max_length=40, blank=True)
+    pci = models.CharField(max_length=20, blank=True)  # bus id, "00000000:4E:00.0"
+    numa = models.SmallIntegerField(null=True)  # NUMA node
+    links = models.PositiveSmallIntegerField(null=True)  # active NVLinks
+    driver = models.CharField(max_length=40, blank=True)
+    # None: MIG is off or not supported; else a list of {uuid, profile, start, memory}
+    mig = models.JSONField(null=True)
+    is_lost = models.BooleanField(default=False)  # does not respond, or is no longer reported
+    seen_at = models.DateTimeField(default=clock.now)  # last change of this description
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="device_once")]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.index}"
+
+
 class LocalUser(models.Model):
     """The system user that runs a team's jobs on the portal's own machine.
 
@@ -172,9 +203,57 @@ class PoolGrant(TenantModel):
     account = models.CharField(max_length=100, blank=True)
     qos = models.CharField(max_length=100, blank=True)
     created_at = models.DateTimeField(default=clock.now)
+    # Set by an approved request; null: until it is revoked
+    ends_at = models.DateTimeField(null=True)
 
     class Meta(TenantModel.Meta):
         constraints = [models.UniqueConstraint(fields=["pool", "team"], name="pool_grant_once")]
 
     def __str__(self) -> str:
         return f"{self.pool_id} {self.team_id}"
+
+
+class PoolRequest(TenantModel):
+    """A team's request for a number of GPUs of one class until a date.
+
+    Written by `clusters.services.pool_requests`. Operators decide; an approval names the pool, whose
+    grant lasts from `starts_at` to `ends_at`.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        APPROVED = "approved"
+        DECLINED = "declined"
+        WITHDRAWN = "withdrawn"
+        ENDED = "ended"  # expired or returned
+
+    team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")
+    asker = models.ForeignKey("workspaces.User", on_delete=models.CASCADE, related_name="+")
+    gpu_type = models.CharField(max_length=34)  # "h100", "mig-1g.10gb"
+    gpus = models.PositiveIntegerField()
+    purpose = models.CharField(max_length=500, blank=True)
+    budget = models.PositiveIntegerField(null=True)  # GPU-hours that the team means to use
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    renews = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    created_at = models.DateTimeField(default=clock.now)
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.CharField(max_length=254, blank=True)
+    word = models.CharField(max_length=500, blank=True)
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="requests")
+    granted_at = models.DateTimeField(null=True)  # the grant was made
+    reminded = models.PositiveSmallIntegerField(null=True)  # days before the end, of the last mail
+
+    class Meta(TenantModel.Meta):
+        indexes = [
+            models.Index(fields=["org", "state", "-created_at"], name="pool_request_state"),
+            models.Index(
+                fields=["ends_at"],
+                name="pool_request_running",
+                condition=models.Q(state="approved"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.gpus} {self.gpu_type} for {self.team_id}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from clusters.models import Cluster, Gpu, Node
+from clusters.models import Cluster, Device, Gpu, Node
+from monitoring.devices import device_rows
 from monitoring.nodes import UNREAD, node_rows
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
@@ -95,4 +96,90 @@ NODES = ListView(
         Column("seen_at", _("Last seen"), "num"),
     ),
     row_template="monitoring/_node_row.html",
+)
+
+_DEVICE_STATES = {
+    "lost": {"is_lost": True},
+    "ready": {"is_lost": False, "node__is_ready": True, "node__is_drained": False},
+    "drained": {"is_lost": False, "node__is_ready": True, "node__is_drained": True},
+    "down": {"is_lost": False, "node__is_ready": False},
+}
+
+
+def _device_in_state(rows: QuerySet[Device], state: str, actor: Actor) -> QuerySet[Device]:
+    if state not in _DEVICE_STATES:
+        raise InvalidInput.at("state", f"must be one of {', '.join(_DEVICE_STATES)}")
+    return rows.filter(**_DEVICE_STATES[state])
+
+
+def _device_types(actor: Actor) -> list[tuple[str, str]]:
+    kinds = Device.objects.order_by("type").values_list("type", flat=True).distinct()
+    return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
+
+
+DEVICES = ListView(
+    name="gpus",
+    permission=P.NODES_READ,
+    rows=lambda actor: Device.objects.select_related("node__cluster").filter(node__is_gone=False),
+    represent=device_rows,
+    order=Order("node__cluster__name", "node__name", "index", "id"),
+    filters=(
+        Filter(
+            "state",
+            _device_in_state,
+            help="ready, drained, down or lost.",
+            label=_("State"),
+            chips=(
+                ("", _("All")),
+                ("ready", _("Ready")),
+                ("drained", _("Drained")),
+                ("down", _("Down")),
+                ("lost", _("Not responding")),
+            ),
+        ),
+        Filter(
+            "q",
+            lambda rows, text, actor: rows.filter(
+                Q(node__name__icontains=text) | Q(uuid__icontains=text)
+            ),
+            help="Part of a node's name or of a UUID.",
+            label=_("Search GPUs"),
+            placeholder=_("Node or UUID"),
+        ),
+        Filter(
+            "node",
+            lambda rows, name, actor: rows.filter(node__name=name),
+            help="Name of the node.",
+            label=_("Node"),
+        ),
+        Filter(
+            "cluster",
+            lambda rows, name, actor: rows.filter(node__cluster__name=name),
+            help="Name of the cluster.",
+            label=_("Cluster"),
+            choices=_clusters,
+        ),
+        Filter(
+            "model",
+            lambda rows, kind, actor: rows.filter(type=kind),
+            help="GPU model, such as h100.",
+            label=_("GPU model"),
+            choices=_device_types,
+        ),
+    ),
+    columns=(
+        Column("node", _("GPU")),
+        Column("cluster", None),
+        Column("uuid", None),
+        Column("state", _("State")),
+        Column("type", _("Model")),
+        Column("mig", _("MIG layout"), value=lambda row: [p["profile"] for p in row["mig"] or ()]),
+        Column("utilization", _("Utilization")),
+        Column("memory_used", _("Memory used"), "num"),
+        Column("memory", None),
+        Column("temperature", _("Temperature"), "num"),
+        Column("power", _("Power"), "num"),
+        Column("jobs", _("Jobs"), value=lambda row: [job["number"] for job in row["jobs"]]),
+    ),
+    row_template="monitoring/_gpu_row.html",
 )

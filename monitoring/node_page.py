@@ -52,12 +52,13 @@ def node_events(node: Node, actor: Actor) -> list[dict[str, Any]]:
     rows = Event.objects.filter(subject_id=node.id, kind__startswith="node.")
     return [
         {"at": event.at, "who": event.actor if actor.may(Permission.CLUSTERS_READ) else ""}
-        | _line(event.kind, event.data)
+        | event_line(event.kind, event.data)
         for event in rows.order_by("-position")[:MOST_EVENTS]
     ]
 
 
-def _line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `shape` and `text` of an event of a node."""
     match kind:
         case "node.drained":
             return {"shape": "canceled", "text": Message("Drained: {why}", why=data.get("why", ""))}

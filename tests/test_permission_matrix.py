@@ -38,6 +38,7 @@ VALUES = {
     "job": "1",
     "forward": FORWARD,
     "node": "n1",
+    "uuid": "GPU-0-0",
     "verb": "hold",
     "cluster": "local",
     "pool": "main",

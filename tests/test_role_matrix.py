@@ -16,7 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
-from clusters.models import Pool, PoolGrant
+from clusters.models import Device, Node, Pool, PoolGrant, PoolRequest
 from datasets import services as dataset_services
 from datasets.folders import entries
 from datasets.folders import services as folders
@@ -85,6 +85,7 @@ class Row:
 
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
+LATER = {"ends_at": "2100-01-01T00:00:00Z", "starts_at": "2099-12-01T00:00:00Z"}
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 REPOSITORY = {  # of datasets and of checkpoints
     ("s", "GET"): Row(EVERYBODY, None),  # a list of what is visible
@@ -395,6 +396,9 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-gpu-time", "GET"): Row(EVERYBODY, None),
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-capacity", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-gpus", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-gpu", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -413,6 +417,12 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-node-drain", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
     ("api-node-resume", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-pool-requests", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-pool-requests", "POST"): Row(
+        WORKERS, P.JOBS_SUBMIT, {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": 1} | LATER
+    ),
+    ("api-pool-request", "GET"): Row(VIEWERS, P.NODES_READ),
+    ("api-pool-request", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"do": "withdraw"}),
     ("api-pools", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "cluster": "local"}),
     ("api-pool", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"note": "for all"}),
     ("api-pool", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
@@ -438,6 +448,11 @@ WRITING_PAGES = {
     "audit-installation": (OPERATORS, {"do": "verify"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "team-rules": (ADMINS, {"max_gpus": "4"}),
+    "pool-requests": (
+        WORKERS,
+        {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": "1", "ends_at": "2027-06-01"},
+    ),
+    "pool-request": (WORKERS, {"do": "withdraw"}),
     "quota-requests": (WORKERS, {"who": "team:vision", "resource": "jobs", "amount": "2000"}),
     "quota-request": (ADMINS, {"do": "decline"}),
     "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
@@ -544,7 +559,18 @@ def built(shared_story) -> Stage:
                     actor=ada, team=team, email=f"{name}@atlas.example", role=role
                 )
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
+        node = Node.objects.get(name="n0")
+        Device.objects.create(node=node, index=0, uuid=VALUES["uuid"], memory=1 << 30)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+        PoolRequest.objects.create(
+            id=VALUES["ask"],
+            org=story.atlas,
+            team=story.vision,
+            asker=story.ben,
+            gpu_type="mig-1g.10gb",
+            gpus=1,
+            **LATER,
+        )
         access_services.create_role(
             actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]
         )

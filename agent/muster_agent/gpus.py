@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from muster_agent.gpm import Activity
 from muster_agent.nvml import Driver, DriverLost, Gpu, GpuLost, Slice
 from muster_agent.sample import Event, Sample
 from muster_agent.xid import Xids
@@ -56,12 +57,15 @@ class Gpus:
         driver: Driver | None = None,
         xids: Xids | None = None,
         now_ms: Callable[[], int] | None = None,
+        activity: Activity | None = None,
     ):
         self._driver, self._xids = driver or Driver(), xids or Xids()
         self._now_ms = now_ms or (lambda: int(time.time() * 1000))
         self._event_set: Any = None
         self._events_of = 0  # `Driver.openings` for which the event set was created
         self._events: deque[Event] = deque(maxlen=4 * EVENTS_AT_ONCE)
+        self._activity = activity or Activity()
+        self._activity_of = 0  # `Driver.openings` from which its samples are
         self._utilized: dict[int, int] = {}  # GPU -> last timestamp (µs) of its per-process samples
 
     def measure(self) -> GpuReading:
@@ -96,8 +100,13 @@ class Gpus:
             for metric, read in METRICS:
                 reading.samples += self._measure(gpu, None, metric, read)
             self._ecc_and_throttle(gpu, reading)
+            if not gpu.slices:
+                reading.samples += self._measure(gpu, None, "activity", self._active(gpu))
             for part in gpu.slices:
                 reading.samples += self._measure(gpu, part, f"slice {part.index}", memory)
+                reading.samples += self._measure(
+                    gpu, part, f"activity of slice {part.index}", self._active(gpu, part)
+                )
             reading.processes += self._processes(gpu)
         except GpuLost as error:
             self._driver.lose(gpu)
@@ -110,6 +119,16 @@ class Gpus:
         handle, labels = (part or gpu).handle, labels_of(gpu, part)
         found = self._driver.ask(gpu, metric, lambda: list(read(self._driver.nvml, handle))) or ()
         return [Sample(name, value, unit, labels) for name, value, unit in found]
+
+    def _active(self, gpu: Gpu, part: Slice | None = None) -> Callable[[Any, Any], Found]:
+        """Return how to read the activity of a GPU or a slice. Drops samples of a closed driver."""
+        if self._activity_of != self._driver.openings:
+            self._activity.forget()
+            self._activity_of = self._driver.openings
+        read, device = self._activity.read, gpu.handle
+        if part is None:
+            return lambda nvml, handle: iter(read(nvml, handle, gpu.uuid))
+        return lambda nvml, handle: iter(read(nvml, device, part.uuid, part.instance))
 
     def _ecc_and_throttle(self, gpu: Gpu, reading: GpuReading) -> None:
         nvml, call = self._driver.nvml, self._driver.ask
@@ -265,6 +284,15 @@ def temperature(nvml: Any, handle: Any) -> Found:
     )
 
 
+def remapped_rows(nvml: Any, handle: Any) -> Found:
+    """Yield the memory rows that were replaced; `pending` waits for a reset, `failed` needs repair."""
+    corrected, uncorrected, pending, failed = nvml.nvmlDeviceGetRemappedRows(handle)
+    yield "gpu.rows.corrected", corrected, "count"
+    yield "gpu.rows.uncorrected", uncorrected, "count"
+    yield "gpu.rows.pending", float(bool(pending)), "ratio"
+    yield "gpu.rows.failed", float(bool(failed)), "ratio"
+
+
 def sm_clock(nvml: Any, handle: Any) -> Found:
     yield "gpu.clock.sm", nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM) * MHZ, "Hz"
 
@@ -280,4 +308,5 @@ METRICS: tuple[tuple[str, Callable[[Any, Any], Found]], ...] = (
     ("temperature", temperature),
     ("sm clock", sm_clock),
     ("memory clock", memory_clock),
+    ("remapped rows", remapped_rows),
 )

@@ -38,6 +38,7 @@ class Slice:
     profile: str
     memory: int
     instance: int | None = None  # GPU instance id used in XID events
+    start: int | None = None  # first memory slice
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -45,6 +46,7 @@ class Slice:
             "uuid": self.uuid,
             "profile": self.profile,
             "memory": self.memory,
+            "start": self.start,
         }
 
 
@@ -58,6 +60,11 @@ class Gpu:
     model: str
     memory: int
     compute: str = ""  # compute capability, "9.0"
+    serial: str = ""
+    pci: str = ""  # bus id
+    numa: int | None = None  # NUMA node
+    links: int | None = None  # active NVLinks; None without NVLink
+    is_mig: bool = False  # MIG is on
     slices: list[Slice] = field(default_factory=list)
     unsupported: set[str] = field(default_factory=set)
     is_lost: bool = False
@@ -69,6 +76,12 @@ class Gpu:
             "model": self.model,
             "memory": self.memory,
             "compute": self.compute,
+            "serial": self.serial,
+            "pci": self.pci,
+            "numa": self.numa,
+            "links": self.links,
+            "is_mig": self.is_mig,
+            "is_lost": self.is_lost,
             "mig": [part.as_json() for part in self.slices],
         }
 
@@ -195,6 +208,10 @@ class Driver:
                 text(nvml.nvmlDeviceGetName(handle)),
                 int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
                 compute_capability(nvml, handle),
+                serial=text(answer(nvml, "nvmlDeviceGetSerial", handle) or ""),
+                pci=pci_address(nvml, handle),
+                numa=answer(nvml, "nvmlDeviceGetNumaNodeId", handle),
+                links=active_links(nvml, handle),
             )
         except nvml.NVMLError as error:
             gpu = Gpu(index, None, "", "", 0)
@@ -211,22 +228,25 @@ class Driver:
 
     def _slices(self, gpu: Gpu) -> Iterator[Slice]:
         nvml = self.nvml
+        gpu.is_mig = False
         try:
             if nvml.nvmlDeviceGetMigMode(gpu.handle)[0] != nvml.NVML_DEVICE_MIG_ENABLE:
                 return
+            gpu.is_mig = True
             places = nvml.nvmlDeviceGetMaxMigDeviceCount(gpu.handle)
         except (nvml.NVMLError, AttributeError):
             return
         for index in range(places):
             try:
                 yield self._slice(
-                    index, nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu.handle, index)
+                    gpu, index, nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu.handle, index)
                 )
             except nvml.NVMLError:
                 continue  # an empty slot
 
-    def _slice(self, index: int, handle: Any) -> Slice:
+    def _slice(self, gpu: Gpu, index: int, handle: Any) -> Slice:
         nvml = self.nvml
+        instance = nvml.nvmlDeviceGetGpuInstanceId(handle)
         profile = text(nvml.nvmlDeviceGetName(handle)).rpartition("MIG ")[2]
         return Slice(
             index,
@@ -234,7 +254,8 @@ class Driver:
             text(nvml.nvmlDeviceGetUUID(handle)),
             profile,
             int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
-            nvml.nvmlDeviceGetGpuInstanceId(handle),
+            instance,
+            start_of(nvml, gpu.handle, instance),
         )
 
 
@@ -254,6 +275,37 @@ def compute_capability(nvml: Any, handle: Any) -> str:
     except (nvml.NVMLError, AttributeError):
         return ""
     return f"{major}.{minor}"
+
+
+def answer(nvml: Any, function: str, *args: Any) -> Any:
+    """Return what an NVML function returns; None if it is missing or fails."""
+    try:
+        return getattr(nvml, function)(*args)
+    except (nvml.NVMLError, AttributeError):
+        return None
+
+
+def pci_address(nvml: Any, handle: Any) -> str:
+    """Return the bus id, such as "00000000:4E:00.0", or an empty string."""
+    found = answer(nvml, "nvmlDeviceGetPciInfo", handle)
+    return text(found.busId) if found else ""
+
+
+def active_links(nvml: Any, handle: Any) -> int | None:
+    """Return how many NVLinks are active; None for a GPU without any."""
+    states = [
+        answer(nvml, "nvmlDeviceGetNvLinkState", handle, link)
+        for link in range(nvml.NVML_NVLINK_MAX_LINKS)
+    ]
+    known = [state for state in states if state is not None]
+    return sum(state == nvml.NVML_FEATURE_ENABLED for state in known) if known else None
+
+
+def start_of(nvml: Any, handle: Any, instance: int) -> int | None:
+    """Return the first memory slice of a GPU instance; None without permission to ask."""
+    found = answer(nvml, "nvmlDeviceGetGpuInstanceById", handle, instance)
+    info = answer(nvml, "nvmlGpuInstanceGetInfo", found) if found is not None else None
+    return int(info.placement.start) if info is not None else None
 
 
 def why(nvml: Any, error: Any) -> str:

@@ -47,6 +47,7 @@ GROUPS = {
         "accounts",
         "Manage service accounts and their tokens.",
     ),
+    "gpu": ("gpus", "gpus", "Show GPU capacity, list GPUs, and see what a GPU does."),
     "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
     "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
     "pool": ("clusters", "pools", "Manage pools and which teams may use them."),

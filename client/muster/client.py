@@ -19,6 +19,7 @@ from muster.jobs import Jobs
 from muster.models import Models
 from muster.organization import (
     Access,
+    Gpus,
     Invitations,
     Members,
     Nodes,
@@ -73,6 +74,7 @@ class Client:
         )
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
+        self.gpus = Gpus(self)
         self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
         self.clusters, self.pools = Clusters(self), Pools(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)

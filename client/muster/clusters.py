@@ -83,6 +83,24 @@ class Pools:
             "PUT", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}", identity
         )
 
+    def request(self, team: str, gpu_type: str, gpus: int, ends_at: str, **more: Any) -> Json:
+        """Ask for GPUs until a time (ISO 8601). `more`: starts_at, purpose, budget, renews."""
+        body = {"team": team, "gpu_type": gpu_type, "gpus": gpus, "ends_at": ends_at, **more}
+        return self._client.send("POST", "pool-requests", body)
+
+    def requests(self) -> builtins.list[Json]:
+        return builtins.list(self._client.items("pool-requests"))
+
+    def get_request(self, request: str) -> Json:
+        """Return a request; for operators with `what_if`, its effect in each pool."""
+        return self._client.get(f"pool-requests/{quote(request, safe='')}")
+
+    def decide(self, request: str, do: str, **given: Any) -> Json:
+        """Approve (`pool`, and perhaps `gpus`, `ends_at`), decline, withdraw or return."""
+        return self._client.send(
+            "POST", f"pool-requests/{quote(request, safe='')}", {"do": do, **given}
+        )
+
     def revoke(self, name: str, team: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")
 

@@ -295,6 +295,19 @@ class Nodes(_Resource):
         return self._client.get(f"nodes/{_safe(name)}/metrics", **query)
 
 
+class Gpus(_Resource):
+    def capacity(self) -> builtins.list[Json]:
+        """Return the GPUs of each class by cluster and pool: total, free, and free next."""
+        return list(self._client.items("capacity"))
+
+    def list(self, **filters: str) -> builtins.list[Json]:
+        """Return the physical GPUs. Filters: state, q, node, cluster, model."""
+        return list(self._client.items("gpus", **filters))
+
+    def get(self, uuid: str) -> Json:
+        return self._client.get(f"gpus/{_safe(uuid)}")
+
+
 class Secrets(_Resource):
     """Write-only values for jobs. `where` is a team, or "org" for the organization."""
 

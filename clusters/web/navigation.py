@@ -10,5 +10,4 @@ from workspaces.access.permissions import Permission as P
 ENTRIES = (
     Entry(Group.COMPUTE, _("Pools"), "pools", "pools", P.NODES_READ, 40, "p"),
     Entry(Group.PLATFORM, _("Clusters"), "clusters", "clusters", P.CLUSTERS_READ, 20, "l"),
-    Entry(Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"),
 )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import include, path, re_path
 
-from clusters.web import capacity, cluster, clusters, pools
+from clusters.web import cluster, clusters, pools
 from jobs.web import (
     comparing,
     guide,
@@ -21,7 +21,6 @@ platform = [
     path("clusters/<str:cluster>", cluster.cluster, name="cluster"),
     path("clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
     path("clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
-    path("capacity", capacity.capacity, name="platform-capacity"),
     path("queue", queue.queue, name="queue"),
 ]
 urlpatterns = [

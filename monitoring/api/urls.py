@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from monitoring.api import views
+from monitoring.api import pool_requests, views
 
 urlpatterns = [
     path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
@@ -13,6 +13,19 @@ urlpatterns = [
         name="api-platform-node-metrics",
     ),
     path("orgs/<slug:org>/nodes", views.NodesView.as_view(), name="api-nodes"),
+    path("orgs/<slug:org>/capacity", views.CapacityView.as_view(), name="api-capacity"),
+    path("orgs/<slug:org>/gpus", views.GpusView.as_view(), name="api-gpus"),
+    path("orgs/<slug:org>/gpus/<str:uuid>", views.GpuView.as_view(), name="api-gpu"),
+    path(
+        "orgs/<slug:org>/pool-requests",
+        pool_requests.PoolRequestsView.as_view(),
+        name="api-pool-requests",
+    ),
+    path(
+        "orgs/<slug:org>/pool-requests/<uuid:ask>",
+        pool_requests.PoolRequestView.as_view(),
+        name="api-pool-request",
+    ),
     path("orgs/<slug:org>/wall", views.WallView.as_view(), name="api-wall"),
     path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),
     path(

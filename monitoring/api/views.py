@@ -10,8 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from clusters.models import Node
-from monitoring import nodes
-from monitoring.lists import NODES
+from monitoring import devices, nodes
+from monitoring.capacity import supply_of
+from monitoring.lists import DEVICES, NODES
 from monitoring.metrics.ingest import ingest
 from monitoring.wall import platform_wall, wall_of
 from portal import series
@@ -42,6 +43,38 @@ class NodesView(OrgView):
     def get(self, request: Request) -> Response:
         """List nodes with resources, usage and latest metrics, by cluster and name, 50 per page."""
         return Response(NODES.answer(self.actor, request.query_params))
+
+
+class CapacityView(OrgView):
+    permissions = {"GET": P.NODES_READ}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Return the GPUs of each class by cluster and pool: total, free, and free next."""
+        items = [row.as_dict() for row in supply_of(self.actor)]
+        return Response({"items": items, "next": None, "previous": None})
+
+
+class GpusView(OrgView):
+    permissions = {"GET": DEVICES.permission}
+
+    @extend_schema(
+        operation_id="gpus_list", responses=OpenApiTypes.OBJECT, parameters=DEVICES.parameters()
+    )
+    def get(self, request: Request) -> Response:
+        """List the physical GPUs that node agents report, by node and index, 50 per page."""
+        return Response(DEVICES.answer(self.actor, request.query_params))
+
+
+class GpuView(OrgView):
+    permissions = {"GET": DEVICES.permission}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, uuid: str) -> Response:
+        """Return one GPU, with the ended jobs on it that you may see."""
+        device = devices.find_device(uuid)
+        [row] = devices.device_rows([device], self.actor)
+        return Response(row | {"past_jobs": devices.past_jobs(device, self.actor)})
 
 
 class WallView(OrgView):
@@ -76,6 +109,7 @@ class NodeView(OrgView):
 _METRICS = [
     OpenApiParameter("names", str),
     OpenApiParameter("cluster", str),
+    OpenApiParameter("gpu", int, description="Only of this GPU, by its index."),
     *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
 ]
 
@@ -111,6 +145,8 @@ def _metrics(request: Request, node: str) -> Response:
     most = min(max(_whole("max_points", query.get("max_points") or "600"), 10), 5000)
     row = find_node(node, query.get("cluster", ""))
     found = series.query(f"node:{row.id.hex}", names=names, max_points=most, **span)
+    if gpu := query.get("gpu"):
+        found = [one for one in found if one.labels.get("gpu") == gpu]
     return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
 
 

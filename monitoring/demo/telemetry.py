@@ -6,9 +6,11 @@ import random
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from clusters.models import Cluster, Gpu, Node
+from clusters.services.devices import store_devices
 from jobs.metrics import task_labels, unit_of
 from jobs.models import Attempt
 from monitoring.demo.backend import SimulatedCluster
@@ -35,7 +37,24 @@ def write_history() -> None:
             for node, gpus in _nodes(cluster):
                 points = [point for at in moments for point in _node_points(node, gpus, by_gpu, at)]
                 series.append(f"node:{node.id.hex}", points, org_id=None)
+                store_devices(node, [_described(gpu) for gpu in gpus], "570.124.06")
             _write_curves(runs, 0.0, now)
+
+
+def _described(gpu: Gpu) -> dict[str, Any]:
+    """Describe a GPU as an agent does."""
+    return {
+        "index": gpu.index,
+        "uuid": gpu.uuid,
+        "model": gpu.model,
+        "memory": gpu.memory,
+        "compute": gpu.compute,
+        "serial": f"165{int(gpu.uuid[-8:], 16) % 10**10:010d}",
+        "pci": f"00000000:{0x18 + 16 * gpu.index:02X}:00.0",
+        "numa": gpu.index // 4,
+        "links": 18 if gpu.type == "h100" else None,
+        "mig": [],
+    }
 
 
 @every(LIVE)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, TypeGuard
 from uuid import UUID
 
 from clusters.models import Node
+from clusters.services.devices import store_devices
 from jobs.models import Attempt
 from portal import series
 from portal.core import clock, streams
@@ -86,7 +89,8 @@ def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[ser
 def _store_facts(node: Node, facts: Any) -> None:
     """Store architecture and driver versions, which decide whether an image can run on the node.
 
-    For clusters whose scheduler does not report them, they are the only source.
+    For clusters whose scheduler does not report them, they are the only source. Devices are stored
+    when their description has changed since the last batch.
     """
     if not isinstance(facts, dict):
         return
@@ -107,6 +111,11 @@ def _store_facts(node: Node, facts: Any) -> None:
         for name, value in reported.items()
         if (_ARCH if name == "arch" else _VERSION).match(value)
     }
+    if isinstance(gpus, list):
+        described = json.dumps([gpus, reported.get("driver", "")], sort_keys=True)
+        reported["devices"] = sha256(described.encode()).hexdigest()[:16]
+        if reported["devices"] != node.told.get("devices"):
+            store_devices(node, gpus, reported.get("driver", ""))
     if reported != node.told:
         Node.objects.filter(id=node.id).update(told=reported)
 

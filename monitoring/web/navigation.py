@@ -8,6 +8,17 @@ from portal.web.navigation import Entry, Group
 from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
+    Entry(Group.COMPUTE, _("Capacity"), "capacity", "capacity", P.NODES_READ, 25, "c"),
     Entry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),
     Entry(Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"),
+    Entry(
+        Group.PLATFORM,
+        _("Pool requests"),
+        "platform-pool-requests",
+        "inbox",
+        P.CLUSTERS_READ,
+        35,
+        "r",
+    ),
+    Entry(Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"),
 )

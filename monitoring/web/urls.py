@@ -2,14 +2,21 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from monitoring.web import platform, views
+from monitoring.web import capacity, platform, pool_requests, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
+    path("pool-requests", pool_requests.platform_pool_requests, name="platform-pool-requests"),
+    path("capacity", capacity.platform_capacity, name="platform-capacity"),
 ]
 urlpatterns = [
     path("platform/", include(platform_pages), {"area": "platform"}),
+    path("<slug:org>/capacity", capacity.capacity, name="capacity"),
+    path("<slug:org>/gpus", capacity.gpus, name="gpus"),
+    path("<slug:org>/gpus/<str:uuid>", capacity.gpu, name="gpu"),
+    path("<slug:org>/pool-requests", pool_requests.pool_requests, name="pool-requests"),
+    path("<slug:org>/pool-requests/<uuid:ask>", pool_requests.pool_request, name="pool-request"),
     path("<slug:org>/nodes", views.nodes, name="nodes"),
     path("<slug:org>/nodes/<str:node>", views.node, name="node"),
 ]

@@ -264,6 +264,7 @@ class ChartSet {
     for (const [key, value] of Object.entries(data.values)) {
       const [, name, inner] = key.match(/^([^{]*)(?:\{(.*)\})?$/);
       if (this.names && !this.names.has(name)) continue;
+      if (topic.gpu && parsed(inner).gpu !== topic.gpu) continue; // of another GPU of the node
       const labels = labelText({ ...parsed(inner), ...labelled });
       const { task } = { ...parsed(inner), ...labelled };
       if (this.task && task !== undefined && task !== this.task) continue;

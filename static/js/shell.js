@@ -29,6 +29,10 @@ document.addEventListener("click", (event) => {
   });
 });
 
+// A dialog whose form came back with an error, or that a link asked for.
+for (const form of document.querySelectorAll("dialog form[data-open-dialog]"))
+  form.closest("dialog").showModal();
+
 // "" follows the system.
 function setTheme(choice) {
   if (choice) html.dataset.theme = choice;

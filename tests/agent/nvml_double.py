@@ -25,6 +25,8 @@ H100 = {
     "ecc": {(0, 0): 3, (1, 0): 0, (0, 1): 17, (1, 1): 1},
     "reasons": 0x1,
     "compute": (9, 0),
+    "rows": (2, 1, 0, 0),
+    "gpm": {2: 87.0, 3: 41.0, 5: 63.0, 10: 55.0, 20: 120.0, 21: 80.0, 60: 900.0, 61: 910.0},
 }
 
 
@@ -40,6 +42,7 @@ class Device:
     shares: list[tuple[int, int, int]] = field(default_factory=list)  # pid, timestamp µs, percent
     slices: list[Device | None] = field(default_factory=list)
     instance: int = 0
+    start: int = 0
     failure: int = 0
 
     def get(self, metric: str) -> Any:
@@ -165,6 +168,55 @@ class Nvml:
 
     def nvmlDeviceGetGpuInstanceId(self, handle: Device) -> int:
         return handle.instance
+
+    def nvmlDeviceGetSerial(self, handle: Device) -> str:
+        return "1650" + handle.uuid[-4:]
+
+    def nvmlDeviceGetPciInfo(self, handle: Device) -> SimpleNamespace:
+        return SimpleNamespace(busId=f"00000000:{self.devices.index(handle) + 16:02X}:00.0")
+
+    def nvmlDeviceGetNumaNodeId(self, handle: Device) -> int:
+        return int(self.devices.index(handle) >= 4)
+
+    def nvmlDeviceGetNvLinkState(self, handle: Device, link: int) -> int:
+        if link >= 18:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_INVALID_ARGUMENT)
+        return int(pynvml.NVML_FEATURE_ENABLED)
+
+    def nvmlDeviceGetGpuInstanceById(self, handle: Device, instance: int) -> Device:
+        return next(one for one in handle.slices if one and one.instance == instance)
+
+    def nvmlGpuInstanceGetInfo(self, handle: Device) -> SimpleNamespace:
+        return SimpleNamespace(placement=SimpleNamespace(start=handle.start, size=1))
+
+    def nvmlDeviceGetRemappedRows(self, handle: Device) -> Any:
+        return handle.get("rows")
+
+    def nvmlGpmQueryDeviceSupport(self, handle: Device) -> SimpleNamespace:
+        return SimpleNamespace(isSupportedDevice="gpm" in handle.metrics)
+
+    def nvmlGpmSampleAlloc(self) -> SimpleNamespace:
+        return SimpleNamespace(of=None)
+
+    def nvmlGpmSampleFree(self, sample: SimpleNamespace) -> None:
+        assert sample.of != "freed"
+        sample.of = "freed"
+
+    def nvmlGpmSampleGet(self, handle: Device, sample: SimpleNamespace) -> None:
+        sample.of = handle.get("gpm")
+
+    def nvmlGpmMigSampleGet(self, handle: Device, instance: int, sample: SimpleNamespace) -> None:
+        sample.of = self.nvmlDeviceGetGpuInstanceById(handle, instance).get("gpm")
+
+    def c_nvmlGpmMetricsGet_t(self) -> SimpleNamespace:
+        empty = [SimpleNamespace(metricId=0, value=0.0, nvmlReturn=0) for _ in range(20)]
+        return SimpleNamespace(metrics=empty)
+
+    def nvmlGpmMetricsGet(self, asked: SimpleNamespace) -> None:
+        for one in asked.metrics[: asked.numMetrics]:
+            found = asked.sample2.of.get(one.metricId)
+            one.nvmlReturn = 0 if found is not None else pynvml.NVML_ERROR_NOT_SUPPORTED
+            one.value = found or 0.0
 
     def nvmlEventSetCreate(self) -> object:
         return object()

@@ -10,6 +10,7 @@ from muster_agent.attribution import gpu_samples
 from muster_agent.collector import Collector
 from muster_agent.config import Config
 from muster_agent.deadline import Deadline
+from muster_agent.gpm import Activity
 from muster_agent.gpus import GpuReading, Gpus
 from muster_agent.jobs import JobReading
 from muster_agent.nvml import NO_LIBRARY, Driver
@@ -48,6 +49,36 @@ def test_gpu_metrics_are_in_si_units():
     assert numbers["gpu.ecc.corrected", on(0, counter="aggregate")] == 17
     assert numbers["gpu.ecc.uncorrected", on(0, counter="aggregate")] == 1
     assert numbers["gpu.throttled", on(0)] == 0, "an idle GPU's low clock is no throttling"
+
+
+def test_gpu_activity_needs_two_samples_of_the_same_driver():
+    clock, nvml = Clock(), Nvml(Device("GPU-a"))
+    driver = Driver(lambda: nvml, clock)
+    gpus = Gpus(driver, activity=Activity(clock))
+    assert not any(s.name == "gpu.sm.active" for s in gpus.measure().samples)
+    clock.now += 10
+    numbers = table(gpus.measure().samples)
+    assert numbers["gpu.sm.active", on(0)] == pytest.approx(0.87)
+    assert numbers["gpu.tensor.active", on(0)] == pytest.approx(0.63)
+    assert numbers["gpu.memory.bandwidth", on(0)] == pytest.approx(0.55)
+    assert numbers["gpu.pcie.sent", on(0)] == 120 << 20
+    assert numbers["gpu.nvlink.received", on(0)] == 900 << 20
+    assert numbers["gpu.rows.uncorrected", on(0)] == 1
+    driver.close("upgraded", retry_after=0)
+    clock.now += 10
+    assert not any(s.name == "gpu.sm.active" for s in gpus.measure().samples)
+
+
+def test_gpu_is_described_with_its_place_and_mig_layout():
+    part = Device("MIG-1", name="NVIDIA H100 80GB HBM3 MIG 3g.40gb", instance=2, start=4)
+    whole = Device("GPU-a")
+    clock = Clock()
+    gpus = Gpus(Driver(lambda: Nvml(whole, Device("GPU-b", slices=[part])), clock))
+    first, second = (gpu.as_json() for gpu in gpus.measure().gpus)
+    assert (first["serial"], first["pci"], first["numa"]) == ("1650PU-a", "00000000:10:00.0", 0)
+    assert (first["links"], first["is_mig"], second["is_mig"]) == (18, False, True)
+    [found] = second["mig"]
+    assert (found["uuid"], found["profile"], found["start"]) == ("MIG-1", "3g.40gb", 4)
 
 
 def test_gpu_samples_are_labeled_with_the_index():

@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from portal.core import clock
 from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, span_text
 from portal.core.messages import Message
@@ -231,6 +232,12 @@ def ago(value: Any) -> SafeString:
 def since(value: Any) -> SafeString:
     """Render the duration since a time, updating in the page."""
     return _time(value, "span")
+
+
+@register.filter
+def until(value: Any) -> str:
+    """Format the duration until a time: "2h 04m"."""
+    return span(max((_instant(value) - clock.now()).total_seconds(), 0))
 
 
 @register.filter

@@ -191,6 +191,71 @@ def delete_pool(session: Session, name: PoolName) -> None:
     session.show({"deleted": name}, f"Deleted pool {name}.", [name])
 
 
+@pools.command("request")
+def request_pool(
+    session: Session,
+    team: TeamName,
+    gpus: Annotated[
+        str, Option("--gpus", metavar="TYPE:N", help="Such as h100:8 or mig-1g.10gb:14.")
+    ],
+    until: Annotated[str, Option("--until", metavar="DATE", help="Such as 2027-01-31.")],
+    start: Annotated[str, Option("--from", metavar="DATE", help="Default: once approved.")] = "",
+    purpose: Annotated[str, Option("--purpose", metavar="TEXT")] = "",
+    budget: Annotated[int | None, Option("--budget", metavar="GPU-HOURS")] = None,
+) -> None:
+    """Ask for GPUs for a team until a date. An operator decides."""
+    kind, _, number = gpus.rpartition(":")
+    if not kind or not number.isdigit():
+        raise InvalidInput("--gpus is written TYPE:N, such as h100:8")
+    more = {"purpose": purpose, "budget": budget, "starts_at": start and f"{start}T00:00:00Z"}
+    made = session.client.pools.request(
+        team,
+        kind,
+        int(number),
+        f"{until}T23:59:59Z",
+        **{name: value for name, value in more.items() if value},
+    )
+    session.show(made, f"Requested {number} × {kind} for {team}.", [made["id"]])
+
+
+@pools.command("requests")
+def list_requests(session: Session) -> None:
+    """List requests for GPUs: open, active, then past."""
+    found: Json = {"items": session.client.pools.requests(), "next": None}
+    rows = (
+        [
+            r["id"],
+            r["team"],
+            f"{r['gpus']} × {r['gpu_type']}",
+            r["state"],
+            r["ends_at"][:10],
+            r["pool"] or "–",
+            r["word"],
+        ]
+        for r in found["items"]
+    )
+    table = Table(
+        ["Request", "Team", "GPUs", "State", "Until", "Pool", "~Message"],
+        rows,
+        "No requests. Ask for GPUs: muster pool request TEAM --gpus h100:8 --until DATE",
+    )
+    session.show(found, table, [r["id"] for r in found["items"]])
+
+
+@pools.command("decide")
+def decide_request(
+    session: Session,
+    request: Annotated[str, Argument(metavar="REQUEST")],
+    do: Annotated[str, Argument(metavar="approve|decline|withdraw|return")],
+    pool: Annotated[str, Option("--pool", metavar="POOL", help="Where, to approve.")] = "",
+    message: Annotated[str, Option("--message", metavar="TEXT")] = "",
+) -> None:
+    """Approve or decline a request (operators); withdraw it or return its GPUs (the team)."""
+    given = {"pool": pool, "word": message}
+    row = session.client.pools.decide(request, do, **{k: v for k, v in given.items() if v})
+    session.show(row, f"{row['gpus']} × {row['gpu_type']}: {row['state']}.", [row["id"]])
+
+
 @pools.command("grant")
 def grant_pool(
     session: Session,

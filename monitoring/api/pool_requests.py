@@ -1,0 +1,120 @@
+"""REST: requests for GPUs of a pool."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from clusters.models import PoolRequest
+from clusters.services import pool_requests as service
+from clusters.services.pool_request_mails import mail_decision
+from monitoring.what_if import what_if
+from portal.core.errors import InvalidInput
+from workspaces.access.permissions import Permission as P
+from workspaces.api.base import OrgView, idempotent
+from workspaces.api.views import items, read
+
+
+class NewPoolRequestSerializer(s.Serializer[Any]):
+    team = s.CharField()
+    gpu_type = s.CharField(max_length=34, help_text="GPU model or MIG class: h100, mig-1g.10gb.")
+    gpus = s.IntegerField(min_value=1, max_value=service.MOST_GPUS)
+    ends_at = s.DateTimeField()
+    starts_at = s.DateTimeField(required=False, help_text="Default: now.")
+    purpose = s.CharField(max_length=500, required=False, allow_blank=True)
+    budget = s.IntegerField(required=False, min_value=1, help_text="GPU-hours meant to be used.")
+    renews = s.UUIDField(required=False, help_text="The request whose GPUs are kept longer.")
+
+
+class DecisionSerializer(s.Serializer[Any]):
+    do = s.ChoiceField(["approve", "decline", "withdraw", "return"])
+    word = s.CharField(max_length=500, required=False, allow_blank=True)
+    pool = s.CharField(required=False, help_text="With approve: which pool.")
+    gpus = s.IntegerField(required=False, min_value=1, help_text="With approve: fewer, or more.")
+    ends_at = s.DateTimeField(required=False, help_text="With approve: another end.")
+
+
+class PoolRequestsView(OrgView):
+    permissions = {"GET": P.NODES_READ, "POST": None}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """List requests of your teams (of all teams, for operators): open, running, then past."""
+        return items([request_row(row) for row in service.requests_for(self.actor)])
+
+    @extend_schema(request=NewPoolRequestSerializer, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Ask for GPUs for a team until a date."""
+        body = read(NewPoolRequestSerializer, request)
+        team = self.team(body.pop("team"))
+        if renews := body.pop("renews", None):
+            body["renews"] = service.visible_request(self.actor, renews)
+        row = service.request_pool(actor=self.actor, org=self.org, team=team, **body)
+        return Response(request_row(row), status=status.HTTP_201_CREATED)
+
+
+class PoolRequestView(OrgView):
+    permissions = {"GET": P.NODES_READ, "POST": None}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, ask: UUID) -> Response:
+        """Return one request; for operators with `what_if`, its effect in each pool."""
+        row = service.visible_request(self.actor, ask)
+        effects = what_if(self.actor, row) if self.actor.may(P.CLUSTERS_READ) else None
+        more = {} if effects is None else {"what_if": [effect.as_dict() for effect in effects]}
+        return Response(request_row(row) | more)
+
+    @extend_schema(request=DecisionSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, ask: UUID) -> Response:
+        """Approve or decline (operators), withdraw or return (the team)."""
+        body = read(DecisionSerializer, request)
+        return Response(request_row(decide(self.actor, ask, body.pop("do"), **body)))
+
+
+def decide(actor: Any, ask: UUID, do: str, **given: Any) -> PoolRequest:
+    """Apply a decision and mail it. Raises InvalidInput, NotFound, NotPermitted, Conflict."""
+    service.visible_request(actor, ask)
+    if do == "approve":
+        if not given.get("pool"):
+            raise InvalidInput.at("pool", "is required to approve")
+        row = service.approve(actor=actor, request_id=ask, **given)
+    elif do == "decline":
+        row = service.decline(actor=actor, request_id=ask, word=given.get("word", ""))
+    elif do == "withdraw":
+        row = service.withdraw(actor=actor, request_id=ask)
+    elif do == "return":
+        row = service.give_back(actor=actor, request_id=ask)
+    else:
+        raise InvalidInput.at("do", "must be approve, decline, withdraw or return")
+    mail_decision(row)
+    return row
+
+
+def request_row(row: PoolRequest) -> dict[str, Any]:
+    """Return a request as the API does."""
+    return {
+        "id": row.id,
+        "team": row.team.slug,
+        "asker": row.asker.email,
+        "gpu_type": row.gpu_type,
+        "gpus": row.gpus,
+        "purpose": row.purpose,
+        "budget": row.budget,
+        "starts_at": row.starts_at,
+        "ends_at": row.ends_at,
+        "renews": row.renews_id,
+        "state": row.state,
+        "created_at": row.created_at,
+        "decided_at": row.decided_at,
+        "decided_by": row.decided_by,
+        "word": row.word,
+        "pool": row.pool.name if row.pool else None,
+    }

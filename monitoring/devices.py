@@ -1,0 +1,144 @@
+"""Physical GPUs: what they are, how they are partitioned, and which jobs use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from clusters.models import Device
+from jobs.models import Attempt, Job
+from jobs.selectors import visible_jobs
+from jobs.utilization.selectors import gpu_utilization_of_nodes
+from monitoring.nodes import FRESH_MS, JobsByPlace, jobs_visible_to
+from portal import series
+from portal.core import clock
+from portal.core.errors import NotFound
+from portal.core.models import Event
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+MOST_PAST_JOBS = 20
+MOST_EVENTS = 30
+# Metric of the agent → key of the answer
+_MEASURED = {
+    "gpu.sm.active": "sm_active",
+    "gpu.tensor.active": "tensor_active",
+    "gpu.memory.used": "memory_used",
+    "gpu.memory.bandwidth": "memory_bandwidth",
+    "gpu.power": "power",
+    "gpu.temperature": "temperature",
+    "gpu.throttled": "is_throttled",
+    "gpu.ecc.uncorrected": "ecc_uncorrected",
+    "gpu.rows.pending": "rows_pending",
+}
+
+
+def device_rows(
+    devices: Sequence[Device], actor: Actor, jobs: JobsByPlace | None = None
+) -> list[dict[str, Any]]:
+    """Return GPUs with their latest measurements and the jobs that the actor may see."""
+    nodes = {device.node_id: device.node for device in devices}
+    names = {node.name for node in nodes.values()}
+    mine = jobs_visible_to(actor, names) if jobs is None else jobs
+    latest = series.latest_of([f"node:{node.hex}" for node in nodes])
+    used = gpu_utilization_of_nodes(list(nodes))
+    may_see_serial = actor.may(Permission.CLUSTERS_READ)
+    return [
+        {
+            "id": str(device.id),
+            "uuid": device.uuid,
+            "node": device.node.name,
+            "cluster": device.node.cluster.name,
+            "index": device.index,
+            "model": device.model,
+            "type": device.type,
+            "memory": device.memory,
+            "serial": device.serial if may_see_serial else "",
+            "pci": device.pci,
+            "numa": device.numa,
+            "links": device.links,
+            "driver": device.driver,
+            "compute": device.compute,
+            "mig": device.mig,
+            "state": state_of(device),
+            "utilization": used.get(device.node_id, {}).get(str(device.index)),
+            **measured(latest[f"node:{device.node_id.hex}"], device.index),
+            "jobs": [
+                job
+                for job in mine.get((device.node.cluster_id, device.node.name), ())
+                if device.index in (job["gpus"] or ())
+            ],
+            "seen_at": device.seen_at,
+        }
+        for device in devices
+    ]
+
+
+def state_of(device: Device) -> str:
+    """Return "lost", "drained" or "down" as its node is, else "ready"."""
+    return "lost" if device.is_lost else device.node.state
+
+
+def measured(latest: Mapping[str, Any], index: int) -> dict[str, float | None]:
+    """Return the current measurements of a GPU; None for what is missing or old."""
+    oldest, found = clock.now_ms() - FRESH_MS, dict[str, float | None]()
+    for name, key in _MEASURED.items():
+        labels = f"counter=volatile,gpu={index}" if name.startswith("gpu.ecc") else f"gpu={index}"
+        point = latest.get(f"{name}{{{labels}}}")
+        found[key] = point["value"] if point and point["at"] >= oldest else None
+    return found
+
+
+def find_device(uuid: str) -> Device:
+    """Return the GPU with this UUID. Raises NotFound."""
+    rows = Device.objects.select_related("node__cluster").order_by("is_lost", "-seen_at")
+    row = rows.filter(uuid=uuid).first() if uuid.isprintable() else None
+    if row is None:
+        raise NotFound(f"There is no GPU {uuid[:80]!r}.")
+    return row
+
+
+def past_jobs(device: Device, actor: Actor) -> list[dict[str, Any]]:
+    """Return the latest ended jobs on this GPU that the actor may see.
+
+    Known where the portal assigns GPUs; other schedulers do not say which GPU a job had.
+    """
+    rows = (
+        Attempt.objects.filter(
+            job__in=visible_jobs(actor), node=device.node.name, state__gte=State.SUCCEEDED
+        )
+        .exclude(placement=None)
+        .select_related("job", "job__team", "job__owner", "job__org")
+        .order_by("-finished_at")
+    )
+    found = [
+        _past(attempt.job, attempt)
+        for attempt in rows[: MOST_PAST_JOBS * 10]
+        if device.uuid in (attempt.placement or {}).get("uuids", ())
+    ]
+    return found[:MOST_PAST_JOBS]
+
+
+def _past(job: Job, attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": job.number,
+        "name": job.name,
+        "org": job.org.slug,
+        "team": job.team.slug,
+        "owner": job.owner.name or job.owner.email,
+        "state": State(attempt.state).label,
+        "started_at": attempt.started_at,
+        "finished_at": attempt.finished_at,
+    }
+
+
+@platform_scope("nodes belong to no organization")
+def device_events(node: UUID, index: int) -> list[Event]:
+    """Return what the agent reported about a GPU, newest first."""
+    rows = Event.objects.filter(subject_id=node, kind__in=("node.xid", "node.noted"))
+    return [row for row in rows.order_by("-position")[:300] if row.data.get("gpu") == index][
+        :MOST_EVENTS
+    ]

@@ -1,0 +1,129 @@
+"""Pages of GPU capacity: what is free and when more becomes free, all GPUs, and one GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from clusters.free_capacity import FreeGpus
+from monitoring import devices
+from monitoring.capacity import supply_of
+from monitoring.lists import DEVICES
+from monitoring.node_page import event_line
+from monitoring.nodes import jobs_of_all
+from monitoring.web.views import HOUR_MS
+from portal.core import clock
+from portal.core.messages import Message
+from workspaces.access.permissions import Permission as P
+from workspaces.web.base import page
+
+RANGES = (
+    ("1h", Message("1 hour"), HOUR_MS),
+    ("24h", Message("24 hours"), 24 * HOUR_MS),
+    ("7d", Message("7 days"), 7 * 24 * HOUR_MS),
+    ("1y", Message("1 year"), 366 * 24 * HOUR_MS),
+)
+
+
+@page(P.NODES_READ)
+def capacity(request: Any) -> HttpResponse:
+    """Show which GPUs are free, what fits on them now, and when more becomes free."""
+    return _capacity(request)
+
+
+@page(P.CLUSTERS_READ)
+def platform_capacity(request: Any) -> HttpResponse:
+    """Show the same to operators, with all pools."""
+    return _capacity(request)
+
+
+def _capacity(request: Any) -> HttpResponse:
+    rows = supply_of(request.actor)
+    kinds = sorted({row.type for row in rows}, key=lambda kind: (kind.startswith("mig-"), kind))
+    return render(
+        request,
+        "monitoring/capacity.html",
+        {
+            "page_title": Message("Capacity"),
+            "models": [
+                _summary(kind, [r.gpus for r in rows if r.type == kind and not r.pool])
+                for kind in kinds
+            ],
+            "rows": rows,
+            "has_ends": any(row.ends for row in rows),
+        },
+    )
+
+
+def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:
+    """Sum a class over the clusters; a job runs on one of them."""
+    best = max(parts, key=lambda gpus: gpus.whole_gpus)
+    return {
+        "model": kind,
+        "total": sum(gpus.total for gpus in parts),
+        "free": sum(gpus.free for gpus in parts),
+        "largest": max(gpus.largest for gpus in parts),
+        "whole": best.whole,
+        "whole_gpus": best.whole_gpus,
+    }
+
+
+@page(DEVICES.permission)
+def gpus(request: Any) -> HttpResponse:
+    """Show all GPUs with their layout, health, measurements and jobs."""
+    crumbs = [(Message("Capacity"), f"/{request.org.slug}/capacity")]
+    return DEVICES.render(
+        request, "monitoring/gpus.html", {"page_title": Message("GPUs"), "crumbs": crumbs}
+    )
+
+
+@page(P.NODES_READ)
+def gpu(request: Any, uuid: str) -> HttpResponse:
+    """Show one GPU: what it is, what it does, and its history."""
+    device = devices.find_device(uuid)
+    may_read = request.actor.may(P.CLUSTERS_READ)
+    jobs = jobs_of_all(request.actor, {device.node.name}) if may_read else None
+    [row] = devices.device_rows([device], request.actor, jobs)
+    asked = request.GET.get("range", "")
+    chosen = asked if asked in {key for key, *_ in RANGES} else "1h"
+    span = next(ms for key, _, ms in RANGES if key == chosen)
+    node, slug = device.node, request.org.slug
+    query = {"cluster": node.cluster.name, "gpu": device.index, "start": clock.now_ms() - span}
+    return render(
+        request,
+        "monitoring/gpu.html",
+        {
+            "page_title": f"GPU {device.index} · {node.name}",
+            "crumbs": [
+                (Message("Capacity"), f"/{slug}/capacity"),
+                (Message("GPUs"), f"/{slug}/gpus"),
+            ],
+            "gpu": row,
+            "events": [
+                {"at": event.at} | event_line(event.kind, event.data)
+                for event in devices.device_events(node.id, device.index)
+            ],
+            "past": devices.past_jobs(device, request.actor),
+            "ranges": [(key, label, f"?range={key}") for key, label, _ in RANGES],
+            "range": chosen,
+            "chart_sources": [
+                {
+                    "id": device.id.hex,
+                    "name": f"{node.name} GPU {device.index}",
+                    "url": f"/api/v1/orgs/{slug}/nodes/{node.name}/metrics?{urlencode(query)}",
+                    "start": None,
+                    "isLive": chosen == "1h",
+                    "topics": [
+                        {
+                            "name": f"metrics:node:{node.id.hex}",
+                            "kind": "system",
+                            "gpu": str(device.index),
+                        }
+                    ],
+                }
+            ],
+        },
+    )

@@ -1,0 +1,165 @@
+"""What granting a request for GPUs would mean, for the operator who decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from clusters.capacity import inside_of
+from clusters.free_capacity import free_by_model
+from clusters.models import Cluster, Device, Pool, PoolRequest
+from clusters.node_capacity import NodeUsage, node_usage_in
+from clusters.services.pool_requests import Promise, promise_in
+from jobs.models import Attempt
+from monitoring.capacity import ends_in
+from schedulers import mig
+from schedulers.states import State
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+
+@dataclass
+class WhatIf:
+    """The effect of a grant in one pool.
+
+    `waiting` are the pending jobs of other teams that ask for the same GPUs, `waiting_gpus` what they
+    ask for. `busy` is how many of the GPUs must become free first, `ends` when running jobs reach
+    their limits. `plan` is the MIG change that it needs.
+    """
+
+    pool: Pool
+    promise: Promise
+    free: int
+    busy: int
+    waiting: int
+    waiting_gpus: int
+    gpu_hours: int
+    ends: list[tuple[datetime, int]]
+    short: int  # GPUs that are missing even if all were free
+    plan: mig.Plan | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            "pool": self.pool.name,
+            "cluster": self.pool.cluster.name,
+            "total": self.promise.total,
+            "promised": self.promise.promised,
+            "free": self.free,
+            "missing": self.short,
+            "must_become_free": self.busy,
+            "next_free": [{"at": at, "gpus": n} for at, n in self.ends],
+            "pending_jobs_of_others": self.waiting,
+            "pending_gpus_of_others": self.waiting_gpus,
+            "gpu_hours_held": self.gpu_hours,
+            "mig": plan
+            and {
+                "drains": plan.cost.drains,
+                "nodes": plan.nodes,
+                "missing": dict(plan.missing),
+                "gpus": [_change(change) for change in plan.changes],
+            },
+        }
+
+
+def _change(change: mig.GpuChange) -> dict[str, Any]:
+    return {
+        "node": change.gpu.node,
+        "uuid": change.gpu.uuid,
+        "removed": [one.profile for one in change.removed],
+        "created": [one.profile for one in change.created],
+    }
+
+
+def what_if(actor: Actor, row: PoolRequest) -> list[WhatIf]:
+    """Return the effect of a request in each pool that could serve it; the best first.
+
+    Operators only. Raises NotPermitted.
+    """
+    authorize(actor, Permission.CLUSTERS_READ)
+    pools = list(Pool.objects.select_related("cluster").filter(cluster__is_enabled=True))
+    clusters = {pool.cluster_id: pool.cluster for pool in pools}
+    machines = node_usage_in(clusters.values())
+    found = [
+        effect
+        for pool in pools
+        if pool.gpu_type in ("", row.gpu_type)
+        and (effect := _effect(row, pool, inside_of(pool, machines[pool.cluster_id])))
+    ]
+    return sorted(found, key=lambda e: (e.short, e.busy, e.waiting_gpus, e.pool.name))
+
+
+def _effect(row: PoolRequest, pool: Pool, inside: Sequence[NodeUsage]) -> WhatIf | None:
+    promise = promise_in(pool.cluster, pool, row.gpu_type, row.starts_at, row.ends_at)
+    plan = None
+    if row.gpu_type.startswith("mig-") and promise.total < promise.promised + row.gpus:
+        plan = _mig_plan(row, inside, promise.promised)
+        if plan is None:
+            return None
+    if not promise.total and plan is None:
+        return None
+    free = free_by_model(inside).get(row.gpu_type)
+    is_free = free.free if free else 0
+    waiting, waiting_gpus = _waiting(row, pool.cluster)
+    names = {machine.node.name for machine in inside}
+    missing = sum(plan.missing.values()) if plan else max(row.gpus - promise.left, 0)
+    hours = (row.ends_at - row.starts_at).total_seconds() / 3600
+    return WhatIf(
+        pool,
+        promise,
+        is_free,
+        max(min(row.gpus, promise.left) - is_free, 0),
+        waiting,
+        waiting_gpus,
+        round(hours * row.gpus),
+        ends_in(pool.cluster, row.gpu_type, names),
+        missing,
+        plan,
+    )
+
+
+def _waiting(row: PoolRequest, cluster: Cluster) -> tuple[int, int]:
+    """Count the pending jobs of other teams that ask for the same GPUs, and those GPUs."""
+    with platform_scope("others wait longer, of whatever organization"):
+        amounts = (
+            Attempt.objects.filter(cluster=cluster, state=State.QUEUED)
+            .exclude(job__team=row.team)
+            .filter(job__resources__has_key="gpu")
+            .values_list("job_id", "job__resources")
+        )
+        asked = {
+            job: resources["gpu"]
+            for job, resources in amounts[:20_000]
+            if f"gpu.{row.gpu_type}" in resources
+            or not any(name.startswith("gpu.") for name in resources)
+        }
+    return len(asked), sum(asked.values())
+
+
+def _mig_plan(row: PoolRequest, inside: Sequence[NodeUsage], promised: int) -> mig.Plan | None:
+    """Return how to cut the pool's GPUs so that they offer what is promised and asked."""
+    profile, states = row.gpu_type.removeprefix("mig-"), list[mig.GpuState]()
+    used = {machine.node.id: machine.used("gpu") > 0 for machine in inside}
+    for device in Device.objects.select_related("node").filter(node__in=list(used), is_lost=False):
+        model = mig.model_of(device.model, device.memory)
+        if model is None or model.profile(profile) is None:
+            continue
+        layout = None
+        if device.mig is not None:
+            layout = frozenset(
+                mig.Instance(part["start"] or 0, part["profile"])
+                for part in device.mig
+                if model.profile(part["profile"])
+            )
+        # Which GPU of a node jobs use is not known here: all of a used node count as busy
+        is_used = used[device.node_id]
+        busy = layout if is_used and layout else frozenset()
+        states.append(
+            mig.GpuState(
+                device.node.name, device.uuid, model.name, layout, busy, is_used and layout is None
+            )
+        )
+    return mig.plan(states, {profile: row.gpus + promised}) if states else None
