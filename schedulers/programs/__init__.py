@@ -14,7 +14,7 @@ from schedulers.states import Reason
 
 FETCH = "fetch_inputs.py"
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
-_FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading) .+ failed: .*)$")
+_FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading|Mounting) .+ failed: .*)$")
 
 
 @cache
