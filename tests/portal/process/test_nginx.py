@@ -231,7 +231,7 @@ def test_nginx_sends_files_of_workspaces_and_follows_no_link(site):
     root = "/api/v1/orgs/home/workspaces"
     with site.browser() as api:
         api.headers["Authorization"] = f"Bearer {site.token}"
-        assert api.post(root, json={"name": "code", "team": "home"}).status_code == 201
+        assert api.post(root, json={"name": "code"}).status_code == 201
         put = api.put(f"{root}/code/files/a%20b/c.txt", content=b"hello" * 1000)
         assert put.is_success, put.text
         found = api.get(f"{root}/code/files/a%20b/c.txt", headers={"Range": "bytes=5-9"})
