@@ -1,6 +1,6 @@
 """Run a job and save its outputs, where the portal cannot read the job's folders.
 
-    python3 muster_outputs.py PROGRAM [ARGUMENT…]
+    python3 save_outputs.py PROGRAM [ARGUMENT…]
 
 It starts the program, saves at the intervals of MUSTER_OUTPUTS, when a stop is announced, and after
 the program's end, and exits as the program did. Files go to the portal with the token of the job.
@@ -20,14 +20,16 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
+from http.client import HTTPException
+
+from schedulers.programs.portal_api import Portal, Refused
 
 YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 16 << 20  # bytes of a request for large files
 MOST_FILES = 100_000
 PATIENCE = 300.0  # seconds after the end for which a portal that does not answer is asked again
 SOON = 5.0  # seconds until files are looked at again that were being written
+PROBLEMS = (Refused, OSError, HTTPException, ValueError)
 # The same names as in jobs/saving/folder.py
 UNFINISHED = re.compile(
     r".*\.(tmp|temp|part|partial|incomplete)\Z"
@@ -37,53 +39,12 @@ UNFINISHED = re.compile(
 )
 
 
-class Refused(Exception):
-    """The portal has answered that it does not take something; `code` is for programs."""
-
-    def __init__(self, status, code, text):
-        super().__init__(text)
-        self.status, self.code = status, code
-
-
-class Portal:
-    """The portal's REST API with the token of the job."""
-
-    def __init__(self, environ):
-        self.base = f"{environ['MUSTER_URL']}/api/v1/orgs/{environ['MUSTER_ORG']}"
-        self.job = f"{self.base}/jobs/{environ['MUSTER_JOB_ID']}"
-        self.token = environ["MUSTER_TOKEN"]
-
-    def send(self, method, url, body=None, headers=None):
-        """Send a request and return headers and data. Raises Refused, OSError."""
-        is_json = not isinstance(body, bytes | type(None))
-        data = json.dumps(body).encode() if is_json else body
-        given = {"Authorization": f"Bearer {self.token}", **(headers or {})}
-        if is_json:
-            given["Content-Type"] = "application/json"
-        request = urllib.request.Request(url, data, given, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                text = answer.read()
-                return answer.headers, json.loads(text) if text else None
-        except urllib.error.HTTPError as error:
-            raise refusal(error) from error
-
-
-def refusal(error):
-    """Return what the portal says in its problem document."""
-    try:
-        problem = json.loads(error.read())
-        text = problem.get("detail") or problem.get("title") or str(error)
-        return Refused(error.code, problem.get("code", ""), text)
-    except (ValueError, AttributeError, OSError):
-        return Refused(error.code, "", str(error))
-
-
 class Output:
     """A folder of the job, and what was saved of it."""
 
-    def __init__(self, portal, about, folder):
+    def __init__(self, portal, org, job, about, folder):
         self.portal, self.name, self.folder = portal, about["name"], folder
+        self.org, self.url = f"orgs/{org}", f"orgs/{org}/jobs/{job}/outputs/{about['name']}"
         self.every = about.get("every") or 0
         self.due = time.monotonic() + self.every if self.every else None
         self.index = about.get("index") or 0
@@ -92,10 +53,6 @@ class Output:
         self.place = None  # address of its repository
         self.trouble = ""
         self.pause = SOON
-
-    @property
-    def url(self):
-        return f"{self.portal.job}/outputs/{self.name}"
 
     def save(self, until=None, has_succeeded=False, is_end=False):
         """Save what is whole. `until` is the time after which a changed file is not; None: all are.
@@ -110,7 +67,7 @@ class Output:
             return not changing
         if self.place is None:
             about = self.portal.send("POST", self.url, {"index": self.index})[1]
-            self.place = f"{self.portal.base}/{about['kind']}s/{about['repository']}"
+            self.place = f"{self.org}/{about['kind']}s/{about['repository']}"
         for attempt in (1, 2):
             shas, moving = self.hashed(files)
             self.upload(shas, files, moving)
@@ -244,7 +201,7 @@ class Output:
                 self.portal.send("PATCH", where, data, {**kind, "Upload-Offset": str(at)})
                 at += len(data)
                 failures = 0
-            except OSError:
+            except (OSError, HTTPException):
                 failures += 1
                 if failures > 5:
                     raise
@@ -284,7 +241,7 @@ class Saver:
         try:
             is_whole = output.save(until=time.time())
             pause, output.pause = (every if is_whole else min(SOON, every)), SOON
-        except (Refused, OSError) as error:
+        except PROBLEMS as error:
             complain(output, error)
             pause, output.pause = output.pause, min(output.pause * 2, PATIENCE)
         output.due = time.monotonic() + pause if every else None
@@ -301,7 +258,7 @@ class Saver:
                 try:
                     output.save(until=cut_at, has_succeeded=code == 0, is_end=True)
                     break
-                except (Refused, OSError) as error:
+                except PROBLEMS as error:
                     complain(output, error)
                     if time.monotonic() + pause > deadline:
                         print(
@@ -323,7 +280,7 @@ def complain(output, error):
     print(f"muster: output {output.name} could not be saved: {text}", file=sys.stderr, flush=True)
     try:
         output.report(text)
-    except (Refused, OSError):
+    except PROBLEMS:
         pass
 
 
@@ -338,10 +295,11 @@ def started(argv):
 def main(argv):
     outputs = []
     if os.environ.get("NODE_RANK", "0") == "0":  # the first node saves for all
-        portal = Portal(os.environ)
+        portal = Portal(os.environ["MUSTER_URL"], os.environ["MUSTER_TOKEN"])
+        org, job = os.environ["MUSTER_ORG"], os.environ["MUSTER_JOB_ID"]
         for about in json.loads(os.environ["MUSTER_OUTPUTS"]):
             folder = os.environ[about["variable"]]
-            outputs.append(Output(portal, about, folder))
+            outputs.append(Output(portal, org, job, about, folder))
     if not outputs:
         os.execvp(argv[0], argv)
     child = started(argv)
