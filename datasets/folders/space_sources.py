@@ -32,8 +32,9 @@ def _largest(asked: Asked, most: int) -> Sequence[Use]:
     return [_use(asked, row, detail=_files(row.files)) for row in rows]
 
 
-def _files(n: int) -> Message:
-    return Message.plural(n, "{n} file", "{n} files", n=f"{n:,}")
+def _files(n: int) -> Message | str:
+    """Say how many files there were when they were last counted."""
+    return Message.plural(n, "{n} file", "{n} files", n=f"{n:,}") if n else ""
 
 
 def _unused(asked: Asked, most: int) -> Sequence[Use]:
@@ -43,7 +44,8 @@ def _unused(asked: Asked, most: int) -> Sequence[Use]:
 def _trash(asked: Asked, most: int) -> Iterator[Use]:
     page = reverse("workspaces-trash", kwargs={"org": asked.org})
     days = timedelta(days=settings.MUSTER_TRASH_DAYS)
-    for row in _rows(asked, is_deleted=True).order_by("-used_bytes")[:most]:
+    rows = _rows(asked, is_deleted=True).filter(used_bytes__gt=0).order_by("-used_bytes")
+    for row in rows[:most]:
         assert row.deleted_at is not None
         yield Use(
             row.name,
@@ -70,7 +72,7 @@ def _uploads(asked: Asked, most: int) -> Iterator[Use]:
         yield _use(asked, row, 0, reason=reason, step=Message("Resume it, or wait"))
 
 
-def _use(asked: Asked, row: SharedFolder, size: int | None = None, **more: Message) -> Use:
+def _use(asked: Asked, row: SharedFolder, size: int | None = None, **more: Message | str) -> Use:
     page = reverse("workspace", kwargs={"org": asked.org, "workspace": row.name})
     size = row.used_bytes if size is None else size
     return Use(row.name, size, row.team.slug, row.owner.email, page, **more)

@@ -87,9 +87,10 @@ export class SpecDocument {
     if (!yaml.isMap(pair.value)) {
       if (shown(pair.value) !== value) pair.value = renewed(pair.value, value, true);
       if (mode !== "ro") return;
-      const comment = pair.value.comment;
+      const { comment } = pair.value;
       pair.value = this.doc.createNode({ workspace: value });
-      Object.assign(pair.value, { comment, flow: true });
+      pair.value.comment = comment;
+      pair.value.flow = true;
     }
     const map = pair.value;
     if (shown(map.get("workspace", true)) !== value) map.set("workspace", value);
@@ -97,7 +98,8 @@ export class SpecDocument {
     else map.delete("read_only");
     if (map.items.length > 1) return;
     const { comment } = map;
-    pair.value = Object.assign(new yaml.Scalar(value), { comment });
+    pair.value = new yaml.Scalar(value);
+    pair.value.comment = comment;
   }
 
   #node(path) {

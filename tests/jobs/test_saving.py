@@ -145,6 +145,14 @@ def test_half_written_files_keep_their_last_content(stage):
     assert contents(save_now(job)) == whole
 
 
+def test_job_killed_while_it_wrote_its_only_file_is_told_why_nothing_is_saved(stage):
+    job, attempt = started(stage)
+    write(attempt, at=time.time(), weights="cut")
+    end(attempt, Reason.KILLED_BY_SIGNAL)
+    row = save_now(job)
+    assert row.version is None and str(row.message).startswith("Nothing was saved: weights was")
+
+
 def test_file_that_changes_while_it_is_read_is_left_out(stage, monkeypatch):
     job, attempt = started(stage)
     write(attempt, weights="old", other="other")
