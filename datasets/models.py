@@ -320,7 +320,7 @@ class FolderLock(TenantModel):
     """A lock that a WebDAV client has taken; `data` is read by `datasets.folders.dav.locks`."""
 
     folder = models.ForeignKey(SharedFolder, on_delete=models.CASCADE, related_name="+")
-    token = models.CharField(max_length=80, unique=True)
+    token = models.CharField(max_length=128, unique=True)  # WsgiDAV's have 82
     path = models.CharField(max_length=5000)  # as the client names it, below /dav
     data = models.JSONField()
     expires_at = models.DateTimeField()

@@ -18,4 +18,5 @@ class Migration(migrations.Migration):
             "directory",
             models.CharField(default=portal.core.ids.unguessable, max_length=32),
         ),
+        migrations.AlterField("folderlock", "token", models.CharField(max_length=128, unique=True)),
     ]

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from datasets.folders import entries, selectors, services, usage
 from datasets.folders.representations import folder_detail
@@ -359,3 +360,26 @@ def test_storage_shows_what_workspaces_take(stage):
     with no_scope():
         for page in ("use", "unused"):
             assert story.client(story.ben).get(f"/atlas/storage/{page}").status_code == 200
+
+
+def test_listing_by_webdav_asks_for_all_locks_once(stage):
+    for number in range(30):
+        put(stage.ben, stage.code, f"many/{number}")
+    client = stage.story.api(stage.story.ben)
+
+    def ask(method: str, path: str, body: bytes = b"", **headers: str):
+        with no_scope(), CaptureQueriesContext(connection) as queries:
+            answer = client.generic(method, f"/dav/atlas/code/{path}", body, headers=headers)
+        locks = [one for one in queries if "datasets_folderlock" in one["sql"]]
+        return answer, len(locks)
+
+    lock = (
+        b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>'
+        b"<locktype><write/></locktype></lockinfo>"
+    )
+    first = ask("LOCK", "many/7", lock, Depth="0")[0]
+    assert first.status_code == 200, first.content.decode()
+    listed, asked = ask("PROPFIND", "many/", Depth="1")
+    assert (listed.status_code, asked) == (207, 1)
+    assert listed.content.count(b"activelock>") == 2  # of one file, begin and end
+    assert ask("PUT", "many/7", b"x")[0].status_code == 423
