@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db import IntegrityError, models, transaction
@@ -21,12 +21,6 @@ from portal.core.messages import Message
 
 Row = TypeVar("Row", bound=models.Model)
 BY = "muster"  # in the events of what was long in the trash
-
-
-class Record(Protocol):
-    """Record an event of a row."""
-
-    def __call__(self, kind: str, by: str, row: Any, /, **data: Any) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class Trash(Generic[Row]):
     model: type[Row]
     missing: str
     taken: Callable[[Row], Conflict]
-    record: Record
+    record: Callable[..., None]  # (kind, by, row, **data)
     free: Callable[[Row], dict[str, Any]]
     related: tuple[str, ...] = ("team", "owner")
     purgeable: Mapping[str, Any] = field(default_factory=dict)

@@ -33,7 +33,7 @@ def _discard(pk: object, before: datetime) -> bool:
     if row is None:
         return False
     storage.release(row)
-    before = {"version": row.version, "status": row.status}
-    record_model("upload_discarded", BY, row.model, before=before)
+    facts = {"version": row.version, "status": row.status}
+    record_model("upload_discarded", BY, row.model, before=facts)
     row.delete()
     return True
