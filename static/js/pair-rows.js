@@ -16,8 +16,7 @@ export function createPairs(element, onChange) {
   let options = [];
 
   const rows = () => [...body.children];
-  const read = (row) =>
-    [...row.querySelectorAll("[data-part]")].map((field) => field.value.trim());
+  const read = (row) => [...row.querySelectorAll("[data-part]")].map((field) => field.value.trim());
   const entries = () => uniquePairs(rows().map(read));
 
   function add(name = "", value = "", mode = "") {

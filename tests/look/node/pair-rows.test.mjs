@@ -21,5 +21,11 @@ test("form rows keep order, also while a name is typed that another row has", ()
 });
 
 test("rows of workspaces keep their mode", () => {
-  assert.deepEqual(uniquePairs([["a", "b", "ro"], ["a", "c", ""]]), [["a", "b", "ro"]]);
+  assert.deepEqual(
+    uniquePairs([
+      ["a", "b", "ro"],
+      ["a", "c", ""],
+    ]),
+    [["a", "b", "ro"]],
+  );
 });
