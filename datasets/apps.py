@@ -21,6 +21,7 @@ class DatasetsConfig(AppConfig):
         from django.conf import settings
 
         from datasets import selectors  # models are loaded by now
+        from datasets.folders.space_sources import SOURCE
         from datasets.protocols import PROTOCOLS
         from datasets.space_sources import SOURCES
         from datasets.web.navigation import ENTRIES
@@ -31,7 +32,7 @@ class DatasetsConfig(AppConfig):
         from workspaces.quotas import space
 
         files.register(selectors.referenced)
-        space.register(*SOURCES)
+        space.register(*SOURCES, SOURCE)
         protocols.register(*PROTOCOLS)
         protocols.allow_larger_bodies("", UPLOAD_FORM, protocols.UPLOAD)
         navigation.register(*ENTRIES)

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from portal.core import clock
+from portal.core.ids import unguessable
 from portal.core.message_fields import MessageField
 from workspaces.models import Team, User
 from workspaces.tenancy.models import TenantModel
@@ -238,7 +239,8 @@ class SharedFolder(TenantModel):
     """A workspace of a team: a folder that people and jobs read and write, without versions.
 
     Pages and the API say "workspace"; the Django app `workspaces` is about tenancy, so the code
-    does not. `portal.blobs.folders` has the files. `used_bytes` are held in the storage quota of
+    does not. `portal.blobs.folders` has the files; `directory` is the random name of their folder,
+    which only jobs that mount it may know. `used_bytes` are held in the storage quota of
     owner, team and organization; `datasets.folders.usage` counts what jobs have written.
     """
 
@@ -252,6 +254,7 @@ class SharedFolder(TenantModel):
     quota = models.BigIntegerField(null=True)  # bytes; None: only the quotas above it
     used_bytes = models.BigIntegerField(default=0)
     files = models.BigIntegerField(default=0)  # when they were last counted
+    directory = models.CharField(max_length=32, default=unguessable)  # "": as the id
     counted_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
     updated_at = models.DateTimeField(default=clock.now)
@@ -317,7 +320,7 @@ class FolderLock(TenantModel):
     """A lock that a WebDAV client has taken; `data` is read by `datasets.folders.dav.locks`."""
 
     folder = models.ForeignKey(SharedFolder, on_delete=models.CASCADE, related_name="+")
-    token = models.CharField(max_length=80, unique=True)
+    token = models.CharField(max_length=128, unique=True)  # WsgiDAV's have 82
     path = models.CharField(max_length=5000)  # as the client names it, below /dav
     data = models.JSONField()
     expires_at = models.DateTimeField()

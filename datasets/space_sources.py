@@ -68,7 +68,8 @@ def _unused(kind: Kind) -> Callable[[Asked, int], Sequence[Use]]:
 def _trash(asked: Asked, kind: Kind, most: int) -> Iterator[Use]:
     page = reverse("repository-trash", kwargs={"org": asked.org, "kind": kind})
     days = timedelta(days=settings.MUSTER_TRASH_DAYS)
-    for row in _rows(asked, kind, is_deleted=True).order_by("-stored_bytes")[:most]:
+    rows = _rows(asked, kind, is_deleted=True).filter(stored_bytes__gt=0)
+    for row in rows.order_by("-stored_bytes")[:most]:
         assert row.deleted_at is not None
         end = row.deleted_at + days
         reason = (

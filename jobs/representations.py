@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 
 from clusters.models import Cluster
 from jobs.job_specs import spec_of
-from jobs.models import Attempt, Dependency, Job, JobInput
+from jobs.models import Attempt, Dependency, Job, JobInput, JobWorkspace
 from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
 from jobs.saving.represent import output_rows
@@ -91,6 +91,7 @@ def job_detail(job: Job) -> dict[str, Any]:
         "attempts": [attempt_row(a) for a in current],
         "after": [need.needs.number for need in needs],
         "inputs": [input_row(one) for one in inputs_of(job)],
+        "workspaces": workspace_rows(job),
         "parent": job.parent.number if job.parent else None,
         "cancel_asked_by": job.cancel_asked_by,
         "pool": job.pool.name if job.pool else None,
@@ -120,6 +121,23 @@ def input_row(one: JobInput) -> dict[str, Any]:
         "commit": one.commit,
         "exists": is_there,
     }
+
+
+def workspace_rows(job: Job) -> list[dict[str, Any]]:
+    """Return the workspaces that a job mounts; without a page once one was deleted."""
+    if not job.spec.get("workspaces"):
+        return []
+    rows = JobWorkspace.objects.filter(job=job).select_related("folder").order_by("name")
+    return [
+        {
+            "name": one.name,
+            "variable": data_variable("MUSTER_WORKSPACE", one.name),
+            "workspace": one.folder.name if one.folder else one.workspace,
+            "read_only": one.read_only,
+            "exists": one.folder is not None and one.folder.deleted_at is None,
+        }
+        for one in rows
+    ]
 
 
 def deletion_row(job: Job) -> dict[str, Any] | None:

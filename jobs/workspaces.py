@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from datasets.folders import access
 from datasets.folders.selectors import tree_of, visible_folders
 from datasets.models import SharedFolder
 from jobs.models import Attempt, Job, JobWorkspace
+from portal.blobs.folders import root_folder
 from portal.core.errors import PortalError
 from portal.core.messages import Message
 from schedulers.contract import FolderMount
@@ -28,21 +30,30 @@ class JobFolders:
 
 def mount_of(name: str, folder: SharedFolder, path: str, read_only: bool) -> FolderMount:
     """Return what a backend needs to know about a workspace."""
-    return FolderMount(name, str(tree_of(folder).path), path, read_only)
+    place = tree_of(folder).path
+    return FolderMount(
+        name,
+        str(place),
+        path,
+        read_only,
+        tree=str(place.relative_to(root_folder())),
+        text=folder.name,
+    )
 
 
-def folders_of(attempts: Sequence[Attempt]) -> dict[UUID, JobFolders]:
+def folders_of(attempts: Sequence[Attempt], backend: Any = None) -> dict[UUID, JobFolders]:
     """Return the workspaces of these attempts by job. One query, or none if no job has any."""
+    is_private = getattr(backend, "has_private_mounts", False)
     jobs = {a.job_id: a.job for a in attempts if a.job.spec.get("workspaces")}
     if not jobs:
         return {}
     rows = defaultdict[UUID, list[JobWorkspace]](list)
     for row in JobWorkspace.objects.filter(job__in=list(jobs)).order_by("name"):
         rows[row.job_id].append(row)
-    return {pk: _folders_of(job, rows[pk]) for pk, job in jobs.items()}
+    return {pk: _folders_of(job, rows[pk], is_private=is_private) for pk, job in jobs.items()}
 
 
-def _folders_of(job: Job, rows: Sequence[JobWorkspace]) -> JobFolders:
+def _folders_of(job: Job, rows: Sequence[JobWorkspace], *, is_private: bool) -> JobFolders:
     with org_scope(job.org_id):
         try:
             owner = actor_of(job.owner).enter(job.org)
@@ -51,7 +62,8 @@ def _folders_of(job: Job, rows: Sequence[JobWorkspace]) -> JobFolders:
         mounts = []
         for row in rows:
             folder = visible_folders(owner).filter(id__in=[row.folder_id]).first()
-            if folder is None or not (row.read_only or access.may_write(owner, folder)):
+            may_read_only = row.read_only and is_private
+            if folder is None or not (may_read_only or access.may_write(owner, folder)):
                 return JobFolders(refusal=_refusal(row))
             entry = job.spec["workspaces"].get(row.name, "")
             path = str(entry.get("path", "")) if isinstance(entry, dict) else ""

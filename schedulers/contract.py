@@ -117,14 +117,16 @@ class InputFiles:
 class FolderMount:
     """A folder of the portal's file system that a job shares with people and other jobs.
 
-    `folder` is its absolute path there. `path` is where the job wants it besides
-    MUSTER_WORKSPACE_NAME, or empty.
+    `folder` is its absolute path there, `tree` the one below the folder of all workspaces, by which
+    other machines find it. `path` is where the job wants it besides MUSTER_WORKSPACE_NAME, or empty.
     """
 
     name: str
     folder: str
     path: str = ""
     read_only: bool = False
+    tree: str = ""
+    text: str = ""  # its name, for people
 
 
 @dataclass(frozen=True)
@@ -428,6 +430,13 @@ class SupportsInputs(Protocol):
 
 class SupportsWorkspaces(Protocol):
     """A backend with Capability.WORKSPACES."""
+
+    @property
+    def has_private_mounts(self) -> bool:
+        """Whether a job has no other way to a folder than its mount.
+
+        Otherwise a job could write to what is mounted read-only.
+        """
 
     def check_workspaces(self, launch: Launch) -> None:
         """Raise Rejected if a workspace cannot be mounted here."""

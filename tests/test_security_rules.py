@@ -60,8 +60,9 @@ CONNECTS = {
     "workspaces/identity/ldap/connection.py",
     "workspaces/identity/oidc/protocol.py",
     # Programs in jobs, which only know the portal's address.
+    "schedulers/programs/portal_api.py",
     "schedulers/programs/fetch_inputs.py",
-    "jobs/saving/programs/muster_outputs.py",
+    "schedulers/programs/save_outputs.py",
     "schedulers/images/registry.py",
     "schedulers/kubernetes/transport.py",
     "schedulers/kubernetes/access.py",

@@ -47,4 +47,4 @@ def invitations_of(folder: SharedFolder) -> list[FolderInvitation]:
 
 def tree_of(folder: SharedFolder) -> SharedTree:
     """Return the files of a shared folder."""
-    return shared_tree(folder.org_id, folder.id)
+    return shared_tree(folder.org_id, folder.directory or folder.id.hex)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from datasets.folders import usage
 from datasets.folders.access import check_may_manage
@@ -14,16 +13,16 @@ from datasets.folders.selectors import tree_of
 from datasets.models import FolderInvitation, SharedFolder, Visibility
 from datasets.names import checked_name
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
+from portal.core.trash import Trash
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Membership, Team, User
 
 LONGEST_DESCRIPTION = 500
 MOST_BYTES = 1 << 60  # of a quota
-BY = "muster"
 _FIELDS = ("name", "description", "visibility", "quota")
 
 
@@ -50,7 +49,7 @@ def create_folder(
         quota=_checked("quota", quota),
         counted_at=clock.now(),
     )
-    _save_new_name(row)
+    TRASH.save(row)
     tree_of(row).create()
     record_change("created", actor.email, row, after=_facts(row))
     return row
@@ -80,7 +79,7 @@ def update_folder(
     after = _facts(row)
     if after != before:
         row.updated_at = clock.now()
-        _save_new_name(row)
+        TRASH.save(row)
         record_change("updated", actor.email, row, **changes(before, after))
     return row
 
@@ -128,80 +127,27 @@ def delete_folder(*, actor: Actor, folder: SharedFolder) -> SharedFolder:
     """Move a shared folder to the trash; its name becomes free. Raises NotPermitted."""
     check_may_manage(actor, folder)
     row = locked(folder)
-    row.deleted_at = row.updated_at = clock.now()
-    row.save(update_fields=["deleted_at", "updated_at"])
-    record_change("deleted", actor.email, row, before={"bytes": row.used_bytes})
-    return row
+    return TRASH.put(row, actor.email, {"bytes": row.used_bytes})
 
 
 @transaction.atomic
 def restore_folder(*, actor: Actor, folder: SharedFolder) -> SharedFolder:
     """Take it out of the trash. Idempotent. Raises Conflict if its name was taken."""
     check_may_manage(actor, folder)
-    row = locked(folder, with_trash=True)
-    if row.deleted_at is not None:
-        before = {"deleted_at": row.deleted_at.isoformat()}
-        row.deleted_at, row.updated_at = None, clock.now()
-        _save_new_name(row)
-        record_change("restored", actor.email, row, before=before)
-    return row
+    return TRASH.restore(folder, actor.email)
 
 
 @transaction.atomic
 def purge_folder(*, actor: Actor, folder: SharedFolder) -> None:
     """Delete one in the trash permanently with its files. Raises Conflict, NotPermitted."""
     check_may_manage(actor, folder)
-    row = locked(folder, with_trash=True)
-    if row.deleted_at is None:
-        raise Conflict(
-            Message("{name} is not in the trash. Delete it first.", name=row.name),
-            code="not_deleted",
-        )
-    _purge(row, actor.email)
+    row = TRASH.locked(folder, with_trash=True, is_to_be_purged=True)
+    TRASH.purge(row, actor.email)
 
 
 def purge_trash(before: datetime) -> int:
     """Delete the shared folders moved to the trash before a time; return their number."""
-    ids = SharedFolder.objects.filter(deleted_at__lt=before).values_list("id", flat=True)
-    return sum(_purge_old(pk, before) for pk in list(ids))
-
-
-@transaction.atomic
-def _purge_old(pk: UUID, before: datetime) -> bool:
-    rows = SharedFolder.objects.select_for_update(of=("self",)).select_related("team")
-    row = rows.filter(id=pk, deleted_at__lt=before).first()
-    if row is None:  # restored in the meantime
-        return False
-    _purge(row, BY)
-    return True
-
-
-def _purge(row: SharedFolder, by: str) -> None:
-    usage.release(row, row.used_bytes)
-    record_change("purged", by, row, before={"bytes": row.used_bytes})
-    tree = tree_of(row)
-    row.delete()
-    transaction.on_commit(tree.remove)
-
-
-def locked(folder: SharedFolder, *, with_trash: bool = False) -> SharedFolder:
-    """Lock a shared folder until the transaction ends and return its row.
-
-    Raises NotFound, and Conflict for one in the trash.
-    """
-    row = (
-        SharedFolder.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("team", "owner")
-        .filter(id=folder.id)
-        .first()
-    )
-    if row is None:
-        raise NotFound(Message("{name} was deleted.", name=folder.name), code="no_workspace")
-    if row.deleted_at is not None and not with_trash:
-        raise Conflict(
-            Message("{name} is in the trash. Restore it first.", name=row.name), code="deleted"
-        )
-    return row  # type: ignore[no-any-return]
+    return TRASH.purge_old(before)
 
 
 def record_change(kind: str, by: str, folder: SharedFolder, **data: Any) -> None:
@@ -230,16 +176,22 @@ def _checked(field: str, value: Any) -> Any:
     return text
 
 
-def _save_new_name(row: SharedFolder) -> None:
-    try:
-        with transaction.atomic():
-            row.save()
-    except IntegrityError as error:
-        raise Conflict(
-            Message("The name {name} is taken in this organization.", name=row.name),
-            code="already_exists",
-        ) from error
+def _taken(row: SharedFolder) -> Conflict:
+    return Conflict(
+        Message("The name {name} is taken in this organization.", name=row.name),
+        code="already_exists",
+    )
+
+
+def _free(row: SharedFolder) -> dict[str, Any]:
+    usage.release(row, row.used_bytes)
+    transaction.on_commit(tree_of(row).remove)
+    return {"bytes": row.used_bytes}
 
 
 def _facts(row: SharedFolder) -> dict[str, Any]:
     return {field: getattr(row, field) for field in _FIELDS}
+
+
+TRASH = Trash(SharedFolder, "no_workspace", _taken, record_change, _free)
+locked = TRASH.locked  # every writer locks the folder first

@@ -1,33 +1,16 @@
-"""Lock repositories and record events: what all services of datasets share."""
+"""Lock repositories, record events and keep the trash: what all services of datasets share."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from datasets.models import Repository
-from portal.core.errors import Conflict, NotFound
+from datasets import storage
+from datasets.models import Ref, Repository, Version
+from datasets.uses import commits_in_use
+from portal.core.errors import Conflict
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
-
-
-def locked(repository: Repository, *, with_trash: bool = False) -> Repository:
-    """Lock a repository until the transaction ends and return its row.
-
-    Every writer does so first. Raises NotFound, and Conflict for one in the trash.
-    """
-    row = (
-        Repository.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("team", "owner")
-        .filter(id=repository.id)
-        .first()
-    )
-    if row is None:
-        raise NotFound(Message("{name} was deleted.", name=repository.name), code="no_repository")
-    if row.deleted_at is not None and not with_trash:
-        raise Conflict(
-            Message("{name} is in the trash. Restore it first.", name=row.name), code="deleted"
-        )
-    return row  # type: ignore[no-any-return]
+from portal.core.trash import Trash
 
 
 def record_change(kind: str, by: str, repository: Repository, **data: Any) -> None:
@@ -43,3 +26,47 @@ def record_change(kind: str, by: str, repository: Repository, **data: Any) -> No
             {**named, **data},
         )
     )
+
+
+def check_no_hold(row: Repository) -> None:
+    """Raise Conflict under a legal hold."""
+    if row.legal_hold:
+        raise Conflict(
+            Message(
+                "{name} is under a legal hold ({reason}), so nothing of it can be deleted.",
+                name=row.name,
+                reason=row.legal_hold,
+            ),
+            code="legal_hold",
+        )
+
+
+def _taken(row: Repository) -> Conflict:
+    return Conflict(
+        Message("The name {name} is taken in this organization.", name=row.name),
+        code="already_exists",
+    )
+
+
+def _free(row: Repository) -> dict[str, Any]:
+    check_no_hold(row)
+    storage.release(row, row.stored_bytes)
+    Ref.objects.filter(repository=row).delete()
+    return {"bytes": row.stored_bytes}
+
+
+def _is_in_use(row: Repository) -> bool:
+    in_use = commits_in_use(row.org_id)
+    return bool(Version.objects.filter(repository=row, commit__in=in_use).exists())
+
+
+TRASH = Trash(
+    Repository,
+    "no_repository",
+    _taken,
+    record_change,
+    _free,
+    purgeable={"legal_hold": ""},
+    is_in_use=_is_in_use,
+)
+locked = TRASH.locked  # every writer locks the repository first

@@ -7,8 +7,7 @@ from django.db import transaction
 from datasets.access import check_may_write
 from datasets.models import Ref, Repository, Version
 from datasets.names import checked_message, checked_ref
-from datasets.services.records import locked, record_change
-from datasets.services.repositories import check_no_hold
+from datasets.services.records import check_no_hold, locked, record_change
 from portal.core.errors import Conflict, NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor

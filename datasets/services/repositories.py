@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
-from datasets import storage
 from datasets.access import check_may_manage
 from datasets.models import Kind, Ref, Repository, Share, Visibility
 from datasets.names import checked_name
-from datasets.services.records import locked, record_change
+from datasets.services.records import TRASH, check_no_hold, locked, record_change
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import changes
@@ -57,7 +56,7 @@ def create_repository(
         description=_checked_text("description", description),
         visibility=_checked_visibility(visibility),
     )
-    _save_new_name(row)
+    TRASH.save(row)
     Ref.objects.create(
         org_id=row.org_id, repository=row, kind=Ref.Kind.BRANCH, name=row.default_branch
     )
@@ -98,7 +97,7 @@ def update_repository(
     after = _facts(row)
     if after != before:
         row.updated_at = clock.now()
-        _save_new_name(row)
+        TRASH.save(row)
         record_change("updated", actor.email, row, **changes(before, after))
     return row
 
@@ -135,58 +134,22 @@ def delete_repository(*, actor: Actor, repository: Repository) -> Repository:
     check_may_manage(actor, repository)
     row = locked(repository)
     check_no_hold(row)
-    row.deleted_at = row.updated_at = clock.now()
-    row.save(update_fields=["deleted_at", "updated_at"])
-    record_change("deleted", actor.email, row, before={"bytes": row.stored_bytes})
-    return row
+    return TRASH.put(row, actor.email, {"bytes": row.stored_bytes})
 
 
 @transaction.atomic
 def restore_repository(*, actor: Actor, repository: Repository) -> Repository:
     """Take a repository out of the trash. Idempotent. Raises Conflict if its name was taken."""
     check_may_manage(actor, repository)
-    row = locked(repository, with_trash=True)
-    if row.deleted_at is not None:
-        before = {"deleted_at": row.deleted_at.isoformat()}
-        row.deleted_at, row.updated_at = None, clock.now()
-        _save_new_name(row)
-        record_change("restored", actor.email, row, before=before)
-    return row
+    return TRASH.restore(repository, actor.email)
 
 
 @transaction.atomic
 def purge_repository(*, actor: Actor, repository: Repository) -> None:
     """Delete a repository in the trash permanently. Raises Conflict, NotPermitted."""
     check_may_manage(actor, repository)
-    row = locked(repository, with_trash=True)
-    if row.deleted_at is None:
-        raise Conflict(
-            Message("{name} is not in the trash. Delete it first.", name=row.name),
-            code="not_deleted",
-        )
-    purge(row, actor.email)
-
-
-def purge(row: Repository, by: str) -> None:
-    """Delete a locked repository permanently with its versions. Raises Conflict."""
-    check_no_hold(row)
-    storage.release(row, row.stored_bytes)
-    record_change("purged", by, row, before={"bytes": row.stored_bytes})
-    Ref.objects.filter(repository=row).delete()
-    row.delete()
-
-
-def check_no_hold(row: Repository) -> None:
-    """Raise Conflict under a legal hold."""
-    if row.legal_hold:
-        raise Conflict(
-            Message(
-                "{name} is under a legal hold ({reason}), so nothing of it can be deleted.",
-                name=row.name,
-                reason=row.legal_hold,
-            ),
-            code="legal_hold",
-        )
+    row = TRASH.locked(repository, with_trash=True, is_to_be_purged=True)
+    TRASH.purge(row, actor.email)
 
 
 def _checked(row: Repository, field: str, value: Any) -> Any:
@@ -218,17 +181,6 @@ def _checked_text(field: str, text: str) -> str:
             field, Message("must be at most {n} characters long", n=LONGEST_DESCRIPTION)
         )
     return text
-
-
-def _save_new_name(row: Repository) -> None:
-    try:
-        with transaction.atomic():
-            row.save()
-    except IntegrityError as error:
-        raise Conflict(
-            Message("The name {name} is taken in this organization.", name=row.name),
-            code="already_exists",
-        ) from error
 
 
 def _facts(row: Repository) -> dict[str, Any]:

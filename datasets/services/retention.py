@@ -13,8 +13,7 @@ from datasets import storage
 from datasets.access import check_may_manage
 from datasets.models import Block, Content, Import, ImportedFile, Ref, Repository, Upload, Version
 from datasets.selectors import tree_of
-from datasets.services.records import locked, record_change
-from datasets.services.repositories import check_no_hold, purge
+from datasets.services.records import TRASH, check_no_hold, locked, record_change
 from datasets.uses import commits_in_use
 from datasets.xet.stored import forget
 from portal.blobs.files import file_store
@@ -118,8 +117,7 @@ def apply_rules(repository: Repository) -> int:
 
 def purge_trash(before: datetime) -> int:
     """Delete the repositories moved to the trash before a time; return their number."""
-    ids = Repository.objects.filter(deleted_at__lt=before, legal_hold="")
-    return sum(_purge(pk, before) for pk in list(ids.values_list("id", flat=True)))
+    return TRASH.purge_old(before)
 
 
 def discard_abandoned(before: datetime) -> int:
@@ -132,19 +130,6 @@ def discard_abandoned(before: datetime) -> int:
     ended = Import.objects.filter(ended_at__lt=before)
     ImportedFile.objects.filter(imported__in=ended).delete()
     return len(rows)
-
-
-@transaction.atomic
-def _purge(pk: UUID, before: datetime) -> bool:
-    row = Repository.objects.select_for_update(of=("self",)).select_related("team").filter(id=pk)
-    found = row.filter(deleted_at__lt=before, legal_hold="").first()
-    if found is None:  # restored in the meantime
-        return False
-    in_use = commits_in_use(found.org_id)
-    if Version.objects.filter(repository=found, commit__in=in_use).exists():
-        return False
-    purge(found, BY)
-    return True
 
 
 def _candidates(repository: Repository, keep_last: int, keep_days: int) -> list[Version]:

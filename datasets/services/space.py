@@ -13,8 +13,7 @@ from django.db.models import Count, Sum
 from datasets.access import check_may_manage
 from datasets.models import Content, Ref, Repository, Upload, Version
 from datasets.references import referred_to
-from datasets.services.records import locked, record_change
-from datasets.services.repositories import check_no_hold
+from datasets.services.records import check_no_hold, locked, record_change
 from datasets.services.retention import collect_unused, used_contents
 from datasets.services.uploads import received
 from portal.blobs.files import file_store

@@ -103,14 +103,17 @@ class Place:
         }
 
     def usage(self, path: str = "") -> dict[str, str]:
-        """Return commands that download the files: ours, and that of the Hub's client."""
+        """Return commands that use the files: in a job, ours, and that of the Hub's client."""
         name = self.row.name + (f"@{self.at}" if self.at else "")
         include = f" --include {shlex.quote(f'{path}/*')}" if path else ""
         endpoint = self.request.build_absolute_uri("/hf")
         hub = f"{self.request.org.slug}/{self.row.name}"
         kind = " --repo-type dataset" if self.row.kind == Kind.DATASET else ""
         at = f" --revision {shlex.quote(self.at)}" if self.at else ""
+        of_kind = "" if self.row.kind == Kind.DATASET else "checkpoint:"
         return {
+            "job": f"muster run --input {shlex.quote(f'data={of_kind}{name}')}"
+            " -- 'ls $MUSTER_INPUT_DATA'",
             "command": f"muster {self.row.kind} download {shlex.quote(name)} ./data{include}",
             "hub": f"HF_ENDPOINT={endpoint} hf download {hub}{kind}{at}{include}",
         }

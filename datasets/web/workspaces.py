@@ -457,5 +457,6 @@ def _usage(place: Place) -> dict[str, str]:
     name = shlex.quote(place.row.name)
     return {
         "spec": f"workspaces:\n  code: {place.row.name}",
-        "upload": f"muster workspace upload ./src {name}",
+        "upload": f"muster workspace upload ./src {name}\n"
+        f"muster run --workspace code={name} -- 'ls $MUSTER_WORKSPACE_CODE'",
     }

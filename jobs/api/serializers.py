@@ -119,6 +119,14 @@ class JobInputSerializer(serializers.Serializer):  # type: ignore[type-arg]
     exists = serializers.BooleanField(help_text="Whether the version was not deleted since.")
 
 
+class JobWorkspaceSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField(help_text="As in the spec.")
+    variable = serializers.CharField(help_text="The variable that has its path.")
+    workspace = serializers.CharField()
+    read_only = serializers.BooleanField()
+    exists = serializers.BooleanField()
+
+
 class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     id = serializers.UUIDField()
     number = serializers.IntegerField()
@@ -207,6 +215,7 @@ class JobDetailSerializer(JobSerializer):
     attempts = serializers.ListField(child=serializers.DictField())
     after = serializers.ListField(child=serializers.IntegerField())
     inputs = JobInputSerializer(many=True)
+    workspaces = JobWorkspaceSerializer(many=True)
     parent = serializers.IntegerField(allow_null=True)
     cancel_asked_by = serializers.CharField()
     pool = serializers.CharField(allow_null=True)

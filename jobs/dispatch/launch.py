@@ -183,7 +183,7 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
         pool,
         inputs=tuple(inputs),
         workspaces=tuple(
-            FolderMount(name, "", entry.path, entry.read_only)
+            FolderMount(name, "", entry.path, entry.read_only, text=entry.workspace)
             for name, entry in spec.workspaces.items()
         ),
         **_grant_options(pool, grant),

@@ -83,7 +83,7 @@ class SubmissionPool:
         begun = begin(attempts)
         data, waiting = prepare(backend, with_resumed(data_of(attempts), attempts, begun))
         launches = build_launches(
-            attempts, claim.orphans, claim.cluster, data, begun, folders_of(attempts)
+            attempts, claim.orphans, claim.cluster, data, begun, folders_of(attempts, backend)
         )
         note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _completed

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from uuid import UUID
 
 from jobs.inputs import JobData, files_of
 from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from jobs.outputs import output_of
-from jobs.saving.scripts import PROGRAM, script_with_outputs
+from jobs.saving.scripts import script_with_outputs
 from jobs.saving.starting import Begun
 from schedulers.contract import Launch
+from schedulers.programs import SAVE, source_of
 from schedulers.spec.names import data_variable
 
 
@@ -63,7 +63,7 @@ def with_outputs(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> La
         script=script,
         output_paths=paths,
         env={**launch.env, **_variables(launch, attempt, begun)},
-        programs={**launch.programs, PROGRAM: _program()},
+        programs={**launch.programs, SAVE: source_of(SAVE)},
     )
 
 
@@ -84,7 +84,3 @@ def _variables(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> dict
         for one in begun
     ]
     return {"MUSTER_OUTPUTS": json.dumps(about), "MUSTER_SAVE_GRACE": f"{launch.grace:g}"}
-
-
-def _program() -> bytes:
-    return (Path(__file__).parent / "programs" / PROGRAM).read_bytes()

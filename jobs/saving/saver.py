@@ -130,7 +130,7 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
             return _Result()
         found = _listed(folder, attempt)
         if not found.files:
-            return _Result(not found.changing, _note(found))
+            return _Result(not found.changing, _cut_note(found, attempt) or _note(found))
         rows_of(row).update(state=OutputState.SAVING)
         actor = actor_for(attempt)
         repository = repository_of(attempt, spec, actor)
@@ -229,6 +229,18 @@ def _checked(paths: Iterable[str]) -> list[str]:
         except InvalidInput:
             continue
     return found
+
+
+def _cut_note(found: Listing, attempt: Attempt) -> str:
+    """Say why nothing was saved of a job that was killed while it wrote its files."""
+    if not found.changing or not State(attempt.state).is_final:
+        return ""
+    return Message(
+        "Nothing was saved: {path} was written in the last {n} s before the job was killed, so it "
+        "may be cut.",
+        path=found.changing[0][:200],
+        n=f"{folders.YOUNG:g}",
+    )
 
 
 def _note(found: Listing) -> str:

@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from jobs.saving.starting import Begun
+from schedulers.programs import SAVE
 from schedulers.spec.names import data_variable
 
-PROGRAM = "muster_outputs.py"
 _FOLDER = """\
 export {variable}="$MUSTER_OUTPUT_DIR"/{name}
 """
@@ -62,7 +62,7 @@ def script_with_outputs(
     if not is_visible:
         mark = "MUSTER_" + hashlib.sha256(script.encode()).hexdigest()[:16].upper()
         text += _BESIDE.format(
-            mark=mark, script=script if script.endswith("\n") else f"{script}\n", program=PROGRAM
+            mark=mark, script=script if script.endswith("\n") else f"{script}\n", program=SAVE
         )
     return f"{first}{text}{rest}"
 

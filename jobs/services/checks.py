@@ -98,8 +98,8 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Require the cluster and installation to support the spec's features. Raises InvalidInput."""
-    # Only image features depend on the backend options, and few backends check.
-    options = (lambda: cluster.config) if spec.image else None
+    # Only these features depend on the options of the backend.
+    options = (lambda: cluster.config) if spec.image or spec.workspaces else None
     has = {
         *HERE,
         *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options)),

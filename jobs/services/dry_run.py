@@ -170,11 +170,11 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
                 lambda: check_mounts(actor, team, spec, place),
                 Message("The inputs can be mounted at their paths."),
             )
-        if spec.workspaces:
+        if spec.workspaces and all(check.is_ok for check in checks if check.name == "workspaces"):
             _try(
                 checks,
                 "workspace mounts",
-                lambda: check_workspaces(actor, team, spec, place),
+                lambda: check_workspaces(actor, team, spec, place, resolve_workspaces(actor, spec)),
                 Message("The workspaces can be mounted."),
             )
         if lost := warning(cluster):

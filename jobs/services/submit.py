@@ -65,7 +65,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     data = inputs.resolve_inputs(actor, team, spec)
     inputs.check_mounts(actor, team, spec, place)
     folders = workspaces.resolve_workspaces(actor, spec)
-    workspaces.check_workspaces(actor, team, spec, place)
+    workspaces.check_workspaces(actor, team, spec, place, folders)
     needs = find_needs(actor, spec)
     _check_needs(needs)
     job = _new_job(actor, team, spec, place, request)

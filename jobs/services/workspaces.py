@@ -53,11 +53,27 @@ def resolve_workspaces(actor: Actor, spec: JobSpec) -> list[ResolvedWorkspace]:
     return found
 
 
-def check_workspaces(actor: Actor, team: Team, spec: JobSpec, place: Place) -> None:
-    """Require the cluster to be able to mount the workspaces."""
-    if not spec.workspaces or Capability.WORKSPACES not in capabilities_of(place.cluster.backend):
+def check_workspaces(
+    actor: Actor, team: Team, spec: JobSpec, place: Place, found: Sequence[ResolvedWorkspace]
+) -> None:
+    """Require the cluster to be able to mount the workspaces, for this person. Raises InvalidInput."""
+    cluster = place.cluster
+    if not found or Capability.WORKSPACES not in capabilities_of(
+        cluster.backend, lambda: cluster.config
+    ):
         return  # `Feature.WORKSPACES` has refused it
-    backend: Any = backend_of(place.cluster)
+    backend: Any = backend_of(cluster)
+    for one in found if not backend.has_private_mounts else ():
+        if not access.may_write(actor, one.folder):
+            raise InvalidInput.at(
+                f"workspaces.{one.name}",
+                Message(
+                    "You may only read {name}. Jobs on {cluster} could also write to it, because "
+                    "they have the rights of one user of that cluster.",
+                    name=one.folder.name,
+                    cluster=cluster.name,
+                ),
+            )
     try:
         backend.check_workspaces(rehearsal_launch(place.pool, team, actor, spec))
     except Rejected as error:

@@ -7,9 +7,10 @@ Names below a folder are data. Each one is opened relative to its parent with O_
 symbolic link that a job leaves there, also one that replaces a folder at the wrong moment, leads
 nowhere: neither reads nor writes leave the folder. Devices, pipes and sockets are not opened.
 
-A file appears whole: it is written aside and renamed. The folders above one are private to the
-portal; below it everybody may write by default ACL, because jobs have users of their own and only
-get what is mounted for them.
+A file appears whole: it is written aside and renamed. Below a folder everybody may write by default
+ACL, because jobs have users of their own. The folders above can be entered but not listed, and the
+name of one is random and never shown: only jobs that it was mounted for can know it. Where a
+cluster mounts nothing for a job (Slurm), that is what keeps workspaces apart.
 """
 
 from __future__ import annotations
@@ -124,8 +125,8 @@ class SharedTree:
         """Make the folder. Idempotent. Raises Unavailable if the disk is full."""
         try:
             self._incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for private in (self._base.parent, self._base):
-                private.chmod(0o700)
+            for above in (self._base.parent, self._base):
+                above.chmod(0o711)
             self.path.mkdir(mode=0o777, exist_ok=True)
             self.path.chmod(0o777)
             with suppress(OSError):  # a file system without ACLs: the umask of jobs counts
@@ -501,9 +502,9 @@ def _exists(path: str) -> Conflict:
     )
 
 
-def shared_tree(org_id: UUID, folder_id: UUID) -> SharedTree:
+def shared_tree(org_id: UUID, directory: str) -> SharedTree:
     """Return the files of a folder in the portal's data, or where MUSTER_WORKSPACES says."""
-    return _tree_at(root_folder() / org_id.hex, folder_id.hex)
+    return _tree_at(root_folder() / org_id.hex, directory)
 
 
 def root_folder() -> Path:

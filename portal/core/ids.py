@@ -23,3 +23,8 @@ def uuid7() -> uuid.UUID:
         _last = stamp
     value = (stamp >> 12 & (1 << 48) - 1) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64 | 0b10 << 62
     return uuid.UUID(int=value | secrets.randbits(62))
+
+
+def unguessable() -> str:
+    """Return 32 random hexadecimal digits, which nobody can guess."""
+    return secrets.token_hex(16)

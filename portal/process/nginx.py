@@ -13,7 +13,8 @@ from pathlib import Path
 
 from portal.process.words import Refusal
 
-RULES = Path(__file__).resolve().parents[2] / "deploy" / "nginx-server.conf"
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+RULES, FILES = DEPLOY / "nginx-server.conf", DEPLOY / "nginx-files.conf"
 _DIRECT = "set $muster_scheme $scheme;"
 # The last address of X-Forwarded-For, which the proxy has written.
 _BEHIND_PROXY = """\
@@ -21,14 +22,6 @@ set_real_ip_from 0.0.0.0/0;
         set_real_ip_from ::/0;
         real_ip_header X-Forwarded-For;
         set $muster_scheme $http_x_forwarded_proto;"""
-
-
-# nginx passes on few headers of the web process, so it sets these again.
-_HEADERS = """\
-add_header X-Content-Type-Options nosniff always;
-            add_header X-Frame-Options DENY always;
-            add_header Referrer-Policy same-origin always;
-            add_header Content-Security-Policy "default-src 'none'; style-src 'unsafe-inline'; sandbox" always;"""
 
 
 def find_nginx() -> str:
@@ -49,7 +42,6 @@ def write_configuration(folder: Path, sockets: Path, host: str, port: int) -> Pa
     `sockets` contains the Unix sockets of the web and live processes.
     """
     from portal.settings import env
-    from portal.web.transfers import ACCELERATED, ACCELERATED_FOLDERS
 
     workspaces = env.text("MUSTER_WORKSPACES", f"{folder.parent}/workspaces")
 
@@ -82,23 +74,9 @@ http {{
         listen {listen} backlog=2048;
         {client}
         include "{RULES}";
-        # Stored files, which the web process allows by X-Accel-Redirect (portal/web/transfers.py).
-        location {ACCELERATED} {{
-            internal;
-            alias "{folder.parent}/blobs/files/";
-            sendfile on;
-            sendfile_max_chunk 2m;
-            {_HEADERS}
-        }}
-        # Files of workspaces, where jobs may leave links, also in the last moment.
-        location {ACCELERATED_FOLDERS} {{
-            internal;
-            alias "{workspaces}/";
-            disable_symlinks on from="{workspaces}";
-            sendfile on;
-            sendfile_max_chunk 2m;
-            {_HEADERS}
-        }}
+        set $muster_files "{folder.parent}/blobs/files/";
+        set $muster_workspaces "{workspaces.rstrip("/")}/";
+        include "{FILES}";
     }}
 }}
 """

@@ -42,7 +42,9 @@ def set_alias(
         raise InvalidInput.at("alias", Message("must be one of at most {n}", n=MOST_ALIASES))
     _write_aliases(model, {**model.aliases, name: row.version})
     was = {} if before is None else {"before": {"alias": name, "version": before}}
-    record_model("alias_set", actor, model, **was, after={"alias": name, "version": row.version})
+    record_model(
+        "alias_set", actor.email, model, **was, after={"alias": name, "version": row.version}
+    )
     return model
 
 
@@ -61,7 +63,7 @@ def delete_alias(
     _check_condition(alias, row.aliases[alias], if_version)
     before = {"alias": alias, "version": row.aliases[alias]}
     _write_aliases(row, {name: v for name, v in row.aliases.items() if name != alias})
-    record_model("alias_deleted", actor, row, before=before)
+    record_model("alias_deleted", actor.email, row, before=before)
     return row
 
 

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from portal.core import clock, texts
-from portal.core.errors import Conflict, NotFound
 from portal.core.events import changes
-from portal.core.messages import Message
 from registry.models import ModelVersion, RegisteredModel
 from registry.names import checked_card, checked_name, merged_tags
-from registry.services.records import check_unchanged, locked_model, record_model, shortened
-from registry.storage import release
+from registry.services.records import (
+    TRASH,
+    check_unchanged,
+    locked_model,
+    record_model,
+    shortened,
+)
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
@@ -43,8 +46,8 @@ def create_model(
         tags=merged_tags({}, tags or {}),
         requires_approval=requires_approval,
     )
-    _save_new_name(row)
-    record_model("created", actor, row, after=shortened(_facts(row)))
+    TRASH.save(row)
+    record_model("created", actor.email, row, after=shortened(_facts(row)))
     return row
 
 
@@ -83,9 +86,9 @@ def update_model(
     after = _facts(row)
     if before != after:
         row.updated_at = clock.now()
-        _save_new_name(row)
+        TRASH.save(row)
         moved = changes(before, after)
-        record_model("updated", actor, row, **{k: shortened(v) for k, v in moved.items()})
+        record_model("updated", actor.email, row, **{k: shortened(v) for k, v in moved.items()})
     return row
 
 
@@ -97,69 +100,30 @@ def delete_model(*, actor: Actor, model: RegisteredModel) -> RegisteredModel:
     """
     authorize(actor, Permission.MODELS_WRITE, model.team_id)
     row = locked_model(model)
-    if ModelVersion.objects.filter(model=row, approval=ModelVersion.Approval.APPROVED).exists():
-        authorize(actor, Permission.MODELS_APPROVE, model.team_id)
-    row.deleted_at = row.updated_at = clock.now()
-    row.save(update_fields=["deleted_at", "updated_at"])
-    record_model("deleted", actor, row, before={"aliases": row.aliases})
-    return row
+    _check_may_delete(actor, row)
+    return TRASH.put(row, actor.email, {"aliases": row.aliases})
 
 
 @transaction.atomic
 def restore_model(*, actor: Actor, model: RegisteredModel) -> RegisteredModel:
     """Take a model out of the trash. Idempotent. Raises Conflict if its name was taken."""
     authorize(actor, Permission.MODELS_WRITE, model.team_id)
-    row = _locked_anywhere(model)
-    if row.deleted_at is not None:
-        before = {"deleted_at": row.deleted_at.isoformat()}
-        row.deleted_at, row.updated_at = None, clock.now()
-        _save_new_name(row)
-        record_model("restored", actor, row, before=before)
-    return row
+    return TRASH.restore(model, actor.email)
 
 
 @transaction.atomic
 def purge_model(*, actor: Actor, model: RegisteredModel) -> None:
     """Delete a model in the trash permanently, with its versions. Raises Conflict, NotPermitted."""
     authorize(actor, Permission.MODELS_WRITE, model.team_id)
-    row = _locked_anywhere(model)
-    if row.deleted_at is None:
-        raise Conflict(Message("{name} is not in the trash.", name=row.name))
-    versions = list(ModelVersion.objects.filter(model=row).select_related("model"))
-    if any(v.approval == ModelVersion.Approval.APPROVED for v in versions):
-        authorize(actor, Permission.MODELS_APPROVE, model.team_id)
-    for version in versions:
-        release(version)
-    record_model("purged", actor, row, before={"versions": len(versions)})
-    row.delete()
+    row = TRASH.locked(model, with_trash=True, is_to_be_purged=True)
+    _check_may_delete(actor, row)
+    TRASH.purge(row, actor.email)
 
 
-def _locked_anywhere(model: RegisteredModel) -> RegisteredModel:
-    row = (
-        RegisteredModel.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("team")
-        .filter(id=model.id)
-        .first()
-    )
-    if row is None:
-        raise NotFound(Message("{name} was deleted.", name=model.name), code="no_model")
-    return row  # type: ignore[no-any-return]
-
-
-def _save_new_name(row: RegisteredModel) -> None:
-    """Save the row. Raises Conflict if another model of the team has its name."""
-    try:
-        with transaction.atomic():
-            row.save()
-    except IntegrityError:
-        raise Conflict(
-            Message(
-                "{team} already has a model {name}. Choose another name, or add a version to it.",
-                team=row.team.slug,
-                name=row.name,
-            ),
-            code="name_taken",
-        ) from None
+def _check_may_delete(actor: Actor, row: RegisteredModel) -> None:
+    """Raise NotPermitted where a version is approved, unless the actor may approve."""
+    if ModelVersion.objects.filter(model=row, approval=ModelVersion.Approval.APPROVED).exists():
+        authorize(actor, Permission.MODELS_APPROVE, row.team_id)
 
 
 def _facts(row: RegisteredModel) -> dict[str, Any]:

@@ -9,28 +9,10 @@ from typing import Any
 from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
+from portal.core.trash import Trash
+from registry import storage
 from registry.models import ModelVersion, RegisteredModel
 from workspaces.access.actors import Actor
-
-
-def locked_model(model: RegisteredModel) -> RegisteredModel:
-    """Lock a model until the transaction ends and return its row.
-
-    Writers of versions and aliases lock it first. Raises Conflict for a model in the trash.
-    """
-    row = (
-        RegisteredModel.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("team")
-        .filter(id=model.id)
-        .first()
-    )
-    if row is None:
-        raise NotFound(Message("{name} was deleted.", name=model.name), code="no_model")
-    if row.deleted_at is not None:
-        raise Conflict(
-            Message("{name} is in the trash. Restore it first.", name=row.name), code="deleted"
-        )
-    return row  # type: ignore[no-any-return]
 
 
 def locked_version(version: ModelVersion) -> ModelVersion:
@@ -56,19 +38,15 @@ def check_unchanged(row: RegisteredModel | ModelVersion, seen_at: datetime | Non
         )
 
 
-def record_model(kind: str, actor: Actor, model: RegisteredModel, **data: Any) -> None:
+def record_model(kind: str, by: str, model: RegisteredModel, **data: Any) -> None:
     """Record an event of a model."""
     named = {"name": model.name, "team": model.team.slug}
-    record(
-        EventRecord(
-            f"model.{kind}", model.org_id, "model", model.id, actor.email, {**named, **data}
-        )
-    )
+    record(EventRecord(f"model.{kind}", model.org_id, "model", model.id, by, {**named, **data}))
 
 
 def record_version(kind: str, actor: Actor, version: ModelVersion, **data: Any) -> None:
     """Record an event of a version; its subject is the model."""
-    record_model(kind, actor, version.model, version=version.version, **data)
+    record_model(kind, actor.email, version.model, version=version.version, **data)
 
 
 def shortened(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,3 +55,25 @@ def shortened(values: Mapping[str, Any]) -> dict[str, Any]:
         name: f"{value[:200]}…" if isinstance(value, str) and len(value) > 200 else value
         for name, value in values.items()
     }
+
+
+def _taken(row: RegisteredModel) -> Conflict:
+    return Conflict(
+        Message(
+            "{team} already has a model {name}. Choose another name, or add a version to it.",
+            team=row.team.slug,
+            name=row.name,
+        ),
+        code="name_taken",
+    )
+
+
+def _free(row: RegisteredModel) -> dict[str, Any]:
+    versions = list(ModelVersion.objects.filter(model=row).select_related("model"))
+    for version in versions:
+        storage.release(version)
+    return {"versions": len(versions)}
+
+
+TRASH = Trash(RegisteredModel, "no_model", _taken, record_model, _free, related=("team",))
+locked_model = TRASH.locked  # writers of versions and aliases lock the model first

@@ -85,6 +85,13 @@ class KubernetesBackend:
         }
     )
 
+    @classmethod
+    def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
+        """Return the capabilities; workspaces only if the operator named their volume."""
+        return cls.capabilities | (
+            {Capability.WORKSPACES} if options.get("workspaces_claim") else set()
+        )
+
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._places, self._is_release_refused = logs.LogPositions(), False
@@ -136,6 +143,11 @@ class KubernetesBackend:
 
     def check_inputs(self, launch: Launch) -> None:
         pod.check_inputs(launch, self.site)
+
+    has_private_mounts: ClassVar[bool] = True
+
+    def check_workspaces(self, launch: Launch) -> None:
+        pod.check_workspaces(launch, self.site)
 
     def render(self, launch: Launch) -> str:
         made = pod.build(launch, self.site, self._products_of(launch))

@@ -7,7 +7,7 @@ hostPath volumes, which the restricted Pod Security of the namespaces forbids.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,15 +30,18 @@ def with_program(launch: Launch, claim: str) -> Launch:
     return replace(launch, programs=programs)
 
 
-def check(launch: Launch, mounted: Iterable[str]) -> None:
+def check(launch: Launch, mounted: Sequence[str]) -> None:
     """Raise Rejected for a path that is taken."""
-    taken = [*_KEPT, *mounted]
     for one in launch.inputs:
-        if one.path and any(_is_inside(one.path, other) for other in taken):
-            raise Rejected(
-                Message("{path} has other files in this cluster's containers.", path=one.path),
-                f"inputs.{one.name}.path",
-            )
+        check_free_path(one.path, mounted, f"inputs.{one.name}.path")
+
+
+def check_free_path(path: str, mounted: Iterable[str], field: str) -> None:
+    """Raise Rejected for a path that is taken; an empty one is not."""
+    if path and any(_is_inside(path, other) for other in (*_KEPT, *mounted)):
+        raise Rejected(
+            Message("{path} has other files in this cluster's containers.", path=path), field
+        )
 
 
 def environment(launch: Launch) -> dict[str, str]:

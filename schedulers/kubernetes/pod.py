@@ -15,7 +15,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Output, OutputRetention, Rejected
-from schedulers.kubernetes import inputs, names
+from schedulers.kubernetes import inputs, names, workspaces
 from schedulers.kubernetes.entrypoint import START
 
 Object = dict[str, Any]
@@ -47,6 +47,7 @@ class KubernetesSettings:
     # the claim for outputs; without one the output is deleted with the pod
     outputs: tuple[str, str] | None = None
     data: str = ""  # the claim with the portal's data folder; without one inputs are fetched
+    workspaces: str = ""  # the claim with all workspaces
     fetch_image: str = ""  # of the container that fetches them; empty: `image`, else the job's
 
 
@@ -68,6 +69,7 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
     namespace = names.namespace_name(site.prefix, launch.org, launch.team)
     _check(launch)
     check_inputs(launch, site)
+    check_workspaces(launch, site)
     launch = inputs.with_program(launch, site.data)
     meta = {
         "name": name,
@@ -97,6 +99,11 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
 def check_inputs(launch: Launch, site: KubernetesSettings) -> None:
     """Raise Rejected for an input whose path is taken."""
     inputs.check(launch, [path for _, path in _claims(site)])
+
+
+def check_workspaces(launch: Launch, site: KubernetesSettings) -> None:
+    """Raise Rejected for a workspace that pods do not see, or whose path is taken."""
+    workspaces.check(launch, site.workspaces, [path for _, path in _claims(site)])
 
 
 def owned_by(made: Object, job: Object) -> Object:
@@ -135,6 +142,7 @@ def environment(launch: Launch, name: str, site: KubernetesSettings) -> dict[str
         **launch.env,
         **own,
         **inputs.environment(launch),
+        **workspaces.environment(launch),
         **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.files},
     }
 
@@ -328,6 +336,8 @@ def _pod(
             "runAsUser": site.user,
             "runAsGroup": site.user,
             "fsGroup": site.user,
+            # with the files of others in it, nothing is to be changed for each pod
+            **({"fsGroupChangePolicy": "OnRootMismatch"} if launch.workspaces else {}),
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [main],
@@ -436,6 +446,7 @@ def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object
             {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.shm_size)}}
         )
     found += inputs.volumes(launch, site.data)
+    found += workspaces.volumes(launch, site.workspaces)
     return found + [
         {"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}}
         for i, (claim, _) in enumerate(_claims(site))
@@ -459,6 +470,7 @@ def _mounts(launch: Launch, site: KubernetesSettings) -> list[Object]:
         for name, path in launch.output_paths.items()
     ]
     found += inputs.mounts(launch, site.data)
+    found += workspaces.mounts(launch)
     return found + [
         {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(claims)
     ]

@@ -98,6 +98,15 @@ class Config:
             "Empty: each pod fetches its inputs from the portal."
         ),
     )
+    workspaces_claim: str = option(
+        Message("Workspaces"),
+        default="",
+        is_rare=True,
+        note=Message(
+            "Claim in each namespace with the content of MUSTER_WORKSPACES (ReadWriteMany). "
+            "Empty: jobs cannot use workspaces."
+        ),
+    )
     fetch_image: str = option(
         Message("Image that fetches inputs"),
         default="",
@@ -143,7 +152,8 @@ def site_of(given: Config) -> KubernetesSettings:
         user=given.user_id,
         shared=tuple(_shared(word, "shared") for word in given.shared),
         outputs=_outputs(given),
-        data=_claim(given.data_claim),
+        data=_claim(given.data_claim, "data_claim"),
+        workspaces=_claim(given.workspaces_claim, "workspaces_claim"),
         fetch_image=_image(given.fetch_image),
     )
 
@@ -170,11 +180,9 @@ def _toleration(word: str) -> Mapping[str, str]:
     return {"key": key, **rule, **({"effect": effect} if effect else {})}
 
 
-def _claim(name: str) -> str:
+def _claim(name: str, option: str) -> str:
     if name and not _CLAIM.fullmatch(name):
-        raise Rejected(
-            Message("{name} is not the name of a claim.", name=repr(name[:80])), "data_claim"
-        )
+        raise Rejected(Message("{name} is not the name of a claim.", name=repr(name[:80])), option)
     return name
 
 

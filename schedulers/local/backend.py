@@ -213,6 +213,9 @@ class LocalBackend:
             if fault := one.path and mount_fault(one.path):
                 raise Rejected(fault, f"inputs.{one.name}.path")
 
+    # Without mounts, `check_workspaces` refuses what is to be read-only.
+    has_private_mounts: ClassVar[bool] = True
+
     def check_workspaces(self, launch: Launch) -> None:
         apart = self.isolation
         for one in () if launch.image else launch.workspaces:

@@ -12,15 +12,23 @@ from schedulers.contract import Launch
 from schedulers.exit_reasons import EndReason
 from schedulers.states import Reason
 
-FETCH = "fetch_inputs.py"
+FETCH, SAVE = "fetch_inputs.py", "save_outputs.py"
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
-_FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading) .+ failed: .*)$")
+_FUTURE = "from __future__ import annotations\n"  # only valid at the beginning of a file
+_CLIENT = "from schedulers.programs.portal_api import Portal, Refused\n"
+_FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading|Mounting) .+ failed: .*)$")
 
 
 @cache
 def source_of(name: str) -> bytes:
-    """Return the text of a program."""
-    return (Path(__file__).parent / name).read_bytes()
+    """Return the text of a program, which is one file on the node: it brings its client along."""
+    folder = Path(__file__).parent
+    program = (folder / name).read_text()
+    for line in (_FUTURE, _CLIENT):
+        if line not in program:
+            raise AssertionError(f"{name} has no line {line}")
+        program = program.replace(line, "")
+    return f"{(folder / 'portal_api.py').read_text()}\n\n{program}".encode()
 
 
 def fetch_settings(launch: Launch, folder: str, *, by_name: bool = False, **more: Any) -> str:

@@ -16,7 +16,6 @@ import http.client
 import json
 import os
 import shutil
-import ssl
 import stat
 import sys
 import threading
@@ -24,69 +23,18 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
+
+from schedulers.programs.portal_api import Portal, Refused
 
 T = TypeVar("T")
 Json = dict[str, Any]
-THREADS, PAGE, PIECE, TRIES, TIMEOUT = 8, 1000, 1 << 20, 6, 60
+THREADS, PAGE, PIECE, TRIES = 8, 1000, 1 << 20, 6
 FAILED = 76
 
 
 class Failure(Exception):
     """A version cannot be fetched, and trying again does not help."""
-
-
-class Portal:
-    """The portal's REST API; each thread has a connection of its own."""
-
-    def __init__(self, url: str, token: str):
-        self.parts = urlsplit(url)
-        if self.parts.scheme not in ("http", "https") or not self.parts.hostname:
-            raise Failure("the portal has no address that this node knows (MUSTER_URL)")
-        self.token, self.local = token, threading.local()
-
-    def get(self, path: str, offset: int = 0) -> http.client.HTTPResponse:
-        """Return the open answer to a request, which the caller reads to its end."""
-        connection: http.client.HTTPConnection | None = getattr(self.local, "connection", None)
-        if connection is None:
-            host, port = self.parts.hostname or "", self.parts.port
-            if self.parts.scheme == "https":
-                context = ssl.create_default_context()
-                connection = http.client.HTTPSConnection(
-                    host, port, timeout=TIMEOUT, context=context
-                )
-            else:
-                connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT)
-            self.local.connection = connection
-        headers = {"Authorization": "Bearer " + self.token, "Accept-Encoding": "identity"}
-        if offset:
-            headers["Range"] = f"bytes={offset}-"
-        try:
-            address = f"{self.parts.path.rstrip('/')}/api/v1/{path}"
-            connection.request("GET", address, None, headers)
-            answer = connection.getresponse()
-        except BaseException:
-            self.drop()
-            raise
-        if answer.status in (200, 206):
-            return answer
-        text = answer.read(4096).decode(errors="replace")
-        self.drop()
-        if answer.status in (408, 429) or answer.status >= 500:
-            raise OSError(f"the portal answered {answer.status}")
-        try:
-            text = json.loads(text)["detail"]
-        except (ValueError, KeyError, TypeError):
-            text = text[:200]
-        raise Failure(f"{text} ({answer.status})")
-
-    def drop(self) -> None:
-        connection, self.local.connection = getattr(self.local, "connection", None), None
-        if connection is not None:
-            connection.close()
-
-    def read(self, path: str) -> Json:
-        return dict(again(lambda: json.loads(self.get(path).read()), self))
 
 
 def again(work: Callable[[], T], portal: Portal) -> T:
@@ -105,11 +53,15 @@ def again(work: Callable[[], T], portal: Portal) -> T:
 LASTING = (13, 28, 30, 36, 122)  # EACCES, ENOSPC, EROFS, ENAMETOOLONG, EDQUOT
 
 
+def read(portal: Portal, path: str) -> Json:
+    return dict(again(lambda: portal.send("GET", path)[1], portal))
+
+
 def files_of(portal: Portal, entry: Json) -> Iterator[Json]:
     after: Any = ""
     while True:
         query = {"revision": entry["commit"], "recursive": 1, "limit": PAGE, "after": after}
-        page = portal.read(f"{entry['path']}/tree?{urlencode(query)}")
+        page = read(portal, f"{entry['path']}/tree?{urlencode(query)}")
         yield from page["items"]
         after = page.get("next")
         if not after:
@@ -139,7 +91,8 @@ def fetch_file(portal: Portal, entry: Json, root: str, row: Json) -> None:
             if have > row["bytes"]:
                 restart(out)
             if have < row["bytes"]:
-                answer = portal.get(where, have)
+                asked = {"Range": f"bytes={have}-"} if have else None
+                answer = portal.open("GET", where, headers=asked)
                 if answer.status == 200 and have:
                     portal.drop()
                     restart(out)
@@ -258,7 +211,7 @@ def main(argv: list[str]) -> int:
         for entry in settings["inputs"]:
             text = entry["text"]
             provide(portal, entry, folder, settings["limit"])
-    except (Failure, OSError) as error:
+    except (Failure, Refused, OSError) as error:
         why = " ".join(str(error).split())[:500]
         said = f"muster: Fetching {text} failed: {why}"
         print(said, flush=True)

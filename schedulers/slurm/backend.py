@@ -36,7 +36,7 @@ from schedulers.contract import (
 from schedulers.slurm import script, states
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
-from schedulers.slurm.inputs import check_mounts
+from schedulers.slurm.inputs import check_mounts, check_workspaces
 from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
@@ -176,6 +176,15 @@ class Config:
         is_rare=True,
         note=Message("GiB for each user; what was not used for longest is removed. 0: no limit."),
     )
+    workspaces_folder: str = option(
+        Message("Workspaces"),
+        default="",
+        is_rare=True,
+        note=Message(
+            "Path by which nodes see MUSTER_WORKSPACES, mounted with write access. "
+            "Empty: jobs cannot use workspaces."
+        ),
+    )
     users: tuple[str, ...] = option(
         Message("Users of teams"),
         default=(),
@@ -216,10 +225,13 @@ class SlurmBackend:
 
     @classmethod
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
-        """Return the capabilities; images only if the operator configured a container runtime."""
-        return cls.capabilities | (
-            {Capability.IMAGES} if options.get("containers") not in (None, "", "none") else set()
-        )
+        """Return the capabilities; images and workspaces only if the operator configured them."""
+        found = set(cls.capabilities)
+        if options.get("containers") not in (None, "", "none"):
+            found.add(Capability.IMAGES)
+        if options.get("workspaces_folder"):
+            found.add(Capability.WORKSPACES)
+        return frozenset(found)
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -281,6 +293,12 @@ class SlurmBackend:
 
     def check_inputs(self, launch: Launch) -> None:
         check_mounts(launch)
+
+    # The user of the jobs owns the way to all workspaces; a mount only hides it.
+    has_private_mounts: ClassVar[bool] = False
+
+    def check_workspaces(self, launch: Launch) -> None:
+        check_workspaces(launch, self.site.inputs, self.site.images.kind)
 
     def check_identity(self, identity: Identity) -> None:
         build_request(Launch(key="identity", name="", script="", identity=identity), self.site)

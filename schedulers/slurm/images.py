@@ -138,8 +138,8 @@ PYXIS = r"""if [ "$how" = pyxis ]; then
         esac
     done
     for i in "${!trees[@]}"; do
-        all=$all,${trees[$i]}:$folder/inputs/${names[$i]}:ro
-        [ -z "${paths[$i]}" ] || all=$all,${trees[$i]}:${paths[$i]}:ro
+        all=$all,${trees[$i]}:$folder/${places[$i]}:${modes[$i]}
+        [ -z "${paths[$i]}" ] || all=$all,${trees[$i]}:${paths[$i]}:${modes[$i]}
     done
     more=(--container-image="$what" --container-mounts="$all"); run=(sh "$folder/rank" "$folder")
 else
@@ -157,8 +157,8 @@ apptainer)
     what=$(on_disk .sif "") || what=docker://$image
     options=(--bind "$folder"); for mount in "${mounts[@]}"; do options+=(--bind "$mount"); done
     for i in "${!trees[@]}"; do
-        options+=(--bind "${trees[$i]}:$folder/inputs/${names[$i]}:ro")
-        [ -z "${paths[$i]}" ] || options+=(--bind "${trees[$i]}:${paths[$i]}:ro")
+        options+=(--bind "${trees[$i]}:$folder/${places[$i]}:${modes[$i]}")
+        [ -z "${paths[$i]}" ] || options+=(--bind "${trees[$i]}:${paths[$i]}:${modes[$i]}")
     done
     [ "$gpus" -gt 0 ] && options+=(--nv)
     said=$("$apptainer" exec "$what" sh -c : 2>&1) || lost "${said##*$'\n'}"
@@ -170,8 +170,13 @@ charliecloud)
     fi
     options=(--bind "$folder:/mnt"); for mount in "${mounts[@]}"; do options+=(--bind "$mount"); done
     for i in "${!trees[@]}"; do
-        options+=(--bind "${trees[$i]}:/mnt/inputs/${names[$i]}")
-        [ -z "${paths[$i]}" ] || options+=(--bind "${trees[$i]}:${paths[$i]}")
+        [[ "${modes[$i]} ${places[$i]}" == "ro workspaces/"* ]] &&
+            lost "Charliecloud mounts nothing read-only: leave \`read_only\` out"
+        options+=(--bind "${trees[$i]}:/mnt/${places[$i]}")
+        [ -z "${paths[$i]}" ] && continue
+        [ -d "$what" ] && [ ! -d "$what${paths[$i]}" ] &&
+            lost "it has no folder ${paths[$i]} for ${texts[$i]}, and Charliecloud cannot make one: leave \`path\` out"
+        options+=(--bind "${trees[$i]}:${paths[$i]}")
     done
     [ -e "$what/ch/environment" ] && options+=(--set-env)
     said=$(ch-run "${options[@]}" "$what" -- sh -c : 2>&1) || lost "${said##*$'\n'}"

@@ -133,6 +133,7 @@ def site_of(config: Any) -> SlurmSettings:
             if config.input_cache
             else f"{config.spool.rstrip('/')}/.inputs",
             config.input_cache_limit,
+            config.workspaces_folder,
         ),
     )
 

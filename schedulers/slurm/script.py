@@ -13,7 +13,7 @@ No shell ever parses the base64 data. The program and Slurm write these files:
     SPOOL/KEY/failed     created by the first rank that fails, with its "RANK EXIT-CODE" in `first`
     SPOOL/KEY/examples   files submitted with the script, if any
     SPOOL/KEY/programs   programs of Muster submitted with the script, if any
-    SPOOL/KEY/inputs     the inputs by name
+    SPOOL/KEY/inputs     the inputs by name, and beside it the workspaces
     SPOOL/KEY/fetching   while the first node fetches them: what is fetched
     SPOOL/KEY/again      Slurm requeued the job and started it again, which this program refused
 """
@@ -261,14 +261,14 @@ def batch_script(
                 stage=_base64(about_inputs + inputs.STAGE),
                 settings=_base64(inputs.settings(launch, folder, input_settings)),
             )
-            if launch.inputs
+            if about_inputs
             else ""
         ),
     )
     text = head + _TAIL.replace(
         "#IMAGE\n",
         (image_head(launch, images) + PYXIS if launch.image else "")
-        + (inputs.BATCH if launch.inputs else ""),
+        + (inputs.BATCH if about_inputs else ""),
     )
     if len(text) > _LARGEST:
         raise Rejected(

@@ -69,8 +69,8 @@ _ASKS: dict[Feature, _Ask] = {
         "workspaces",
         lambda spec: bool(spec.workspaces),
         (
-            "the nodes of this cluster do not see workspaces; choose another one with "
-            "`policy.pool`, or download the files in `setup`"
+            "the nodes of this cluster do not see workspaces: an operator can set `Workspaces` in "
+            "its settings; choose another one with `policy.pool`, or download the files in `setup`"
         ),
     ),
     Feature.PORTS: (

@@ -52,7 +52,7 @@ function start(form) {
     given = [
       ...given.filter(({ path }) => !paths.has(path)),
       ...files.map((one) => ({ ...one, state: "", sha256: "", sent: 0 })),
-    ];
+    ].sort((a, b) => (a.path < b.path ? -1 : 1));
     const folder = commonFolder(given.map(({ path }) => path)),
       name = form.elements.name;
     if (creates && folder && !name.value) name.value = folder.replace(/[^\w.-]+/g, "-");

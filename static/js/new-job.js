@@ -403,6 +403,19 @@ function start() {
   }
   for (const event of ["focusin", "input"]) inputs.addEventListener(event, suggestDatasets);
 
+  // -- workspaces, while one types
+  const mounts = find("[data-pairs=workspaces]");
+  async function suggestWorkspaces(event) {
+    if (event.target.dataset.part !== "value") return;
+    const typed = event.target.value;
+    const query = new URLSearchParams({ q: typed });
+    const response = await fetch(`${root.dataset.workspaces}?${query}`).catch(() => null);
+    if (!response?.ok || event.target.value !== typed) return;
+    const { items } = await response.json();
+    find("#workspaces").replaceChildren(...items.map(({ name }) => new Option("", name)));
+  }
+  for (const event of ["focusin", "input"]) mounts.addEventListener(event, suggestWorkspaces);
+
   // -- dry run, in its own sheet
   const sheet = document.getElementById("dry-run");
   find("[data-dry-run]").addEventListener("click", async (event) => {

@@ -1,12 +1,13 @@
 // Rows of name and value for a mapping of the spec: environment variables, secrets, labels.
+// A template with a third part, such as `mode` of workspaces, has entries of three.
 // A row without a name is not written yet.
 import { say } from "./words.js";
 
 // Keep the first row of each name, in the order of the rows: a name being typed may be another's for a moment.
 export function uniquePairs(pairs) {
   const found = new Map();
-  for (const [name, value] of pairs) if (name && !found.has(name)) found.set(name, value);
-  return [...found];
+  for (const entry of pairs) if (entry[0] && !found.has(entry[0])) found.set(entry[0], entry);
+  return [...found.values()];
 }
 
 export function createPairs(element, onChange) {
@@ -15,17 +16,18 @@ export function createPairs(element, onChange) {
   let options = [];
 
   const rows = () => [...body.children];
-  const read = (row) =>
-    ["name", "value"].map((part) => row.querySelector(`[data-part=${part}]`).value.trim());
+  const read = (row) => [...row.querySelectorAll("[data-part]")].map((field) => field.value.trim());
   const entries = () => uniquePairs(rows().map(read));
 
-  function add(name = "", value = "") {
+  function add(name = "", value = "", mode = "") {
     const row = template.content.firstElementChild.cloneNode(true);
     body.append(row);
     const field = row.querySelector("[data-part=value]");
     row.querySelector("[data-part=name]").value = name;
     if (field.matches("select")) setOptions(field, value);
     else field.value = value;
+    const more = row.querySelector("[data-part=mode]");
+    if (more) more.value = mode;
     return row;
   }
 
@@ -56,7 +58,7 @@ export function createPairs(element, onChange) {
     fill(pairs) {
       if (JSON.stringify(pairs) === JSON.stringify(entries())) return;
       body.replaceChildren();
-      for (const [name, value] of pairs) add(name, value);
+      for (const entry of pairs) add(...entry);
     },
     offer(values) {
       options = values;

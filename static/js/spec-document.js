@@ -50,12 +50,14 @@ export class SpecDocument {
     } else this.#set(field.split("."), value, TEXTS.has(field));
   }
 
-  // Return the entries of a mapping such as `envs`: [[name, value], …].
+  // Return the entries of a mapping such as `envs`: [[name, value], …]; of `workspaces` with a mode,
+  // "ro" or "".
   pairs(field) {
     const map = this.#node([field]);
-    return yaml.isMap(map)
-      ? map.items.map((pair) => [shown(pair.key), shown(pair.value).replace(/\n$/, "")])
-      : [];
+    if (!yaml.isMap(map)) return [];
+    if (field === "workspaces")
+      return map.items.map(({ key, value }) => [shown(key), ...workspace(value)]);
+    return map.items.map((pair) => [shown(pair.key), shown(pair.value).replace(/\n$/, "")]);
   }
 
   // Entries stay at their place with their comments; a removed one is found by its name.
@@ -71,14 +73,33 @@ export class SpecDocument {
       const at = map.items.findIndex((pair, n) => shown(pair.key) !== pairs[n]?.[0]);
       map.items.splice(at, 1);
     }
-    pairs.forEach(([name, value], n) => {
+    pairs.forEach(([name, value, mode], n) => {
+      if (!map.items[n]) map.items.push(this.doc.createPair(name, scalar(value)));
       const pair = map.items[n];
-      if (!pair) map.items.push(this.doc.createPair(name, scalar(value)));
-      else {
-        if (shown(pair.key) !== name) pair.key = this.doc.createNode(name);
-        if (shown(pair.value) !== value) pair.value = renewed(pair.value, value, false);
-      }
+      if (shown(pair.key) !== name) pair.key = this.doc.createNode(name);
+      if (mode !== undefined) this.#setWorkspace(pair, value, mode);
+      else if (shown(pair.value) !== value) pair.value = renewed(pair.value, value, false);
     });
+  }
+
+  // Forms: code, {workspace: code, read_only: true}.
+  #setWorkspace(pair, value, mode) {
+    if (!yaml.isMap(pair.value)) {
+      if (shown(pair.value) !== value) pair.value = renewed(pair.value, value, true);
+      if (mode !== "ro") return;
+      const { comment } = pair.value;
+      pair.value = this.doc.createNode({ workspace: value });
+      pair.value.comment = comment;
+      pair.value.flow = true;
+    }
+    const map = pair.value;
+    if (shown(map.get("workspace", true)) !== value) map.set("workspace", value);
+    if (mode === "ro") map.set("read_only", true);
+    else map.delete("read_only");
+    if (map.items.length > 1) return;
+    const { comment } = map;
+    pair.value = new yaml.Scalar(value);
+    pair.value.comment = comment;
   }
 
   #node(path) {
@@ -194,6 +215,12 @@ const lower = (text) => text.trim().toLowerCase();
 function shown(node) {
   if (!yaml.isScalar(node) || node.value === null) return "";
   return typeof node.value === "string" ? node.value : (node.source ?? String(node.value));
+}
+
+// The name and the mode of an entry of `workspaces`.
+function workspace(node) {
+  if (!yaml.isMap(node)) return [shown(node), ""];
+  return [shown(node.get("workspace", true)), node.get("read_only") === true ? "ro" : ""];
 }
 
 // A number stays one only if it is written back as it was typed: `3e-4`, but not `007`.

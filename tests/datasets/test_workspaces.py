@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from datasets.folders import entries, selectors, services, usage
 from datasets.folders.representations import folder_detail
@@ -327,3 +328,58 @@ def test_job_writes_but_does_not_manage_what_its_submitter_owns(stage):
         with pytest.raises(NotPermitted):
             act()
     delete_repository(actor=stage.ben, repository=mine)
+
+
+def test_storage_shows_what_workspaces_take(stage):
+    story = stage.story
+    voices = services.create_folder(actor=stage.ada, team=story.speech, name="voices")
+    put(stage.ada, voices, "a", b"1" * 100)
+    put(stage.ben, stage.code, "a", b"1" * 10)
+    entries.start_upload(actor=stage.ben, folder=stage.code, path="b", size=5)
+    gone = services.create_folder(actor=stage.ben, team=story.vision, name="gone")
+    put(stage.ben, gone, "a", b"12")
+    services.delete_folder(actor=stage.ben, folder=gone)
+
+    def use(client: Client, query: str = "") -> dict:
+        with no_scope():
+            return client.get(f"/api/v1/orgs/atlas/storage/use{query}").json()
+
+    ada, ben = use(story.api(story.ada)), use(story.api(story.ben))
+    assert [(row["title"], row["bytes"]) for row in ada["largest"]] == [
+        ("voices", 100),
+        ("code", 10),
+    ]
+    assert [(row["title"], row["bytes"]) for row in ben["largest"]] == [("code", 10)]
+    totals = {row["kind"]: (row["count"], row["bytes"]) for row in ben["totals"]}
+    assert totals["workspace"] == (2, 12)
+    assert sorted((row["title"], row["bytes"]) for row in ben["unused"]) == [
+        ("code", 0),
+        ("gone", 2),
+    ]
+    assert use(story.api(story.ada), "?team=speech")["largest"][0]["title"] == "voices"
+    with no_scope():
+        for page in ("use", "unused"):
+            assert story.client(story.ben).get(f"/atlas/storage/{page}").status_code == 200
+
+
+def test_listing_by_webdav_asks_for_all_locks_once(stage):
+    for number in range(30):
+        put(stage.ben, stage.code, f"many/{number}")
+    client = stage.story.api(stage.story.ben)
+
+    def ask(method: str, path: str, body: bytes = b"", **headers: str):
+        with no_scope(), CaptureQueriesContext(connection) as queries:
+            answer = client.generic(method, f"/dav/atlas/code/{path}", body, headers=headers)
+        locks = [one for one in queries if "datasets_folderlock" in one["sql"]]
+        return answer, len(locks)
+
+    lock = (
+        b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>'
+        b"<locktype><write/></locktype></lockinfo>"
+    )
+    first = ask("LOCK", "many/7", lock, Depth="0")[0]
+    assert first.status_code == 200, first.content.decode()
+    listed, asked = ask("PROPFIND", "many/", Depth="1")
+    assert (listed.status_code, asked) == (207, 1)
+    assert listed.content.count(b"activelock>") == 2  # of one file, begin and end
+    assert ask("PUT", "many/7", b"x")[0].status_code == 423

@@ -130,6 +130,39 @@ def test_slurm_reads_shared_data_folder_in_place(portal, muster, slurm):
 
 
 @pytest.mark.integration
+def test_slurm_job_and_portal_share_a_workspace(portal, muster, slurm):
+    connect(portal, "unshared", "slurm", slurm_options(slurm, "unshared"))
+    source = portal.folder.path / "src"
+    source.mkdir()
+    (source / "train.py").write_text("print('of the workspace')\n")
+    muster("workspace", "create", "vision-code")
+    muster("workspace", "upload", str(source), "vision-code")
+    words = ("--workspace", "code=vision-code", "--")
+    refused = muster("run", "--pool", "unshared", *words, "true", is_checked=False)
+    assert "an operator can set `Workspaces` in its settings" in refused
+    options = slurm_options(slurm, "sharing")
+    connect(
+        portal,
+        "sharing",
+        "slurm",
+        options | {"workspaces_folder": str(portal.home / "workspaces")},
+    )
+    for above in (portal.home, *portal.home.parents):
+        if not above.stat().st_mode & 1:
+            above.chmod(above.stat().st_mode | 1)
+    script = 'cd "$MUSTER_WORKSPACE_CODE" && python3 train.py && id -un > out/who'
+    log = muster("run", "--pool", "sharing", *words, script.replace("id", "mkdir -p out; id"))
+    assert log == "of the workspace\n"
+    muster("workspace", "download", "vision-code", str(portal.folder.path / "back"))
+    assert (portal.folder.path / "back" / "out" / "who").read_text().strip() == slurm.user
+    muster("workspace", "rm", "vision-code:out", "--yes")  # which a job has made
+    with api_of(portal) as api:
+        number = api.get("/api/v1/orgs/home/jobs").json()["items"][0]["number"]
+        [row] = api.get(f"/api/v1/orgs/home/jobs/{number}").json()["workspaces"]
+    assert (row["name"], row["workspace"], row["read_only"]) == ("code", "vision-code", False)
+
+
+@pytest.mark.integration
 def test_slurm_array_on_several_nodes_fetches_once(portal, muster, slurm):
     options = slurm_options(slurm, "nodes")
     connect(portal, "nodes", "slurm", options)

@@ -6,7 +6,6 @@ import os
 import time
 from datetime import timedelta
 from pathlib import Path
-from runpy import run_path
 
 import pytest
 
@@ -26,9 +25,9 @@ from portal.blobs.files import FileStore, file_store
 from portal.core import clock
 from portal.core.errors import InvalidInput, Unavailable
 from portal.core.models import Event
+from schedulers.programs import save_outputs
 from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
-from tests.rig.environment import ROOT
 from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -144,6 +143,14 @@ def test_half_written_files_keep_their_last_content(stage):
     write(attempt, at=time.time(), weights="cut")
     end(attempt, Reason.KILLED_BY_SIGNAL)
     assert contents(save_now(job)) == whole
+
+
+def test_job_killed_while_it_wrote_its_only_file_is_told_why_nothing_is_saved(stage):
+    job, attempt = started(stage)
+    write(attempt, at=time.time(), weights="cut")
+    end(attempt, Reason.KILLED_BY_SIGNAL)
+    row = save_now(job)
+    assert row.version is None and str(row.message).startswith("Nothing was saved: weights was")
 
 
 def test_file_that_changes_while_it_is_read_is_left_out(stage, monkeypatch):
@@ -382,6 +389,6 @@ def test_two_savers_take_an_output_once(stage):
 
 
 def test_program_in_jobs_leaves_out_the_same_unfinished_files():
-    program = run_path(str(ROOT / "jobs/saving/programs/muster_outputs.py"))
-    assert program["UNFINISHED"].pattern == folders._UNFINISHED.pattern
-    assert (program["YOUNG"], program["MOST_FILES"]) == (folders.YOUNG, folders.MOST_FILES)
+    assert save_outputs.UNFINISHED.pattern == folders._UNFINISHED.pattern
+    limits = (save_outputs.YOUNG, save_outputs.MOST_FILES)
+    assert limits == (folders.YOUNG, folders.MOST_FILES)

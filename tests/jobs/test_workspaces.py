@@ -85,6 +85,18 @@ def test_cluster_that_does_not_see_workspaces_refuses_with_a_sentence(stage):
     assert "do not see workspaces" in str(run.errors), run.errors
 
 
+def test_reader_is_refused_where_jobs_could_write_to_everything(stage):
+    with platform_scope("test"):
+        options = {"spool": "/spool", "workspaces_folder": "/shared"}
+        Cluster.objects.update(backend="slurm", config=options)
+    with org_scope(stage.story.atlas.id):
+        services.invite(actor=stage.ada, folder=stage.voices, user=stage.story.ben)
+    found = refused(stage, a={"workspace": "voices", "read_only": True})
+    assert found["workspaces.a"].startswith("You may only read voices. Jobs on local could also")
+    assert "without an image" in str(refused(stage, a={"workspace": "code", "read_only": True}))
+    submit(stage.story, stage.story.ben, workspaces={"code": "code"})
+
+
 def test_dry_run_names_what_is_mounted(stage):
     spec = parse_mapping({"run": "true", "workspaces": {"code": "code"}})
     with org_scope(stage.story.atlas.id):

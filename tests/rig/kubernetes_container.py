@@ -76,18 +76,34 @@ class Container:
             **own,
             "MUSTER_OUTPUT_DIR": own["MUSTER_OUTPUT_DIR"].replace("/muster/", f"{self.folder}/"),
             "HOSTNAME": self.pod["metadata"]["name"],
-            **self._inputs(own),
+            **self._folders(own),
             **({"JOB_COMPLETION_INDEX": index} if index is not None else {}),
         }
         return True
 
-    def _inputs(self, env: dict[str, str]) -> dict[str, str]:
-        """Return the variables of inputs, which the init container fetched."""
+    def _folders(self, env: dict[str, str]) -> dict[str, str]:
+        """Return the variables of inputs, which the init container fetched, and of workspaces."""
+        self._mount_workspaces()
         return {
             name: value.replace("/muster/", f"{self.folder}/")
             for name, value in env.items()
-            if name.startswith("MUSTER_INPUT_")
+            if name.startswith(("MUSTER_INPUT_", "MUSTER_WORKSPACE_"))
         }
+
+    def _mount_workspaces(self) -> None:
+        """Link the folders of volumes; `readOnly` is not enforced here."""
+        spec = self.pod["spec"]
+        claims = {
+            one["name"]: one["persistentVolumeClaim"]["claimName"]
+            for one in spec["volumes"]
+            if one["name"] == "workspaces"
+        }
+        for one in spec["containers"][0]["volumeMounts"]:
+            if one["name"] in claims and one["mountPath"].startswith("/muster/"):
+                place = self.folder / one["mountPath"].removeprefix("/muster/")
+                place.parent.mkdir(exist_ok=True)
+                volume = Path(self.node.store.volumes[claims[one["name"]]])
+                place.symlink_to(volume / one["subPath"])
 
     def _in_place(self, text: bytes) -> bytes:
         """Map paths of a container to paths on this machine."""

@@ -52,6 +52,7 @@ class Store:
         self.claims: set[str] = (
             set()
         )  # of volumes in every namespace; pods find them at their paths on this machine
+        self.volumes: dict[str, str] = {}  # folders of claims whose parts are mounted (`subPath`)
         self.listeners: list[Callable[[str, str, Object], None]] = []
 
     def create(

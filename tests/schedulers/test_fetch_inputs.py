@@ -1,12 +1,19 @@
-"""Test the program that fetches inputs to nodes."""
+"""Test the programs that run on nodes: Python 3.9 and the standard library only."""
 
 from __future__ import annotations
 
+import ast
+import http.server
+import json
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from schedulers.programs import FETCH, SAVE, source_of
 from schedulers.programs.fetch_inputs import Failure, folder_of_user
+from schedulers.programs.portal_api import Portal, Refused
 
 
 def test_cache_that_others_could_have_filled_is_refused(tmp_path):
@@ -19,3 +26,62 @@ def test_cache_that_others_could_have_filled_is_refused(tmp_path):
     mine.symlink_to(tmp_path)
     with pytest.raises(Failure):
         folder_of_user(str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("name", [FETCH, SAVE])
+def test_program_is_one_file_of_the_standard_library(name):
+    text = source_of(name).decode()
+    tree = ast.parse(text, feature_version=(3, 9))
+    compile(text, name, "exec")  # `from __future__` is where it may be
+    imported = {
+        (one.module if isinstance(one, ast.ImportFrom) else alias.name)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Import | ast.ImportFrom)
+        for alias in one.names
+    }
+    assert {str(one).partition(".")[0] for one in imported} <= sys.stdlib_module_names
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """Answer by the path, and keep the requests."""
+
+    protocol_version = "HTTP/1.1"
+    seen: list[str] = []
+
+    def do_GET(self) -> None:
+        self.seen.append(f"{self.client_address[1]} {self.path} {self.headers['Authorization']}")
+        status = int(self.path.rpartition("/")[2])
+        body = json.dumps({"detail": "a sentence", "code": "why"} if status > 299 else [1]).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.mark.parametrize("is_proxied", [False, True])
+def test_client_keeps_its_connection_and_says_what_the_portal_said(monkeypatch, is_proxied):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address, Answers.seen = f"http://127.0.0.1:{server.server_port}", []
+    for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    if is_proxied:
+        monkeypatch.setenv("http_proxy", address)
+    root = "http://portal.example/at" if is_proxied else f"{address}/at"
+    portal = Portal(root, "secret")
+    try:
+        assert [portal.send("GET", "200")[1] for _ in range(2)] == [[1], [1]]
+        with pytest.raises(Refused, match="a sentence") as refused:
+            portal.send("GET", "409")
+        assert (refused.value.status, refused.value.code) == (409, "why")
+        for status in ("429", "503"):
+            with pytest.raises(OSError, match="a sentence"):
+                portal.send("GET", status)
+    finally:
+        server.shutdown()
+        server.server_close()
+    path = f"{root if is_proxied else '/at'}/api/v1/200 Bearer secret"
+    assert [one.partition(" ")[2] for one in Answers.seen[:2]] == [path] * 2
+    assert len({one.partition(" ")[0] for one in Answers.seen[:2]}) == 1

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.contract import Rejected
+from portal.blobs.folders import SharedTree
+from schedulers.contract import FolderMount, InputFiles, Rejected
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
 from tests.rig.processes import program
@@ -259,3 +260,38 @@ def test_image_without_gpu_code_has_reason_and_digest(boxed, podman):
 def test_missing_image_is_reported(boxed):
     seen, _ = boxed.run("true", image="localhost/muster-none:1")
     assert seen.reason == Reason.IMAGE_UNAVAILABLE and "muster-none" in seen.evidence
+
+
+MOUNTED = """
+cat /data/a.txt "$MUSTER_INPUT_DATA/a.txt" /code/train.py
+(echo bad > /data/a.txt) 2> /dev/null && echo wrote
+(echo bad > "$MUSTER_WORKSPACE_VOICES/x") 2> /dev/null && echo wrote
+echo new > /code/new; cat "$MUSTER_WORKSPACE_CODE/new"; echo end
+"""
+
+
+@pytest.mark.integration
+def test_container_has_inputs_and_workspaces_at_their_paths(boxed, shared_folder):
+    home = shared_folder / "home"
+    data = home / "trees" / "o" / "c-k"
+    data.mkdir(parents=True)
+    (data / "a.txt").write_text("bytes\n")
+    trees = [SharedTree(home / "workspaces" / "org", name) for name in ("code", "voices")]
+    for tree in trees:
+        tree.create()
+    (trees[0].path / "train.py").write_text("the code\n")
+    boxed.options["home"] = str(home)
+    boxed.backend = boxed.again()
+    seen, log = boxed.run(
+        MOUNTED,
+        image=IMAGE,
+        inputs=[
+            InputFiles("data", "o", "dataset", "x", 1, "c" * 40, tree="trees/o/c-k", path="/data")
+        ],
+        workspaces=[
+            FolderMount("code", str(trees[0].path), "/code"),
+            FolderMount("voices", str(trees[1].path), read_only=True),
+        ],
+    )
+    assert (seen.reason, log) == (Reason.COMPLETED, b"bytes\nbytes\nthe code\nnew\nend\n")
+    assert trees[0].entry("new").size == 4 and trees[1].listing("") == []

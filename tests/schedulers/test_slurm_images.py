@@ -168,9 +168,17 @@ def test_batch_script_with_image_is_valid_bash():
 
 
 def started(
-    tmp_path: Path, kind: str, image: str = IMAGE, gpus: int = 0, folder: str = ""
+    tmp_path: Path,
+    kind: str,
+    image: str = IMAGE,
+    gpus: int = 0,
+    folder: str = "",
+    about: str = "",
 ) -> list[str]:
-    """Return the arguments that a double of apptainer or srun is started with."""
+    """Return the arguments that a double of apptainer or srun is started with.
+
+    `about` defines the inputs and workspaces.
+    """
     (tmp_path / "bin").mkdir()
     for name in ("apptainer", "srun"):
         (tmp_path / "bin" / name).write_text(
@@ -178,7 +186,7 @@ def started(
         )
         (tmp_path / "bin" / name).chmod(0o755)
     images = images_of(kind, folder, ["/data", "/scratch:/tmp"])
-    top = head(Launch("t-1", "x", "true", image=image, gpus=gpus), images)
+    top = head(Launch("t-1", "x", "true", image=image, gpus=gpus), images) + about
     text = (
         f'folder=/spool/t-1\n{top}{PYXIS}srun "${{more[@]}}" "${{run[@]}}"'
         if kind == "pyxis"

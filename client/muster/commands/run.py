@@ -94,6 +94,15 @@ def run(
             "checkpoint. MUSTER_INPUT_NAME has its path. Repeatable.",
         ),
     ] = None,
+    workspaces: Annotated[
+        list[str] | None,
+        Option(
+            "--workspace",
+            metavar="NAME=WORKSPACE[:ro]",
+            help="Mount a workspace, with :ro read-only, such as code=vision-code. "
+            "MUSTER_WORKSPACE_NAME has its path. Repeatable.",
+        ),
+    ] = None,
     output: Annotated[
         list[str] | None,
         Option(
@@ -119,6 +128,7 @@ def run(
         "policy": _set({"max_runtime": time_limit, "priority": priority, "pool": pool}),
         "envs": dict(_variable(e) for e in env or []),
         "inputs": dict(_input(e) for e in inputs or []),
+        "workspaces": dict(_workspace(e) for e in workspaces or []),
         "labels": dict(_pair(e, "--label") for e in label or []),
         "outputs": dict(output_of(e) for e in output or []),
         "array": array,
@@ -292,6 +302,14 @@ def _input(text: str) -> tuple[str, Any]:
     name, version = _pair(text, "--input")
     kind, colon, rest = version.partition(":")
     return (name, {kind: rest}) if colon and kind in ("dataset", "checkpoint") else (name, version)
+
+
+def _workspace(text: str) -> tuple[str, Any]:
+    name, workspace = _pair(text, "--workspace")
+    workspace, colon, mode = workspace.partition(":")
+    if colon and mode not in ("ro", "rw"):
+        raise InvalidInput(f"--workspace {text}: must be NAME=WORKSPACE or NAME=WORKSPACE:ro.")
+    return name, {"workspace": workspace, "read_only": True} if mode == "ro" else workspace
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any
@@ -14,6 +16,19 @@ from portal.core import clock
 
 LONGEST = timedelta(hours=1)  # clients refresh what they still need
 folder_of_request: ContextVar[SharedFolder] = ContextVar("folder_of_request")
+# Live locks by path, for a request that only reads: PROPFIND asks for those of each resource.
+locks_of_request: ContextVar[Mapping[str, Sequence[FolderLock]] | None] = ContextVar(
+    "locks_of_request", default=None
+)
+
+
+def live_locks(folder: SharedFolder) -> dict[str, list[FolderLock]]:
+    """Return the locks of a workspace by path, in one query."""
+    found = defaultdict[str, list[FolderLock]](list)
+    rows = FolderLock.objects.filter(folder=folder, expires_at__gt=clock.now())
+    for row in rows.order_by("id"):
+        found[row.path].append(row)
+    return dict(found)
 
 
 class LockRows:
@@ -61,6 +76,10 @@ class LockRows:
     ) -> list[Any]:
         """Return the locks, or their tokens, of a path and, if asked, of what is below it."""
         path = normalize_lock_root(path)
+        known = locks_of_request.get()
+        if known is not None and not include_children:
+            found = known.get(path, ()) if include_root else ()
+            return [row.token if token_only else row.data for row in found]
         wanted = Q(path=path) if include_root else Q(pk=None)
         if include_children:
             wanted |= Q(path__startswith=f"{path}/")

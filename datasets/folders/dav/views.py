@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 
 from django.db import transaction
@@ -14,7 +16,12 @@ from wsgidav.error_printer import ErrorPrinter
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
-from datasets.folders.dav.locks import LockRows, folder_of_request
+from datasets.folders.dav.locks import (
+    LockRows,
+    folder_of_request,
+    live_locks,
+    locks_of_request,
+)
 from datasets.folders.dav.provider import PLACE, FolderProvider, Place
 from datasets.folders.downloads import download_of
 from datasets.folders.selectors import find_folder, tree_of
@@ -23,6 +30,7 @@ from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, NotPerm
 from portal.core.messages import Message
 from portal.web.transfers import PIECE, announced_size, send_file
 
+log = logging.getLogger(__name__)
 MOUNT = "/dav"
 MOST_XML = 1 << 20  # bytes of a body that is no file
 
@@ -44,6 +52,7 @@ def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBas
         raise TooLarge(Message("The request is too large."))
     place = Place(actor, folder, f"/{request.org.slug}/{folder.name}")  # type: ignore[attr-defined]
     known = folder_of_request.set(folder)
+    read = locks_of_request.set(live_locks(folder) if request.method == "PROPFIND" else None)
     try:
         with ExitStack() as stack:
             if request.method in {"LOCK", "DELETE", "MOVE"}:  # one after the other
@@ -51,6 +60,7 @@ def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBas
                 locked(folder)
             return _answer(request, place)
     finally:
+        locks_of_request.reset(read)
         folder_of_request.reset(known)
 
 
@@ -79,6 +89,9 @@ def _answer(request: HttpRequest, place: Place) -> HttpResponse:
         return None
 
     body = b"".join(_application()(environ, start_response))
+    if head["status"] == HTTPStatus.INTERNAL_SERVER_ERROR:  # its text has the exception
+        log.error("WebDAV %s failed: %s", request.method, body.decode(errors="replace")[-2000:])
+        return HttpResponse("The request failed.\n", status=500, content_type="text/plain")
     answer = HttpResponse(body, status=head["status"])
     del answer["Content-Type"]
     for name, value in head["headers"]:

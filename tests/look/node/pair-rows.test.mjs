@@ -19,3 +19,13 @@ test("form rows keep order, also while a name is typed that another row has", ()
     ["2", ""],
   ]);
 });
+
+test("rows of workspaces keep their mode", () => {
+  assert.deepEqual(
+    uniquePairs([
+      ["a", "b", "ro"],
+      ["a", "c", ""],
+    ]),
+    [["a", "b", "ro"]],
+  );
+});

@@ -110,3 +110,19 @@ test("the replacement is as small as possible", () => {
   }
   assert.deepEqual(replacement("abcd", "abXcd"), { from: 2, to: 2, insert: "X" });
 });
+
+test("a workspace gets its mode, keeps its path, and is text again without both", () => {
+  const start = "run: x\nworkspaces:\n  code: vision-code # mine\n";
+  const edit = (text, ...rows) => edited(text, ["workspaces", rows]);
+  const only = edit(start, ["code", "vision-code", "ro"]);
+  assert.equal(
+    only,
+    "run: x\nworkspaces:\n  code: {workspace: vision-code, read_only: true} # mine\n",
+  );
+  assert.deepEqual(new SpecDocument(only).pairs("workspaces"), [["code", "vision-code", "ro"]]);
+  assert.equal(edit(only, ["code", "vision-code", ""]), start);
+  const path = "run: x\nworkspaces:\n  a: {workspace: b, path: /code}\n";
+  assert.equal(edit(path, ["a", "c", ""]), path.replace("b,", "c,"));
+  assert.equal(edit("run: x\n", ["a", "b", ""]), "run: x\nworkspaces:\n  a: b\n");
+  assert.equal(edit("run: x\n", ["a", "b", "ro"], ["c", "d", ""]).split("\n").length, 5);
+});

@@ -68,6 +68,13 @@ def test_compose_file_starts_components_after_what_they_need():
     assert "prepare" in SERVICES["web"]["depends_on"]
 
 
+def test_compose_file_gives_all_components_the_data_and_the_workspaces():
+    for service in SERVICES.values():
+        places = dict(reversed(one.split(":")) for one in service["volumes"])
+        assert places == {"/var/lib/muster": "state", "/var/lib/muster/workspaces": "workspaces"}
+        assert set(places.values()) <= COMPOSE["volumes"].keys()
+
+
 def test_compose_file_sets_only_known_variables():
     for service in SERVICES.values():
         for name in service["environment"]:

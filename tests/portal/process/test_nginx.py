@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pwd
 import re
 import shutil
 import ssl
@@ -11,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -34,6 +37,7 @@ class Site:
     port: int
     plain: int
     token: str
+    home: Path
 
     @property
     def url(self) -> str:
@@ -44,6 +48,7 @@ class Site:
             verify=False,
             base_url=f"https://127.0.0.1:{self.port}",
             headers={"Host": f"{NAME}:{self.port}"},
+            timeout=60,
         )
 
 
@@ -70,7 +75,7 @@ def _certificate(folder: Folder) -> None:
     )
 
 
-def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -> str:
+def _configuration(folder: Folder, home: Path, port: int, plain: int, web: int, live: int) -> str:
     """Return the shipped configuration with the ports and certificate of this test."""
     text = (ROOT / "deploy/nginx.conf").read_text()
     for old, new in (
@@ -81,11 +86,14 @@ def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -
         ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"),
         ("/etc/ssl/private/muster.key", f"{folder.path}/key.pem"),
         ("/opt/muster/deploy/nginx-server.conf", f"{ROOT}/deploy/nginx-server.conf"),
+        ("/opt/muster/deploy/nginx-files.conf", f"{ROOT}/deploy/nginx-files.conf"),
+        ("/var/lib/muster", str(home)),
     ):
         assert old in text
         text = text.replace(old, new)
+    user = f"user {pwd.getpwuid(0).pw_name};" if os.geteuid() == 0 else ""
     return (
-        f"pid {folder.path}/nginx.pid; error_log {folder.path}/nginx.error; daemon off; events "
+        f"{user} pid {folder.path}/nginx.pid; error_log {folder.path}/nginx.error; daemon off; events "
         f"{{}} http {{ access_log off; {text} }}"
     )
 
@@ -94,7 +102,11 @@ def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -
 def site(request) -> Iterator[Site]:
     folder, port, plain, web, live = Folder(), free_port(), free_port(), free_port(), free_port()
     database = create_database(request.getfixturevalue("postgres_url"), "behind_nginx")
-    settings = {"MUSTER_BEHIND_PROXY": "1", "MUSTER_BASE_URL": f"https://{NAME}:{port}"}
+    settings = {
+        "MUSTER_BEHIND_PROXY": "1",
+        "MUSTER_ACCEL": "1",
+        "MUSTER_BASE_URL": f"https://{NAME}:{port}",
+    }
     portal = Portal(folder, database, start_redis(folder).url, settings=settings, is_furnished=True)
     try:
         portal.start()
@@ -115,13 +127,15 @@ def site(request) -> Iterator[Site]:
             folder.start(part, argv, env=portal.environment)
             wait_until(lambda number=number: is_listening(number), f"{part} listens", 60)  # type: ignore[misc]
         _certificate(folder)
-        (folder.path / "nginx.conf").write_text(_configuration(folder, port, plain, web, live))
+        (folder.path / "nginx.conf").write_text(
+            _configuration(folder, portal.home, port, plain, web, live)
+        )
         folder.start(
             "nginx",
             [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(folder.path / "nginx.conf")],
         )
         wait_until(lambda: is_listening(port), "nginx listens", 60)
-        yield Site(port, plain, token)
+        yield Site(port, plain, token, portal.home)
     finally:
         folder.close()
 
@@ -211,3 +225,21 @@ def test_nginx_proxies_the_websocket(site):
             return dict(json.loads(await socket.recv()))
 
     assert asyncio.run(hello())["op"] == "hello"
+
+
+def test_nginx_sends_files_of_workspaces_and_follows_no_link(site):
+    root = "/api/v1/orgs/home/workspaces"
+    with site.browser() as api:
+        api.headers["Authorization"] = f"Bearer {site.token}"
+        assert api.post(root, json={"name": "code"}).status_code == 201
+        put = api.put(f"{root}/code/files/a%20b/c.txt", content=b"hello" * 1000)
+        assert put.is_success, put.text
+        found = api.get(f"{root}/code/files/a%20b/c.txt", headers={"Range": "bytes=5-9"})
+        assert (found.status_code, found.content) == (206, b"hello")
+        assert "sandbox" in found.headers["content-security-policy"]
+        assert "etag" in found.headers  # of nginx
+        [place] = (site.home / "workspaces").glob("*/*/a b/c.txt")
+        inside = place.relative_to(site.home / "workspaces")
+        assert api.get(f"/_workspaces/{inside}").status_code == 404
+        (place.parent / "link").symlink_to("/etc/passwd")
+        assert api.get(f"{root}/code/files/a%20b/link").status_code == 404

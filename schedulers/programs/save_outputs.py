@@ -1,6 +1,6 @@
 """Run a job and save its outputs, where the portal cannot read the job's folders.
 
-    python3 muster_outputs.py PROGRAM [ARGUMENT…]
+    python3 save_outputs.py PROGRAM [ARGUMENT…]
 
 It starts the program, saves at the intervals of MUSTER_OUTPUTS, when a stop is announced, and after
 the program's end, and exits as the program did. Files go to the portal with the token of the job.
@@ -20,14 +20,19 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
+from http.client import HTTPException
+from typing import Any
+
+from schedulers.programs.portal_api import Portal, Refused
 
 YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 16 << 20  # bytes of a request for large files
 MOST_FILES = 100_000
 PATIENCE = 300.0  # seconds after the end for which a portal that does not answer is asked again
 SOON = 5.0  # seconds until files are looked at again that were being written
+Json = dict[str, Any]
+Mark = tuple[int, int, int, int]  # of a file: size, times and inode
+PROBLEMS = (Refused, OSError, HTTPException, ValueError)
 # The same names as in jobs/saving/folder.py
 UNFINISHED = re.compile(
     r".*\.(tmp|temp|part|partial|incomplete)\Z"
@@ -37,67 +42,24 @@ UNFINISHED = re.compile(
 )
 
 
-class Refused(Exception):
-    """The portal has answered that it does not take something; `code` is for programs."""
-
-    def __init__(self, status, code, text):
-        super().__init__(text)
-        self.status, self.code = status, code
-
-
-class Portal:
-    """The portal's REST API with the token of the job."""
-
-    def __init__(self, environ):
-        self.base = f"{environ['MUSTER_URL']}/api/v1/orgs/{environ['MUSTER_ORG']}"
-        self.job = f"{self.base}/jobs/{environ['MUSTER_JOB_ID']}"
-        self.token = environ["MUSTER_TOKEN"]
-
-    def send(self, method, url, body=None, headers=None):
-        """Send a request and return headers and data. Raises Refused, OSError."""
-        is_json = not isinstance(body, bytes | type(None))
-        data = json.dumps(body).encode() if is_json else body
-        given = {"Authorization": f"Bearer {self.token}", **(headers or {})}
-        if is_json:
-            given["Content-Type"] = "application/json"
-        request = urllib.request.Request(url, data, given, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                text = answer.read()
-                return answer.headers, json.loads(text) if text else None
-        except urllib.error.HTTPError as error:
-            raise refusal(error) from error
-
-
-def refusal(error):
-    """Return what the portal says in its problem document."""
-    try:
-        problem = json.loads(error.read())
-        text = problem.get("detail") or problem.get("title") or str(error)
-        return Refused(error.code, problem.get("code", ""), text)
-    except (ValueError, AttributeError, OSError):
-        return Refused(error.code, "", str(error))
-
-
 class Output:
     """A folder of the job, and what was saved of it."""
 
-    def __init__(self, portal, about, folder):
+    def __init__(self, portal: Portal, org: str, job: str, about: Json, folder: str):
         self.portal, self.name, self.folder = portal, about["name"], folder
+        self.org, self.url = f"orgs/{org}", f"orgs/{org}/jobs/{job}/outputs/{about['name']}"
         self.every = about.get("every") or 0
-        self.due = time.monotonic() + self.every if self.every else None
+        self.due: float | None = time.monotonic() + self.every if self.every else None
         self.index = about.get("index") or 0
-        self.seen = {}  # path -> (mark, SHA-256)
-        self.saved = None  # what the last version was made of
-        self.place = None  # address of its repository
+        self.seen: dict[str, tuple[Mark, str]] = {}  # path -> (mark, SHA-256)
+        self.saved: dict[str, Mark] | None = None  # what the last version was made of
+        self.place: str | None = None  # address of its repository
         self.trouble = ""
         self.pause = SOON
 
-    @property
-    def url(self):
-        return f"{self.portal.job}/outputs/{self.name}"
-
-    def save(self, until=None, has_succeeded=False, is_end=False):
+    def save(
+        self, until: float | None = None, has_succeeded: bool = False, is_end: bool = False
+    ) -> bool:
         """Save what is whole. `until` is the time after which a changed file is not; None: all are.
 
         Returns whether everything was whole. Raises Refused, OSError.
@@ -110,7 +72,7 @@ class Output:
             return not changing
         if self.place is None:
             about = self.portal.send("POST", self.url, {"index": self.index})[1]
-            self.place = f"{self.portal.base}/{about['kind']}s/{about['repository']}"
+            self.place = f"{self.org}/{about['kind']}s/{about['repository']}"
         for attempt in (1, 2):
             shas, moving = self.hashed(files)
             self.upload(shas, files, moving)
@@ -131,14 +93,15 @@ class Output:
         self.trouble = ""
         return not changing and not moving
 
-    def report(self, message="", is_end=False):
+    def report(self, message: str = "", is_end: bool = False) -> None:
         """Tell the portal why nothing is saved, or that there is nothing more to save."""
         body = {"index": self.index, "message": message[:2000], "is_end": is_end}
         self.portal.send("PATCH", self.url, body)
 
-    def listed(self, until, has_succeeded):
+    def listed(self, until: float | None, has_succeeded: bool) -> tuple[dict[str, Mark], list[str]]:
         """Return the marks of the files by path, and the paths of those that are being written."""
-        files, changing = {}, []
+        files: dict[str, Mark] = {}
+        changing: list[str] = []
         for folder, below, names in os.walk(self.folder):
             if not has_succeeded:
                 below[:] = [name for name in below if not UNFINISHED.match(name)]
@@ -161,9 +124,10 @@ class Output:
                     raise Refused(0, "", f"It has more than {MOST_FILES:,} files.")
         return files, changing
 
-    def hashed(self, files):
+    def hashed(self, files: dict[str, Mark]) -> tuple[dict[str, str], list[str]]:
         """Return SHA-256 by path, and the paths of files that changed while they were read."""
-        shas, moving = {}, []
+        shas: dict[str, str] = {}
+        moving: list[str] = []
         for path, mark in files.items():
             known = self.seen.get(path)
             if known is None or known[0] != mark:
@@ -175,7 +139,7 @@ class Output:
                 moving.append(path)
         return shas, moving
 
-    def sha256(self, path, mark):
+    def sha256(self, path: str, mark: Mark) -> str:
         """Return the SHA-256 of a file; "" if it changed meanwhile."""
         digest = hashlib.sha256()
         try:
@@ -186,7 +150,7 @@ class Output:
         except OSError:
             return ""
 
-    def upload(self, shas, files, moving):
+    def upload(self, shas: dict[str, str], files: dict[str, Mark], moving: list[str]) -> None:
         """Send the files that the repository does not have."""
         wanted = {sha: path for path, sha in shas.items()}
         digests = sorted(wanted)
@@ -201,7 +165,7 @@ class Output:
                         self.seen.pop(path, None)
                         moving.append(path)
 
-    def send_file(self, path, sha, files):
+    def send_file(self, path: str, sha: str, files: dict[str, Mark]) -> bool:
         """Send one file; return False if it changed meanwhile."""
         size = files[path][0]
         try:
@@ -220,7 +184,7 @@ class Output:
             raise
         return True
 
-    def send_pieces(self, file, path, sha, size):
+    def send_pieces(self, file: Any, path: str, sha: str, size: int) -> None:
         """Send a large file by tus 1.0; a piece that failed is sent again from where it arrived."""
         meta = ",".join(
             f"{key} {base64.b64encode(value.encode()).decode()}"
@@ -244,7 +208,7 @@ class Output:
                 self.portal.send("PATCH", where, data, {**kind, "Upload-Offset": str(at)})
                 at += len(data)
                 failures = 0
-            except OSError:
+            except (OSError, HTTPException):
                 failures += 1
                 if failures > 5:
                     raise
@@ -252,20 +216,20 @@ class Output:
                 at = int(self.portal.send("HEAD", where, headers=tus)[0]["Upload-Offset"])
 
 
-def mark_of(facts):
+def mark_of(facts: os.stat_result) -> Mark:
     return (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
 
 
 class Saver:
     """Save all outputs in a thread while the program runs."""
 
-    def __init__(self, outputs):
+    def __init__(self, outputs: list[Output]):
         self.outputs = outputs
         self.wake, self.is_over = threading.Event(), False
         self.is_stopping = False
         self.thread = threading.Thread(target=self.loop, daemon=True)
 
-    def loop(self):
+    def loop(self) -> None:
         while not self.is_over:
             times = [output.due for output in self.outputs if output.due is not None]
             left = max(min(times) - time.monotonic(), 0) if times else None
@@ -279,17 +243,17 @@ class Saver:
                 if (is_asked or is_due) and not self.is_over:
                     self.save(output)
 
-    def save(self, output):
+    def save(self, output: Output) -> None:
         every = output.every
         try:
             is_whole = output.save(until=time.time())
             pause, output.pause = (every if is_whole else min(SOON, every)), SOON
-        except (Refused, OSError) as error:
+        except PROBLEMS as error:
             complain(output, error)
             pause, output.pause = output.pause, min(output.pause * 2, PATIENCE)
         output.due = time.monotonic() + pause if every else None
 
-    def finish(self, code, cut_at, limit):
+    def finish(self, code: int, cut_at: float | None, limit: float) -> None:
         """Save what the program has left, until `limit` seconds have passed."""
         self.is_over = True
         self.wake.set()
@@ -301,7 +265,7 @@ class Saver:
                 try:
                     output.save(until=cut_at, has_succeeded=code == 0, is_end=True)
                     break
-                except (Refused, OSError) as error:
+                except PROBLEMS as error:
                     complain(output, error)
                     if time.monotonic() + pause > deadline:
                         print(
@@ -314,7 +278,7 @@ class Saver:
                     pause = min(pause * 2, 30)
 
 
-def complain(output, error):
+def complain(output: Output, error: Exception) -> None:
     """Report a failure once, in the log and to the portal."""
     text = str(error)
     if text == output.trouble:
@@ -323,11 +287,11 @@ def complain(output, error):
     print(f"muster: output {output.name} could not be saved: {text}", file=sys.stderr, flush=True)
     try:
         output.report(text)
-    except (Refused, OSError):
+    except PROBLEMS:
         pass
 
 
-def started(argv):
+def started(argv: list[str]) -> subprocess.Popen[bytes]:
     """Start the program; by a shell where temporary files may not be executed."""
     try:
         return subprocess.Popen(argv)
@@ -335,20 +299,21 @@ def started(argv):
         return subprocess.Popen(["bash", *argv])
 
 
-def main(argv):
-    outputs = []
+def main(argv: list[str]) -> None:
+    outputs: list[Output] = []
     if os.environ.get("NODE_RANK", "0") == "0":  # the first node saves for all
-        portal = Portal(os.environ)
+        portal = Portal(os.environ["MUSTER_URL"], os.environ["MUSTER_TOKEN"])
+        org, job = os.environ["MUSTER_ORG"], os.environ["MUSTER_JOB_ID"]
         for about in json.loads(os.environ["MUSTER_OUTPUTS"]):
             folder = os.environ[about["variable"]]
-            outputs.append(Output(portal, about, folder))
+            outputs.append(Output(portal, org, job, about, folder))
     if not outputs:
         os.execvp(argv[0], argv)
     child = started(argv)
     saver = Saver(outputs)
-    asked = []
+    asked: list[float] = []
 
-    def stop(number, frame):  # the whole process group has received it
+    def stop(_number: int, _frame: Any) -> None:  # the whole process group has received it
         asked.append(time.monotonic())
         saver.is_stopping = True
         saver.wake.set()
