@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from muster.errors import InvalidInput, Json, MusterError, NotFound
+from muster.errors import InvalidInput, Json, MusterError, NotFound, RateLimited, Unavailable
 from muster.folder_cache import FolderCache
 from muster.folders import Fetcher, Progress, Sender, files_in, hashed
+from muster.following import PATIENCE
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -268,9 +269,19 @@ class Repositories:
     def wait_for_import(
         self, name: str, import_id: str, progress: Progress | None = None, *, every: float = 1.0
     ) -> Json:
-        """Wait for the end of an import and return it. Raises MusterError if it failed."""
+        """Wait for the end of an import and return it, tolerating outages of the portal.
+
+        Raises MusterError if it failed.
+        """
+        answered_at = time.monotonic()
         while True:
-            row = self.get_import(name, import_id)
+            try:
+                row, answered_at = self.get_import(name, import_id), time.monotonic()
+            except (Unavailable, RateLimited):
+                if time.monotonic() - answered_at > PATIENCE:
+                    raise
+                time.sleep(every)
+                continue
             if progress:
                 progress("fetch", row["bytes_done"], row["bytes"] or row["bytes_done"])
             if row["state"] == "succeeded":

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
-from datasets.models import Repository
+from django.db import connection
+
+from datasets.models import Repository, Version
 from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
@@ -28,6 +32,30 @@ def locked(repository: Repository, *, with_trash: bool = False) -> Repository:
             Message("{name} is in the trash. Restore it first.", name=row.name), code="deleted"
         )
     return row  # type: ignore[no-any-return]
+
+
+def lock_to_delete(repository: Repository, ids: Collection[UUID] | None = None) -> None:
+    """Lock versions, default: all, of a locked repository until the transaction ends.
+
+    Ask only then what is in use: whoever refers to a version holds it by `keep_versions`.
+    """
+    rows = Version.objects.select_for_update(of=("self",)).filter(repository=repository)
+    rows = rows if ids is None else rows.filter(id__in=ids)
+    len(rows.order_by("id").values_list("id", flat=True))
+
+
+def keep_versions(ids: Collection[UUID]) -> set[UUID]:
+    """Keep versions from being deleted until the transaction ends; return those that exist.
+
+    Any number of transactions may hold the same version, so they never wait for each other.
+    """
+    rows = Version.objects.filter(id__in=ids).order_by("id").values_list("id", flat=True)
+    if connection.vendor != "postgresql":
+        return set(rows)
+    sql, params = rows.query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(f"{sql} FOR KEY SHARE", params)
+        return {row[0] for row in cursor.fetchall()}
 
 
 def record_change(kind: str, by: str, repository: Repository, **data: Any) -> None:

@@ -11,7 +11,7 @@ from datasets import storage
 from datasets.access import check_may_manage
 from datasets.models import Kind, Ref, Repository, Share, Visibility
 from datasets.names import checked_name
-from datasets.services.records import locked, record_change
+from datasets.services.records import lock_to_delete, locked, record_change
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import changes
@@ -170,6 +170,7 @@ def purge_repository(*, actor: Actor, repository: Repository) -> None:
 def purge(row: Repository, by: str) -> None:
     """Delete a locked repository permanently with its versions. Raises Conflict."""
     check_no_hold(row)
+    lock_to_delete(row)
     storage.release(row, row.stored_bytes)
     record_change("purged", by, row, before={"bytes": row.stored_bytes})
     Ref.objects.filter(repository=row).delete()

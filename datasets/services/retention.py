@@ -13,7 +13,7 @@ from datasets import storage
 from datasets.access import check_may_manage
 from datasets.models import Block, Content, Import, ImportedFile, Ref, Repository, Upload, Version
 from datasets.selectors import tree_of
-from datasets.services.records import locked, record_change
+from datasets.services.records import lock_to_delete, locked, record_change
 from datasets.services.repositories import check_no_hold, purge
 from datasets.uses import commits_in_use
 from datasets.xet.stored import forget
@@ -65,6 +65,7 @@ def delete_versions(*, actor: Actor, repository: Repository, versions: list[Vers
     check_may_manage(actor, repository)
     row = locked(repository)
     check_no_hold(row)
+    lock_to_delete(row, [version.id for version in versions])
     named = Ref.objects.filter(version__in=versions).select_related("version").first()
     in_use = commits_in_use(row.org_id)
     if used := next((version for version in versions if version.commit in in_use), None):
@@ -99,6 +100,7 @@ def prune_versions(repository: Repository, versions: Collection[Version]) -> int
     named = set(
         Ref.objects.filter(repository=row).exclude(version=None).values_list("version", flat=True)
     )
+    lock_to_delete(row, [one.id for one in versions])
     in_use = commits_in_use(row.org_id)
     ids = [one.id for one in versions if one.id not in named and one.commit not in in_use]
     if ids:
@@ -112,8 +114,13 @@ def apply_rules(repository: Repository) -> int:
     row = locked(repository, with_trash=True)
     if row.legal_hold:
         return 0
-    old = list(_candidates(row, row.keep_last, row.keep_days))
-    return _delete(row, [version.id for version in old], BY)
+    ids = [version.id for version in _candidates(row, row.keep_last, row.keep_days)]
+    if ids:
+        lock_to_delete(row, ids)
+        in_use = commits_in_use(row.org_id)
+        rows = Version.objects.filter(id__in=ids).exclude(commit__in=in_use)
+        ids = list(rows.values_list("id", flat=True))
+    return _delete(row, ids, BY)
 
 
 def purge_trash(before: datetime) -> int:
@@ -140,6 +147,7 @@ def _purge(pk: UUID, before: datetime) -> bool:
     found = row.filter(deleted_at__lt=before, legal_hold="").first()
     if found is None:  # restored in the meantime
         return False
+    lock_to_delete(found)
     in_use = commits_in_use(found.org_id)
     if Version.objects.filter(repository=found, commit__in=in_use).exists():
         return False

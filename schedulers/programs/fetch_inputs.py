@@ -21,6 +21,7 @@ import stat
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, TypeVar
@@ -70,6 +71,9 @@ class Portal:
             raise
         if answer.status in (200, 206):
             return answer
+        if answer.status == 302:
+            answer.read()
+            return redirected(answer.headers["Location"], headers)
         text = answer.read(4096).decode(errors="replace")
         self.drop()
         if answer.status in (408, 429) or answer.status >= 500:
@@ -87,6 +91,17 @@ class Portal:
 
     def read(self, path: str) -> Json:
         return dict(again(lambda: json.loads(self.get(path).read()), self))
+
+
+def redirected(address: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+    """Return the open answer of an object store, which has an address for each file."""
+    request = urllib.request.Request(address)
+    for name in ("Accept-Encoding", "Range"):
+        if name in headers:
+            request.add_header(name, headers[name])
+    answer = urllib.request.urlopen(request, timeout=TIMEOUT)  # an HTTPError is an OSError
+    assert isinstance(answer, http.client.HTTPResponse)
+    return answer
 
 
 def again(work: Callable[[], T], portal: Portal) -> T:
