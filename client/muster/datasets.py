@@ -49,7 +49,10 @@ class Repositories:
         return self._client.send("POST", self._noun, body)
 
     def change(self, name: str, **fields: Any) -> Json:
-        """Change name, description, visibility, default_branch, keep_last, keep_days, legal_hold."""
+        """Change name, description, visibility, default_branch, keep_last, keep_days, legal_hold.
+
+        `own_retention=False` follows the rules of the organization.
+        """
         return self._client.send("PATCH", self._path(name), fields)
 
     def delete(self, name: str) -> None:
@@ -89,6 +92,14 @@ class Repositories:
     def delete_old(self, name: str, **rules: int) -> Json:
         """Delete once what these rules do not keep."""
         return self._client.send("POST", f"{self._path(name)}/retention", dict(rules))
+
+    def default_retention(self, **rules: int) -> Json:
+        """Return what rules for all without rules of their own would delete; default: the saved."""
+        return self._client.get(f"{self._noun}-retention", **rules)
+
+    def set_default_retention(self, **rules: int) -> Json:
+        """Set the rules (keep_last, keep_days) for all that have none of their own."""
+        return self._client.send("PUT", f"{self._noun}-retention", dict(rules))
 
     def share(self, name: str, team: str, *, can_write: bool = False) -> Json:
         """Let another team read, or also write."""

@@ -11,8 +11,17 @@ from django.db import transaction
 
 from datasets import storage
 from datasets.access import check_may_manage
-from datasets.models import Block, Content, Import, ImportedFile, Ref, Repository, Upload, Version
-from datasets.selectors import tree_of
+from datasets.models import (
+    Block,
+    Content,
+    Import,
+    ImportedFile,
+    Ref,
+    Repository,
+    Upload,
+    Version,
+)
+from datasets.selectors import rules_of, tree_of
 from datasets.services.records import lock_to_delete, locked, record_change
 from datasets.services.repositories import check_no_hold, purge
 from datasets.uses import commits_in_use
@@ -114,7 +123,7 @@ def apply_rules(repository: Repository) -> int:
     row = locked(repository, with_trash=True)
     if row.legal_hold:
         return 0
-    ids = [version.id for version in _candidates(row, row.keep_last, row.keep_days)]
+    ids = [version.id for version in _candidates(row, *rules_of(row))]
     if ids:
         lock_to_delete(row, ids)
         in_use = commits_in_use(row.org_id)
