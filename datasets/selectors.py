@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from datasets.access import visible
 from datasets.models import Block, Content, Import, Ref, Repository, RetentionDefault, Version
 from datasets.names import checked_path
-from datasets.trees import BlockInfo, Entry, Tree, decode
+from datasets.trees import BlockInfo, Entry, Tree
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -108,9 +108,9 @@ def tree_of(version: Version | None) -> Tree:
         return Tree([], lambda digests: {})
     repository_id = version.repository_id
 
-    def read(digests: Sequence[str]) -> dict[str, list[Entry]]:
+    def read(digests: Sequence[str]) -> dict[str, bytes]:
         rows = Block.objects.filter(repository_id=repository_id, digest__in=digests)
-        return {digest: decode(bytes(data)) for digest, data in rows.values_list("digest", "data")}
+        return {digest: bytes(data) for digest, data in rows.values_list("digest", "data")}
 
     return Tree([BlockInfo(*block) for block in version.blocks], read)
 

@@ -24,6 +24,7 @@ from datasets.models import (
 from datasets.selectors import rules_of, tree_of
 from datasets.services.records import lock_to_delete, locked, record_change
 from datasets.services.repositories import check_no_hold, purge
+from datasets.trees import decode
 from datasets.uses import commits_in_use
 from datasets.xet.stored import forget
 from portal.blobs.files import file_store
@@ -239,8 +240,8 @@ def used_contents(versions: object) -> set[str]:
         tree = tree_of(version)
         new = [block.digest for block in tree.blocks if block.digest not in seen]
         seen.update(new)
-        for entries in tree.load_all(new):
-            used.update(entry.sha256 for entry in entries)
+        for data in tree.load_all(new):
+            used.update(entry.sha256 for entry in decode(data))
     return used
 
 
