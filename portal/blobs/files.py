@@ -150,7 +150,7 @@ class FileStore:
         """
         temporary = self._aside(org_id, uuid4())
         try:
-            write_file(temporary, chunks)
+            _write(temporary, chunks)
             os.replace(temporary, self.aside(org_id, name))
         except OSError as error:
             raise full_disk(error) or error from error
@@ -387,7 +387,9 @@ def write_file(
 ) -> StoredFile:
     """Write a new file durably. Raises as `FileStore.put` does."""
     digest, size = hashlib.sha256(), 0
-    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+
+    def counted() -> Iterator[bytes]:
+        nonlocal size
         for chunk in chunks:
             size += len(chunk)
             if limit is not None and size > limit:
@@ -396,9 +398,9 @@ def write_file(
                     data={"most_bytes": limit},
                 )
             digest.update(chunk)
-            file.write(chunk)
-        file.flush()
-        os.fsync(file.fileno())
+            yield chunk
+
+    _write(path, counted())
     if announced is not None and announced != size:
         raise InvalidInput(
             Message(
@@ -409,6 +411,13 @@ def write_file(
             code="incomplete",
         )
     return StoredFile(digest.hexdigest(), size)
+
+
+def _write(path: Path, chunks: Iterable[bytes]) -> None:
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.writelines(chunks)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _pieces(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
