@@ -277,7 +277,7 @@ class FileStore:
         self, org_id: UUID, sha256: str, start: int = 0, end: int | None = None
     ) -> Iterator[bytes]:
         """Open a file and return its bytes of the range, in pieces. Raises NotFound at once."""
-        return _pieces(self.open(org_id, sha256), start, end)
+        return pieces_of(self.open(org_id, sha256), start, end)
 
     def path(self, org_id: UUID, sha256: str) -> Path:
         """Return the path of a file on the local disk, which may not exist."""
@@ -420,7 +420,8 @@ def _write(path: Path, chunks: Iterable[bytes]) -> None:
         os.fsync(file.fileno())
 
 
-def _pieces(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
+def pieces_of(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
+    """Yield the bytes of a range in pieces, and close the file."""
     with file:
         file.seek(start)
         left = None if end is None else max(end - start, 0)
@@ -471,7 +472,7 @@ def _part_name(number: int, sha256: str) -> str:
 
 
 def _file_pieces(path: Path) -> Iterator[bytes]:
-    return _pieces(path.open("rb"), 0, None)
+    return pieces_of(path.open("rb"), 0, None)
 
 
 def _no_upload() -> NotFound:
