@@ -6,12 +6,11 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from datasets.models import Repository, Version
 from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
+from portal.core.row_locks import keep_rows
 
 
 def locked(repository: Repository, *, with_trash: bool = False) -> Repository:
@@ -45,17 +44,8 @@ def lock_to_delete(repository: Repository, ids: Collection[UUID] | None = None) 
 
 
 def keep_versions(ids: Collection[UUID]) -> set[UUID]:
-    """Keep versions from being deleted until the transaction ends; return those that exist.
-
-    Any number of transactions may hold the same version, so they never wait for each other.
-    """
-    rows = Version.objects.filter(id__in=ids).order_by("id").values_list("id", flat=True)
-    if connection.vendor != "postgresql":
-        return set(rows)
-    sql, params = rows.query.sql_with_params()
-    with connection.cursor() as cursor:
-        cursor.execute(f"{sql} FOR KEY SHARE", params)
-        return {row[0] for row in cursor.fetchall()}
+    """Keep versions from being deleted until the transaction ends; return those that exist."""
+    return keep_rows(Version.objects.filter(id__in=ids))
 
 
 def record_change(kind: str, by: str, repository: Repository, **data: Any) -> None:
