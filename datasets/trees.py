@@ -57,7 +57,9 @@ Blocks = Sequence[BlockInfo]
 Read = Callable[[Sequence[str]], Mapping[str, bytes]]
 READ_AHEAD = 32  # blocks that are read in one query
 _AT_ONCE = 256  # lines that are parsed together
-_BETWEEN = b'],["'  # two entries: inside of a JSON string, each quote has a backslash before it
+# Between two entries. Inside of a JSON string each quote has a backslash before it, so this is never
+# in a path; but a path may end with "],[" and then its closing quote follows.
+_BETWEEN, _MISTAKABLE = b'],["', b'],[","'
 
 
 def sort_key(path: str) -> str:
@@ -283,7 +285,10 @@ def _decompressed(data: bytes) -> bytes:
 
 def _lines(data: bytes) -> list[bytes]:
     """Return the lines of a block: `path","sha256",size`, the path as JSON escapes it."""
-    return _decompressed(data)[3:-2].split(_BETWEEN)
+    rows = _decompressed(data)
+    if _MISTAKABLE in rows:
+        return [orjson.dumps(row)[2:-1] for row in orjson.loads(rows)]
+    return rows[3:-2].split(_BETWEEN)
 
 
 def _parsed(lines: Sequence[bytes]) -> list[Entry]:
@@ -293,7 +298,7 @@ def _parsed(lines: Sequence[bytes]) -> list[Entry]:
 
 
 def _line_key(line: bytes) -> str:
-    path = line[: line.index(b'","')]
+    path = line[: line.rindex(b'","')]
     return sort_key(orjson.loads(b'"' + path + b'"') if b"\\" in path else path.decode())
 
 

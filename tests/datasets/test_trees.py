@@ -90,3 +90,16 @@ def test_a_small_change_rewrites_one_block():
     changed, new = changed_tree(tree, {"d7/000007.png": Entry("d7/000007.png", "bb", 1)})
     assert len(new) == 1
     assert len(set(changed) & set(blocks)) == len(blocks) - 1
+
+
+def test_paths_that_look_like_json_are_listed_and_compared():
+    names = ["a],[", 'a],["b', 'b",', 'b","c', "c\\", 'c\\","', '"', '],["', "d],[/e],["]
+    model = Model()
+    model.change(dict.fromkeys(names, "aa"))
+    _compare(model, "d],[")
+    before = model.tree
+    model.change({"a],[": "bb", 'b",': None})
+    _compare(model, "")
+    found = [one.path for one in differences(before, model.tree)]
+    assert found == ["a],[", 'b",']
+    assert [one.path for one in differences(before, model.tree, "a],[")] == ['b",']
