@@ -29,8 +29,8 @@ class Repository(TenantModel):
     """A dataset or a checkpoint of a team, written by `datasets.services`.
 
     `keep_last` and `keep_days` delete old versions that have neither tag nor branch; 0 keeps all.
-    Nothing is deleted under `legal_hold`. `stored_bytes` is the sum of its contents, held in the
-    storage quota.
+    Without any, RetentionDefault counts, unless `own_retention`. Nothing is deleted under
+    `legal_hold`. `stored_bytes` is the sum of its contents, held in the storage quota.
     """
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -45,6 +45,7 @@ class Repository(TenantModel):
     next_number = models.PositiveIntegerField(default=1)  # of the next version
     keep_last = models.PositiveIntegerField(default=0)
     keep_days = models.PositiveIntegerField(default=0)
+    own_retention = models.BooleanField(default=False)
     legal_hold = models.CharField(max_length=500, blank=True)  # the reason; "" for none
     stored_bytes = models.BigIntegerField(default=0)
     created_at = models.DateTimeField(default=clock.now)
@@ -65,6 +66,28 @@ class Repository(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_own_rules(self) -> bool:
+        """Return whether the default retention of the organization does not count."""
+        return self.own_retention or bool(self.keep_last or self.keep_days)
+
+
+class RetentionDefault(TenantModel):
+    """Rules of the organization for repositories of a kind that have none of their own."""
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    keep_last = models.PositiveIntegerField(default=0)
+    keep_days = models.PositiveIntegerField(default=0)
+    updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["org", "kind"], name="retention_default_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}s of {self.org_id}"
 
 
 class Share(TenantModel):

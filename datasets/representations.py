@@ -10,6 +10,7 @@ from django.db.models import Count, F
 from datasets.access import may_manage, may_write
 from datasets.imports import sources
 from datasets.models import Import, Ref, Repository, Share, Version
+from datasets.selectors import rules_of
 from datasets.trees import Difference, Entry, Folder
 from workspaces.access.actors import Actor
 
@@ -32,8 +33,8 @@ def repository_detail(row: Repository, actor: Actor) -> Item:
     """Return a repository with its rules, and the teams it is shared with."""
     return {
         **repository_rows([row])[0],
-        "keep_last": row.keep_last,
-        "keep_days": row.keep_days,
+        **rules_of(row)._asdict(),
+        "own_retention": row.has_own_rules,
         "legal_hold": row.legal_hold,
         "shares": share_rows(row),
         "may_write": may_write(actor, row),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from datasets.access import visible
-from datasets.models import Block, Content, Import, Ref, Repository, Version
+from datasets.models import Block, Content, Import, Ref, Repository, RetentionDefault, Version
 from datasets.names import checked_path
-from datasets.trees import BlockInfo, Entry, Tree, decode
+from datasets.trees import BlockInfo, Entry, Tree
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -107,9 +108,9 @@ def tree_of(version: Version | None) -> Tree:
         return Tree([], lambda digests: {})
     repository_id = version.repository_id
 
-    def read(digests: Sequence[str]) -> dict[str, list[Entry]]:
+    def read(digests: Sequence[str]) -> dict[str, bytes]:
         rows = Block.objects.filter(repository_id=repository_id, digest__in=digests)
-        return {digest: decode(bytes(data)) for digest, data in rows.values_list("digest", "data")}
+        return {digest: bytes(data) for digest, data in rows.values_list("digest", "data")}
 
     return Tree([BlockInfo(*block) for block in version.blocks], read)
 
@@ -147,3 +148,23 @@ def referenced(org_id: UUID, names: Collection[str]) -> set[str]:
     """Return those SHA-256 that repositories have. For the sweep of files."""
     rows = Content.objects.filter(org_id=org_id, sha256__in=names)
     return set(rows.values_list("sha256", flat=True))
+
+
+class Rules(NamedTuple):
+    """What is kept: the last versions, and those of the last days. 0 is no rule."""
+
+    keep_last: int
+    keep_days: int
+
+
+def rules_of(repository: Repository) -> Rules:
+    """Return the rules that count: its own, or those of the organization."""
+    if repository.has_own_rules:
+        return Rules(repository.keep_last, repository.keep_days)
+    return default_rules(repository.org_id, repository.kind)
+
+
+def default_rules(org_id: UUID, kind: str) -> Rules:
+    """Return the rules of an organization for repositories that have none of their own."""
+    row = RetentionDefault.objects.filter(org_id=org_id, kind=kind).first()
+    return Rules(row.keep_last, row.keep_days) if row else Rules(0, 0)

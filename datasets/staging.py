@@ -124,10 +124,11 @@ def _folders(path: str) -> Iterator[str]:
 def _link(org_id: UUID, root: Path, entries: Sequence[Entry]) -> None:
     store = file_store()
     for entry in entries:
-        source, target = store.path(org_id, entry.sha256), f"{root}/{entry.path}"
+        target = f"{root}/{entry.path}"
         try:
+            source = store.local(org_id, entry.sha256)
             os.link(source, target)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotFound):
             raise NotFound(
                 Message(
                     "The bytes of {path} are missing from the disk of the portal.", path=entry.path

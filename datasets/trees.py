@@ -1,6 +1,8 @@
 """Sorted lists of files in blocks: how a version keeps its tree. See docs/design/datasets.md.
 
-A tree is a list of `BlockInfo`; blocks are stored once for each repository.
+A tree is a list of `BlockInfo`; blocks are stored once for each repository. The data of a block is
+compressed JSON, a list of [path, SHA-256, size]. Readers cut it into lines, one for each entry, and
+parse only those that they need.
 """
 
 from __future__ import annotations
@@ -52,8 +54,12 @@ class Difference(NamedTuple):
 
 
 Blocks = Sequence[BlockInfo]
-Load = Callable[[Sequence[str]], Mapping[str, list[Entry]]]
+Read = Callable[[Sequence[str]], Mapping[str, bytes]]
 READ_AHEAD = 32  # blocks that are read in one query
+_AT_ONCE = 256  # lines that are parsed together
+# Between two entries. Inside of a JSON string each quote has a backslash before it, so this is never
+# in a path; but a path may end with "],[" and then its closing quote follows.
+_BETWEEN, _MISTAKABLE = b'],["', b'],[","'
 
 
 def sort_key(path: str) -> str:
@@ -62,22 +68,23 @@ def sort_key(path: str) -> str:
 
 
 class Tree:
-    """A tree that is read. `read` returns the entries of several blocks by their digests."""
+    """A tree that is read. `read` returns the data of several blocks by their digests."""
 
-    def __init__(self, blocks: Blocks, read: Load):
+    def __init__(self, blocks: Blocks, read: Read):
         self.blocks = [BlockInfo(*block) for block in blocks]
         self.read = read
         self.load = lru_cache(maxsize=4)(self._load)
-        self._ahead: dict[str, list[Entry]] = {}  # read, and not asked for yet
+        self._ahead: dict[str, bytes] = {}  # read, and not asked for yet
         self._read_to = -1  # the number of the last block of those
         self.firsts = [sort_key(block.first) for block in self.blocks]
 
-    def _load(self, digest: str) -> list[Entry]:
+    def _load(self, digest: str) -> list[bytes]:
+        """Return the lines of a block."""
         found = self._ahead.pop(digest, None)
-        return self.read([digest])[digest] if found is None else found
+        return _lines(self.read([digest])[digest] if found is None else found)
 
-    def load_all(self, digests: Sequence[str]) -> Iterator[list[Entry]]:
-        """Yield the entries of many blocks in order; the first alone, then READ_AHEAD at a time."""
+    def load_all(self, digests: Sequence[str]) -> Iterator[bytes]:
+        """Yield the data of many blocks in order; the first alone, then READ_AHEAD at a time."""
         start, count = 0, 1
         while part := digests[start : start + count]:
             found = self.read(part)
@@ -160,8 +167,11 @@ class Tree:
     def _from_key(self, key: str) -> Iterator[Entry]:
         number = self.block_of(key)
         for block in self.blocks[number:]:
-            entries = self.load(block.digest)
-            yield from entries[bisect_left(entries, key, key=_key) :]
+            lines, count = self.load(block.digest), 1  # the first alone: a listing may need no more
+            start = bisect_left(lines, key, key=_line_key)
+            while start < len(lines):
+                yield from _parsed(lines[start : start + count])
+                start, count = start + count, _AT_ONCE
 
     def block_of(self, key: str) -> int:
         """Return the number of the block in which an entry with this key is, or would be."""
@@ -176,33 +186,34 @@ def differences(before: Tree, after: Tree, start: str = "") -> Iterator[Differen
     shared = {block.digest for block in before.blocks} & {block.digest for block in after.blocks}
     old, new = _unshared(before, shared, start), _unshared(after, shared, start)
     left, right = next(old, None), next(new, None)
-    old_entries: list[Entry] = []
-    new_entries: list[Entry] = []
+    old_lines: list[bytes] = []
+    new_lines: list[bytes] = []
     while left or right:
         key_left, key_right = left and left[0], right and right[0]
         if (
             key_left == key_right
         ):  # both trees have a block that begins here: compare what is before
-            yield from _compared(old_entries, new_entries)
-            old_entries, new_entries = [], []
+            yield from _compared(old_lines, new_lines)
+            old_lines, new_lines = [], []
         if left and (key_right is None or left[0] <= key_right):
-            old_entries += left[1]
+            old_lines += left[1]
             left = next(old, None)
         if right and (key_left is None or right[0] <= key_left):
-            new_entries += right[1]
+            new_lines += right[1]
             right = next(new, None)
-    yield from _compared(old_entries, new_entries)
+    yield from _compared(old_lines, new_lines)
 
 
-def _compared(old: Sequence[Entry], new: Sequence[Entry]) -> Iterator[Difference]:
-    """Yield the differences of two sorted lists that cover the same range of paths."""
+def _compared(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Difference]:
+    """Yield the differences of two sorted lists of lines that cover the same range of paths."""
     if len(old) == len(new):  # nearly always
         pairs = [(one, other) for one, other in zip(old, new, strict=True) if one != other]
-        if all(one.path == other.path for one, other in pairs):
-            yield from (Difference(one.path, one, other) for one, other in pairs)
+        before, after = _parsed([one for one, _ in pairs]), _parsed([other for _, other in pairs])
+        if all(one.path == other.path for one, other in zip(before, after, strict=True)):
+            yield from map(Difference, (one.path for one in before), before, after)
             return
-    left = {entry.path: entry for entry in set(old).difference(new)}
-    right = {entry.path: entry for entry in set(new).difference(old)}
+    left = {entry.path: entry for entry in _parsed(list(set(old).difference(new)))}
+    right = {entry.path: entry for entry in _parsed(list(set(new).difference(old)))}
     for path in sorted(left.keys() | right.keys(), key=sort_key):
         yield Difference(path, left.get(path), right.get(path))
 
@@ -230,8 +241,8 @@ def changed_tree(
             last = None
             continue
         if last is None and blocks:
-            last = tree.load(blocks[-1].digest)[-1].path
-        entries = {entry.path: entry for entry in tree.load(old[0].digest)} if old else {}
+            last = _parsed(tree.load(blocks[-1].digest)[-1:])[0].path
+        entries = {entry.path: entry for entry in _parsed(tree.load(old[0].digest))} if old else {}
         for path, entry in by_block[number].items():
             if entry is None:
                 entries.pop(path, None)
@@ -265,8 +276,30 @@ def encode(entries: Sequence[Entry]) -> bytes:
 
 def decode(data: bytes) -> list[Entry]:
     """Return the entries of a block."""
-    rows = orjson.loads(zstandard.ZstdDecompressor().decompress(data))
-    return list(map(_entry_of, rows))
+    return list(map(_entry_of, orjson.loads(_decompressed(data))))
+
+
+def _decompressed(data: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(data)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Return the lines of a block: `path","sha256",size`, the path as JSON escapes it."""
+    rows = _decompressed(data)
+    if _MISTAKABLE in rows:
+        return [orjson.dumps(row)[2:-1] for row in orjson.loads(rows)]
+    return rows[3:-2].split(_BETWEEN)
+
+
+def _parsed(lines: Sequence[bytes]) -> list[Entry]:
+    if not lines:
+        return []
+    return list(map(_entry_of, orjson.loads(b'[["' + _BETWEEN.join(lines) + b"]]")))
+
+
+def _line_key(line: bytes) -> str:
+    path = line[: line.rindex(b'","')]
+    return sort_key(orjson.loads(b'"' + path + b'"') if b"\\" in path else path.decode())
 
 
 _entry_of = partial(tuple.__new__, Entry)  # half the time of Entry(*row), a function of Python
@@ -293,8 +326,8 @@ def _parts(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         yield entries[start:]
 
 
-def _unshared(tree: Tree, shared: set[str], start: str) -> Iterator[tuple[str, list[Entry]]]:
-    """Yield the blocks that are not shared: the key of the first path, and the entries."""
+def _unshared(tree: Tree, shared: set[str], start: str) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield the blocks that are not shared: the key of the first path, and the lines."""
     key = sort_key(start)
     first = tree.block_of(key)
     found = [
@@ -303,8 +336,6 @@ def _unshared(tree: Tree, shared: set[str], start: str) -> Iterator[tuple[str, l
         if block.digest not in shared
     ]
     loaded = tree.load_all([digest for _, digest in found])
-    for (begin, _), entries in zip(found, loaded, strict=True):
-        if start and begin <= key:
-            yield begin, entries[bisect_right(entries, key, key=_key) :]
-        else:
-            yield begin, entries
+    for (begin, _), data in zip(found, loaded, strict=True):
+        lines = _lines(data)
+        yield begin, lines[bisect_right(lines, key, key=_line_key) if start else 0 :]

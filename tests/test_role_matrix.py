@@ -93,6 +93,8 @@ REPOSITORY = {  # of datasets and of checkpoints
     ("s-trash", "GET"): Row(EVERYBODY, None),  # likewise
     ("s-trash-entry", "POST"): Row(WORKERS, P.DATASETS_WRITE),
     ("s-trash-entry", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("s-retention", "GET"): Row(ADMINS, P.DATASETS_ADMIN),
+    ("s-retention", "PUT"): Row(ADMINS, P.DATASETS_ADMIN, {"keep_last": 3}),
     ("", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("", "PATCH"): Row(WORKERS, P.DATASETS_WRITE, {"description": "new"}),
     ("", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
@@ -483,6 +485,7 @@ WRITING_PAGES = {
     "datasets": (WORKERS, {"team": "vision", "name": "fresh"}),
     "checkpoints": (WORKERS, {"team": "vision", "name": "fresh"}),
     "repository-trash": (WORKERS, {"do": "restore", "repository": VALUES["trashed"]}),
+    "repository-retention": (ADMINS, {"do": "save", "keep_last": "3", "keep_days": "0"}),
     "repository": (WORKERS, {"path": "x"}),
     "repository-folder": (WORKERS, {"path": "x"}),
     "repository-upload": (WORKERS, {"files": SimpleUploadedFile("y", b"new")}),

@@ -35,6 +35,7 @@ SQL_BY_HAND = {
     "portal/core/audit/verify.py",
     "portal/core/bulk.py",
     "portal/core/joined_select.py",
+    "portal/core/row_locks.py",
     "workspaces/tenancy/row_security.py",
     "workspaces/quotas/reservations.py",
     "workspaces/quotas/gpu_hour_counting.py",

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from muster.errors import InvalidInput, Json, MusterError, NotFound
+from muster.errors import InvalidInput, Json, MusterError, NotFound, RateLimited, Unavailable
 from muster.folder_cache import FolderCache
 from muster.folders import Fetcher, Progress, Sender, files_in, hashed
+from muster.following import PATIENCE
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -48,7 +49,10 @@ class Repositories:
         return self._client.send("POST", self._noun, body)
 
     def change(self, name: str, **fields: Any) -> Json:
-        """Change name, description, visibility, default_branch, keep_last, keep_days, legal_hold."""
+        """Change name, description, visibility, default_branch, keep_last, keep_days, legal_hold.
+
+        `own_retention=False` follows the rules of the organization.
+        """
         return self._client.send("PATCH", self._path(name), fields)
 
     def delete(self, name: str) -> None:
@@ -88,6 +92,14 @@ class Repositories:
     def delete_old(self, name: str, **rules: int) -> Json:
         """Delete once what these rules do not keep."""
         return self._client.send("POST", f"{self._path(name)}/retention", dict(rules))
+
+    def default_retention(self, **rules: int) -> Json:
+        """Return what rules for all without rules of their own would delete; default: the saved."""
+        return self._client.get(f"{self._noun}-retention", **rules)
+
+    def set_default_retention(self, **rules: int) -> Json:
+        """Set the rules (keep_last, keep_days) for all that have none of their own."""
+        return self._client.send("PUT", f"{self._noun}-retention", dict(rules))
 
     def share(self, name: str, team: str, *, can_write: bool = False) -> Json:
         """Let another team read, or also write."""
@@ -268,9 +280,19 @@ class Repositories:
     def wait_for_import(
         self, name: str, import_id: str, progress: Progress | None = None, *, every: float = 1.0
     ) -> Json:
-        """Wait for the end of an import and return it. Raises MusterError if it failed."""
+        """Wait for the end of an import and return it, tolerating outages of the portal.
+
+        Raises MusterError if it failed.
+        """
+        answered_at = time.monotonic()
         while True:
-            row = self.get_import(name, import_id)
+            try:
+                row, answered_at = self.get_import(name, import_id), time.monotonic()
+            except (Unavailable, RateLimited):
+                if time.monotonic() - answered_at > PATIENCE:
+                    raise
+                time.sleep(every)
+                continue
             if progress:
                 progress("fetch", row["bytes_done"], row["bytes"] or row["bytes_done"])
             if row["state"] == "succeeded":

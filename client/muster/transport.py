@@ -134,7 +134,10 @@ class Transport:
         params = {name: value for name, value in query.items() if value not in (None, "")}
         headers = {"Accept": "*/*"} | ({"Range": f"bytes={offset}-"} if offset else {})
         try:
-            with self._http.stream("GET", path, params=params, headers=headers) as answer:
+            # The token is not sent to another host
+            with self._http.stream(
+                "GET", path, params=params, headers=headers, follow_redirects=True
+            ) as answer:
                 if not answer.is_success:
                     answer.read()
                     self._refused(answer, is_gone=False)

@@ -43,6 +43,7 @@ class RepositorySerializer(s.Serializer):  # type: ignore[type-arg]
 class RepositoryDetailSerializer(RepositorySerializer):
     keep_last = s.IntegerField()
     keep_days = s.IntegerField()
+    own_retention = s.BooleanField(help_text="False: the rules are those of the organization.")
     legal_hold = s.CharField(help_text="The reason; empty for none.")
     shares = ShareSerializer(many=True)
     may_write = s.BooleanField()
@@ -65,6 +66,9 @@ class RepositoryChangeSerializer(s.Serializer):  # type: ignore[type-arg]
     default_branch = s.CharField(required=False, max_length=200)
     keep_last = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
     keep_days = s.IntegerField(required=False, min_value=0, max_value=MOST_KEPT)
+    own_retention = s.BooleanField(
+        required=False, help_text="False: follow the organization's default. Rules make it true."
+    )
     legal_hold = s.CharField(
         required=False,
         allow_blank=True,
@@ -186,6 +190,22 @@ class PlanSerializer(s.Serializer):  # type: ignore[type-arg]
     keep_days = s.IntegerField()
     versions = s.ListField(child=s.IntegerField(), help_text="Versions that go.")
     bytes = s.IntegerField(help_text="What that frees.")
+
+
+class PlannedRepositorySerializer(s.Serializer):  # type: ignore[type-arg]
+    name = s.CharField()
+    team = s.CharField()
+    versions = s.IntegerField(help_text="Number of versions that go.")
+    bytes = s.IntegerField(help_text="What that frees.")
+
+
+class DefaultRetentionSerializer(s.Serializer):  # type: ignore[type-arg]
+    keep_last = s.IntegerField()
+    keep_days = s.IntegerField()
+    versions = s.IntegerField()
+    bytes = s.IntegerField()
+    repositories = PlannedRepositorySerializer(many=True)
+    is_cut = s.BooleanField(help_text="Versions of more repositories go as well.")
 
 
 class FreedSerializer(s.Serializer):  # type: ignore[type-arg]

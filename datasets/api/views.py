@@ -19,6 +19,7 @@ from datasets.models import Kind, Repository, Version
 from datasets.representations import repository_detail, share_rows
 from portal.core.errors import NotFound, Unavailable
 from portal.core.messages import Message
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
 
@@ -142,10 +143,48 @@ class RetentionView(KindView):
     def _plan(self, row: Repository, given: Any) -> tuple[dict[str, int], Any]:
         body = s.RetentionRulesSerializer(data=given)
         body.is_valid(raise_exception=True)
-        rules = {"keep_last": row.keep_last, "keep_days": row.keep_days}
+        rules = selectors.rules_of(row)._asdict()
         if body.validated_data:
             rules = {"keep_last": 0, "keep_days": 0} | body.validated_data
         return rules, services.plan(row, **rules)
+
+
+class DefaultRetentionView(KindView):
+    permissions = {"GET": P.DATASETS_ADMIN, "PUT": P.DATASETS_ADMIN}
+
+    @extend_schema(
+        parameters=[OpenApiParameter("keep_last", int), OpenApiParameter("keep_days", int)],
+        responses=s.DefaultRetentionSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Say what rules would delete of all that have none of their own, by default the saved."""
+        body = s.RetentionRulesSerializer(data=request.query_params)
+        body.is_valid(raise_exception=True)
+        rules = selectors.default_rules(self.org.id, self.kind)._asdict()
+        if body.validated_data:
+            rules = {"keep_last": 0, "keep_days": 0} | body.validated_data
+        return Response(self._planned(rules))
+
+    @extend_schema(request=s.RetentionRulesSerializer, responses=s.DefaultRetentionSerializer)
+    def put(self, request: Request) -> Response:
+        """Set the rules of the organization. What they do not keep is deleted within a day."""
+        rules = {"keep_last": 0, "keep_days": 0} | read(s.RetentionRulesSerializer, request)
+        services.change_default(actor=self.actor, org_id=self.org.id, kind=self.kind, **rules)
+        return Response(self._planned(rules))
+
+    def _planned(self, rules: dict[str, int]) -> dict[str, Any]:
+        plan = services.plan_default(actor=self.actor, kind=self.kind, **rules)
+        rows = [
+            {
+                "name": row.repository.name,
+                "team": row.repository.team.slug,
+                "versions": row.versions,
+                "bytes": row.bytes,
+            }
+            for row in plan.rows
+        ]
+        sums = {"versions": plan.versions, "bytes": plan.bytes}
+        return {**rules, **sums, "repositories": rows, "is_cut": plan.is_cut}
 
 
 class SpaceView(KindView):

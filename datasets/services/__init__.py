@@ -14,6 +14,7 @@ from datasets.services.repositories import (
     update_repository,
 )
 from datasets.services.retention import delete_versions, plan, prune_versions
+from datasets.services.retention_defaults import change_default, plan_default
 from datasets.services.space import Space, discard_unused, space_of
 from datasets.services.uploads import append, discard_upload, find_upload, received, start_upload
 
@@ -26,6 +27,7 @@ __all__ = [
     "add_contents",
     "append",
     "cancel_import",
+    "change_default",
     "commit",
     "create_branch",
     "create_repository",
@@ -37,6 +39,7 @@ __all__ = [
     "find_import",
     "find_upload",
     "plan",
+    "plan_default",
     "prune_versions",
     "purge_repository",
     "put_file",

@@ -28,6 +28,7 @@ _FIELDS = (
     "default_branch",
     "keep_last",
     "keep_days",
+    "own_retention",
     "legal_hold",
 )
 
@@ -72,9 +73,10 @@ def update_repository(
     seen_at: datetime | None = None,
     **wanted: Any,
 ) -> Repository:
-    """Change what is given of name, description, visibility, default_branch, keep_last, keep_days
-    and legal_hold.
+    """Change what is given of name, description, visibility, default_branch, keep_last, keep_days,
+    own_retention and legal_hold.
 
+    Rules make the retention its own; with `own_retention=False` that of the organization counts.
     `seen_at` is `updated_at` as the client has read it. Only those who may delete datasets of
     others change the legal hold. Raises Conflict if somebody else was faster or the name is taken,
     InvalidInput, NotPermitted.
@@ -87,6 +89,10 @@ def update_repository(
             code="changed",
         )
     before = _facts(row)
+    if wanted.get("own_retention") is False:
+        wanted |= {"keep_last": 0, "keep_days": 0}
+    elif any(wanted.get(field) is not None for field in ("keep_last", "keep_days")):
+        wanted["own_retention"] = True
     for field, value in wanted.items():
         if field not in _FIELDS:
             raise InvalidInput.at(field, Message("is not a field of a dataset"))
@@ -163,6 +169,13 @@ def _checked(row: Repository, field: str, value: Any) -> Any:
         if not Ref.objects.filter(repository=row, kind=Ref.Kind.BRANCH, name=value).exists():
             raise InvalidInput.at(field, Message("must be a branch"))
         return value
+    if field == "own_retention":
+        return bool(value)
+    return checked_rule(field, value)
+
+
+def checked_rule(field: str, value: Any) -> int:
+    """Return the number of a rule of retention. Raises InvalidInput."""
     if not isinstance(value, int) or not 0 <= value <= MOST_KEPT:
         raise InvalidInput.at(field, Message("must be a number from 0 to {n}", n=f"{MOST_KEPT:,}"))
     return value

@@ -12,8 +12,9 @@ from django.db import transaction
 from datasets import storage
 from datasets.access import check_may_manage
 from datasets.models import Block, Content, Import, ImportedFile, Ref, Repository, Upload, Version
-from datasets.selectors import tree_of
-from datasets.services.records import TRASH, check_no_hold, locked, record_change
+from datasets.selectors import rules_of, tree_of
+from datasets.services.records import TRASH, check_no_hold, lock_to_delete, locked, record_change
+from datasets.trees import decode
 from datasets.uses import commits_in_use
 from datasets.xet.stored import forget
 from portal.blobs.files import file_store
@@ -64,6 +65,7 @@ def delete_versions(*, actor: Actor, repository: Repository, versions: list[Vers
     check_may_manage(actor, repository)
     row = locked(repository)
     check_no_hold(row)
+    lock_to_delete(row, [version.id for version in versions])
     named = Ref.objects.filter(version__in=versions).select_related("version").first()
     in_use = commits_in_use(row.org_id)
     if used := next((version for version in versions if version.commit in in_use), None):
@@ -98,6 +100,7 @@ def prune_versions(repository: Repository, versions: Collection[Version]) -> int
     named = set(
         Ref.objects.filter(repository=row).exclude(version=None).values_list("version", flat=True)
     )
+    lock_to_delete(row, [one.id for one in versions])
     in_use = commits_in_use(row.org_id)
     ids = [one.id for one in versions if one.id not in named and one.commit not in in_use]
     if ids:
@@ -111,8 +114,13 @@ def apply_rules(repository: Repository) -> int:
     row = locked(repository, with_trash=True)
     if row.legal_hold:
         return 0
-    old = list(_candidates(row, row.keep_last, row.keep_days))
-    return _delete(row, [version.id for version in old], BY)
+    ids = [version.id for version in _candidates(row, *rules_of(row))]
+    if ids:
+        lock_to_delete(row, ids)
+        in_use = commits_in_use(row.org_id)
+        rows = Version.objects.filter(id__in=ids).exclude(commit__in=in_use)
+        ids = list(rows.values_list("id", flat=True))
+    return _delete(row, ids, BY)
 
 
 def purge_trash(before: datetime) -> int:
@@ -207,8 +215,8 @@ def used_contents(versions: object) -> set[str]:
         tree = tree_of(version)
         new = [block.digest for block in tree.blocks if block.digest not in seen]
         seen.update(new)
-        for entries in tree.load_all(new):
-            used.update(entry.sha256 for entry in entries)
+        for data in tree.load_all(new):
+            used.update(entry.sha256 for entry in decode(data))
     return used
 
 

@@ -19,6 +19,7 @@ from datasets.web.base import PLURALS, teams_to_write
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
+from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.web.base import action, page, show_error
 
@@ -48,6 +49,7 @@ def _list(request: Any, kind: Kind) -> HttpResponse:
             "teams": teams,
             "team": request.GET.get("team", ""),
             "has_trash": visible_repositories(request.actor, kind, is_deleted=True).exists(),
+            "may_default": request.actor.may(P.DATASETS_ADMIN),
             "api": f"/api/v1/orgs/{request.org.slug}/{kind}s",
         },
     )

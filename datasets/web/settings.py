@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from datasets import access, services
 from datasets.models import Repository, Share, Visibility
+from datasets.selectors import rules_of
 from datasets.web.base import VISIBILITIES, Place
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
@@ -49,6 +50,7 @@ def settings(request: Any, kind: str, repository: str) -> HttpResponse:
             "may_hold": request.actor.may(P.DATASETS_ADMIN, row.team_id),
             "days": django_settings.MUSTER_TRASH_DAYS,
             "space": services.space_of(row, is_quick="space" not in request.GET),
+            "may_default": request.actor.may(P.DATASETS_ADMIN),
             **_dry_run(request, row),
         },
     )
@@ -58,8 +60,8 @@ def _dry_run(request: Any, row: Repository) -> dict[str, Any]:
     """Return the rules of the form and, if some are in the URL, what they would delete."""
     asked = request.GET
     if "keep_last" not in asked:
-        return {"rules": {"keep_last": row.keep_last, "keep_days": row.keep_days}, "plan": None}
-    rules = {name: _number(asked.get(name, "")) for name in ("keep_last", "keep_days")}
+        return {"rules": rules_of(row)._asdict(), "plan": None}
+    rules = {name: number_of(asked.get(name, "")) for name in ("keep_last", "keep_days")}
     plan = services.plan(row, **rules)
     return {"rules": rules, "plan": plan, "named": plan.versions[:MOST_NAMED]}
 
@@ -76,8 +78,11 @@ def _act(place: Place) -> HttpResponse:
             rules = {name: given.get(name, "0") for name in ("keep_last", "keep_days")}
             return redirect(place.url("repository-settings", rules) + "#retention")
         case "retention":
-            rules = {name: _number(given.get(name, "")) for name in ("keep_last", "keep_days")}
+            rules = {name: number_of(given.get(name, "")) for name in ("keep_last", "keep_days")}
             return _save(place, Message("The retention was saved."), **rules)
+        case "default":
+            done = Message("The default retention of the organization is used.")
+            return _save(place, done, own_retention=False)
         case "hold":
             reason = given.get("legal_hold", "")
             done = Message("The legal hold is set.") if reason else Message("The hold was lifted.")
@@ -121,7 +126,7 @@ def _act(place: Place) -> HttpResponse:
 def _clean(place: Place) -> HttpResponse:
     """Delete what the rules of a dry run do not keep, once; the rules are not saved."""
     request, row = place.request, place.row
-    rules = {name: _number(request.POST.get(name, "")) for name in ("keep_last", "keep_days")}
+    rules = {name: number_of(request.POST.get(name, "")) for name in ("keep_last", "keep_days")}
     return action(
         request,
         place.url("repository-settings") + "#space",
@@ -182,7 +187,7 @@ def _team(slug: str) -> Team:
     return row
 
 
-def _number(text: str) -> int:
+def number_of(text: str) -> int:
     """Return a number of a form; nothing is 0. Raises InvalidInput."""
     if text.strip() and not text.strip().isdecimal():
         raise InvalidInput.at("keep_last", Message("must be a number"))

@@ -5,7 +5,16 @@ from typing import ClassVar
 from django.urls import path, register_converter
 
 from datasets.models import Kind
-from datasets.web import files, imports, lists, settings, uploads, versions, workspaces
+from datasets.web import (
+    files,
+    imports,
+    lists,
+    retention,
+    settings,
+    uploads,
+    versions,
+    workspaces,
+)
 
 
 class KindConverter:
@@ -33,6 +42,7 @@ urlpatterns = [
     path("<slug:org>/datasets", lists.datasets, name="datasets"),
     path("<slug:org>/checkpoints", lists.checkpoints, name="checkpoints"),
     path("<slug:org>/<kind:kind>/-/trash", lists.trash, name="repository-trash"),
+    path("<slug:org>/<kind:kind>/-/retention", retention.retention, name="repository-retention"),
     path(_ONE, files.folder, name="repository"),
     path(f"{_ONE}/tree/<path:path>", files.folder, name="repository-folder"),
     path(f"{_ONE}/file/<path:path>", files.file, name="repository-file"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from datasets.models import Repository, Xorb
 from datasets.xet.hashes import Chunk
-from portal.blobs.files import file_store
+from portal.blobs.files import file_store, pieces_of
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 
@@ -50,9 +50,7 @@ class StoredXorb:
         """Yield the bytes of chunks. Raises InvalidInput if they are not stored any more."""
         path = path_of(self.row)
         if path.exists():
-            with open(path, "rb") as file:
-                file.seek(self.offsets[start])
-                yield file.read(self.offsets[end] - self.offsets[start])
+            yield from pieces_of(path.open("rb"), self.offsets[start], self.offsets[end])
             return
         store = file_store()
         while start < end:

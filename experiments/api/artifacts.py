@@ -14,8 +14,7 @@ from rest_framework.response import Response
 from experiments import artifacts
 from experiments.models import Artifact
 from experiments.selectors import find_run
-from portal.blobs.files import file_store
-from portal.web.transfers import Download, announced_size, body_chunks, send_file
+from portal.web.transfers import Download, announced_size, body_chunks, send_file, stored_file
 from workspaces.api.base import OrgView
 
 
@@ -80,12 +79,11 @@ class ArtifactView(OrgView):
 
 def download_of(artifact: Artifact, *, is_shown: bool = False) -> Download:
     """Return the file as `portal.web.transfers` sends it."""
-    return Download(
+    return stored_file(
+        artifact.org_id,
         name=artifact.path,
         size=artifact.size,
         sha256=artifact.sha256,
-        pieces=lambda start, end: artifacts.opened(artifact, start, end),
-        accelerated=file_store().name(artifact.org_id, artifact.sha256),
         is_shown=is_shown,
     )
 

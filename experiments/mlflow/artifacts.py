@@ -23,10 +23,9 @@ from experiments.mlflow.represent import file_json, model_root, page, run_root, 
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import model_of, run_of
 from experiments.models import LoggedModel, Run
-from portal.blobs.files import file_store
 from portal.core.errors import InvalidInput, NotFound, NotPermitted, TooLarge
 from portal.core.messages import Message
-from portal.web.transfers import Download, announced_size, body_chunks, send_file
+from portal.web.transfers import Download, announced_size, body_chunks, send_file, stored_file
 from registry import selectors as registry
 from registry.models import ModelVersion
 
@@ -269,13 +268,7 @@ def _file(request: HttpRequest, place: Place) -> HttpResponseBase:
 
 def _version_file(version: ModelVersion, path: str) -> Download:
     file = registry.find_file(version, path)
-    return Download(
-        name=file.path,
-        size=file.size,
-        sha256=file.sha256,
-        pieces=lambda start, end: file_store().read(file.org_id, file.sha256, start, end),
-        accelerated=file_store().name(file.org_id, file.sha256),
-    )
+    return stored_file(file.org_id, name=file.path, size=file.size, sha256=file.sha256)
 
 
 def _no_artifact(path: str) -> NotFound:

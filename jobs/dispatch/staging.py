@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import close_old_connections
 
 from datasets import staging
@@ -96,7 +97,7 @@ def _start(version: Version) -> Future[str]:
     with _lock:
         if version.id in _making:
             return _making[version.id]
-        if version.files > SMALL:
+        if version.files > SMALL or settings.MUSTER_S3_BUCKET:  # or fetched first
             _making[version.id] = _threads().submit(_make_in_thread, version)
             return _making[version.id]
     made: Future[str] = Future()

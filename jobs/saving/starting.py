@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db import transaction
+
 from datasets.models import Version
 from datasets.selectors import find_repository
+from datasets.services.records import keep_versions
 from jobs.job_specs import spec_of
 from jobs.models import Attempt, JobOutput
 from jobs.models.output import OutputState
@@ -46,6 +49,7 @@ def begin(attempts: Sequence[Attempt]) -> dict[UUID, list[Begun]]:
     return found
 
 
+@transaction.atomic
 def _begin(attempt: Attempt, name: str, output: Output) -> Begun:
     row, _ = JobOutput.objects.select_related("version__repository__org").get_or_create(
         job=attempt.job, index=attempt.index, name=name, defaults={"org_id": attempt.org_id}
@@ -70,7 +74,8 @@ def _resumed(row: JobOutput, attempt: Attempt, output: Output) -> Version | None
     try:
         actor = actor_for(attempt)
         repository = find_repository(actor, output.kind, name_of(output))
-        return resume_version(row, repository, output)
+        version = resume_version(row, repository, output)
+        return version if version and keep_versions([version.id]) else None
     except NotFound:  # nothing was saved yet
         return None
     except PortalError as error:

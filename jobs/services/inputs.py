@@ -9,6 +9,7 @@ from typing import Any
 from clusters.backends import backend_of
 from datasets.models import Ref, Repository, Version
 from datasets.selectors import find_repository, find_version, refs_of
+from datasets.services.records import keep_versions
 from jobs.dispatch.launch import rehearsal_launch
 from jobs.inputs import job_reader
 from jobs.models import Job, JobInput
@@ -62,6 +63,24 @@ def check_mounts(actor: Actor, team: Team, spec: JobSpec, place: Place) -> None:
         backend.check_inputs(rehearsal_launch(place.pool, team, actor, spec))
     except Rejected as error:
         raise InvalidInput.at(error.field or "inputs", str(error)) from error
+
+
+def keep_inputs(inputs: Sequence[ResolvedInput]) -> None:
+    """Keep the versions from being deleted until the job is submitted.
+
+    Raises InvalidInput if one was deleted in the meantime. To be called before quotas are locked,
+    as whoever deletes versions locks them first as well.
+    """
+    kept = keep_versions([one.version.id for one in inputs]) if inputs else set()
+    for one in inputs:
+        if one.version.id not in kept:
+            raise InvalidInput.at(
+                f"inputs.{one.name}",
+                Message(
+                    "{version} was deleted in the meantime. Choose another version.",
+                    version=f"{one.version.repository.name}@{one.version.number}",
+                ),
+            )
 
 
 def record_inputs(job: Job, inputs: Sequence[ResolvedInput]) -> None:

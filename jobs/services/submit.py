@@ -66,6 +66,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     inputs.check_mounts(actor, team, spec, place)
     folders = workspaces.resolve_workspaces(actor, spec)
     workspaces.check_workspaces(actor, team, spec, place, folders)
+    inputs.keep_inputs(data)
     needs = find_needs(actor, spec)
     _check_needs(needs)
     job = _new_job(actor, team, spec, place, request)

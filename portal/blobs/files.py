@@ -69,12 +69,8 @@ class FileStore:
         """
         aside = self._folder(org_id, "incoming") / uuid4().hex
         try:
-            stored = _write(aside, chunks, size, limit)
-            folder = self._folder(org_id, stored.sha256[:2])
-            with self._locked(org_id, fcntl.LOCK_SH):
-                os.utime(aside, ns=(_now_ns(), _now_ns()))
-                os.replace(aside, folder / stored.sha256)
-            _sync(folder)
+            stored = write_file(aside, chunks, size, limit)
+            self._add(org_id, aside, stored, is_kept=False)
         except OSError as error:
             raise full_disk(error) or error from error
         finally:
@@ -102,7 +98,7 @@ class FileStore:
         folder = self._upload(org_id, upload_id)
         aside = folder / uuid4().hex
         try:
-            stored = _write(aside, chunks, size, limit)
+            stored = write_file(aside, chunks, size, limit)
             os.replace(aside, folder / _part_name(number, stored.sha256))
         except FileNotFoundError:
             raise _no_upload() from None
@@ -154,7 +150,7 @@ class FileStore:
         """
         temporary = self._aside(org_id, uuid4())
         try:
-            _write(temporary, chunks, None, None)
+            _write(temporary, chunks)
             os.replace(temporary, self.aside(org_id, name))
         except OSError as error:
             raise full_disk(error) or error from error
@@ -217,13 +213,22 @@ class FileStore:
                 size = file.tell()
         except FileNotFoundError:
             raise _no_upload() from None
-        folder = self._folder(org_id, sha256[:2])
+        stored = StoredFile(sha256, size)
+        self._add(org_id, aside, stored, is_kept=True)
+        return stored
+
+    def _add(self, org_id: UUID, aside: Path, stored: StoredFile, *, is_kept: bool) -> None:
+        """Store a complete local file under its SHA-256. `is_kept`: it also stays where it is."""
+        folder = self._folder(org_id, stored.sha256[:2])
+        path = folder / stored.sha256
         with self._locked(org_id, fcntl.LOCK_SH):
-            with suppress(FileExistsError):
-                os.link(aside, folder / sha256)
-            os.utime(folder / sha256, ns=(_now_ns(), _now_ns()))
+            if is_kept:
+                with suppress(FileExistsError):
+                    os.link(aside, path)
+            else:
+                os.replace(aside, path)
+            os.utime(path, ns=(now_in_nanoseconds(), now_in_nanoseconds()))
         _sync(folder)
-        return StoredFile(sha256, size)
 
     def discard(self, org_id: UUID, upload_id: UUID) -> None:
         """Delete a started file."""
@@ -256,32 +261,39 @@ class FileStore:
         """
         with self._locked(org_id, fcntl.LOCK_SH):
             try:
-                os.utime(self.path(org_id, sha256), ns=(_now_ns(), _now_ns()))
+                now = now_in_nanoseconds()
+                os.utime(self.path(org_id, sha256), ns=(now, now))
             except FileNotFoundError:
-                raise _missing() from None
+                raise missing() from None
 
     def open(self, org_id: UUID, sha256: str) -> BinaryIO:
         """Open a file. Raises NotFound."""
         try:
             return open(self.path(org_id, sha256), "rb")
         except FileNotFoundError:
-            raise _missing() from None
+            raise missing() from None
 
     def read(
         self, org_id: UUID, sha256: str, start: int = 0, end: int | None = None
     ) -> Iterator[bytes]:
         """Open a file and return its bytes of the range, in pieces. Raises NotFound at once."""
-        return _pieces(self.open(org_id, sha256), start, end)
+        return pieces_of(self.open(org_id, sha256), start, end)
 
     def path(self, org_id: UUID, sha256: str) -> Path:
-        """Return the path of a file, which may not exist."""
-        return self.root / self.name(org_id, sha256)
+        """Return the path of a file on the local disk, which may not exist."""
+        return self.root / file_name(org_id, sha256)
 
-    def name(self, org_id: UUID, sha256: str) -> str:
-        """Return the path of a file below the root."""
-        if not _NAME.match(sha256):
-            raise ValueError(f"not a SHA-256: {sha256[:80]!r}")
-        return f"{org_id.hex}/{sha256[:2]}/{sha256}"
+    def local(self, org_id: UUID, sha256: str) -> Path:
+        """Return the path of a file to link or copy from. It may not exist."""
+        return self.path(org_id, sha256)
+
+    def accelerated(self, org_id: UUID, sha256: str) -> str:
+        """Return the path of a file below the root, where nginx sends it from; "" if it cannot."""
+        return file_name(org_id, sha256)
+
+    def url(self, org_id: UUID, sha256: str, headers: dict[str, str]) -> str:
+        """Return an address that sends a file with these headers to anybody; "" if none does."""
+        return ""
 
     def size(self, org_id: UUID, sha256: str) -> int | None:
         """Return the size of a file in bytes; None if it is not stored."""
@@ -315,7 +327,7 @@ class FileStore:
         Files that were put or kept after `older_than` stay. `referenced` returns those of the given
         SHA-256 that are in use; it is asked after the age of a file was read.
         """
-        freed, limit_ns = 0, _ns(older_than)
+        freed, limit_ns = 0, in_nanoseconds(older_than)
         for batch in _batches(self._old(org_id, limit_ns)):
             unused = set(batch) - set(referenced(batch))
             freed += sum(self._delete_if_old(org_id, name, limit_ns) for name in sorted(unused))
@@ -360,11 +372,24 @@ class FileStore:
             yield
 
 
-def _write(
-    path: Path, chunks: Iterable[bytes], announced: int | None, limit: int | None
+def file_name(org_id: UUID, sha256: str) -> str:
+    """Return the path of a file below the root of a store. Raises ValueError for no SHA-256."""
+    if not _NAME.match(sha256):
+        raise ValueError(f"not a SHA-256: {sha256[:80]!r}")
+    return f"{org_id.hex}/{sha256[:2]}/{sha256}"
+
+
+def write_file(
+    path: Path,
+    chunks: Iterable[bytes],
+    announced: int | None = None,
+    limit: int | None = None,
 ) -> StoredFile:
+    """Write a new file durably. Raises as `FileStore.put` does."""
     digest, size = hashlib.sha256(), 0
-    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+
+    def counted() -> Iterator[bytes]:
+        nonlocal size
         for chunk in chunks:
             size += len(chunk)
             if limit is not None and size > limit:
@@ -373,9 +398,9 @@ def _write(
                     data={"most_bytes": limit},
                 )
             digest.update(chunk)
-            file.write(chunk)
-        file.flush()
-        os.fsync(file.fileno())
+            yield chunk
+
+    _write(path, counted())
     if announced is not None and announced != size:
         raise InvalidInput(
             Message(
@@ -388,7 +413,15 @@ def _write(
     return StoredFile(digest.hexdigest(), size)
 
 
-def _pieces(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
+def _write(path: Path, chunks: Iterable[bytes]) -> None:
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.writelines(chunks)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def pieces_of(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
+    """Yield the bytes of a range in pieces, and close the file."""
     with file:
         file.seek(start)
         left = None if end is None else max(end - start, 0)
@@ -422,11 +455,13 @@ def _batches(names: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _now_ns() -> int:
-    return _ns(clock.now())
+def now_in_nanoseconds() -> int:
+    """Return the time as modification times of files have it."""
+    return in_nanoseconds(clock.now())
 
 
-def _ns(at: datetime) -> int:
+def in_nanoseconds(at: datetime) -> int:
+    """Return a time as modification times of files have it."""
     return int(at.timestamp() * 1e9)
 
 
@@ -437,7 +472,7 @@ def _part_name(number: int, sha256: str) -> str:
 
 
 def _file_pieces(path: Path) -> Iterator[bytes]:
-    return _pieces(path.open("rb"), 0, None)
+    return pieces_of(path.open("rb"), 0, None)
 
 
 def _no_upload() -> NotFound:
@@ -447,7 +482,8 @@ def _no_upload() -> NotFound:
     )
 
 
-def _missing() -> NotFound:
+def missing() -> NotFound:
+    """Return the error for a file whose bytes were lost."""
     return NotFound(
         Message("The bytes of this file are missing from the disk of the portal."),
         code="bytes_missing",
@@ -479,12 +515,20 @@ def references(org_id: UUID) -> Callable[[Collection[str]], Collection[str]]:
 
 
 @cache
-def _store_at(root: Path) -> FileStore:
-    return FileStore(root)
+def _store_at(root: Path, *bucket: str) -> FileStore:
+    if not bucket:
+        return FileStore(root / "files")
+    from portal.blobs.s3 import Bucket, S3FileStore
+
+    return S3FileStore(root / "s3", Bucket(*bucket))
 
 
 def file_store() -> FileStore:
-    """Return the portal's store of files."""
+    """Return the portal's store of files: a folder, or the bucket of MUSTER_S3_BUCKET."""
     from django.conf import settings
 
-    return _store_at(Path(settings.MUSTER_HOME) / "blobs" / "files")
+    root = Path(settings.MUSTER_HOME) / "blobs"
+    if not settings.MUSTER_S3_BUCKET:
+        return _store_at(root)
+    names = ("BUCKET", "PREFIX", "ENDPOINT", "REGION", "ACCESS_KEY", "SECRET_KEY", "PUBLIC_URL")
+    return _store_at(root, *(getattr(settings, f"MUSTER_S3_{name}") for name in names))

@@ -52,6 +52,19 @@ def check_key() -> None:
     _sign(installation)
 
 
+def check_bucket() -> None:
+    """Raise Refusal if the settings of the bucket for stored files contradict each other."""
+    from django.conf import settings
+
+    if bool(settings.MUSTER_S3_ACCESS_KEY) != bool(settings.MUSTER_S3_SECRET_KEY):
+        raise Refusal("Set MUSTER_S3_ACCESS_KEY and MUSTER_S3_SECRET_KEY together.")
+    if settings.MUSTER_S3_PUBLIC_URL and not settings.MUSTER_S3_ACCESS_KEY:
+        raise Refusal(
+            "MUSTER_S3_PUBLIC_URL needs MUSTER_S3_ACCESS_KEY and MUSTER_S3_SECRET_KEY, which sign\n"
+            "the addresses of downloads."
+        )
+
+
 def check_home(home: Path) -> None:
     """Bind the database to the first home.
 

@@ -30,9 +30,10 @@ def prepare() -> FirstStart:
     from django.conf import settings
 
     from clusters.backends import ensure_first_cluster
-    from portal.process.installation import record_key
+    from portal.process.installation import check_bucket, record_key
     from workspaces.organizations.bootstrap import bootstrap
 
+    check_bucket()
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
     with _migrating_role() as serving, _locked():
         _migrate()

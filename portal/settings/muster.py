@@ -47,6 +47,16 @@ MUSTER_FILE_LIMIT = int(env.text("MUSTER_FILE_LIMIT", str(64 << 30)))
 # Where the files of workspaces are, such as a file system that nodes of clusters share; by default
 # in MUSTER_HOME.
 MUSTER_WORKSPACES = env.text("MUSTER_WORKSPACES")
+# The bucket of S3 that keeps stored files instead of MUSTER_HOME, and how to reach it.
+MUSTER_S3_BUCKET = env.text("MUSTER_S3_BUCKET")
+MUSTER_S3_PREFIX = env.text("MUSTER_S3_PREFIX").strip("/")
+MUSTER_S3_ENDPOINT = env.text("MUSTER_S3_ENDPOINT").rstrip("/")
+MUSTER_S3_REGION = env.text("MUSTER_S3_REGION", "us-east-1")
+# Without them: those of this machine.
+MUSTER_S3_ACCESS_KEY = env.text("MUSTER_S3_ACCESS_KEY")
+MUSTER_S3_SECRET_KEY = env.text("MUSTER_S3_SECRET_KEY")
+# The endpoint as browsers, clients and nodes reach it; they download from there by signed addresses.
+MUSTER_S3_PUBLIC_URL = env.text("MUSTER_S3_PUBLIC_URL").rstrip("/")
 # Hosts (with port, if any) from which datasets are imported also at private addresses and without
 # encryption.
 MUSTER_IMPORT_HOSTS = env.items("MUSTER_IMPORT_HOSTS")

@@ -6,11 +6,13 @@ import mimetypes
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse, UnreadablePostError
 from django.utils.http import content_disposition_header
 
+from portal.blobs.files import file_store
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 
@@ -35,8 +37,9 @@ class Download:
     """A file to send.
 
     `pieces(start, end)` returns its bytes of a range. `accelerated` is its path below the
-    `location` of nginx that sends it, "" if there is none. `tag` says when a file without `sha256`
-    has changed. `is_shown`: browsers show it, sandboxed, if its type is safe.
+    `location` of nginx that sends it, "" if there is none. `url(headers)` is an address that sends
+    it with these headers to anybody, "" if none does. `tag` says when a file without `sha256` has
+    changed. `is_shown`: browsers show it, sandboxed, if its type is safe.
     """
 
     name: str
@@ -47,6 +50,23 @@ class Download:
     location: str = ACCELERATED
     tag: str = ""
     is_shown: bool = False
+    url: Callable[[dict[str, str]], str] | None = None
+
+
+def stored_file(
+    org_id: UUID, *, name: str, size: int, sha256: str, is_shown: bool = False
+) -> Download:
+    """Return a file of `portal.blobs.files` to send."""
+    store = file_store()
+    return Download(
+        name=name,
+        size=size,
+        sha256=sha256,
+        pieces=lambda start, end: store.read(org_id, sha256, start, end),
+        accelerated=store.accelerated(org_id, sha256),
+        is_shown=is_shown,
+        url=lambda headers: store.url(org_id, sha256, headers),
+    )
 
 
 def announced_size(request: HttpRequest) -> int | None:
@@ -94,7 +114,8 @@ def content_type_of(name: str) -> str:
 def send_file(request: HttpRequest, file: Download) -> HttpResponse | StreamingHttpResponse:
     """Return a response with the file, or with the range that the request asks for.
 
-    In server mode nginx sends the bytes, with ranges of its own.
+    In server mode nginx sends the bytes, with ranges of its own. An object store does that for
+    clients that follow a redirect to its address, which scripts and images of pages cannot.
     """
     kind = content_type_of(file.name)
     is_shown = file.is_shown and kind != "application/octet-stream"
@@ -111,6 +132,11 @@ def send_file(request: HttpRequest, file: Download) -> HttpResponse | StreamingH
         return HttpResponse(
             headers={**headers, "X-Accel-Redirect": file.location + file.accelerated}
         )
+    if file.url and not is_shown and request.headers.get("Sec-Fetch-Dest") in (None, "document"):
+        names = ("Content-Type", "Content-Disposition")
+        if address := file.url({name: headers[name] for name in names}):
+            moved = {"Location": address, "Cache-Control": "private, no-store"}
+            return HttpResponse(status=302, headers=moved)
     headers["ETag"] = etag = f'"{file.sha256 or file.tag}"'
     if etag in request.headers.get("If-None-Match", ""):
         return HttpResponse(status=304, headers=headers)

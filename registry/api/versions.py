@@ -11,9 +11,8 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from portal.blobs.files import file_store
 from portal.core.keyset import Order, page_of
-from portal.web.transfers import Download, announced_size, body_chunks, send_file
+from portal.web.transfers import Download, announced_size, body_chunks, send_file, stored_file
 from registry import selectors, services
 from registry.api import serializers as s
 from registry.api.views import ModelViewBase, act_on_approval
@@ -176,11 +175,4 @@ class PromotionView(ModelViewBase):
 
 def download_of(file: ModelFile) -> Download:
     """Return the file as `portal.web.transfers` sends it."""
-    store = file_store()
-    return Download(
-        name=file.path,
-        size=file.size,
-        sha256=file.sha256,
-        pieces=lambda start, end: store.read(file.org_id, file.sha256, start, end),
-        accelerated=store.name(file.org_id, file.sha256),
-    )
+    return stored_file(file.org_id, name=file.path, size=file.size, sha256=file.sha256)

@@ -10,7 +10,7 @@ import json
 import threading
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import Request, getproxies, proxy_bypass, urlopen
 
 TIMEOUT = 60  # seconds
 AGAIN = (408, 429)  # statuses beside 5xx after which a request may be sent again
@@ -23,6 +23,15 @@ class Refused(Exception):
     def __init__(self, status: int, code: str, text: str):
         super().__init__(text)
         self.status, self.code = status, code
+
+
+def redirected(address: str, headers: Headers) -> http.client.HTTPResponse:
+    """Return the open answer of an object store, which has an address for each file."""
+    given = {n: v for n, v in headers.items() if n == "Range"}
+    request = Request(address, headers={"Accept-Encoding": "identity", **given})
+    answer = urlopen(request, timeout=TIMEOUT)  # an HTTPError is an OSError
+    assert isinstance(answer, http.client.HTTPResponse)
+    return answer
 
 
 class Portal:
@@ -56,6 +65,9 @@ class Portal:
             raise
         if answer.status < 300:
             return answer
+        if answer.status == 302:
+            answer.read()
+            return redirected(answer.headers["Location"], headers or {})
         text = answer.read(65536).decode(errors="replace")
         self.drop()
         try:

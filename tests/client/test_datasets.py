@@ -137,6 +137,9 @@ def test_space_retention_and_lineage_have_commands(shell: SimpleNamespace):
     assert shell.run("dataset", "versions", "grown", "-q").split() == ["3"]
     shell.run("dataset", "retention", "grown", "--keep-last", "2", "--save")
     assert shell.json("dataset", "retention", "grown")["keep_last"] == 2
+    assert "0 versions" in shell.run("dataset", "default-retention", "--keep-last", "3", "--save")
+    shell.run("dataset", "retention", "grown", "--default")
+    assert shell.json("dataset", "retention", "grown")["keep_last"] == 3
     assert "grown v3" in shell.run("lineage", "dataset:grown@3")
     assert shell.json("lineage", "dataset:grown")["nodes"][0]["kind"] == "dataset"
     shell.run("lineage", "dataset:none", code=3)

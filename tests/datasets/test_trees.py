@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets import trees
-from datasets.trees import Entry, Folder, PathConflict, Tree, changed_tree, decode, differences
+from datasets.trees import Entry, Folder, PathConflict, Tree, changed_tree, differences
 
-NAMES = st.text("ab-.é\U0001f600", min_size=1, max_size=3)
+NAMES = st.text('ab-.é\U0001f600"\\,[]', min_size=1, max_size=3)
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
 CHANGES = st.dictionaries(PATHS, st.one_of(st.none(), st.sampled_from(["aa", "bb"])), max_size=12)
 
@@ -24,7 +24,7 @@ class Model:
         entries = {path: sha and Entry(path, sha, len(path)) for path, sha in changes.items()}
         blocks, data = changed_tree(self.tree, entries)
         self.data |= data
-        self.tree = Tree(blocks, lambda digests: {d: decode(self.data[d]) for d in digests})
+        self.tree = Tree(blocks, lambda digests: {d: self.data[d] for d in digests})
         for path, entry in entries.items():
             self.files.pop(path, None)
             if entry:
@@ -86,7 +86,20 @@ def test_a_small_change_rewrites_one_block():
     }
     blocks, data = changed_tree(Tree([], lambda digests: {}), files)
     assert 8 < len(blocks) < 60
-    tree = Tree(blocks, lambda digests: {d: decode(data[d]) for d in digests})
+    tree = Tree(blocks, lambda digests: {d: data[d] for d in digests})
     changed, new = changed_tree(tree, {"d7/000007.png": Entry("d7/000007.png", "bb", 1)})
     assert len(new) == 1
     assert len(set(changed) & set(blocks)) == len(blocks) - 1
+
+
+def test_paths_that_look_like_json_are_listed_and_compared():
+    names = ["a],[", 'a],["b', 'b",', 'b","c', "c\\", 'c\\","', '"', '],["', "d],[/e],["]
+    model = Model()
+    model.change(dict.fromkeys(names, "aa"))
+    _compare(model, "d],[")
+    before = model.tree
+    model.change({"a],[": "bb", 'b",': None})
+    _compare(model, "")
+    found = [one.path for one in differences(before, model.tree)]
+    assert found == ["a],[", 'b",']
+    assert [one.path for one in differences(before, model.tree, "a],[")] == ['b",']

@@ -251,7 +251,9 @@ def test_nginx_sends_the_file_in_server_mode(story, run, settings):
         got = story.api(story.ada).get(
             f"/api/v1/orgs/atlas/runs/{run.id.hex}/artifacts/plot.png?preview=1"
         )
-    assert got["X-Accel-Redirect"] == f"/_files/{file_store().name(story.atlas.id, row.sha256)}"
+    assert (
+        got["X-Accel-Redirect"] == f"/_files/{file_store().accelerated(story.atlas.id, row.sha256)}"
+    )
     assert got["Content-Type"] == "image/png" and got["Content-Disposition"].startswith("inline")
 
 

@@ -36,7 +36,7 @@ def split(target: str) -> tuple[str, str]:
 def _commands_of(noun: str) -> Commands:
     """Return the commands of `dataset` or `checkpoint`."""
     group = Commands(help=f"Upload, download, version and share {noun}s.")
-    for build in (_listing, _changing, _transfers, _imports, _versions, _space):
+    for build in (_listing, _changing, _transfers, _imports, _versions, _space, _default):
         build(group, noun)
     return group
 
@@ -430,17 +430,22 @@ def _space(group: Commands, noun: str) -> None:
             int | None, Option("--keep-days", min=0, metavar="N", help="Keep versions for days.")
         ] = None,
         save: Annotated[bool, Option("--save", help="Apply these rules from now on.")] = False,
+        default: Annotated[
+            bool, Option("--default", help="Follow the rules of the organization from now on.")
+        ] = False,
         delete: Annotated[bool, Option("--delete", help="Delete now, once.")] = False,
         is_sure: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
     ) -> None:
         """Show which versions rules would delete; a dry run unless --delete or --save.
 
-        Without rules, those of the repository. Versions with a tag, heads of branches and versions
+        Without rules, those that count now. Versions with a tag, heads of branches and versions
         that a job still uses always stay.
         """
         rows = _of(session, noun)
         given = {"keep_last": keep_last, "keep_days": keep_days}
         rules = {key: value for key, value in given.items() if value is not None}
+        if default:
+            rows.change(name, own_retention=False)
         found = rows.retention(name, **rules)
         what = f"{len(found['versions'])} versions"
         if delete and found["versions"]:
@@ -472,6 +477,46 @@ def _space(group: Commands, noun: str) -> None:
             raise InvalidInput("Nothing was deleted.", code="not_confirmed")
         _of(session, noun).purge(name)
         session.show({"deleted": name}, f"Deleted {name} permanently.", [name])
+
+
+def _default(group: Commands, noun: str) -> None:
+    @group.command("default-retention")
+    def set_default_retention(
+        session: Session,
+        keep_last: Annotated[
+            int | None, Option("--keep-last", min=0, metavar="N", help="Keep the last versions.")
+        ] = None,
+        keep_days: Annotated[
+            int | None, Option("--keep-days", min=0, metavar="N", help="Keep versions for days.")
+        ] = None,
+        save: Annotated[bool, Option("--save", help="Apply these rules from now on.")] = False,
+        is_sure: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
+    ) -> None:
+        """Show what rules for the whole organization would delete; a dry run unless --save.
+
+        Without rules, the saved ones. They count where a repository has none of its own.
+        """
+        rows = _of(session, noun)
+        given = {"keep_last": keep_last, "keep_days": keep_days}
+        rules = {key: value for key, value in given.items() if value is not None}
+        found = rows.default_retention(**rules)
+        if save:
+            question = f"Delete {found['versions']:,} versions permanently within a day?"
+            if found["versions"] and not is_sure and not confirm(question, err=True):
+                raise InvalidInput("Nothing was saved.", code="not_confirmed")
+            kept = {key: found[key] for key in ("keep_last", "keep_days")}
+            found = rows.set_default_retention(**kept)
+        what = f"{found['versions']:,} versions"
+        more = " Of others as well." if found["is_cut"] else ""
+        text = f"Would delete {what} and free {size(found['bytes'])}.{more}"
+        if save:
+            text = f"Saved. Deletes {what} within a day, which frees {size(found['bytes'])}.{more}"
+        cells = [
+            [row["name"], row["team"], f"{row['versions']:,}", size(row["bytes"])]
+            for row in found["repositories"]
+        ]
+        table = [Table(["Name", "Team", ">Versions", ">Frees"], cells)] if cells else []
+        session.show(found, [text, *table], [row["name"] for row in found["repositories"]])
 
 
 @contextmanager

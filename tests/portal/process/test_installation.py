@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.process.installation import adopt, check_home, record_key
+from portal.process.installation import adopt, check_bucket, check_home, record_key
 from portal.process.words import Refusal
 from tests.jobs.stage import cluster_with
 
@@ -36,3 +36,15 @@ def test_start_from_another_home_is_refused_while_a_local_cluster_is_connected(d
     check_home(first.rename(tmp_path / "moved"))
     adopt(second)
     check_home(second)
+
+
+def test_start_with_incomplete_settings_of_the_bucket_is_refused(settings):
+    check_bucket()
+    settings.MUSTER_S3_PUBLIC_URL = "https://s3.example.com"
+    with pytest.raises(Refusal, match="MUSTER_S3_PUBLIC_URL needs"):
+        check_bucket()
+    settings.MUSTER_S3_ACCESS_KEY = "key"
+    with pytest.raises(Refusal, match="together"):
+        check_bucket()
+    settings.MUSTER_S3_SECRET_KEY = "secret"
+    check_bucket()
