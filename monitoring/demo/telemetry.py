@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import threading
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from clusters.models import Cluster, Gpu, Node
@@ -22,6 +23,7 @@ from workspaces.tenancy.scope import platform_scope
 
 COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
 SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
+Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -60,20 +62,32 @@ def _nodes(cluster: Cluster) -> Iterator[tuple[Node, list[Gpu]]]:
         yield node, gpus[node.id]
 
 
-def _by_gpu(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
-    found: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
+def _by_gpu(runs: Sequence[Run]) -> Schedules:
+    found: Schedules = defaultdict(lambda: ([], [], []))
+    for run in sorted(runs, key=lambda run: run.started):
         for uuid in run.gpus:
-            found[uuid].append(run)
+            starts, ends, there = found[uuid]
+            starts.append(run.started)
+            ends.append(run.finished)
+            there.append(run)
     return found
 
 
+def _run_on(gpu: Gpu, by_gpu: Schedules, at: float) -> Run | None:
+    """Return the run that has a GPU at a time; at most one does."""
+    if gpu.uuid not in by_gpu:
+        return None
+    starts, ends, runs = by_gpu[gpu.uuid]
+    last = bisect_right(starts, at) - 1
+    return runs[last] if last >= 0 and at < ends[last] else None
+
+
 def _node_points(
-    node: Node, gpus: Sequence[Gpu], by_gpu: Mapping[str, list[Run]], at: float
+    node: Node, gpus: Sequence[Gpu], by_gpu: Schedules, at: float
 ) -> list[series.Point]:
     busy, points = 0.0, []
     for gpu in gpus:
-        run = next((r for r in by_gpu.get(gpu.uuid, ()) if r.started <= at < r.finished), None)
+        run = _run_on(gpu, by_gpu, at)
         points += _gpu_points(gpu, run, at, {"gpu": str(gpu.index)})
         busy += run.recipe.use if run else 0
     share = busy / max(len(gpus), 1)

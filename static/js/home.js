@@ -74,7 +74,7 @@ function draw() {
 function list() {
   const row = (one) => {
     const used = one.measured_hours
-      ? `${Math.round((100 * one.used_hours) / one.measured_hours)} %`
+      ? `${Math.round((100 * one.used_hours) / one.measured_hours)}%`
       : "–";
     const cells = [one.name, `${Math.round(one.allocated_hours).toLocaleString()} GPU-h`, used];
     const made = document.createElement("tr");

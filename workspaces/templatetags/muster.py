@@ -118,8 +118,8 @@ def amount(value: Any, unit: str = "") -> str:
 
 @register.filter
 def percent(ratio: float | None) -> str:
-    """Format a ratio from 0 to 1: "87 %", or "–" if it is unknown."""
-    return "–" if ratio is None else f"{ratio * 100:.0f} %"
+    """Format a ratio from 0 to 1: "87%", or "–" if it is unknown."""
+    return "–" if ratio is None else f"{ratio * 100:.0f}%"
 
 
 @register.filter
