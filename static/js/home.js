@@ -36,7 +36,8 @@ function draw() {
     ticks: { show: false },
   };
   plot?.destroy();
-  const last = data[0].length - 1;
+  const known = data[2].findLastIndex((value) => value !== null);
+  const last = known < 0 ? data[0].length - 1 : known;
   plot = new uPlot(
     {
       width: place.clientWidth,

@@ -73,7 +73,9 @@ function begin(root) {
     lost.hidden = Boolean(answer?.ok);
     if (!answer?.ok) {
       lost.textContent = loaded
-        ? say("The GPUs are as of {at}: they couldn't be updated. Trying again.", { at: loaded.toLocaleTimeString(locale) })
+        ? say("The GPUs are as of {at}: they couldn't be updated. Trying again.", {
+            at: loaded.toLocaleTimeString(locale),
+          })
         : say("The GPUs couldn't be loaded. Trying again.");
       return;
     }
