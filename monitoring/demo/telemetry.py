@@ -22,6 +22,7 @@ from portal.core import clock, streams
 from workspaces.tenancy.scope import platform_scope
 
 COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
+FINE, FINE_FOR = 30.0, 3600.0  # seconds between measurements of the last hour
 SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
@@ -33,7 +34,10 @@ def write_history() -> None:
         for cluster in Cluster.objects.filter(backend=SimulatedCluster.name):
             now, runs = clock.now().timestamp(), list(runs_of(cluster))
             by_gpu = _by_gpu(runs)
-            moments = [now - DAYS * 86400 + n * COARSE for n in range(int(DAYS * 86400 / COARSE))]
+            moments = [
+                *_moments(now - DAYS * 86400, now - FINE_FOR, COARSE),
+                *_moments(now - FINE_FOR, now, FINE),
+            ]
             for node, gpus in _nodes(cluster):
                 points = [point for at in moments for point in _node_points(node, gpus, by_gpu, at)]
                 series.append(f"node:{node.id.hex}", points, org_id=None)
@@ -52,6 +56,10 @@ def feed(_stop: threading.Event) -> None:
                 points = _node_points(node, gpus, by_gpu, now)
                 store_samples(f"node:{node.id.hex}", None, round(now * 1000), points)
             _write_curves(active, now - LIVE, now)
+
+
+def _moments(start: float, end: float, step: float) -> list[float]:
+    return [start + n * step for n in range(int((end - start) / step))]
 
 
 def _nodes(cluster: Cluster) -> Iterator[tuple[Node, list[Gpu]]]:
