@@ -10,5 +10,5 @@ from portal.web.navigation import Entry, Group
 ENTRIES = (
     Entry(Group.ASSETS, _("Datasets"), "datasets", "datasets", None, 10, "f"),
     Entry(Group.ASSETS, _("Checkpoints"), "checkpoints", "checkpoints", None, 15, "y"),
-    Entry(Group.ASSETS, _("Workspaces"), "workspaces", "workspaces", None, 17, "k"),
+    Entry(Group.ASSETS, _("Workspaces"), "workspaces", "workspaces", None, 17, "w"),
 )
