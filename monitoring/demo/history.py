@@ -95,8 +95,8 @@ def create(
         org, people, teams = _people(password)
         with platform_scope("the demo grants its pools"):
             for pool in pools:
-                for team in teams.values():
-                    grant_pool(actor=PLATFORM, pool=pool, team=team)
+                for member in teams.values():
+                    grant_pool(actor=PLATFORM, pool=pool, team=member)
         for team, resource, limit in _LIMITS:
             with org_scope(org.id):
                 set_quota(
