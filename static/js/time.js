@@ -31,7 +31,7 @@ function distance(seconds) {
   const h = Math.floor(seconds / 3600),
     d = Math.floor(h / 24);
   if (!d) return span(seconds);
-  return d < 7 ? say("{d}d {h}h", { d, h: h % 24 }) : say("{n}d", { n: d });
+  return d < 7 && h % 24 ? say("{d}d {h}h", { d, h: h % 24 }) : say("{n}d", { n: d });
 }
 
 if (globalThis.document) {
