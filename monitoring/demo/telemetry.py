@@ -6,8 +6,10 @@ import random
 import threading
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
+
+from django.db import transaction
 
 from clusters.models import Cluster, Gpu, Node
 from jobs.metrics import task_labels, unit_of
@@ -23,6 +25,7 @@ from workspaces.tenancy.scope import platform_scope
 
 COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
 FINE, FINE_FOR = 30.0, 3600.0  # seconds between measurements of the last hour
+AT_ONCE = 20  # attempts written in one transaction
 SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
@@ -128,31 +131,37 @@ def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
     """Write what the programs and the sensors of their GPUs measured in an interval."""
     ids = {UUID(run.key.removeprefix("muster-")): run for run in runs}
     gpus = {gpu.uuid: gpu for gpu in Gpu.objects.filter(uuid__in={u for r in runs for u in r.gpus})}
-    for attempt in Attempt.objects.filter(id__in=list(ids)).select_related("job"):
-        run = ids[attempt.id]
-        step = max(run.seconds / CURVE_POINTS, LIVE)
-        curves = [
-            series.Point(
-                p.name,
-                task_labels(attempt.job, attempt.index),
-                round(p.at * 1000),
-                p.value,
-                step=p.step,
-                unit=unit_of(p.name),
-            )
-            for p in run.points(start, end, step)
+    attempts = list(Attempt.objects.filter(id__in=list(ids)).select_related("job"))
+    for first in range(0, len(attempts), AT_ONCE):
+        measured = [
+            (attempt, *_measured(attempt, ids[attempt.id], gpus, start, end))
+            for attempt in attempts[first : first + AT_ONCE]
         ]
-        _store_curves(attempt.job_id, curves, attempt.org_id)
-        begin, until = max(run.started, start), min(run.finished, end)
-        pause = min(step, SENSORS)
-        moments = [begin + n * pause for n in range(int((until - begin) / pause))] or [until]
-        sensors = [
-            point
-            for at in moments
-            for uuid in run.gpus
-            for point in _gpu_points(gpus[uuid], run, at, {"gpu": str(gpus[uuid].index)})
-        ]
-        store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, round(until * 1000), sensors)
+        with transaction.atomic():  # SQLite has one writer: wait for it once per batch
+            for attempt, curves, sensors, at_ms in measured:
+                _store_curves(attempt.job_id, curves, attempt.org_id)
+                store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at_ms, sensors)
+
+
+def _measured(
+    attempt: Attempt, run: Run, gpus: Mapping[str, Gpu], start: float, end: float
+) -> tuple[list[series.Point], list[series.Point], int]:
+    """Return the points of the program, those of its GPUs, and the time of the last."""
+    step = max(run.seconds / CURVE_POINTS, LIVE)
+    labels = task_labels(attempt.job, attempt.index)
+    curves = [
+        series.Point(p.name, labels, round(p.at * 1000), p.value, step=p.step, unit=unit_of(p.name))
+        for p in run.points(start, end, step)
+    ]
+    begin, until = max(run.started, start), min(run.finished, end)
+    pause = min(step, SENSORS)
+    sensors = [
+        point
+        for at in _moments(begin, until, pause) or [until]
+        for uuid in run.gpus
+        for point in _gpu_points(gpus[uuid], run, at, {"gpu": str(gpus[uuid].index)})
+    ]
+    return curves, sensors, round(until * 1000)
 
 
 def _store_curves(job: UUID, points: Sequence[series.Point], org_id: UUID) -> None:
