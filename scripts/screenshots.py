@@ -65,7 +65,7 @@ def _sign_in(page: Page, url: str, email: str, password: str) -> None:
 def _paths(page: Page, url: str, org: str) -> dict[str, str]:
     """Return the paths of the metrics of a large running job, and of runs of one experiment."""
     page.goto(f"{url}/{org}/jobs?query=state:running+name:llm-7b-pretrain")
-    job = page.locator("tr[data-href]").first.get_attribute("data-href")
+    job = page.locator("tr[data-href]").last.get_attribute("data-href")  # has the longest curves
     page.goto(f"{url}/{org}/experiments")
     sweep = page.locator("tr[data-href]", has_text="llama-8b-sft")
     page.goto(f"{url}{sweep.get_attribute('data-href')}")
