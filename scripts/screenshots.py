@@ -16,6 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "img"
 LIMIT = 250_000  # bytes; the repository keeps every version
+WAIT = 120_000  # milliseconds
 SCREEN = {"width": 1280, "height": 800}
 
 
@@ -25,15 +26,22 @@ def main(url: str, email: str, password: str, org: str = "aurora") -> int:
         chromium = play.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        paths = _paths(chromium.new_page(), url, email, password, org)
+        first = chromium.new_page()
+        first.set_default_timeout(WAIT)
+        _sign_in(first, url, email, password)
+        paths, session = _paths(first, url, org), first.context.storage_state()
         for theme, shots in {
             "light": {"home": f"/{org}/", "compare": paths["compare"]},
             "dark": {"job": paths["job"], "nodes": f"/{org}/nodes"},
         }.items():
-            page = chromium.new_page(viewport=SCREEN, color_scheme=theme)  # type: ignore[arg-type]
-            _sign_in(page, url, email, password)
+            page = chromium.new_page(
+                viewport=SCREEN,  # type: ignore[arg-type]
+                color_scheme=theme,  # type: ignore[arg-type]
+                storage_state=session,
+            )
+            page.set_default_timeout(WAIT)
             for name, path in shots.items():
-                page.goto(url + path)
+                page.goto(url + path, wait_until="networkidle")
                 page.wait_for_timeout(3000)  # curves and live values
                 file = IMAGES / f"{name}.png"
                 page.screenshot(path=file)
@@ -54,11 +62,10 @@ def _sign_in(page: Page, url: str, email: str, password: str) -> None:
     page.wait_for_url(lambda at: "/login/" not in at)
 
 
-def _paths(page: Page, url: str, email: str, password: str, org: str) -> dict[str, str]:
+def _paths(page: Page, url: str, org: str) -> dict[str, str]:
     """Return the paths of the metrics of a large running job, and of runs of one experiment."""
-    _sign_in(page, url, email, password)
     page.goto(f"{url}/{org}/jobs?query=state:running+name:llm-7b-pretrain")
-    job = page.locator("tr[data-href]").first.get_attribute("data-href")
+    job = page.locator("tr[data-href]").last.get_attribute("data-href")  # has the longest curves
     page.goto(f"{url}/{org}/experiments")
     sweep = page.locator("tr[data-href]", has_text="llama-8b-sft")
     page.goto(f"{url}{sweep.get_attribute('data-href')}")

@@ -245,7 +245,7 @@ _AUDIT_FILTERS = (
     _event_filter("until", "Upper bound in the same formats, exclusive.", _("Until"), _("Until")),
     _event_filter(
         "actor",
-        "E-mail of the actor, or of the user they impersonated.",
+        "Email of the actor, or of the user they impersonated.",
         _("Actor"),
         _("Email of the actor"),
     ),

@@ -39,7 +39,7 @@ class IdleGpusView(OrgView):
 
     @extend_schema(operation_id="idle_gpus_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """List running jobs whose GPUs have been below 10 % for 30 minutes or longer.
+        """List running jobs whose GPUs have been below 10% for 30 minutes or longer.
 
         `hours` is the number of idle GPUs times the hours for which they have been idle.
         """

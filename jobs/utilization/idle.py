@@ -1,4 +1,4 @@
-"""Idle GPUs: running jobs whose GPUs have been below 10 % for half an hour or longer."""
+"""Idle GPUs: running jobs whose GPUs have been below 10% for half an hour or longer."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def _update(row: AttemptUtilization, sums: ByGpu, now: int) -> None:
 
 
 def is_idle_gpu(gpu: Mapping[str, Any], now: int) -> bool:
-    """Return whether an entry of `AttemptUtilization.gpus` has been below 10 % for 30 minutes."""
+    """Return whether an entry of `AttemptUtilization.gpus` has been below 10% for 30 minutes."""
     since, use = gpu["idle_since"], gpu["utilization"]
     return since is not None and now - since >= IDLE_FOR and use is not None and use < IDLE_BELOW
 

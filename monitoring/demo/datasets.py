@@ -9,12 +9,13 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 
 from datasets import services
 from datasets.models import Kind, Repository, Version, Visibility
 from datasets.services import Add, Change, Delete
-from monitoring.demo.history import SLUG
+from monitoring.demo.history import Action
 from portal.core import clock
 from workspaces.access.actors import Actor, actor_of
 from workspaces.models import Organization, Team, TeamMembership, User
@@ -46,14 +47,18 @@ class Example:
     shared_with: str = ""
 
 
-def create(seed: int = 1) -> int:
-    """Write the repositories of the demo organization; return their number."""
-    org = Organization.objects.get(slug=SLUG)
-    with org_scope(org.id):
-        for example in EXAMPLES:
-            team = Team.objects.get(slug=example.team)
-            _create(example, team, _people(org, team), random.Random(f"{seed} {example.name}"))
-    return len(EXAMPLES)
+def plan(org: Organization, seed: int = 1) -> Iterator[tuple[datetime, Action]]:
+    """Yield what writes the repositories of the demo, and when."""
+    now = clock.now()
+    for example in EXAMPLES:
+        with org_scope(org.id):
+            people = _people(org, Team.objects.get(slug=example.team))
+        rng = random.Random(f"{seed} {example.name}")
+        created = now - timedelta(days=example.steps[0].days + 0.1)
+        yield created, partial(_create, org, example, people[0])
+        for number, step in enumerate(example.steps):
+            actor = people[number % len(people)]
+            yield now - timedelta(days=step.days), partial(_add, org, example, step, actor, rng)
 
 
 def _people(org: Organization, team: Team) -> list[Actor]:
@@ -62,26 +67,29 @@ def _people(org: Organization, team: Team) -> list[Actor]:
     return [actor_of(user).enter(org) for user in users]
 
 
-def _create(example: Example, team: Team, people: list[Actor], rng: random.Random) -> None:
-    now = clock.now()
-    with clock.frozen(now - timedelta(days=example.steps[0].days + 0.1)):
+def _create(org: Organization, example: Example, actor: Actor) -> None:
+    with org_scope(org.id):
         row = services.create_repository(
-            actor=people[0],
-            team=team,
+            actor=actor,
+            team=Team.objects.get(slug=example.team),
             kind=example.kind,
             name=example.name,
             description=example.description,
             visibility=example.visibility,
         )
-    for number, step in enumerate(example.steps):
-        with clock.frozen(now - timedelta(days=step.days)):
-            actor = people[number % len(people)]
-            version = _commit(row, actor, step, step.files(rng))
-            if step.tag:
-                services.set_tag(actor=actor, repository=row, name=step.tag, version=version)
-    if example.shared_with:
-        other = Team.objects.get(slug=example.shared_with)
-        services.share_repository(actor=people[0], repository=row, team=other)
+        if example.shared_with:
+            other = Team.objects.get(slug=example.shared_with)
+            services.share_repository(actor=actor, repository=row, team=other)
+
+
+def _add(org: Organization, example: Example, step: Step, actor: Actor, rng: random.Random) -> None:
+    with org_scope(org.id):
+        row = Repository.objects.select_related("org", "team").get(
+            kind=example.kind, name=example.name
+        )
+        version = _commit(row, actor, step, step.files(rng))
+        if step.tag:
+            services.set_tag(actor=actor, repository=row, name=step.tag, version=version)
 
 
 def _commit(row: Repository, actor: Actor, step: Step, files: Files) -> Version:

@@ -8,12 +8,13 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 
 from experiments import artifacts, services
 from experiments.models import Experiment, Run, RunStatus
 from monitoring.demo.datasets import png
-from monitoring.demo.history import SLUG
+from monitoring.demo.history import SLUG, Action
 from portal import series
 from portal.background import every
 from portal.core import clock
@@ -56,7 +57,7 @@ SWEEPS = (
     Sweep(
         "resnet50-augmentation",
         "vision",
-        "Which augmentation and schedule reach 78 % on the product images?",
+        "Which augmentation and schedule reach 78% on the product images?",
         240,
         2.5,
         {
@@ -134,21 +135,26 @@ _NOTES = (
 _COMMITS = ("9f2c41d", "c04b7e8", "51aa3d0")
 
 
-def create(seed: int = 1) -> int:
-    """Write the experiments of the demo organization; return the number of runs."""
-    org = Organization.objects.get(slug=SLUG)
-    rng, made = random.Random(seed), 0
+def plan(org: Organization, seed: int = 1) -> Iterator[tuple[datetime, Action]]:
+    """Yield what writes the experiments of the demo, and when."""
+    rng, now = random.Random(seed), clock.now()
+    for sweep in SWEEPS:
+        with org_scope(org.id):
+            people = _people(org, Team.objects.get(slug=sweep.team))
+        runs = [_draw(sweep, n, rng, now) for n in range(sweep.runs)]
+        yield now - timedelta(days=DAYS + 1), partial(_create, org, sweep, people[0])
+        for drawn in runs:
+            yield drawn.written, partial(_write, org, sweep, rng.choice(people), drawn, rng)
+
+
+def _create(org: Organization, sweep: Sweep, actor: Actor) -> None:
     with org_scope(org.id):
-        for sweep in SWEEPS:
-            team = Team.objects.get(slug=sweep.team)
-            people = _people(org, team)
-            experiment = services.create_experiment(
-                actor=people[0], team=team, name=sweep.name, description=sweep.description
-            )
-            for n in range(sweep.runs):
-                _run(sweep, experiment, rng.choice(people), n, rng)
-                made += 1
-    return made
+        services.create_experiment(
+            actor=actor,
+            team=Team.objects.get(slug=sweep.team),
+            name=sweep.name,
+            description=sweep.description,
+        )
 
 
 @every(LIVE)
@@ -178,15 +184,25 @@ def _people(org: Organization, team: Team) -> list[Actor]:
     return [actor_of(user).enter(org) for user in users]
 
 
-def _run(sweep: Sweep, experiment: Experiment, actor: Actor, n: int, rng: random.Random) -> None:
+@dataclass(frozen=True)
+class Drawn:
+    """A run: its place in the sweep, and what chance decided."""
+
+    number: int
+    params: dict[str, str]
+    status: str
+    started_ms: int
+    every_ms: int  # between two points
+    points: int
+    written: datetime
+
+
+def _draw(sweep: Sweep, n: int, rng: random.Random, now: datetime) -> Drawn:
     left = sweep.runs - n
-    params = {name: rng.choice(values) for name, values in sweep.choices.items()}
-    params["epochs"] = "30"
+    params = {name: rng.choice(values) for name, values in sweep.choices.items()} | {"epochs": "30"}
     is_running = left <= sweep.running
     hours = sweep.hours * rng.uniform(0.85, 1.2)
-    age = timedelta(hours=DAYS * 24 * left / sweep.runs + hours)
-    start = clock.now() - (timedelta(hours=hours * 0.4) if is_running else age)
-    started_ms = round(start.timestamp() * 1000)
+    age = hours * 0.4 if is_running else DAYS * 24 * left / sweep.runs + hours
     draw = rng.random()
     status = (
         RunStatus.RUNNING
@@ -198,26 +214,48 @@ def _run(sweep: Sweep, experiment: Experiment, actor: Actor, n: int, rng: random
         else RunStatus.FINISHED
     )
     share = 0.4 if is_running else rng.uniform(0.1, 0.6) if draw < 0.08 else 1.0
-    last = round(POINTS * share)
+    every, points = timedelta(hours=hours / POINTS), round(POINTS * share)
+    start = now - timedelta(hours=age)
+    return Drawn(
+        n,
+        params,
+        status,
+        round(start.timestamp() * 1000),
+        round(every.total_seconds() * 1000),
+        points,
+        now if is_running else start + points * every,
+    )
+
+
+def _write(org: Organization, sweep: Sweep, actor: Actor, drawn: Drawn, rng: random.Random) -> None:
+    with org_scope(org.id):
+        experiment = Experiment.objects.select_related("team", "org").get(name=sweep.name)
+        _write_run(sweep, experiment, actor, drawn, rng)
+
+
+def _write_run(
+    sweep: Sweep, experiment: Experiment, actor: Actor, drawn: Drawn, rng: random.Random
+) -> None:
+    n, params, last, started_ms = drawn.number, drawn.params, drawn.points, drawn.started_ms
+    left = sweep.runs - n
     name = f"{sweep.name.partition('-')[0]}-{params.get('lr', params.get('learning_rate'))}-{n + 1:03d}"
     tags = {"mlflow.source.git.commit": _COMMITS[n * len(_COMMITS) // sweep.runs]}
-    if is_running:
+    if drawn.status == RunStatus.RUNNING:
         tags["demo.step"] = str(last * STEPS)
     if rng.random() < 0.15:
         tags["purpose"] = rng.choice(("baseline", "ablation", "candidate"))
+    if n % 17 == 0:
+        tags["mlflow.note.content"] = _NOTES[n // 17 % len(_NOTES)]
     run = services.create_run(
         actor=actor, experiment=experiment, name=name, started_ms=started_ms, tags=tags
     )
-    services.log_batch(actor=actor, run=run, params=params)
     first = 1 if left <= WITH_CURVES else last
-    every_ms = round(hours * 3600_000 / POINTS)
     points = [
         point
         for at in range(first, last + 1)
-        for point in _points(sweep, params, started_ms + at * every_ms, at * STEPS)
+        for point in _points(sweep, params, started_ms + at * drawn.every_ms, at * STEPS)
     ]
-    for chunk in range(0, len(points), 1000):
-        services.log_batch(actor=actor, run=run, metrics=points[chunk : chunk + 1000])
+    services.log_batch(actor=actor, run=run, params=params, metrics=points)
     name, digest = sweep.data
     dataset = {
         "name": name,
@@ -233,14 +271,9 @@ def _run(sweep: Sweep, experiment: Experiment, actor: Actor, n: int, rng: random
     if left <= WITH_FILES:
         for path, content in _files(sweep, params, rng):
             artifacts.put(actor, run, path, [content], size=len(content))
-    if n % 17 == 0:
-        services.log_batch(
-            actor=actor, run=run, tags={"mlflow.note.content": _NOTES[n // 17 % len(_NOTES)]}
-        )
-    if not is_running:
-        services.update_run(
-            actor=actor, run=run, status=status, ended_ms=started_ms + last * every_ms
-        )
+    if drawn.status != RunStatus.RUNNING:
+        ended_ms = started_ms + last * drawn.every_ms
+        services.update_run(actor=actor, run=run, status=drawn.status, ended_ms=ended_ms)
 
 
 def _points(sweep: Sweep, params: Mapping[str, str], at_ms: int, step: int) -> list[series.Point]:

@@ -6,17 +6,18 @@ import heapq
 import random
 import secrets
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.db.models import F
 
 from clusters import backends
-from clusters.models import Cluster
+from clusters.models import Cluster, Pool
 from clusters.services.inventory import take_inventory
 from clusters.services.pools import create_pool, grant_pool
 from experiments.services.experiments import default_experiment
@@ -43,8 +44,10 @@ from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 SLUG, CLUSTER, DAYS = "aurora", "aurora-gpu", 7
+AGE = 42  # days of the organization
 _WAITING = 6  # large jobs at the end: five fill the quota of their team
 _UNSEEN = timedelta(days=36500)  # added to the due times of jobs that the portal must not start
+_POOLS = {"h100": "Training, 8 GPUs a node", "l40s": "Evaluation and notebooks"}
 _LIMITS = (
     ("language", "gpu.h100", 40),
     ("vision", "gpu.h100", 24),
@@ -52,6 +55,10 @@ _LIMITS = (
     ("robotics", "gpu.h100", 16),
     ("robotics", "gpu.l40s", 12),
 )
+
+
+Action = Callable[[], None]
+Plan = Callable[[Organization], Iterable[tuple[datetime, Action]]]
 
 
 @dataclass(frozen=True)
@@ -69,20 +76,27 @@ def create(
     *,
     seed: int = 1,
     nodes: tuple[int, int] = (10, 8),
+    plans: Iterable[Plan] = (),
     log: Callable[[str], None] = print,
 ) -> Demo:
     """Create the organization `aurora` with a week of jobs, the last of which still run.
 
-    `nodes`: how many with 8 H100 each, and how many with 4 L40S. Raises Conflict if it exists.
+    `nodes`: how many with 8 H100 each, and how many with 4 L40S. `plans` return further actions
+    and their times. Everything happens in the order of time, as the audit trail requires. Raises
+    Conflict if the organization exists.
     """
     if Organization.objects.filter(slug=SLUG).exists():
         raise Conflict(f"The demo exists: organization {SLUG}.")
     rng, start = random.Random(seed), clock.now() - timedelta(days=DAYS)
     password = secrets.token_urlsafe(9)
-    with clock.frozen(start - timedelta(days=1)):
-        log("Creating the organization, its teams and a simulated cluster …")
+    log("Creating the organization, its teams and a simulated cluster …")
+    cluster, pools = _cluster(nodes)
+    with clock.frozen(clock.now() - timedelta(days=AGE)):
         org, people, teams = _people(password)
-        cluster = _cluster(teams, nodes)
+        with platform_scope("the demo grants its pools"):
+            for pool in pools:
+                for member in teams.values():
+                    grant_pool(actor=PLATFORM, pool=pool, team=member)
         for team, resource, limit in _LIMITS:
             with org_scope(org.id):
                 set_quota(
@@ -97,14 +111,20 @@ def create(
             for each in teams.values():
                 default_experiment(actor=actor_of(people[0]).enter(org), team=each)
     log(f"Replaying {jobs} jobs of {DAYS} days …")
-    _Replay(org, cluster, people, teams, rng).run(_submissions(rng, jobs, start, people), log)
+    replay = _Replay(org, cluster, people, teams, rng)
+    for plan in plans:
+        for at, action in plan(org):
+            replay.at(at.timestamp(), action)
+    replay.run(_submissions(rng, jobs, start, people), log)
     return Demo(org, people[0].email, password, jobs)
 
 
 def _people(password: str) -> tuple[Organization, list[User], dict[str, Team]]:
     with no_scope():
+        hashed = make_password(password)  # once: it takes a second
         users = [
-            User.objects.create_user(_email(name), password, name=name) for name, _, _ in PEOPLE
+            User.objects.create(email=_email(name), password=hashed, name=name)
+            for name, _, _ in PEOPLE
         ]
         org = create_org(actor=PLATFORM, slug=SLUG, name="Aurora Labs", owner=users[0])
     with org_scope(org.id):
@@ -128,7 +148,8 @@ def _email(name: str) -> str:
     return f"{ascii_name.decode().lower().replace(' ', '.')}@aurora.example"
 
 
-def _cluster(teams: dict[str, Team], nodes: tuple[int, int]) -> Cluster:
+def _cluster(nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]]:
+    """Connect the cluster now: the installation's audit trail has no earlier events."""
     with platform_scope("the demo connects its cluster"):
         row = Cluster.objects.create(
             name=CLUSTER,
@@ -137,19 +158,10 @@ def _cluster(teams: dict[str, Team], nodes: tuple[int, int]) -> Cluster:
             config={"name": CLUSTER, "h100_nodes": nodes[0], "l40s_nodes": nodes[1]},
         )
         take_inventory(row, backends.backend_of(row))
-        for gpu_type in ("h100", "l40s"):
-            pool = create_pool(
-                actor=PLATFORM,
-                cluster=row,
-                name=gpu_type,
-                gpu_type=gpu_type,
-                note={"h100": "Training, 8 GPUs a node", "l40s": "Evaluation and notebooks"}[
-                    gpu_type
-                ],
-            )
-            for team in teams.values():
-                grant_pool(actor=PLATFORM, pool=pool, team=team)
-    return row
+        return row, [
+            create_pool(actor=PLATFORM, cluster=row, name=gpu_type, gpu_type=gpu_type, note=note)
+            for gpu_type, note in _POOLS.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -207,23 +219,20 @@ class _Replay:
         self.actors = {user.id: actor_of(user).enter(org) for user in people}
         self.backend: Any = backends.backend_of(cluster)
         self._order = count()
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._due: list[tuple[float, int, Action]] = []
         self._planned: set[str] = set()
 
     def run(self, submissions: list[Submission], log: Callable[[str], None]) -> None:
         until = clock.now()
         for at, one in enumerate(submissions, 1):
-            self._at(one.at.timestamp(), lambda one=one: self._submit(one))  # type: ignore[misc]
+            self._schedule(one.at.timestamp(), lambda one=one: self._submit(one))  # type: ignore[misc]
             if at % 100 == 0:
-                self._at(one.at.timestamp(), lambda at=at: log(f"  {at} jobs"))  # type: ignore[misc]
+                self.at(one.at.timestamp(), lambda at=at: log(f"  {at} jobs"))  # type: ignore[misc]
         with platform_scope("the demo replays jobs"):
             while self._due and self._due[0][0] <= until.timestamp():
                 when, _, action = heapq.heappop(self._due)
-                now = datetime.fromtimestamp(when, until.tzinfo)
-                with clock.frozen(now), transaction.atomic():
-                    self._show(True)
+                with clock.frozen(datetime.fromtimestamp(when, until.tzinfo)):
                     action()
-                    self._show(False)
             with transaction.atomic():
                 self._show(True)
             self._advance()
@@ -238,8 +247,20 @@ class _Replay:
             due_at=F("due_at") - _UNSEEN if is_shown else F("due_at") + _UNSEEN
         )
 
-    def _at(self, when: float, action: Callable[[], None]) -> None:
+    def at(self, when: float, action: Action) -> None:
+        """Do something at a time, after what was planned for that time before."""
         heapq.heappush(self._due, (when, next(self._order), action))
+
+    def _schedule(self, when: float, action: Action) -> None:
+        """Do something that needs the cluster and its queue."""
+
+        def shown() -> None:
+            with transaction.atomic():
+                self._show(True)
+                action()
+                self._show(False)
+
+        self.at(when, shown)
 
     def _submit(self, one: Submission) -> None:
         actor = self.actors[one.owner.id]
@@ -251,26 +272,27 @@ class _Replay:
             )
         if one.cancel_after is not None:
             delay = one.cancel_after * one.recipe.hours * 3600
-            self._at(clock.now().timestamp() + delay, lambda: self._cancel(job, actor))
+            self._schedule(clock.now().timestamp() + delay, lambda: self._cancel(job, actor))
         self._advance()
 
     def _cancel(self, job: Job, actor: Any) -> None:
         with org_scope(self.org.id):
             services.cancel_job(actor=actor, job=job)
         self._advance()
-        self._at(clock.now().timestamp() + 5, self._advance)
+        self._schedule(clock.now().timestamp() + 5, self._advance)
 
     def _advance(self) -> None:
         """Do what the dispatcher and the watcher do in one round."""
         self.cluster.refresh_from_db()
         self._observe()
-        dispatch_cluster(self.cluster)
+        if not dispatch_cluster(self.cluster):
+            return
         self._observe()
         for run in self.backend.runs.all():
             if run.key not in self._planned:
                 self._planned.add(run.key)
-                self._at(run.started, self._advance)
-                self._at(run.finished, self._advance)
+                self._schedule(run.started, self._observe)  # nothing became free
+                self._schedule(run.finished, self._advance)
 
     def _observe(self) -> None:
         stopping = observations.active_attempts(self.cluster, State.STOPPING)

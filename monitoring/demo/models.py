@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 from experiments import artifacts
 from experiments.models import Experiment, Run, RunStatus
-from monitoring.demo.history import SLUG
+from monitoring.demo.history import Action
 from portal.core import clock
 from registry import services
 from registry.models import RegisteredModel
 from registry.services.versions import About
 from workspaces.access.actors import Actor, actor_of
-from workspaces.models import Organization, User
+from workspaces.models import Membership, Organization
 from workspaces.tenancy.scope import org_scope
 
 
 @dataclass(frozen=True)
 class Family:
-    """A model with one version of each of the newest runs of an experiment."""
+    """A model with versions of the newest runs of an experiment."""
 
     name: str
     experiment: str
@@ -53,34 +55,40 @@ FAMILIES = (
 )
 
 
-def create(email: str) -> int:
-    """Register the models of the demo organization; return the number of versions.
+def plan(org: Organization) -> Iterator[tuple[datetime, Action]]:
+    """Yield what registers the models of the demo, and when."""
+    now = clock.now()
+    for family in FAMILIES:
+        yield now - timedelta(days=family.versions * 2), partial(_create, org, family)
+        for back in range(family.versions):
+            yield now - timedelta(days=back * 2, hours=3), partial(_register, org, family)
 
-    `email` is the owner of the organization, who approves.
-    """
-    org = Organization.objects.get(slug=SLUG)
+
+def _create(org: Organization, family: Family) -> None:
     with org_scope(org.id):
-        return sum(_register(org, email, family) for family in FAMILIES)
+        experiment = Experiment.objects.select_related("team", "owner").get(name=family.experiment)
+        services.create_model(
+            actor=actor_of(experiment.owner).enter(org),
+            team=experiment.team,
+            name=family.name,
+            description=family.card,
+            tags={"task": family.experiment.partition("-")[0]},
+            requires_approval=family.requires_approval,
+        )
 
 
-def _register(org: Organization, email: str, family: Family) -> int:
-    experiment = Experiment.objects.select_related("team", "owner").get(name=family.experiment)
-    approver = actor_of(User.objects.get(email=email)).enter(org)
-    owner = actor_of(experiment.owner).enter(org)
-    model = services.create_model(
-        actor=owner,
-        team=experiment.team,
-        name=family.name,
-        description=family.card,
-        tags={"task": family.experiment.partition("-")[0]},
-        requires_approval=family.requires_approval,
-    )
-    runs = Run.objects.filter(experiment=experiment, status=RunStatus.FINISHED)
-    newest = runs.select_related("owner", "experiment", "team", "org").order_by("-started_ms")
-    for run in reversed(newest[: family.versions]):
-        with clock.frozen(datetime.fromtimestamp(run.ended_ms / 1000, UTC)):
-            _version(actor_of(run.owner).enter(org), approver, model, run, family)
-    return family.versions
+def _register(org: Organization, family: Family) -> None:
+    """Register the run that ended last; the owner of the organization approves."""
+    with org_scope(org.id):
+        model = RegisteredModel.objects.select_related("team", "org").get(name=family.name)
+        run = (
+            Run.objects.filter(experiment__name=family.experiment, status=RunStatus.FINISHED)
+            .select_related("owner", "experiment", "team", "org")
+            .latest("ended_ms")
+        )
+        owner = Membership.objects.select_related("user").get(org=org, role="owner").user
+        approver = actor_of(owner).enter(org)
+        _version(actor_of(run.owner).enter(org), approver, model, run, family)
 
 
 def _version(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import threading
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
+
+from django.db import transaction
 
 from clusters.models import Cluster, Gpu, Node
 from clusters.services.devices import store_devices
@@ -23,7 +26,10 @@ from portal.core import clock, streams
 from workspaces.tenancy.scope import platform_scope
 
 COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
+FINE, FINE_FOR = 30.0, 3600.0  # seconds between measurements of the last hour
+AT_ONCE = 20  # attempts written in one transaction
 SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
+Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -33,7 +39,10 @@ def write_history() -> None:
         for cluster in Cluster.objects.filter(backend=SimulatedCluster.name):
             now, runs = clock.now().timestamp(), list(runs_of(cluster))
             by_gpu = _by_gpu(runs)
-            moments = [now - DAYS * 86400 + n * COARSE for n in range(int(DAYS * 86400 / COARSE))]
+            moments = [
+                *_moments(now - DAYS * 86400, now - FINE_FOR, COARSE),
+                *_moments(now - FINE_FOR, now, FINE),
+            ]
             for node, gpus in _nodes(cluster):
                 points = [point for at in moments for point in _node_points(node, gpus, by_gpu, at)]
                 series.append(f"node:{node.id.hex}", points, org_id=None)
@@ -71,6 +80,10 @@ def feed(_stop: threading.Event) -> None:
             _write_curves(active, now - LIVE, now)
 
 
+def _moments(start: float, end: float, step: float) -> list[float]:
+    return [start + n * step for n in range(int((end - start) / step))]
+
+
 def _nodes(cluster: Cluster) -> Iterator[tuple[Node, list[Gpu]]]:
     gpus: dict[UUID, list[Gpu]] = defaultdict(list)
     for gpu in Gpu.objects.filter(node__cluster=cluster).order_by("index"):
@@ -79,20 +92,32 @@ def _nodes(cluster: Cluster) -> Iterator[tuple[Node, list[Gpu]]]:
         yield node, gpus[node.id]
 
 
-def _by_gpu(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
-    found: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
+def _by_gpu(runs: Sequence[Run]) -> Schedules:
+    found: Schedules = defaultdict(lambda: ([], [], []))
+    for run in sorted(runs, key=lambda run: run.started):
         for uuid in run.gpus:
-            found[uuid].append(run)
+            starts, ends, there = found[uuid]
+            starts.append(run.started)
+            ends.append(run.finished)
+            there.append(run)
     return found
 
 
+def _run_on(gpu: Gpu, by_gpu: Schedules, at: float) -> Run | None:
+    """Return the run that has a GPU at a time; at most one does."""
+    if gpu.uuid not in by_gpu:
+        return None
+    starts, ends, runs = by_gpu[gpu.uuid]
+    last = bisect_right(starts, at) - 1
+    return runs[last] if last >= 0 and at < ends[last] else None
+
+
 def _node_points(
-    node: Node, gpus: Sequence[Gpu], by_gpu: Mapping[str, list[Run]], at: float
+    node: Node, gpus: Sequence[Gpu], by_gpu: Schedules, at: float
 ) -> list[series.Point]:
     busy, points = 0.0, []
     for gpu in gpus:
-        run = next((r for r in by_gpu.get(gpu.uuid, ()) if r.started <= at < r.finished), None)
+        run = _run_on(gpu, by_gpu, at)
         points += _gpu_points(gpu, run, at, {"gpu": str(gpu.index)})
         busy += run.recipe.use if run else 0
     share = busy / max(len(gpus), 1)
@@ -125,31 +150,37 @@ def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
     """Write what the programs and the sensors of their GPUs measured in an interval."""
     ids = {UUID(run.key.removeprefix("muster-")): run for run in runs}
     gpus = {gpu.uuid: gpu for gpu in Gpu.objects.filter(uuid__in={u for r in runs for u in r.gpus})}
-    for attempt in Attempt.objects.filter(id__in=list(ids)).select_related("job"):
-        run = ids[attempt.id]
-        step = max(run.seconds / CURVE_POINTS, LIVE)
-        curves = [
-            series.Point(
-                p.name,
-                task_labels(attempt.job, attempt.index),
-                round(p.at * 1000),
-                p.value,
-                step=p.step,
-                unit=unit_of(p.name),
-            )
-            for p in run.points(start, end, step)
+    attempts = list(Attempt.objects.filter(id__in=list(ids)).select_related("job"))
+    for first in range(0, len(attempts), AT_ONCE):
+        measured = [
+            (attempt, *_measured(attempt, ids[attempt.id], gpus, start, end))
+            for attempt in attempts[first : first + AT_ONCE]
         ]
-        _store_curves(attempt.job_id, curves, attempt.org_id)
-        begin, until = max(run.started, start), min(run.finished, end)
-        pause = min(step, SENSORS)
-        moments = [begin + n * pause for n in range(int((until - begin) / pause))] or [until]
-        sensors = [
-            point
-            for at in moments
-            for uuid in run.gpus
-            for point in _gpu_points(gpus[uuid], run, at, {"gpu": str(gpus[uuid].index)})
-        ]
-        store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, round(until * 1000), sensors)
+        with transaction.atomic():  # SQLite has one writer: wait for it once per batch
+            for attempt, curves, sensors, at_ms in measured:
+                _store_curves(attempt.job_id, curves, attempt.org_id)
+                store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at_ms, sensors)
+
+
+def _measured(
+    attempt: Attempt, run: Run, gpus: Mapping[str, Gpu], start: float, end: float
+) -> tuple[list[series.Point], list[series.Point], int]:
+    """Return the points of the program, those of its GPUs, and the time of the last."""
+    step = max(run.seconds / CURVE_POINTS, LIVE)
+    labels = task_labels(attempt.job, attempt.index)
+    curves = [
+        series.Point(p.name, labels, round(p.at * 1000), p.value, step=p.step, unit=unit_of(p.name))
+        for p in run.points(start, end, step)
+    ]
+    begin, until = max(run.started, start), min(run.finished, end)
+    pause = min(step, SENSORS)
+    sensors = [
+        point
+        for at in _moments(begin, until, pause) or [until]
+        for uuid in run.gpus
+        for point in _gpu_points(gpus[uuid], run, at, {"gpu": str(gpus[uuid].index)})
+    ]
+    return curves, sensors, round(until * 1000)
 
 
 def _store_curves(job: UUID, points: Sequence[series.Point], org_id: UUID) -> None:

@@ -27,7 +27,7 @@ class Welcome:
     def text(self) -> str:
         rows = [
             ("Address", self.address),
-            ("E-mail", self.email),
+            ("Email", self.email),
             ("Password", self._password()),
             ("State", _short(self.home)),
         ]

@@ -194,6 +194,12 @@ class ChartSet {
     const task = this.task;
     const answers = await Promise.all(this.sources.map((source) => this.#fetch(source)));
     if (task !== this.task) return; // another task was chosen meanwhile
+    const waiting = this.root.querySelector("[data-waiting]");
+    if (waiting && answers.length && answers.every((answer) => answer === null)) {
+      waiting.textContent = say("The charts couldn't be loaded. Reload the page to try again.");
+      return;
+    }
+    waiting?.remove();
     this.sources.forEach((source, n) => answers[n] && this.#take(source, answers[n]));
     this.#arrange();
     this.root.dataset.loaded = "true";
@@ -206,7 +212,7 @@ class ChartSet {
       const answer = await fetch(url, { headers: { Accept: "application/json" } });
       return answer.ok ? await answer.json() : null;
     } catch {
-      return null; // the connection bar tells
+      return null;
     }
   }
 

@@ -127,7 +127,7 @@ function start(form) {
     part("total").hidden = false;
     part("total").querySelector("progress").value = share;
     const done = given.filter(({ state }) => state === "done" || state === "present").length;
-    part("percent").textContent = `${count(Math.floor(share * 100))} %`;
+    part("percent").textContent = `${count(Math.floor(share * 100))}%`;
     if (!isPaused && navigator.onLine)
       part("status").textContent = say("{done} of {n} files, {sent} of {size}", {
         done: count(done),

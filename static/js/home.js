@@ -36,7 +36,8 @@ function draw() {
     ticks: { show: false },
   };
   plot?.destroy();
-  const last = data[0].length - 1;
+  const known = data[2].findLastIndex((value) => value !== null);
+  const last = known < 0 ? data[0].length - 1 : known;
   plot = new uPlot(
     {
       width: place.clientWidth,
@@ -74,7 +75,7 @@ function draw() {
 function list() {
   const row = (one) => {
     const used = one.measured_hours
-      ? `${Math.round((100 * one.used_hours) / one.measured_hours)} %`
+      ? `${Math.round((100 * one.used_hours) / one.measured_hours)}%`
       : "–";
     const cells = [one.name, `${Math.round(one.allocated_hours).toLocaleString()} GPU-h`, used];
     const made = document.createElement("tr");

@@ -98,7 +98,7 @@ function start() {
 
   function progress(part) {
     total.querySelector("progress").value = part;
-    total.querySelector("[data-percent]").textContent = `${count(Math.floor(part * 100))} %`;
+    total.querySelector("[data-percent]").textContent = `${count(Math.floor(part * 100))}%`;
   }
 
   // fetch reports no progress of uploads

@@ -3,7 +3,7 @@
 import { say } from "./words.js";
 
 const RECENT = 6;
-const WAIT = 60; // milliseconds without a key before the server is asked
+const WAIT = 60; // milliseconds without a key before the server is asked again
 
 // Whether every word is in the title or the note.
 export function matches(item, words) {
@@ -161,7 +161,7 @@ function start(dialog) {
   input.addEventListener("input", () => {
     clearTimeout(timer);
     entered = null;
-    if (words().length) timer = setTimeout(ask, WAIT);
+    if (words().length) timer = setTimeout(ask, request ? WAIT : 0);
     else {
       request?.abort();
       request = null;

@@ -32,8 +32,7 @@ if (root) {
       row,
       state,
       job.state_text,
-      job.pending?.text ??
-        (job.state === "failed" ? job.reason?.evidence || job.reason?.headline || "" : ""),
+      job.pending?.text ?? (job.state === "failed" ? whyFailed(job.reason ?? {}) : ""),
     );
     const where = row.querySelector("[data-where]");
     if (where && job.nodes?.length) {
@@ -103,3 +102,7 @@ if (root) {
     refresh();
   });
 }
+
+// What the program said of its own error, else the reason in a sentence; as in _job_row.html.
+const whyFailed = ({ code, evidence, headline }) =>
+  (code === "user_error" && evidence) || headline || "";

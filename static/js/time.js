@@ -22,8 +22,16 @@ export function tick(root = document) {
 }
 
 export function ago(seconds) {
-  if (seconds < -5) return say("in {time}", { time: span(-seconds) });
-  return seconds < 5 ? say("just now") : say("{time} ago", { time: span(seconds) });
+  if (seconds < -5) return say("in {time}", { time: distance(-seconds) });
+  return seconds < 5 ? say("just now") : say("{time} ago", { time: distance(seconds) });
+}
+
+// A span that is less exact the longer it is: "3h 14m", "1d 3h", "12d".
+function distance(seconds) {
+  const h = Math.floor(seconds / 3600),
+    d = Math.floor(h / 24);
+  if (!d) return span(seconds);
+  return d < 7 && h % 24 ? say("{d}d {h}h", { d, h: h % 24 }) : say("{n}d", { n: d });
 }
 
 if (globalThis.document) {

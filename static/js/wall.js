@@ -1,7 +1,7 @@
 // GPU wall: one cell per GPU on one canvas; 16,000 cells are drawn in a few milliseconds. The outline
 // of a cell is its allocation, the fill its use. Pointer or arrow keys name a node, its GPU and its
 // jobs; click or Enter opens the node. Filters and grouping are in the URL.
-import { count, say } from "./words.js";
+import { count, locale, say } from "./words.js";
 
 const COLOURS = ["accent", "line-strong", "warn", "failed", "text-2", "focus"];
 const KINDS = ["free", "busy", "idle", "unmeasured", "drained", "down"];
@@ -24,8 +24,10 @@ document.querySelectorAll("[data-wall]").forEach((root) => begin(root));
 function begin(root) {
   const canvas = root.querySelector("canvas"),
     tip = root.querySelector(".wall-tip"),
+    lost = root.parentElement.querySelector("[data-wall-lost]"),
     filters = [...root.querySelectorAll("[data-by]")];
   let wall,
+    loaded,
     shown = [],
     blocks = [],
     cellSize = 20,
@@ -68,7 +70,16 @@ function begin(root) {
     const answer = await fetch(root.dataset.url, { headers: { Accept: "application/json" } }).catch(
       () => null,
     );
-    if (!answer?.ok) return;
+    lost.hidden = Boolean(answer?.ok);
+    if (!answer?.ok) {
+      lost.textContent = loaded
+        ? say("The GPUs are as of {at}: they couldn't be updated. Trying again.", {
+            at: loaded.toLocaleTimeString(locale),
+          })
+        : say("The GPUs couldn't be loaded. Trying again.");
+      return;
+    }
+    loaded = new Date();
     wall = await answer.json();
     const own = wall.clusters.findIndex((c) => c.name === root.dataset.cluster);
     root.hidden = !wall.nodes.some((node) => node[3] && (!root.dataset.cluster || node[1] === own));
@@ -407,7 +418,7 @@ function begin(root) {
     tip.replaceChildren(
       head,
       ...[
-        use >= 0 && say("{n} % used (5 min)", { n: use }),
+        use >= 0 && say("{n}% used (5 min)", { n: use }),
         `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} allocated", { n: kinds.filter(isAllocated).length, all: node[3] })}`,
         ...jobsOn(index, number),
       ]

@@ -32,8 +32,13 @@ FILES = {  # of `dataset` and `checkpoint`
     "tag": ["cifar@1", "v1"],
     "share": ["cifar", "lenders"],
     "download": ["cifar@v1", "copy"],
+    "import": ["https://example.com/a.csv", "cifar", "-d"],
+    "imports": ["cifar"],
+    "retention": ["cifar", "--keep-last", "1"],
+    "space": ["cifar"],
     "delete": ["cifar"],
     "restore": ["cifar"],
+    "purge": ["gone", "--yes"],
 }
 # Arguments of every command. {running}, {ended} and {waiting} are jobs in that state; {spare} may be
 # stopped.
@@ -55,6 +60,8 @@ LEAVES = {
     "job pending": ["{waiting}"],
     "job events": ["{ended}"],
     "job metrics": ["{ended}"],
+    "job outputs": ["{ended}"],
+    "lineage": ["job:{ended}"],
     "job delete-logs": ["{ended}", "--yes"],
     "idle": [],
     "tensorboard sync": ["--once"],  # refused: it works in a job only
@@ -183,6 +190,7 @@ LEAVES = {
         for noun in ("dataset", "checkpoint")
         for verb, words in FILES.items()
     },
+    "storage": [],
     "workspace create": ["code"],
     "workspace upload": ["job.yaml", "code:configs"],
     "workspace ls": ["code:configs"],
@@ -283,6 +291,9 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
     )
     shell("member", "add", "ben@atlas.example")
     shell("team", "create", "lenders")
+    for noun in ("dataset", "checkpoint"):
+        shell(noun, "create", "gone")
+        shell(noun, "delete", "gone")
     with Client(shell.portal.url, shell.token) as client:
         client.directories.connect(
             "corp", "ldap", {"url": "ldap://127.0.0.1:1", "people_base": "dc=x", "is_private": True}

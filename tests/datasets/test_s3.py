@@ -18,7 +18,7 @@ from datasets.models import Content
 from experiments.tasks import sweep_artifacts
 from portal.blobs import files
 from portal.core import clock
-from schedulers.programs import fetch_inputs
+from schedulers.programs import portal_api
 from tests.datasets.conftest import commit
 from tests.datasets.test_api import CIFAR, send
 from tests.rig.s3 import s3_double
@@ -61,7 +61,7 @@ def test_dataset_is_stored_downloaded_prepared_checked_and_deleted(stage, bucket
     with urlopen(Request(moved["Location"], headers={"Range": "bytes=1-2"})) as answer:
         assert answer.read() == b"el"
         assert answer.headers["Content-Disposition"] == 'attachment; filename="a b.txt"'
-    with fetch_inputs.redirected(moved["Location"], {"Authorization": "secret"}) as answer:
+    with portal_api.redirected(moved["Location"], {"Authorization": "secret"}) as answer:
         assert answer.read() == b"hello"
 
     tree = root / staging.materialize(version)

@@ -12,14 +12,18 @@ from django.test import Client
 from clusters.backend_options import backend_kinds
 from clusters.backends import backend_of
 from clusters.models import Node
+from experiments.models import Run
 from jobs.models import Attempt, Job
-from monitoring.demo import experiments, history, models, telemetry
+from monitoring.demo import datasets, experiments, history, models, telemetry
 from portal import series
 from portal.blobs.logs import log_store
 from portal.core import clock
+from portal.core.audit.canonical import NO_ORG
+from portal.core.audit.verify import verify
 from portal.core.errors import Conflict
 from registry.models import ModelVersion
 from schedulers.states import State
+from tests.portal.core.audit.conftest import seal
 from workspaces.models import User
 from workspaces.tenancy.scope import no_scope, platform_scope
 
@@ -57,12 +61,22 @@ def test_demo_owner_sees_it_and_others_do_not(demo, story):
     assert "simulated" not in {kind["name"] for kind in backend_kinds()}
 
 
-def test_demo_registers_models_of_runs_with_links_both_ways(demo, monkeypatch):
+def test_demo_registers_models_of_runs_with_links_both_ways(settings, tmp_path, monkeypatch):
     sweeps = [replace(sweep, runs=12) for sweep in experiments.SWEEPS]
     monkeypatch.setattr(experiments, "SWEEPS", sweeps)
+    settings.MUSTER_HOME = tmp_path
     with no_scope():
-        assert experiments.create() == 36 and models.create(demo.email) == 5
+        demo = history.create(
+            8,
+            nodes=(1, 1),
+            plans=(datasets.plan, experiments.plan, models.plan),
+            log=lambda _: None,
+        )
     with platform_scope("test"):
+        assert Run.objects.filter(job=None).count() == 36 and ModelVersion.objects.count() == 5
+        seal()
+        for chain in (demo.org.id, NO_ORG):  # events are in the order of time
+            assert verify(chain).faults == []
         version = ModelVersion.objects.get(model__name="product-classifier", version=3)
         assert version.inspection["is_complete"] and version.metrics["val/acc"] > 0
     owner = Client()

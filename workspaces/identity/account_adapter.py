@@ -30,7 +30,7 @@ class SignInForm(LoginForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.fields["login"] = forms.CharField(
-            label=_("E-mail address or name"),
+            label=_("Email address or name"),
             max_length=254,
             widget=forms.TextInput(
                 attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}

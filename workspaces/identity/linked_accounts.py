@@ -134,4 +134,4 @@ def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> li
 
 def no_own_address(request: HttpRequest) -> HttpResponse:
     """Replace allauth's page of e-mail addresses, which lets users add unverified ones."""
-    raise NotFound(Message("You can't change your e-mail address here. Ask an administrator."))
+    raise NotFound(Message("You can't change your email address here. Ask an administrator."))

@@ -461,7 +461,7 @@ def checked_email(email: str) -> str:
     email = email.strip().lower()
     if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
         raise InvalidInput.at(
-            "email", Message("{text} is not an e-mail address", text=repr(email[:80]))
+            "email", Message("{text} is not an email address", text=repr(email[:80]))
         )
     if email.endswith(SERVICE_DOMAIN):
         raise InvalidInput.at(

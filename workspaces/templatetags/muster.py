@@ -30,6 +30,7 @@ register.filter("translated", translated)
 register.filter("undo_of", undo_of)
 register.filter("mark", mark_of)
 # A stored time
+_NOTHING = {None, "", "none", "None", "{}"}  # values of a change that need no words
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.
 _CLASSES = {
@@ -119,8 +120,8 @@ def amount(value: Any, unit: str = "") -> str:
 
 @register.filter
 def percent(ratio: float | None) -> str:
-    """Format a ratio from 0 to 1: "87 %", or "–" if it is unknown."""
-    return "–" if ratio is None else f"{ratio * 100:.0f} %"
+    """Format a ratio from 0 to 1: "87%", or "–" if it is unknown."""
+    return "–" if ratio is None else f"{ratio * 100:.0f}%"
 
 
 @register.filter
@@ -275,6 +276,7 @@ def told(data: dict[str, Any]) -> str:
         if line["before"] and line["after"]
         else f"{line['name']}: {line['after'] or line['before']}"
         for line in diff_of(data)
+        if not {line["before"], line["after"]} <= _NOTHING
     ]
     return _EXACT.sub(r"\1 \2 UTC", " · ".join([*details, *moved]))
 

@@ -7,12 +7,12 @@ from muster.output import Session, Table
 from muster.wording import ago
 
 app = Commands(help="List running jobs with idle GPUs.")
-_NOTHING = "No running job has had GPUs below 10 % for 30 minutes."
+_NOTHING = "No running job has had GPUs below 10% for 30 minutes."
 
 
 @app.command("idle")
 def list_idle(session: Session) -> None:
-    """List running jobs whose GPUs have been below 10 % for 30 minutes or longer."""
+    """List running jobs whose GPUs have been below 10% for 30 minutes or longer."""
     found = session.client.get("idle-gpus")
     rows = (
         [

@@ -27,18 +27,22 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            demo = history.create(options["jobs"], seed=options["seed"], log=self.stdout.write)
+            demo = history.create(
+                options["jobs"],
+                seed=options["seed"],
+                plans=(
+                    lambda org: datasets.plan(org, options["seed"]),
+                    lambda org: experiments.plan(org, options["seed"]),
+                    models.plan,
+                ),
+                log=self.stdout.write,
+            )
         except Conflict as error:
             raise CommandError(error.message) from error
         except OperationalError as error:
             raise CommandError(f"Start the portal first, e.g. with `make run`: {error}") from error
         self.stdout.write("Writing the measurements of GPUs and jobs …")
         telemetry.write_history()
-        self.stdout.write("Writing experiments …")
-        experiments.create(options["seed"])
-        models.create(demo.email)
-        self.stdout.write("Writing datasets and checkpoints …")
-        datasets.create(options["seed"])
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"

@@ -62,7 +62,7 @@ export function duration(seconds) {
 }
 
 const FORMATS = {
-  ratio: (v) => `${Number((v * 100).toFixed(Math.abs(v) < 0.1 ? 1 : 0))} %`,
+  ratio: (v) => `${Number((v * 100).toFixed(Math.abs(v) < 0.1 ? 1 : 0))}%`,
   bytes,
   "bytes/s": (v) => `${bytes(v)}/s`,
   W: (v) => quantity(v, "W"),

@@ -25,7 +25,7 @@ test("bytes have powers of two, rates and counts SI prefixes, and no 5.00e+4", (
   assert.equal(formatOf("")(9_999), "9999");
   assert.equal(formatOf("")(0.42131), "0.4213");
   assert.equal(formatOf("")(3e-4), "3e-4");
-  assert.equal(formatOf("ratio")(0.871), "87 %");
+  assert.equal(formatOf("ratio")(0.871), "87%");
   assert.equal(formatOf("Hz")(1.98e9), "1.98 GHz");
   assert.deepEqual(
     ["bytes", "/s"].map((unit) => stepsOf(unit)?.includes(2 ** 36) ?? null),

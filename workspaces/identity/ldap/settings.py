@@ -100,7 +100,7 @@ class Config:
         is_rare=True,
         note=Message("One or more attributes, e.g. uid mail."),
     )
-    email_attribute: str = option(Message("E-mail address"), default="", is_rare=True)
+    email_attribute: str = option(Message("Email address"), default="", is_rare=True)
     name_attribute: str = option(Message("Display name"), default="", is_rare=True)
     subject_attribute: str = option(
         Message("Unique ID attribute"),

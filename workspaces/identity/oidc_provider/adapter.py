@@ -18,7 +18,7 @@ from workspaces.tenancy.scope import platform_scope
 
 SCOPES = {
     "openid": _("Your identity (a permanent ID)"),
-    "email": _("Your e-mail address"),
+    "email": _("Your email address"),
     "profile": _("Your name"),
     "groups": _("Your organizations and teams"),
 }

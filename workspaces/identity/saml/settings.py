@@ -33,7 +33,7 @@ class Config:
         note=Message("If empty: groups, memberOf, or the names that Entra ID and AD FS use."),
     )
     is_required: bool = option(Message("Require single sign-on"), default=False, note=REQUIRED)
-    email_attribute: str = option(Message("E-mail attribute"), default="", is_rare=True)
+    email_attribute: str = option(Message("Email attribute"), default="", is_rare=True)
     name_attribute: str = option(Message("Display name attribute"), default="", is_rare=True)
     subject_attribute: str = option(
         Message("Subject attribute"),
