@@ -36,6 +36,7 @@ RESOURCES = {
     "gpu.h200",
     "jobs",
     "QOS",
+    "UUID",
 }  # terms of job specs and schedulers
 
 

@@ -95,11 +95,11 @@ class Repositories:
 
     def default_retention(self, **rules: int) -> Json:
         """Return what rules for all without rules of their own would delete; default: the saved."""
-        return self._client.get(f"{self._noun}-retention", **rules)
+        return self._client.get(f"{self._noun}-default-retention", **rules)
 
     def set_default_retention(self, **rules: int) -> Json:
         """Set the rules (keep_last, keep_days) for all that have none of their own."""
-        return self._client.send("PUT", f"{self._noun}-retention", dict(rules))
+        return self._client.send("PUT", f"{self._noun}-default-retention", dict(rules))
 
     def share(self, name: str, team: str, *, can_write: bool = False) -> Json:
         """Let another team read, or also write."""

@@ -15,7 +15,7 @@ def _routes(kind: Kind) -> list[URLPattern]:
         (rows, views.RepositoriesView, f"{name}s"),
         (f"{rows}-trash", views.TrashView, f"{name}s-trash"),
         (f"{rows}-trash/<uuid:trashed>", views.TrashedView, f"{name}s-trash-entry"),
-        (f"{rows}-retention", views.DefaultRetentionView, f"{name}s-retention"),
+        (f"{rows}-default-retention", views.DefaultRetentionView, f"{name}s-retention"),
         (one, views.RepositoryView, name),
         (f"{one}/shares", views.SharesView, f"{name}-shares"),
         (f"{one}/shares/<slug:with_team>", views.ShareView, f"{name}-share"),

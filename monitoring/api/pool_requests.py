@@ -44,7 +44,7 @@ class DecisionSerializer(s.Serializer[Any]):
 class PoolRequestsView(OrgView):
     permissions = {"GET": P.NODES_READ, "POST": None}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="pool_requests_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """List requests of your teams (of all teams, for operators): open, running, then past."""
         return items([request_row(row) for row in service.requests_for(self.actor)])
@@ -72,7 +72,11 @@ class PoolRequestView(OrgView):
         more = {} if effects is None else {"what_if": [effect.as_dict() for effect in effects]}
         return Response(request_row(row) | more)
 
-    @extend_schema(request=DecisionSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="pool_requests_decide",
+        request=DecisionSerializer,
+        responses=OpenApiTypes.OBJECT,
+    )
     def post(self, request: Request, ask: UUID) -> Response:
         """Approve or decline (operators), withdraw or return (the team)."""
         body = read(DecisionSerializer, request)

@@ -12,7 +12,7 @@ from tests.datasets.test_api import CIFAR, ROOT, send
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
-DEFAULT = f"{ROOT}-retention"
+DEFAULT = f"{ROOT}-default-retention"
 
 
 def numbers() -> list[int]:
