@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from experiments.selectors import find_run
+from experiments.models import Run
+from experiments.selectors import visible_runs
 from jobs.models import Job
 from jobs.web.links import Link
-from portal.core.errors import NotFound
 from portal.core.messages import Message
+from workspaces.access.permissions import Permission
 
 
 def run_links(actor: Any, job: Job) -> Iterator[Link]:
-    """Yield the links of a job to its run, which is created if the job is so new."""
-    try:
-        run = find_run(actor, job.id, related=("experiment",))
-    except NotFound:  # in the trash, or hidden from the actor
-        return
+    """Yield the links of a job to its run, which opening it creates if the job is so new."""
     base = f"/{job.org.slug}"
-    yield Link(Message("Run"), run.name, f"{base}/runs/{run.id.hex}")
-    yield Link(
-        Message("Experiment"),
-        run.experiment.name,
-        f"{base}/experiments/{run.experiment.number}",
-    )
+    run = visible_runs(actor).filter(job=job).select_related("experiment").first()
+    if run is not None:
+        yield Link(Message("Run"), run.name, f"{base}/runs/{run.id.hex}")
+        yield Link(
+            Message("Experiment"),
+            run.experiment.name,
+            f"{base}/experiments/{run.experiment.number}",
+        )
+    elif (
+        actor.may(Permission.EXPERIMENTS_READ, job.team_id)
+        and not Run.objects.filter(id=job.id).exists()  # else it is in the trash
+    ):
+        yield Link(Message("Run"), job.name, f"{base}/runs/{job.id.hex}")

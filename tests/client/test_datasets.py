@@ -123,6 +123,7 @@ def test_dataset_goes_from_upload_to_trash(shell: SimpleNamespace):
     assert "No " not in shell.run("checkpoint", "list")
 
 
+@pytest.mark.integration
 def test_space_retention_and_lineage_have_commands(shell: SimpleNamespace):
     for number in range(3):
         write(shell.folder / "data", {"x.bin": bytes([number]) * 1000 * (number + 1)})
@@ -151,6 +152,7 @@ def test_space_retention_and_lineage_have_commands(shell: SimpleNamespace):
     assert "grown" not in shell.run("storage", "--unused")
 
 
+@pytest.mark.integration
 def test_cut_upload_resumes_after_kills_of_client_and_portal(
     shell: SimpleNamespace, portal: tuple[Portal, str]
 ):

@@ -171,6 +171,7 @@ def test_teams_quotas_and_nodes_are_listed(sdk: Client):
         sdk.nodes.get("no-such-node")
 
 
+@pytest.mark.integration
 def test_model_goes_from_upload_to_download(begin: Callable, sdk: Client, tmp_path: Path):
     def muster(*words: str, code: int = 0) -> str:
         process = begin(*words)

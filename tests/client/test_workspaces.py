@@ -84,6 +84,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
+@pytest.mark.integration
 def test_commands_go_from_create_to_trash(shell: SimpleNamespace):
     write(shell.folder / "src")
     (shell.folder / "src" / "large.bin").write_bytes(random.Random(1).randbytes(20 * MIB))
@@ -198,6 +199,7 @@ def test_requests_that_leave_the_workspace_are_refused(shell: SimpleNamespace):
     assert answer.status_code in (400, 403), answer.status_code
 
 
+@pytest.mark.integration
 def test_large_files_are_never_in_memory(shell: SimpleNamespace):
     """Put and get 512 MiB by WebDAV: the processes of the portal grow by a fraction of that."""
     shell.muster("workspace", "create", "heavy")

@@ -104,6 +104,7 @@ def slurm_options(slurm, name: str) -> dict[str, Any]:
     return {"spool": str(spool), "user": slurm.user, "conf": str(slurm.conf)}
 
 
+@pytest.mark.integration
 def test_slurm_node_fetches_once_and_shares_its_cache(portal, muster, slurm):
     options = slurm_options(slurm, "fetching")
     connect(portal, "fetching", "slurm", options)
@@ -179,6 +180,7 @@ def test_slurm_array_on_several_nodes_fetches_once(portal, muster, slurm):
     assert muster("job", "logs", str(number)) == "3\n3\n"
 
 
+@pytest.mark.integration
 def test_kubernetes_pod_fetches_before_it_starts(portal, muster):
     connect(portal, "pods", "kubernetes", {**options_of(), "shared": []})
     log = muster("run", "--pool", "pods", "--input", "data=cifar@v1.2", "--", LIST)

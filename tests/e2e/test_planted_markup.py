@@ -76,10 +76,15 @@ FREE = {
     "acknowledged_by",
     "approval_by",
     "approval_note",
+    "purpose",
 }
 MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses; and names that are part of URLs
     "digest",
     "commit",
+    "driver",
+    "mig",
+    "pci",
+    "serial",
     "repository",
     "workspace",
     "hint",

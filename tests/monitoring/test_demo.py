@@ -61,6 +61,7 @@ def test_demo_owner_sees_it_and_others_do_not(demo, story):
     assert "simulated" not in {kind["name"] for kind in backend_kinds()}
 
 
+@pytest.mark.integration
 def test_demo_registers_models_of_runs_with_links_both_ways(settings, tmp_path, monkeypatch):
     sweeps = [replace(sweep, runs=12) for sweep in experiments.SWEEPS]
     monkeypatch.setattr(experiments, "SWEEPS", sweeps)
