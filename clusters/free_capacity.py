@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from clusters.models import Cluster, Pool
 from clusters.node_capacity import NodeUsage
 
 
@@ -60,16 +59,6 @@ class FreeGpus:
         if free == total:
             self.whole += 1
             self.whole_gpus += free
-
-
-@dataclass(frozen=True)
-class FreeRow:
-    """The GPUs of one model in a cluster, or in one of its pools."""
-
-    model: str
-    cluster: Cluster
-    pool: Pool | None
-    gpus: FreeGpus
 
 
 def free_by_model(machines: Iterable[NodeUsage]) -> dict[str, FreeGpus]:

@@ -70,7 +70,7 @@ def supply_of(actor: Actor) -> list[Supply]:
     """Return the GPUs of every enabled cluster, and of the pools that the actor may see."""
     clusters = list(Cluster.objects.filter(is_enabled=True).order_by("name"))
     machines = node_usage_in(clusters)
-    ends, lost = _ends(clusters), _lost_devices()
+    ends, lost = expected_ends(clusters), _lost_devices()
     pools: dict[UUID, list[Pool]] = defaultdict(list)
     for pool in pools_visible_to(actor):
         pools[pool.cluster_id].append(pool)
@@ -90,19 +90,14 @@ def supply_of(actor: Actor) -> list[Supply]:
                         place,
                         gpus,
                         sum(lost.get((m.node.id, kind), 0) for m in inside),
-                        _next(ends[cluster.id], kind, names),
+                        next_free(ends[cluster.id], kind, names),
                     )
                 )
     return sorted(found, key=lambda s: (s.type, s.cluster.name, s.pool.name if s.pool else ""))
 
 
-def ends_in(cluster: Cluster, kind: str, nodes: set[str]) -> list[tuple[datetime, int]]:
-    """Return the next times when GPUs of a class become free on these nodes of a cluster."""
-    return _next(_ends([cluster])[cluster.id], kind, nodes)
-
-
 @dataclass(frozen=True)
-class _End:
+class JobEnd:
     """When a running job reaches its limit. `type` is empty if it asked for any GPU."""
 
     at: datetime
@@ -111,9 +106,9 @@ class _End:
     gpus: int
 
 
-def _ends(clusters: Iterable[Cluster]) -> dict[UUID, list[_End]]:
+def expected_ends(clusters: Iterable[Cluster]) -> dict[UUID, list[JobEnd]]:
     """Return the ends of running jobs with GPUs and a time limit, of every organization."""
-    found: dict[UUID, list[_End]] = defaultdict(list)
+    found: dict[UUID, list[JobEnd]] = defaultdict(list)
     with platform_scope("what becomes free is free for every organization"):
         rows = Attempt.objects.filter(
             cluster__in=list(clusters),
@@ -131,11 +126,11 @@ def _ends(clusters: Iterable[Cluster]) -> dict[UUID, list[_End]]:
             at = since + timedelta(seconds=parse_duration(limit))
             types = [name[4:] for name in resources if name.startswith("gpu.")]
             where = frozenset(nodes or [node])
-            found[cluster].append(_End(at, where, types[0] if types else "", resources["gpu"]))
+            found[cluster].append(JobEnd(at, where, types[0] if types else "", resources["gpu"]))
     return found
 
 
-def _next(ends: Sequence[_End], kind: str, nodes: set[str]) -> list[tuple[datetime, int]]:
+def next_free(ends: Sequence[JobEnd], kind: str, nodes: set[str]) -> list[tuple[datetime, int]]:
     """Return the next times when GPUs of a class become free on these nodes."""
     now = clock.now()
     due = sorted(

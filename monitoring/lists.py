@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import Q, QuerySet
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -22,10 +25,15 @@ _STATES = {
 }
 
 
-def _in_state(rows: QuerySet[Node], state: str, actor: Actor) -> QuerySet[Node]:
-    if state not in _STATES:
-        raise InvalidInput.at("state", f"must be one of {', '.join(_STATES)}")
-    return rows.filter(**_STATES[state])
+def _by_state(states: dict[str, dict[str, Any]]) -> Callable[[Any, str, Actor], Any]:
+    """Return how to narrow rows to one of these states."""
+
+    def narrow(rows: Any, state: str, actor: Actor) -> Any:
+        if state not in states:
+            raise InvalidInput.at("state", f"must be one of {', '.join(states)}")
+        return rows.filter(**states[state])
+
+    return narrow
 
 
 def _clusters(actor: Actor) -> list[tuple[str, str]]:
@@ -48,7 +56,7 @@ NODES = ListView(
     filters=(
         Filter(
             "state",
-            _in_state,
+            _by_state(_STATES),
             help="ready, drained or down.",
             label=_("State"),
             chips=(
@@ -106,12 +114,6 @@ _DEVICE_STATES = {
 }
 
 
-def _device_in_state(rows: QuerySet[Device], state: str, actor: Actor) -> QuerySet[Device]:
-    if state not in _DEVICE_STATES:
-        raise InvalidInput.at("state", f"must be one of {', '.join(_DEVICE_STATES)}")
-    return rows.filter(**_DEVICE_STATES[state])
-
-
 def _device_types(actor: Actor) -> list[tuple[str, str]]:
     kinds = Device.objects.order_by("type").values_list("type", flat=True).distinct()
     return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
@@ -126,7 +128,7 @@ DEVICES = ListView(
     filters=(
         Filter(
             "state",
-            _device_in_state,
+            _by_state(_DEVICE_STATES),
             help="ready, drained, down or lost.",
             label=_("State"),
             chips=(

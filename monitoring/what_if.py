@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from clusters.models import Cluster, Device, Pool, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pool_requests import Promise, promise_in
 from jobs.models import Attempt
-from monitoring.capacity import ends_in
+from monitoring.capacity import expected_ends, next_free
 from schedulers import mig
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
@@ -34,12 +34,12 @@ class WhatIf:
     promise: Promise
     free: int
     busy: int
-    waiting: int
-    waiting_gpus: int
     gpu_hours: int
-    ends: list[tuple[datetime, int]]
     short: int  # GPUs that are missing even if all were free
     plan: mig.Plan | None = None
+    waiting: int = 0
+    waiting_gpus: int = 0
+    ends: list[tuple[datetime, int]] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         plan = self.plan
@@ -82,18 +82,24 @@ def what_if(actor: Actor, row: PoolRequest) -> list[WhatIf]:
     authorize(actor, Permission.CLUSTERS_READ)
     pools = list(Pool.objects.select_related("cluster").filter(cluster__is_enabled=True))
     clusters = {pool.cluster_id: pool.cluster for pool in pools}
-    machines = node_usage_in(clusters.values())
-    found = [
-        effect
-        for pool in pools
-        if pool.gpu_type in ("", row.gpu_type)
-        and (effect := _effect(row, pool, inside_of(pool, machines[pool.cluster_id])))
-    ]
+    machines, ends = node_usage_in(clusters.values()), expected_ends(clusters.values())
+    waiting = {pk: _waiting(row, cluster) for pk, cluster in clusters.items()}
+    found = []
+    for pool in pools:
+        if pool.gpu_type not in ("", row.gpu_type):
+            continue
+        effect = _effect(row, pool, machines[pool.cluster_id])
+        if effect is not None:
+            nodes = {machine.node.name for machine in inside_of(pool, machines[pool.cluster_id])}
+            effect.ends = next_free(ends[pool.cluster_id], row.gpu_type, nodes)
+            effect.waiting, effect.waiting_gpus = waiting[pool.cluster_id]
+            found.append(effect)
     return sorted(found, key=lambda e: (e.short, e.busy, e.waiting_gpus, e.pool.name))
 
 
-def _effect(row: PoolRequest, pool: Pool, inside: Sequence[NodeUsage]) -> WhatIf | None:
-    promise = promise_in(pool.cluster, pool, row.gpu_type, row.starts_at, row.ends_at)
+def _effect(row: PoolRequest, pool: Pool, machines: Sequence[NodeUsage]) -> WhatIf | None:
+    """Return what a pool has for a request; None if it could never serve it."""
+    promise, inside = promise_in(pool.cluster, pool, row, machines), inside_of(pool, machines)
     plan = None
     if row.gpu_type.startswith("mig-") and promise.total < promise.promised + row.gpus:
         plan = _mig_plan(row, inside, promise.promised)
@@ -103,21 +109,16 @@ def _effect(row: PoolRequest, pool: Pool, inside: Sequence[NodeUsage]) -> WhatIf
         return None
     free = free_by_model(inside).get(row.gpu_type)
     is_free = free.free if free else 0
-    waiting, waiting_gpus = _waiting(row, pool.cluster)
-    names = {machine.node.name for machine in inside}
     missing = sum(plan.missing.values()) if plan else max(row.gpus - promise.left, 0)
     hours = (row.ends_at - row.starts_at).total_seconds() / 3600
     return WhatIf(
         pool,
         promise,
-        is_free,
-        max(min(row.gpus, promise.left) - is_free, 0),
-        waiting,
-        waiting_gpus,
-        round(hours * row.gpus),
-        ends_in(pool.cluster, row.gpu_type, names),
-        missing,
-        plan,
+        free=is_free,
+        busy=max(min(row.gpus, promise.left) - is_free, 0),
+        gpu_hours=round(hours * row.gpus),
+        short=missing,
+        plan=plan,
     )
 
 

@@ -40,7 +40,7 @@ def mail_ends(ended: Iterable[PoolRequest]) -> None:
 def _mail(row: PoolRequest, kind: str) -> bool:
     if not can_mail() or not row.asker.is_active:
         return False
-    what = f"{row.gpus} × {row.gpu_type} for {row.team.name}"
+    what = f"{row.gpus} × {row.gpu_type} ({row.team.name})"
     about = {
         "row": row,
         "kind": kind,

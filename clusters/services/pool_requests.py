@@ -6,6 +6,7 @@ what is promised for an overlapping time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from django.db.models import Q, QuerySet, Sum
 
 from clusters.capacity import inside_of
 from clusters.models import Cluster, Gpu, Pool, PoolGrant, PoolRequest
-from clusters.node_capacity import node_usage_of
+from clusters.node_capacity import NodeUsage, node_usage_of
 from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
@@ -136,8 +137,9 @@ def approve(
     row.starts_at = max(row.starts_at, clock.now())
     if row.gpus < 1 or row.ends_at <= row.starts_at:
         raise InvalidInput("An approval needs at least one GPU and an end in the future.")
+    machines = node_usage_of(cluster)
     for place in (chosen, None):
-        found = promise_in(cluster, place, row.gpu_type, row.starts_at, row.ends_at)
+        found = promise_in(cluster, place, row, machines)
         if found.left < row.gpus:
             raise Conflict(
                 Message(
@@ -159,21 +161,23 @@ def approve(
 
 
 def promise_in(
-    cluster: Cluster, pool: Pool | None, gpu_type: str, start: datetime, end: datetime
+    cluster: Cluster, pool: Pool | None, row: PoolRequest, machines: Sequence[NodeUsage]
 ) -> Promise:
-    """Return the GPUs of a class in a pool, or in the whole cluster, and those promised meanwhile.
+    """Return the GPUs of a request's class in a pool, or in the whole cluster, and those promised.
 
-    Promises to every organization count.
+    Promises to every organization count that overlap its time. `machines` are the cluster's nodes.
     """
-    machines = node_usage_of(cluster)
     inside = inside_of(pool, machines) if pool else machines
     with platform_scope("what is promised is promised for every organization"):
         rows = PoolRequest.objects.filter(
-            state=State.APPROVED, gpu_type=gpu_type, starts_at__lt=end, ends_at__gt=start
+            state=State.APPROVED,
+            gpu_type=row.gpu_type,
+            starts_at__lt=row.ends_at,
+            ends_at__gt=row.starts_at,
         )
         rows = rows.filter(pool=pool) if pool else rows.filter(pool__cluster=cluster)
         promised = rows.aggregate(n=Sum("gpus"))["n"] or 0
-    return Promise(sum(machine.gpus.get(gpu_type, 0) for machine in inside), promised)
+    return Promise(sum(machine.gpus.get(row.gpu_type, 0) for machine in inside), promised)
 
 
 @transaction.atomic

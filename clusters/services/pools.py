@@ -86,7 +86,7 @@ def grant_pool(
     Raises NotPermitted, InvalidInput.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    given = (
+    given: dict[str, Any] = (
         {}
         if identity is None
         else {"run_as": identity.user, "account": identity.account, "qos": identity.qos}
@@ -97,9 +97,11 @@ def grant_pool(
     row, is_new = PoolGrant.objects.select_for_update().get_or_create(
         pool=pool, team=team, defaults={"org_id": team.org_id, **given}
     )
+    if row.ends_at is not None:  # until now by a request; an operator's grant has no end
+        given["ends_at"] = None
     changed = {name: value for name, value in given.items() if getattr(row, name) != value}
     if changed:
-        before = {name: getattr(row, name) for name in changed}
+        before = {name: str(getattr(row, name)) for name in changed}
         PoolGrant.objects.filter(id=row.id).update(**changed)
         row.refresh_from_db()
     if is_new or changed:

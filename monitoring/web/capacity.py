@@ -15,17 +15,13 @@ from monitoring.lists import DEVICES
 from monitoring.node_page import event_line
 from monitoring.nodes import jobs_of_all
 from monitoring.web.views import HOUR_MS
+from monitoring.web.views import RANGES as NODE_RANGES
 from portal.core import clock
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
-RANGES = (
-    ("1h", Message("1 hour"), HOUR_MS),
-    ("24h", Message("24 hours"), 24 * HOUR_MS),
-    ("7d", Message("7 days"), 7 * 24 * HOUR_MS),
-    ("1y", Message("1 year"), 366 * 24 * HOUR_MS),
-)
+RANGES = (*NODE_RANGES, ("1y", Message("1 year"), 366 * 24 * HOUR_MS))
 
 
 @page(P.NODES_READ)

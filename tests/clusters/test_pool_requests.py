@@ -93,9 +93,20 @@ def test_end_keeps_what_an_operator_or_another_request_gave(atlas, pool, dot, mo
     monkeypatch.setattr(clock, "now", lambda: now + 11 * DAY)
     run_pool_requests()
     assert pools_for(atlas.speech) == pools_for(atlas.vision) == [pool]
+    assert PoolGrant.objects.get(team=atlas.vision).ends_at is not None
     monkeypatch.setattr(clock, "now", lambda: now + 21 * DAY)
     run_pool_requests()
     assert (pools_for(atlas.speech), pools_for(atlas.vision)) == ([pool], [])
+
+
+def test_grant_by_an_operator_outlives_the_request(atlas, pool, dot, monkeypatch):
+    row = ask(atlas, days=10)
+    service.approve(actor=dot, request_id=row.id, pool="h100")
+    grant_pool(actor=dot, pool=pool, team=atlas.vision)
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + 11 * DAY)
+    run_pool_requests()
+    assert pools_for(atlas.vision) == [pool]
 
 
 def test_approval_never_exceeds_the_pool(atlas, dot):
