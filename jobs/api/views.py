@@ -15,12 +15,12 @@ from rest_framework.response import Response
 from jobs import representations, selectors, services
 from jobs.api import serializers as s
 from jobs.api.cost import cost_of
-from jobs.pricing import price_of
 from jobs.api.image import image_note
 from jobs.api.query import limit_of, whole
 from jobs.api.reading import fault, read_rerun, read_spec
 from jobs.lists import JOBS
 from jobs.models import Attempt, Job
+from jobs.pricing import price_of
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.placement import gpu_offers, names_for
 from jobs.spec_changes import compare

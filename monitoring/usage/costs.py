@@ -61,7 +61,9 @@ def running_in(org_id: UUID, first: date) -> list[Used]:
     for run in runs_of(rows, GpuClasses(), now):
         for day, a, b in by_day(max(run.start, start_of(first)), run.end):
             if (run.attempt_id, day) not in known:
-                found += [(run.team_id, name, day, n * (b - a)) for name, n in run.resources.items()]
+                found += [
+                    (run.team_id, name, day, n * (b - a)) for name, n in run.resources.items()
+                ]
     return found
 
 

@@ -17,8 +17,8 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from monitoring.usage.models import LedgerLine
 from monitoring.usage.amounts import at_ms, hours_of, next_month, unit_of
+from monitoring.usage.models import LedgerLine
 from monitoring.usage.services.prices import PriceList
 
 Document = dict[str, Any]
@@ -50,7 +50,10 @@ _FORMULA = ("=", "+", "@", "\t", "\r")
 
 def as_csv(document: Document) -> str:
     """Return the lines of a statement, one row each."""
-    return _written([*_CSV, "currency"], ([*(line[n] for n in _CSV), document["currency"]] for line in document["lines"]))
+    return _written(
+        [*_CSV, "currency"],
+        ([*(line[n] for n in _CSV), document["currency"]] for line in document["lines"]),
+    )
 
 
 def as_focus(document: Document) -> str:
@@ -79,9 +82,7 @@ def focus_row(document: Document, line: dict[str, Any]) -> dict[str, Any]:
     price = line["price"] or ""
     is_usage = line["category"] == "Usage"
     is_correction = line["class"] == "Correction"
-    net = (
-        f"{Decimal(price) * (100 - Decimal(line['percent'])) / 100:f}" if price else ""
-    )
+    net = f"{Decimal(price) * (100 - Decimal(line['percent'])) / 100:f}" if price else ""
     is_storage = line["kind"] == "storage"
     return {
         "BilledCost": line["cost"],
@@ -209,7 +210,9 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
         rows.append(
             [
                 Paragraph(_escaped(line["team_name"] or "–"), text),
-                Paragraph(_escaped(gettext("Credit") if is_credit and not line["note"] else about), text),
+                Paragraph(
+                    _escaped(gettext("Credit") if is_credit and not line["note"] else about), text
+                ),
                 Paragraph(_escaped(line["resource"]), text),
                 Paragraph("" if is_credit else f"{Decimal(line['hours']):,.3f}", right),
                 Paragraph(line["price"] or "–", right),
@@ -226,7 +229,9 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
     ):
         if key in ("usage", "total") or Decimal(totals[key]):
             amount = f"{Decimal(totals[key]):,} {document['currency']}"
-            rows.append(["", "", Paragraph(_escaped(name), text), "", "", "", Paragraph(amount, right)])
+            rows.append(
+                ["", "", Paragraph(_escaped(name), text), "", "", "", Paragraph(amount, right)]
+            )
     widths = [30 * mm, 42 * mm, 28 * mm, 24 * mm, 18 * mm, 16 * mm, 28 * mm]
     table = Table(rows, colWidths=widths, repeatRows=1)
     table.setStyle(

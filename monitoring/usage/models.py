@@ -366,3 +366,32 @@ class FleetJobDay(models.Model):
 
     def __str__(self) -> str:
         return str(self.day)
+
+
+class QueueHour(TenantModel):
+    """The queue of a team in an hour, from samples."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    hour = models.DateTimeField()
+    queued = models.PositiveIntegerField()  # the most jobs that waited
+    running = models.PositiveIntegerField()  # the most attempts that ran
+    longest = models.PositiveIntegerField()  # seconds: the longest wait
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["team", "hour"], name="queue_hour_once")]
+        indexes = [models.Index(fields=["org", "hour"], name="queue_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.team_id} {self.hour}"
+
+
+class FleetQueueHour(models.Model):
+    """The queue of all organizations in an hour, as in `QueueHour`."""
+
+    hour = models.DateTimeField(primary_key=True)
+    queued = models.PositiveIntegerField()
+    running = models.PositiveIntegerField()
+    longest = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return str(self.hour)

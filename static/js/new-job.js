@@ -267,7 +267,10 @@ function start() {
     const sum = document.createElement("span");
     if (cost)
       sum.textContent = cost.most_text
-        ? say("at most {most} ({hourly} an hour)", { most: cost.most_text, hourly: cost.hourly_text })
+        ? say("at most {most} ({hourly} an hour)", {
+            most: cost.most_text,
+            hourly: cost.hourly_text,
+          })
         : say("{hourly} an hour", { hourly: cost.hourly_text });
     find("[data-cost]").replaceChildren(total, ...(cost ? [sum] : []), ...limits);
   }

@@ -105,9 +105,7 @@ def _check(row: Budget, spent: dict[UUID, Decimal], org: Organization) -> None:
             "stops": row.stops,
             **changes({"reached": row.reached}, {"reached": reached}),
         }
-        record(
-            EventRecord("budget.threshold_reached", org.id, "budget", row.id, "system", data)
-        )
+        record(EventRecord("budget.threshold_reached", org.id, "budget", row.id, "system", data))
         row.reached = reached
     row.save(update_fields=["month", "spent", "reached"])
 
@@ -162,5 +160,3 @@ def _record(
     name = row.team.slug if row.team else org.slug
     data = {"name": name, **changes(before, after)}
     record(EventRecord(f"budget.{what}", org.id, "budget", row.id, who, data))
-
-

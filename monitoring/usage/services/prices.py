@@ -140,9 +140,7 @@ def add_credit(
         note="".join(c for c in note if c.isprintable())[:200],
     )
     after = {"amount": f"{value} {row.currency}", "note": row.note}
-    _record(
-        "credit_added", actor, org.id, row.id, team.slug if team else org.slug, {}, after
-    )
+    _record("credit_added", actor, org.id, row.id, team.slug if team else org.slug, {}, after)
     return row
 
 

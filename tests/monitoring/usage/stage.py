@@ -63,9 +63,7 @@ def finish(attempt, end, state=State.SUCCEEDED):
 
 def say_ended(org: UUID, job: UUID, attempt: UUID, state=State.SUCCEEDED):
     record(
-        EventRecord(
-            f"attempt.{state.label}", org, "job", job, "watcher", {"attempt": str(attempt)}
-        )
+        EventRecord(f"attempt.{state.label}", org, "job", job, "watcher", {"attempt": str(attempt)})
     )
 
 

@@ -90,9 +90,10 @@ def test_killed_run_neither_loses_nor_doubles(story, cluster, monkeypatch):
     update()
     assert total("gpu.h100") == 3 * HOUR
     with platform_scope("test"):
-        assert sum(
-            UsageDay.objects.filter(resource="gpu.h100").values_list("quantity", flat=True)
-        ) == 3 * HOUR
+        assert (
+            sum(UsageDay.objects.filter(resource="gpu.h100").values_list("quantity", flat=True))
+            == 3 * HOUR
+        )
 
 
 def test_end_without_its_event_is_found_the_next_day(story, cluster):
