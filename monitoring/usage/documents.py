@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -45,15 +46,14 @@ _CID = (
     (range(0x4E00, 0xA000), "STSong-Light"),
 )
 # A cell that a spreadsheet would read as a formula begins with an apostrophe (CWE-1236).
-_FORMULA = ("=", "+", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"-?[0-9.]+")
 
 
 def as_csv(document: Document) -> str:
     """Return the lines of a statement, one row each."""
-    return _written(
-        [*_CSV, "currency"],
-        ([*(line[n] for n in _CSV), document["currency"]] for line in document["lines"]),
-    )
+    rows = ([*(line[n] for n in _CSV), document["currency"]] for line in document["lines"])
+    return _written([*_CSV, "currency"], rows)
 
 
 def as_focus(document: Document) -> str:
@@ -165,7 +165,10 @@ def _written(columns: list[str], rows: Any) -> str:
 
 
 def _safe(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    is_formula = (
+        isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
+    )
+    return f"'{cell}" if is_formula else cell
 
 
 def as_pdf(document: Document, sha256: str = "") -> bytes:

@@ -225,12 +225,10 @@ def _rows(model: Any, asked: Asked) -> Any:
 def _added(rows: Any, keys: Collection[str], names: Iterable[str]) -> list[dict[str, Any]]:
     """Return sums by keys, as integers."""
     sums = {f"{name}_sum": Cast(Sum(name), BigIntegerField()) for name in names}
-    found = []
-    for row in rows.values(*keys).annotate(**sums):
-        found.append(
-            {key: row[key] for key in keys} | {name: int(row[f"{name}_sum"] or 0) for name in names}
-        )
-    return found
+    return [
+        {key: row[key] for key in keys} | {name: int(row[f"{name}_sum"] or 0) for name in names}
+        for row in rows.values(*keys).annotate(**sums)
+    ]
 
 
 def groups_of(asked: Asked, by: str, limit: int = 50) -> list[dict[str, Any]]:

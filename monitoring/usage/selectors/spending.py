@@ -105,7 +105,7 @@ def spending(
         last,
         rows,
         _by_team(rows),
-        [(day, *values) for day, values in sorted(days.items())],
+        [(day, money, hours) for day, (money, hours) in sorted(days.items())],
         sum((row["cost"] or Decimal() for row in rows), Decimal()),
     )
 

@@ -40,7 +40,11 @@ def set_price(
     if not _RESOURCE.fullmatch(resource):
         raise InvalidInput.at("resource", "must be gpu, gpu.MODEL, cpu, memory or storage")
     values = {"amount": decimal(amount, "amount", places=8)}
-    key = {"currency": checked_currency(currency), "resource": resource, "starts_on": starts_on}
+    key: dict[str, Any] = {
+        "currency": checked_currency(currency),
+        "resource": resource,
+        "starts_on": starts_on,
+    }
     before = Price.objects.select_for_update().filter(**key).first()
     row, _ = Price.objects.update_or_create(**key, defaults=values)
     _record(

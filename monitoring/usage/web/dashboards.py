@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from django.http import HttpResponse
@@ -119,7 +120,7 @@ def _overview(request: Any, asked: Asked, base: str) -> HttpResponse:
             "useful": _amount(buckets, "used") / measured if measured else None,
             "idle_share": _amount(buckets, "idle") / measured if measured else None,
             "wasted_hours": sum(one.amount for one in waste) / HOUR_MS,
-            "wasted_cost": money(sum(costs), prices.currency) if costs else "",
+            "wasted_cost": money(sum(costs, Decimal()), prices.currency) if costs else "",
             "buckets": [_bucket_row(one, prices.currency) for one in buckets if one.amount],
             "chart": {
                 "times": times.times,
@@ -198,7 +199,7 @@ def _statistics(request: Any, asked: Asked, base: str) -> HttpResponse:
     facts = dashboard.facts_of(asked)
     emails = dashboard.names_of_users(facts["users"])
     decided = facts["ended"] - facts["canceled"]
-    waits = [cell for cell in facts["waits"].values()]
+    waits = list(facts["waits"].values())
     started = sum(cell[0] for cell in waits)
     queue = dashboard.queue_of(asked)
     return render(

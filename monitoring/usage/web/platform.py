@@ -12,7 +12,7 @@ from django.shortcuts import render
 
 from monitoring.usage.amounts import money, month_of
 from monitoring.usage.api.views import day_of, month_in
-from monitoring.usage.models import BillingAccount, Credit, Discount, Price, Statement
+from monitoring.usage.models import BillingAccount, Credit, Discount, Statement
 from monitoring.usage.selectors import spending as spent
 from monitoring.usage.services import prices as service
 from monitoring.usage.services import statements as statement_service
@@ -58,10 +58,10 @@ def _change_price(request: Any) -> HttpResponse:
 
     def act() -> None:
         if form.get("do") == "delete":
-            row = Price.objects.filter(id=_uuid(form.get("price", ""))).first()
-            if row is None:
+            price_id = _uuid(form.get("price", ""))
+            if price_id is None:
                 raise NotFound(Message("There is no such price."))
-            service.delete_price(actor=request.actor, price_id=row.id)
+            service.delete_price(actor=request.actor, price_id=price_id)
             return
         service.set_price(
             actor=request.actor,
@@ -85,7 +85,7 @@ def _uuid(text: str) -> UUID | None:
 
 @page(P.PLATFORM_ADMIN, ("GET", "HEAD", "POST"))
 def accounts(request: Any) -> HttpResponse:
-    """List how organizations pay; change currency and mode, set discounts, add credits."""
+    """List how organizations pay; change currency and mode, set discounts, add left."""
     if request.method == "POST":
         return _change_account(request)
     today = clock.now().date()
@@ -99,15 +99,13 @@ def accounts(request: Any) -> HttpResponse:
             .order_by("starts_on")
         ):
             discounts.setdefault(row.org_id, []).append(row)
-        credits: dict[Any, Decimal] = {}
+        left: dict[Any, Decimal] = {}
         for credit in Credit.objects.all():
-            credits[credit.org_id] = credits.get(credit.org_id, Decimal()) + (
-                credit.amount - credit.used
-            )
-        teams = {}
+            left[credit.org_id] = left.get(credit.org_id, Decimal()) + (credit.amount - credit.used)
+        teams: dict[Any, list[Team]] = {}
         for team in Team.objects.order_by("name"):
             teams.setdefault(team.org_id, []).append(team)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for org in orgs:
         account = known.get(org.id) or BillingAccount(
             org_id=org.id, currency=service.DEFAULT_CURRENCY
@@ -122,7 +120,7 @@ def accounts(request: Any) -> HttpResponse:
                     for one in latest.values()
                     if one.percent
                 ],
-                "credit": money(credits[org.id], account.currency) if credits.get(org.id) else "",
+                "credit": money(left[org.id], account.currency) if left.get(org.id) else "",
                 "teams": teams.get(org.id, ()),
             }
         )

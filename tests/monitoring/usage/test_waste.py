@@ -30,16 +30,12 @@ FLEET = ("used", "idle", "underused", "unmeasured", "reserved", "unusable", "fre
 def measure(attempt, uses, start=S, end=S + 2 * HOUR_MS):
     """Store the utilization of the GPUs of an attempt, each minute."""
     points = [
-        series.Points(
-            "gpu.utilization",
-            {"gpu": str(n)},
-            list(range(start, end, 60_000)),
-            [use] * ((end - start) // 60_000),
-            unit="ratio",
-        )
+        series.Point("gpu.utilization", {"gpu": str(n)}, at, use, unit="ratio")
         for n, use in enumerate(uses)
+        for at in range(start, end, 60_000)
     ]
-    series.append(f"attempt:{attempt.id.hex}", points)
+    with platform_scope("test"):
+        series.append(f"attempt:{attempt.id.hex}", points, org_id=attempt.org_id)
 
 
 @pytest.fixture
