@@ -165,9 +165,7 @@ def _written(columns: list[str], rows: Any) -> str:
 
 
 def _safe(cell: Any) -> Any:
-    is_formula = (
-        isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
-    )
+    is_formula = isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
     return f"'{cell}" if is_formula else cell
 
 

@@ -32,12 +32,13 @@ from jobs.utilization.recording import (
 )
 from monitoring.usage import statistics
 from monitoring.usage.amounts import HOUR_MS, at_ms, midnight, ms_of
-from monitoring.usage.models import AttemptGpuTime, FleetGpuTime, TeamGpuTime
+from monitoring.usage.models import AttemptGpuTime, FleetGpuTime, Progress, TeamGpuTime
 from monitoring.usage.services.ledger import GpuClasses, unused
 from portal.core import clock
 from schedulers.states import State, Wait
 from workspaces.tenancy.scope import platform_scope
 
+NAME = "hours"
 BACKFILL = timedelta(days=7)  # at the first run
 HOURS_KEPT = timedelta(days=15)
 DAYS_KEPT = timedelta(days=400)
@@ -70,12 +71,15 @@ def record_hours(since: datetime | None = None) -> None:
         start += HOUR_MS
     for day in sorted(changed):
         _add_up_day(midnight(day))
+    if changed:
+        through = at_ms(start - HOUR_MS)
+        Progress.objects.update_or_create(name=NAME, defaults={"through": through})
 
 
 def _next_hour() -> int:
-    """Return the last hour, which may be incomplete, and the one before, whose samples were late."""
-    last = FleetGpuTime.objects.filter(is_day=False).order_by("-hour").first()
-    return ms_of(last.hour) - HOUR_MS if last else ms_of(clock.now() - BACKFILL)
+    """Return the hour before the last one: that may be incomplete, and samples arrive late."""
+    row = Progress.objects.filter(name=NAME).first()
+    return ms_of(row.through) - HOUR_MS if row and row.through else ms_of(clock.now() - BACKFILL)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import io
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -183,7 +184,6 @@ def _common(request: Any, asked: Asked, base: str) -> dict[str, Any]:
     return {
         "crumbs": [],
         "asked": asked,
-        "base_url": f"{base}/usage",
         "usage_is_platform": is_platform,
         "ranges": RANGE_LABELS,
         "teams": [] if is_platform else list(team_rows(request.actor)),
@@ -238,7 +238,12 @@ def _statistics(request: Any, asked: Asked, base: str) -> HttpResponse:
                     for cell in [facts["hours"].get(str(hour), [0, 0])]
                 ]
             ),
-            "users": _rates(facts["users"], emails),
+            "ended_url": _jobs_url(asked),
+            "failed_url": _jobs_url(asked, state="failed"),
+            "users": [
+                row | {"url": _jobs_url(asked, owner=str(row["label"]))}
+                for row in _rates(facts["users"], emails)
+            ],
             "images": _rates(facts["images"], {}),
             "reasons": _bars(sorted(facts["reasons"].items(), key=lambda row: -row[1])[:10]),
             "efficiency": _bars(
@@ -279,6 +284,15 @@ def _statistics(request: Any, asked: Asked, base: str) -> HttpResponse:
             },
         },
     )
+
+
+def _jobs_url(asked: Asked, **more: str) -> str:
+    """Return the list of the jobs behind a number, "" for all organizations."""
+    if asked.org is None:
+        return ""
+    query = {"since": asked.days[0].isoformat(), "team": asked.team, **more}
+    kept = {name: value for name, value in query.items() if value}
+    return f"/{asked.org.slug}/jobs?{urlencode(kept)}"
 
 
 def _bars(rows: list[tuple[str, float]]) -> list[dict[str, Any]]:

@@ -107,6 +107,7 @@ def cost(request: Any) -> HttpResponse:
                 (f"{m:%Y-%m}", m.isoformat(), (next_month(m) - _DAY).isoformat())
                 for m in (month, earlier)
             ],
+            "may_bill": request.actor.may(P.BILLING_READ),
             "may_budget": request.actor.may(P.QUOTAS_WRITE),
         },
     )
