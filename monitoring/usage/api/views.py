@@ -83,7 +83,9 @@ class BudgetsView(OrgView):
     @extend_schema(operation_id="budgets_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """List the monthly budgets that you may see."""
-        return items(spent.budget_rows(self.actor))
+        rows = spent.budget_rows(self.actor)
+        texts = ("amount", "spent")
+        return items([row | {name: f"{row[name]:f}" for name in texts} for row in rows])
 
     @extend_schema(
         operation_id="budgets_set", request=BudgetSerializer, responses=OpenApiTypes.OBJECT
@@ -95,7 +97,12 @@ class BudgetsView(OrgView):
         team = self.team(slug) if slug else None
         row = budgets.set_budget(actor=self.actor, org=self.org, team=team, **body)
         return Response(
-            {"team": slug, "amount": row.amount, "stops": row.stops, "spent": row.spent}
+            {
+                "team": slug,
+                "amount": f"{row.amount:f}",
+                "stops": row.stops,
+                "spent": f"{row.spent:f}",
+            }
         )
 
     @extend_schema(
@@ -273,7 +280,7 @@ class DiscountsView(OrgView):
         team = self.team(slug) if slug else None
         row = prices.set_discount(actor=self.actor, org=self.org, team=team, **body)
         return Response(
-            {"team": slug, "percent": row.percent, "starts_on": row.starts_on},
+            {"team": slug, "percent": f"{row.percent:f}", "starts_on": row.starts_on},
             status=status.HTTP_201_CREATED,
         )
 
@@ -297,6 +304,6 @@ class CreditsView(OrgView):
         team = self.team(slug) if slug else None
         row = prices.add_credit(actor=self.actor, org=self.org, team=team, **body)
         return Response(
-            {"id": row.id, "amount": row.amount, "currency": row.currency},
+            {"id": row.id, "amount": f"{row.amount:f}", "currency": row.currency},
             status=status.HTTP_201_CREATED,
         )

@@ -96,7 +96,7 @@ def test_api_answers_cost_waste_and_budgets(story, used):
     body = {"team": "vision", "amount": "100", "stops": True}
     made = ada.put(f"{base}/budgets", body, content_type="application/json")
     assert made.status_code == 200, made.content
-    assert ben.get(f"{base}/budgets").json()["items"][0]["amount"] == 100
+    assert ben.get(f"{base}/budgets").json()["items"][0]["amount"] == "100.00"
     assert ben.put(f"{base}/budgets", body, content_type="application/json").status_code == 403
     assert ada.delete(f"{base}/budgets?team=vision").status_code == 204
     assert story.api(story.cyd).get(f"{base}/cost").status_code == 404

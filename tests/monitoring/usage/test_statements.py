@@ -192,7 +192,7 @@ def test_lines_of_single_jobs_add_up_to_the_statement(story, cluster, dot, price
 def test_cost_of_a_job_so_far_and_to_be(story, cluster, dot, priced):
     attempt = run(story, cluster, START, gpu=2)
     with clock.frozen(at_ms(START + 30 * 60_000)), org_scope(story.atlas.id):
-        assert cost_of_jobs([attempt.job_id]) == "3.51 USD"  # 3.50 for GPUs, 0.005 for the core
+        assert cost_of_jobs([attempt.job_id]) == "3.50 USD"  # 3.505, half to even
         spec = parse_mapping(
             {
                 "run": "true",
