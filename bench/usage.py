@@ -49,8 +49,10 @@ def _measure() -> int:
         _rollups(story, cluster)
     for person, path in (
         (story.dot, "/platform/usage?range=30d"),
+        (story.dot, "/platform/usage?range=7d"),
         (story.dot, "/platform/usage/jobs?range=30d"),
         (story.ada, "/atlas/usage?range=30d"),
+        (story.ada, "/atlas/usage?range=7d"),
         (story.ada, "/atlas/usage/jobs?range=30d"),
         (story.ada, "/atlas/usage/cost"),
     ):
@@ -201,6 +203,7 @@ def _rollups(story: Any, cluster: Any) -> None:
         QueueHour,
         TeamGpuTime,
     )
+    from monitoring.usage.recording import WORST
     from portal.core import clock
     from portal.core.ids import uuid7
     from workspaces.models import Team
@@ -242,7 +245,7 @@ def _rollups(story: Any, cluster: Any) -> None:
                     **place,
                     **amounts(),
                 )
-                for _ in range(33_333)
+                for _ in range(WORST * len(teams))
             ],
             batch_size=2000,
         )
@@ -256,6 +259,16 @@ def _rollups(story: Any, cluster: Any) -> None:
         FleetJobDay.objects.update_or_create(day=day.date(), defaults={"facts": facts})
         for hour in range(24):
             at = day + timedelta(hours=hour)
+            if back < 8:
+                place |= {"is_day": False, "hour": at}
+                FleetGpuTime.objects.bulk_create(
+                    FleetGpuTime(pool=pool, capacity=10**10, **place, **amounts()) for pool in pools
+                )
+                TeamGpuTime.objects.bulk_create(
+                    TeamGpuTime(org=story.atlas, team=team, pool=pool, **place, **amounts())
+                    for team in teams
+                    for pool in rng.sample(pools, 3)
+                )
             row = {"hour": at, "queued": 100, "running": 900, "longest": 3600}
             FleetQueueHour.objects.create(**row)
             QueueHour.objects.bulk_create(

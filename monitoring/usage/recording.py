@@ -7,14 +7,15 @@ two at a time, change nothing. Parts are integers of GPU-milliseconds that add u
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
+from heapq import nlargest
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BigIntegerField, Sum
+from django.db.models import BigIntegerField, Min, Sum
 from django.db.models.functions import Cast
 
 from clusters.models import Cluster, Pool, PoolRequest
@@ -43,6 +44,8 @@ BACKFILL = timedelta(days=7)  # at the first run
 HOURS_KEPT = timedelta(days=15)
 DAYS_KEPT = timedelta(days=400)
 ATTEMPTS_KEPT = timedelta(days=100)
+ATTEMPT_HOURS_KEPT = timedelta(days=3)
+WORST = 20  # attempts of a team and day
 PARTS = ("used", "idle", "underused", "unmeasured")
 # Cluster, pool ("" for none), and class
 Place = tuple[UUID, str, str]
@@ -79,7 +82,10 @@ def record_hours(since: datetime | None = None) -> None:
 def _next_hour() -> int:
     """Return the hour before the last one: that may be incomplete, and samples arrive late."""
     row = Progress.objects.filter(name=NAME).first()
-    return ms_of(row.through) - HOUR_MS if row and row.through else ms_of(clock.now() - BACKFILL)
+    if row and row.through:
+        return ms_of(row.through) - HOUR_MS
+    first: datetime | None = Attempt.objects.aggregate(at=Min("started_at"))["at"]
+    return ms_of(max(first or clock.now(), clock.now() - BACKFILL))
 
 
 @dataclass
@@ -381,6 +387,7 @@ def _add_up_day(day: datetime) -> None:
         sums = hours.values(*keys).annotate(
             **{f"{name}_sum": Cast(Sum(name), BigIntegerField()) for name in amounts}
         )
+        found = sums.iterator(chunk_size=2000)
         rows = [
             model(
                 is_day=True,
@@ -388,15 +395,27 @@ def _add_up_day(day: datetime) -> None:
                 **{name: row[name] for name in keys},
                 **{name: row[f"{name}_sum"] for name in amounts},
             )
-            for row in sums
+            for row in (_worst(found) if model is AttemptGpuTime else found)
         ]
         model.objects.filter(is_day=True, hour=day).delete()
         model.objects.bulk_create(rows, batch_size=1000)
 
 
+def _worst(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the attempts of each team that wasted most: a day may have 100,000."""
+    by_team: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row["idle_sum"] + row["underused_sum"]:
+            by_team[row["team_id"]].append(row)
+    for some in by_team.values():
+        yield from nlargest(WORST, some, key=lambda row: row["idle_sum"] + row["underused_sum"])
+
+
 def _forget() -> None:
     now = clock.now()
     for model, _, _ in _SUMS:
-        kept = ATTEMPTS_KEPT if model is AttemptGpuTime else DAYS_KEPT
-        model.objects.filter(is_day=False, hour__lt=now - HOURS_KEPT).delete()
-        model.objects.filter(is_day=True, hour__lt=now - kept).delete()
+        is_attempt = model is AttemptGpuTime
+        hours = ATTEMPT_HOURS_KEPT if is_attempt else HOURS_KEPT
+        days = ATTEMPTS_KEPT if is_attempt else DAYS_KEPT
+        model.objects.filter(is_day=False, hour__lt=now - hours).delete()
+        model.objects.filter(is_day=True, hour__lt=now - days).delete()

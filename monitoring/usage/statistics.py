@@ -16,7 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Min
+from django.db.models import BigIntegerField, Count, Min, Sum
+from django.db.models.functions import Cast
 
 from jobs.models import Attempt, Job
 from monitoring.usage.amounts import midnight
@@ -55,7 +56,10 @@ def empty() -> Facts:
 
 
 def record_days() -> None:
-    """Compute today and yesterday; at the first run, the last month."""
+    """Compute today and yesterday; at the first run, the last month.
+
+    Efficiency is of days whose hours are known: those of attempts are kept for three days.
+    """
     today = clock.now().date()
     first = today - timedelta(days=1)
     if not FleetJobDay.objects.exists():
@@ -136,10 +140,15 @@ def _add_job(
 
 
 def _add_efficiency(teams: dict[tuple[UUID, UUID], Facts], start: datetime) -> None:
-    rows = AttemptGpuTime.objects.filter(is_day=True, hour=start).values_list(
-        "org_id", "team_id", "used", "idle", "underused", "unmeasured"
+    hours = AttemptGpuTime.objects.filter(
+        is_day=False, hour__gte=start, hour__lt=start + timedelta(days=1)
     )
-    for org, team, used, idle, underused, unmeasured in rows:
+    sums = {
+        f"{name}_sum": Cast(Sum(name), BigIntegerField())
+        for name in ("used", "idle", "underused", "unmeasured")
+    }
+    rows = hours.order_by().values_list("org_id", "team_id", "attempt_id").annotate(**sums)
+    for org, team, _, used, idle, underused, unmeasured in rows.iterator(chunk_size=2000):
         found = teams[org, team]["efficiency"]
         if measured := used + idle + underused:
             _count(found, str(min(int(10 * used / measured), 9)), measured)

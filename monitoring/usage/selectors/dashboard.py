@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -38,7 +38,7 @@ from workspaces.models import Organization, Team, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 RANGES = {"24h": 1, "7d": 7, "30d": 30, "90d": 90}
-HOURLY_UP_TO = 7  # days
+HOURLY_UP_TO = 7  # days: charts by hour
 TEAM_PARTS = ("used", "idle", "underused", "unmeasured", "reserved")
 FLEET_PARTS = (*TEAM_PARTS, "unusable", "free", "capacity")
 WASTE = ("idle", "underused", "reserved", "unusable")
@@ -50,7 +50,8 @@ _WHY = "operators see the usage of every organization"
 class Asked:
     """What a dashboard shows: a span of time, and filters; empty ones show all.
 
-    `org` None: the whole installation. `teams` None: all of the organization.
+    `org` None: the whole installation. `teams` None: all of the organization. `is_daily`: whole
+    days, of which there are sums.
     """
 
     first: datetime
@@ -67,6 +68,7 @@ class Asked:
 
     @property
     def days(self) -> tuple[date, date]:
+        """Return the first and the last day."""
         return _days(self.first, self.last)
 
 
@@ -119,7 +121,7 @@ def _span(query: Mapping[str, str]) -> tuple[datetime, datetime, bool, str]:
         days = _given_days(*given)
         if not name or _days(*_range(name)[:2]) != days:
             start, end = midnight(days[0]), midnight(days[1] + timedelta(days=1))
-            return start, end, (days[1] - days[0]).days > HOURLY_UP_TO, ""
+            return start, end, True, ""
     return *_range(name or "7d"), name or "7d"
 
 
@@ -138,7 +140,7 @@ def _given_days(first: str, last: str) -> tuple[date, date]:
 
 def _range(name: str) -> tuple[datetime, datetime, bool]:
     now, days = clock.now(), RANGES[name]
-    if days > HOURLY_UP_TO:
+    if days > 1:
         end = midnight(now.date() + timedelta(days=1))
         return end - timedelta(days=days), end, True
     end = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
@@ -166,6 +168,8 @@ class GpuTimes:
 def gpu_times(asked: Asked) -> GpuTimes:
     """Return GPU time by hour or day, and grouped by team, organization, class and pool."""
     is_fleet = asked.org is None
+    if asked.last - asked.first <= timedelta(days=HOURLY_UP_TO):
+        asked = replace(asked, is_daily=False)
     width = 86_400 if asked.is_daily else 3600
     start, end = int(asked.first.timestamp()), int(asked.last.timestamp())
     times = list(range(start, end, width))
@@ -326,7 +330,10 @@ def prices_for(asked: Asked) -> PriceList:
 
 
 def wasters(asked: Asked, prices: PriceList, limit: int = MOST_JOBS) -> list[dict[str, Any]]:
-    """Return the jobs that wasted most GPU time, with one piece of advice each."""
+    """Return the jobs that wasted most GPU time, with one piece of advice each.
+
+    Of whole days, the jobs are known that wasted most in their team on a day.
+    """
     scope = platform_scope(_WHY) if asked.org is None else org_scope(asked.org.id)
     with scope:
         rows = _rows(AttemptGpuTime, asked)
