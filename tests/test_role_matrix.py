@@ -25,6 +25,7 @@ from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
+from monitoring.usage.models import Budget, Price
 from portal.blobs.files import file_store
 from portal.blobs.folders import root_folder
 from portal.core import clock
@@ -419,6 +420,29 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-node-drain", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
     ("api-node-resume", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-usage", "GET"): Row(EVERYBODY, None),  # of teams that are visible
+    ("api-waste", "GET"): Row(EVERYBODY, None),
+    ("api-cost", "GET"): Row(EVERYBODY, None),
+    ("api-fleet-usage", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-budgets", "GET"): Row(EVERYBODY, None),
+    ("api-budgets", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"team": "vision", "amount": "500"}),
+    ("api-budgets", "DELETE"): Row(ADMINS, P.QUOTAS_WRITE),
+    ("api-statements", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-statements", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"month": "2026-09"}),
+    ("api-statement", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-prices", "GET"): Row(OPERATORS, P.PLATFORM_ADMIN),
+    ("api-prices", "POST"): Row(
+        OPERATORS,
+        P.PLATFORM_ADMIN,
+        {"resource": "gpu.h100", "amount": "2.5", "currency": "USD"},
+    ),
+    ("api-price", "DELETE"): Row(OPERATORS, P.PLATFORM_ADMIN),
+    ("api-billing-account", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-billing-account", "PUT"): Row(
+        OPERATORS, P.PLATFORM_ADMIN, {"currency": "EUR", "mode": "chargeback"}
+    ),
+    ("api-discounts", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"percent": "10"}),
+    ("api-credits", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"amount": "100"}),
     ("api-pool-requests", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-pool-requests", "POST"): Row(
         WORKERS, P.JOBS_SUBMIT, {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": 1} | LATER
@@ -507,6 +531,16 @@ WRITING_PAGES = {
     ),
     "application": (OPERATORS, {"verb": "remove"}),
     "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
+    "usage-cost": (ADMINS, {"team": "vision", "amount": "700"}),
+    "platform-prices": (
+        OPERATORS,
+        {"resource": "cpu", "amount": "0.02", "currency": "USD", "starts_on": "2026-09-01"},
+    ),
+    "platform-accounts": (
+        OPERATORS,
+        {"org": "atlas", "do": "account", "currency": "EUR", "mode": "showback"},
+    ),
+    "platform-statements": (OPERATORS, {"org": "atlas", "month": "2026-08"}),
 }
 
 
@@ -574,6 +608,14 @@ def built(shared_story) -> Stage:
             gpus=1,
             **LATER,
         )
+        Price.objects.create(
+            id=VALUES["price"],
+            currency="USD",
+            resource="memory",
+            starts_on="2026-01-01",
+            amount="0.001",
+        )
+        Budget.objects.create(org=story.atlas, amount="1000")
         access_services.create_role(
             actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]
         )

@@ -34,6 +34,7 @@ from muster.organization import (
     Tokens,
 )
 from muster.transport import TRIES, Transport
+from muster.usage import Billing, Usage
 from muster.workspaces import Workspaces
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Client:
         self.datasets = Repositories(self, "datasets")
         self.checkpoints = Repositories(self, "checkpoints")
         self.workspaces = Workspaces(self)
+        self.usage, self.billing = Usage(self), Billing(self)
         self.experiments, self.runs = Experiments(self), Runs(self)
 
     def __enter__(self) -> Client:

@@ -75,11 +75,11 @@ def _next_period() -> int:
 
 def _record_slice(start: int, end: int) -> None:
     """Store the periods from `start` to `end` in one transaction."""
-    spans = _spans(start, end)
-    sums = _sums_of(spans, start, end)
+    spans = spans_in(start, end)
+    sums = sums_of(spans, start, end)
     times: dict[tuple[UUID, UUID, int], list[int]] = defaultdict(lambda: [0, 0, 0])
     for span in spans:
-        uses = _mean_by_period(sums.get(span.attempt_id, {}), PERIOD)
+        uses = mean_by_period(sums.get(span.attempt_id, {}), PERIOD)
         for period, overlap in span.overlaps(start, end):
             cell = times[span.org_id, span.team_id, period]
             cell[0] += overlap * span.gpus
@@ -133,7 +133,7 @@ class Span:
             yield period, min(last, period + PERIOD) - max(first, period)
 
 
-def _spans(start: int, end: int, *, is_active: bool = False) -> list[Span]:
+def spans_in(start: int, end: int, *, is_active: bool = False) -> list[Span]:
     """Return the spans of attempts with GPUs that overlap this time."""
     active = Q(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED)
     rows = Attempt.objects.filter(
@@ -164,7 +164,7 @@ def _spans(start: int, end: int, *, is_active: bool = False) -> list[Span]:
 
 def _record_attempts() -> None:
     now = clock.now_ms()
-    spans = _spans(now, now, is_active=True)
+    spans = spans_in(now, now, is_active=True)
     known = {
         row.attempt_id: row
         for row in AttemptUtilization.objects.filter(attempt__in=[s.attempt_id for s in spans])
@@ -173,7 +173,7 @@ def _record_attempts() -> None:
     old = [span for span in spans if span.attempt_id in known]
     since = min((row.recorded_until for row in known.values()), default=now)
     since = max(min(since, now - PERIOD), now - LOOK_BACK)
-    sums = _sums_of(fresh, now - LOOK_BACK, now) | _sums_of(old, since, now)
+    sums = sums_of(fresh, now - LOOK_BACK, now) | sums_of(old, since, now)
     jobs = dict(
         Attempt.objects.filter(id__in=[s.attempt_id for s in spans]).values_list("id", "job_id")
     )
@@ -198,9 +198,9 @@ def _record_attempts() -> None:
 
 def _update(row: AttemptUtilization, sums: ByGpu, now: int) -> None:
     """Add the periods that have ended, and the means of the last five minutes."""
-    by_gpu = {gpu: _mean_by_period({gpu: some}, PERIOD) for gpu, some in sums.items()}
+    by_gpu = {gpu: mean_by_period({gpu: some}, PERIOD) for gpu, some in sums.items()}
     idle = {gpu: known.get("idle_since") for gpu, known in row.gpus.items()}
-    overall = _mean_by_period(sums, PERIOD)
+    overall = mean_by_period(sums, PERIOD)
     while row.recorded_until + PERIOD <= now - SETTLED:
         period = row.recorded_until
         row.recent = [*row.recent, _rounded(overall.get(period))][-RECENT:]
@@ -226,7 +226,7 @@ def is_idle_gpu(gpu: Mapping[str, Any], now: int) -> bool:
     return since is not None and now - since >= IDLE_FOR and use is not None and use < IDLE_BELOW
 
 
-def _sums_of(spans: Sequence[Span], start: int, end: int) -> dict[UUID, ByGpu]:
+def sums_of(spans: Sequence[Span], start: int, end: int) -> dict[UUID, ByGpu]:
     """Return the sums of each attempt's GPUs by minute.
 
     For clusters whose agents do not see jobs, use the GPUs of the nodes that the attempt has alone.
@@ -276,7 +276,7 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-def _mean_by_period(by_gpu: ByGpu, period_ms: int) -> dict[int, float]:
+def mean_by_period(by_gpu: ByGpu, period_ms: int) -> dict[int, float]:
     """Return the mean over GPUs, each of which counts the same, by period."""
     values: dict[int, list[float]] = defaultdict(list)
     for sums in by_gpu.values():

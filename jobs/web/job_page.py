@@ -15,6 +15,7 @@ from jobs import representations, selectors, storage
 from jobs.metrics import chart_context
 from jobs.models import Attempt, Dependency, Job
 from jobs.outputs import output_text
+from jobs.pricing import cost_of_jobs
 from jobs.saving.represent import output_rows
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
@@ -121,6 +122,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "metrics": latest_metrics(row, attempt),
         "gpu": gpu_sparkline(attempt) if row.resources.get("gpu") else None,
         "usage": _usage(attempt),
+        "cost": cost_of_jobs([row.id]),
         "lineage": _lineage(request, row),
         "links": links_of(request.actor, row),
         "graph": lineage_context(request, "job", row.id) if tab == "lineage" else None,

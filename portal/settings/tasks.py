@@ -43,6 +43,8 @@ CELERY_BEAT_SCHEDULE = {
     "purge-models": {"task": "registry.purge", "schedule": 3600.0},
     "purge-trash": {"task": "experiments.purge", "schedule": 3600.0},
     "pool-requests": {"task": "clusters.run_pool_requests", "schedule": 60.0},
+    "update-ledger": {"task": "usage.update_ledger", "schedule": 120.0},
+    "record-usage": {"task": "usage.record", "schedule": 600.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},
     "sync-directories": {
         "task": "workspaces.sync_directories",

@@ -40,6 +40,10 @@ PAGES = (
     "platform/",
     "platform/organizations",
     "platform/people",
+    "usage",
+    "usage/cost",
+    "platform/usage",
+    "platform/prices",
 )
 TABS = ("overview", "logs", "metrics", "spec", "environment", "events")
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.utilization.recording import record_utilization
-from monitoring.demo import datasets, experiments, history, models, telemetry
+from monitoring.demo import datasets, experiments, history, models, telemetry, usage
 from portal.core import clock
 from portal.core.errors import Conflict
 
@@ -44,6 +44,8 @@ class Command(BaseCommand):
         self.stdout.write("Writing the measurements of GPUs and jobs …")
         telemetry.write_history()
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
+        self.stdout.write("Writing the ledger and the usage …")
+        usage.create(demo.org)
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
         )
