@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "jobs",
     "experiments",
     "monitoring",
+    "monitoring.notifications.apps.NotificationsConfig",
 ]
 
 MIDDLEWARE = [
