@@ -80,7 +80,7 @@ class IdleRuleView(OrgView):
     def put(self, request: Request, pool: str) -> Response:
         """Create or change the rule of a pool; omitted fields stay."""
         given = read(IdleRuleSerializer, request)
-        rule = idle_rules.set_idle_rule(actor=self.actor, pool=findfind_pool(pool), **given)
+        rule = idle_rules.set_idle_rule(actor=self.actor, pool=find_pool(pool), **given)
         return Response(idle_rules.rule_row(rule))
 
     @extend_schema(operation_id="pools_idle_rule_delete", responses={204: None})

@@ -267,7 +267,7 @@ def keep_job(*, actor: Actor, job: Job, hours: float) -> datetime:
         "acted_at": None,
     }
     IdleCase.objects.update_or_create(job=row, defaults={"org_id": row.org_id, **given})
-    data = {"number": row.number, "hours": hours, "until": until.isoformat()}
+    data = {"number": row.number, "hours": hours, "after": {"keep_until": until.isoformat()}}
     record(EventRecord("job.idle_kept", row.org_id, "job", row.id, actor.email, data))
     return until
 
@@ -302,10 +302,13 @@ def set_idle_rule(*, actor: Actor, pool: Pool, **given: Any) -> IdleRule:
 def delete_idle_rule(*, actor: Actor, pool: Pool) -> None:
     """Delete the rule of a pool, and its warnings. Raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_WRITE)
-    if IdleRule.objects.filter(pool=pool).delete()[0]:
+    rule = IdleRule.objects.filter(pool=pool).first()
+    if rule is not None:
+        before = {name: getattr(rule, name) for name in _FIELDS}
+        rule.delete()
         with platform_scope("warnings to jobs of every organization end with the rule"):
             IdleCase.objects.filter(job__pool=pool, acted_at=None, keep_until=None).delete()
-        data = {"name": pool.name}
+        data = {"name": pool.name, "before": before}
         record(EventRecord("pool.idle_rule_deleted", None, "pool", pool.id, actor.email, data))
 
 

@@ -18,13 +18,13 @@ from monitoring.notifications.services.sending import forget, send_mail_due, sen
 from portal.core import clock
 from portal.core.audit.background import LeaderLease
 
-BUSY, IDLE = 0.5, 2.0  # seconds between two rounds
+BUSY, IDLE = 0.5, 4.0  # seconds between two rounds; the pause doubles from one to the other
 CHECK, TIDY = 60.0, 3600.0
 
 
 def consumer(stop: threading.Event) -> None:
     """Turn events into notifications, and look once a minute for what lasts."""
-    reading, check_at, tidy_at = Consumer(), 0.0, 0.0
+    reading, check_at, tidy_at, rest = Consumer(), 0.0, 0.0, BUSY
     with LeaderLease("notifications:consumer") as lead:
         while not stop.is_set():
             handled = 0
@@ -37,7 +37,8 @@ def consumer(stop: threading.Event) -> None:
                     forget()
                     tidy_at = clock.monotonic() + TIDY
             close_old_connections()
-            stop.wait(BUSY if handled else IDLE)
+            rest = BUSY if handled else min(rest * 2, IDLE)
+            stop.wait(rest)
 
 
 def mailer(stop: threading.Event) -> None:
@@ -51,8 +52,10 @@ def poster(stop: threading.Event) -> None:
 
 
 def _lead(name: str, send: Callable[[Callable[[], bool]], int], stop: threading.Event) -> None:
+    rest = BUSY
     with LeaderLease(name) as lead:
         while not stop.is_set():
             sent = send(lambda: lead.is_mine() and not stop.is_set()) if lead.is_mine() else 0
             close_old_connections()
-            stop.wait(BUSY if sent else IDLE)
+            rest = BUSY if sent else min(rest * 2, IDLE)
+            stop.wait(rest)

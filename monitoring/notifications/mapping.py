@@ -53,6 +53,10 @@ def notices_of(event: Event) -> list[Notice]:
     return list(mapper(event)) if mapper else []
 
 
+def _org(event: Event) -> Organization | None:
+    return Organization.objects.filter(id=event.org_id).first() if event.org_id else None
+
+
 # Jobs
 
 
@@ -316,7 +320,7 @@ def _pool_ending(event: Event) -> Iterable[Notice]:
 
 def _budget(event: Event) -> Iterable[Notice]:
     """`budget.threshold_reached`: data may have team (id or slug), percent, name, url."""
-    org = Organization.objects.filter(id=event.org_id).first()
+    org = _org(event)
     if org is None:
         return
     team = _team(org, event.data)
@@ -349,7 +353,7 @@ def _team(org: Organization, data: Mapping[str, object]) -> Team | None:
 
 
 def _quota_nearly_used(event: Event) -> Iterable[Notice]:
-    org = Organization.objects.filter(id=event.org_id).first()
+    org = _org(event)
     scope, subject = event.data.get("scope"), event.data.get("subject")
     if org is None:
         return
@@ -380,8 +384,12 @@ def _quota_nearly_used(event: Event) -> Iterable[Notice]:
 # Hardware
 
 
+def _node(event: Event) -> Node | None:
+    return Node.objects.filter(id=event.subject_id).first() if event.subject_id else None
+
+
 def _xid(event: Event) -> Iterable[Notice]:
-    node = Node.objects.filter(id=event.subject_id).first()
+    node = _node(event)
     if node and event.data.get("action") == "drain":
         facts = {name: event.data.get(name, "?") for name in ("code", "gpu", "meaning")}
         title = Message("GPU {gpu} on {node} reported XID {code}", node=node.name, **facts)
@@ -389,7 +397,7 @@ def _xid(event: Event) -> Iterable[Notice]:
 
 
 def _node_unhealthy(event: Event) -> Iterable[Notice]:
-    node = Node.objects.filter(id=event.subject_id).first()
+    node = _node(event)
     after = event.data.get("after")
     state = after.get("state") if isinstance(after, dict) else event.data.get("state")
     if node and state != "healthy":

@@ -76,11 +76,10 @@ def visible(actor: Actor) -> Q:
     only = actor.token.org_id if actor.token else actor.only_org
     if actor.is_operator and not only:
         return Q()
-    orgs = Organization.objects.filter(
-        id__in=[only]
-        if only
-        else Membership.objects.filter(user_id=actor.user_id, suspended_at=None).values("org_id")
-    )
+    memberships = Membership.objects.filter(user_id=actor.user_id, suspended_at=None)
+    orgs = Organization.objects.filter(id__in=memberships.values("org_id"))
+    if only:
+        orgs = Organization.objects.filter(id=only)
     found = Q(pk__in=[])
     for org in orgs:
         if (inside := entered(actor, org)) is not None:

@@ -36,7 +36,7 @@ def run(story, pool):
             story,
             person=story.ben,
             resources={"accelerators": f"H100:{len(gpus)}"},
-            placement={"pool": "main"},
+            policy={"pool": "main"},
             **spec,
         )
         with platform_scope("test"):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max
@@ -27,7 +28,7 @@ from monitoring.notifications.models import (
 from monitoring.notifications.recipients import may_see
 from monitoring.notifications.schedule import due_at
 from monitoring.notifications.services.preferences import wants
-from portal.core import streams
+from portal.core import clock, streams
 from portal.core.models import Event
 from portal.core.settled import SettledPosition
 from workspaces.models import User
@@ -37,6 +38,7 @@ from workspaces.tenancy.scope import platform_scope
 log = logging.getLogger(__name__)
 NAME = "notifications"
 BATCH = 500
+STALE = timedelta(days=2)  # an event that is found later is no news
 
 
 class Consumer:
@@ -83,7 +85,7 @@ def handle(event: Event) -> None:
     """Write what follows from an event. An event that cannot be mapped is logged and skipped."""
     try:
         with transaction.atomic():
-            notices = notices_of(event)
+            notices = notices_of(event) if event.at > clock.now() - STALE else []
     except Exception:
         log.exception("event %s (%s) notifies nobody", event.position, event.kind)
         notices = []
@@ -140,7 +142,7 @@ def _channels(notice: Notice, users: Iterable[object]) -> list[Channel]:
     return [channel for channel in found if notice.kind in channel.kinds]
 
 
-def _channel_due(channel: Channel, prefs: dict[object, Preference]) -> datetime:
+def _channel_due(channel: Channel, prefs: dict[UUID, Preference]) -> datetime:
     return due_at(prefs.get(channel.user_id) if channel.user_id else None, is_mail=False)
 
 

@@ -21,6 +21,7 @@ MOST_COUNTED = 100
 
 
 def _of(actor: Actor) -> QuerySet[Notification]:
+    assert actor.user_id is not None
     return Notification.objects.filter(visible(actor), user_id=actor.user_id)
 
 
@@ -47,7 +48,8 @@ def notifications_of(
 @platform_scope("a person's notifications are of all their organizations")
 def unread_count(actor: Actor) -> int:
     """Return the number of unread notifications, at most MOST_COUNTED."""
-    if not Notification.objects.filter(user_id=actor.user_id, read_at=None).exists():
+    rows = Notification.objects.filter(read_at=None)
+    if actor.user_id is None or not rows.filter(user_id=actor.user_id).exists():
         return 0
     return _of(actor).filter(read_at=None)[:MOST_COUNTED].count()
 
@@ -64,6 +66,7 @@ def find_notification(actor: Actor, pk: UUID) -> Notification:
 @platform_scope("a person's notifications are of all their organizations")
 def mark(actor: Actor, ids: Collection[UUID] | None, *, is_read: bool = True) -> int:
     """Mark one's own notifications as read or unread, all without `ids`; return their number."""
+    actor.check_acts_for_oneself()
     rows = _of(actor).filter(read_at__isnull=is_read)
     if ids is not None:
         rows = rows.filter(id__in=list(ids))

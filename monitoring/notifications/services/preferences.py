@@ -105,6 +105,7 @@ def clock_text(minute: int | None) -> str | None:
 
 
 def _locked(user_id: UUID | None) -> Preference:
+    assert user_id is not None
     Preference.objects.get_or_create(user_id=user_id)
     return Preference.objects.select_for_update().get(user_id=user_id)
 
