@@ -197,7 +197,7 @@ def test_page_adds_tests_redelivers_and_deletes_a_channel(story, failed, hook):
     assert len(hook.requests) == 2, "no longer wanted"
     assert "bot" in ben.get("/atlas/notification-channels").content.decode()
     ben.post(path, {"do": "delete"})
-    assert ben.get(path).status_code == 404 and not Delivery.objects.exists()
+    assert ben.get(path).status_code == 404 and not Delivery.objects.filter(channel=row.id)
 
 
 def test_channels_belong_to_their_person_or_the_leads_of_their_team(story, hook):
