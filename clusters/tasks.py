@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from clusters.services.pool_request_mails import mail_ends
-from clusters.services.pool_requests import start_and_end
+from clusters.services.pool_requests import due_reminders, start_and_end
 from workspaces.tenancy.scope import platform_scope
 
 
@@ -13,5 +12,5 @@ from workspaces.tenancy.scope import platform_scope
 def run_pool_requests() -> None:
     """Start and end approved pool requests that are due, and remind teams before the end."""
     with platform_scope("pools of every organization start and end"):
-        ended = start_and_end()
-        mail_ends(ended)
+        start_and_end()
+        due_reminders()

@@ -65,8 +65,10 @@ SILENT = {  # changes nothing that people or programs decide
     ("api-quotas-preview", "POST"): "says whom it would stop, and changes nothing",
     ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
     ("api-sessions", "DELETE"): "the same",
+    ("api-notifications", "POST"): "marks a person's own messages as read",
 }
 SILENT_FORMS = {
+    "notifications": "marks a person's own messages as read",
     "workspace-upload": "files of people's work: data",
     "home": "marks a first step as done, for this session only",
     "announcement-dismiss": "puts a line away for one session, and is nobody else's business",
@@ -76,6 +78,8 @@ WITHOUT_STATE = {
     "cluster.tested",
     "job.command_run",
     "job.cancel_asked",
+    "notification_channel.tested",
+    "notification_channel.redelivered",
     "sign_in.succeeded",
     "token.first_used",
     "audit.verification_asked",

@@ -25,10 +25,12 @@ from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
+from jobs.models import IdleRule
+from monitoring.notifications.models import Channel, Delivery
 from monitoring.usage.models import Budget, Price
 from portal.blobs.files import file_store
 from portal.blobs.folders import root_folder
-from portal.core import clock
+from portal.core import clock, vault
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
 from registry import services as model_services
@@ -87,6 +89,7 @@ class Row:
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 LATER = {"ends_at": "2100-01-01T00:00:00Z", "starts_at": "2099-12-01T00:00:00Z"}
+HOOK = {"kind": "webhook", "url": "https://hooks.example.org/in"}
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 REPOSITORY = {  # of datasets and of checkpoints
     ("s", "GET"): Row(EVERYBODY, None),  # a list of what is visible
@@ -452,6 +455,22 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-pools", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "cluster": "local"}),
     ("api-pool", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"note": "for all"}),
     ("api-pool", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-idle-rule", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-pool-idle-rule", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"window": 30}),
+    ("api-pool-idle-rule", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-idle-jobs", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-job-keep", "POST"): Row(WORKERS, P.JOBS_CANCEL, {"hours": 2}),
+    ("api-notifications", "GET"): Row(EVERYBODY, None),
+    ("api-notifications", "POST"): Row(EVERYBODY, None),
+    ("api-notification-settings", "GET"): Row(EVERYBODY, None),
+    ("api-notification-settings", "PATCH"): Row(EVERYBODY, None, {"pace": "daily"}),
+    ("api-notification-channels", "GET"): Row(EVERYBODY, None),
+    ("api-notification-channels", "POST"): Row(EVERYBODY, None, HOOK),
+    ("api-notification-channel", "GET"): Row(frozenset({"ada"}), None),  # her own
+    ("api-notification-channel", "PATCH"): Row(frozenset({"ada"}), None, {"name": "new"}),
+    ("api-notification-channel", "DELETE"): Row(frozenset({"ada"}), None),
+    ("api-notification-channel-test", "POST"): Row(frozenset({"ada"}), None),
+    ("api-notification-channel-redeliver", "POST"): Row(frozenset({"ada"}), None),
     ("api-pool-team", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pool-team", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
@@ -498,6 +517,13 @@ WRITING_PAGES = {
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
+    "pool-idle-rule": (
+        OPERATORS,
+        {"metric": "auto", "threshold": "5", "window": "60", "action": "warn", "grace": "30"},
+    ),
+    "notification-settings": (EVERYBODY, {"pace": "hourly", "daily_at": "09:00"}),
+    "notification-channels": (EVERYBODY, HOOK),
+    "notification-channel": (frozenset({"ada"}), {"do": "disable"}),
     "experiments": (WORKERS, {"team": "vision", "name": "fresh"}),
     "experiment-act": (WORKERS, {"verb": "edit", "name": "renamed"}),
     "experiment-runs-act": (WORKERS, {"verb": "archive", "run": VALUES["run"]}),
@@ -599,6 +625,26 @@ def built(shared_story) -> Stage:
         node = Node.objects.get(name="n0")
         Device.objects.create(node=node, index=0, uuid=VALUES["uuid"], memory=1 << 30)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+        IdleRule.objects.create(pool=pool, changed_by="dot@platform.example")
+        Channel.objects.create(
+            id=VALUES["channel"],
+            org=story.atlas,
+            user=story.ada,
+            kind="webhook",
+            name="hook",
+            host="hooks.example.org",
+            url=vault.encrypt(b"https://hooks.example.org/in", "notification channels"),
+        )
+        Delivery.objects.create(
+            id=VALUES["delivery"],
+            org=story.atlas,
+            channel_id=VALUES["channel"],
+            event_id=VALUES["channel"],
+            kind="job_failed",
+            title="#1 failed",
+            path="/atlas/jobs/1",
+            state="sent",
+        )
         PoolRequest.objects.create(
             id=VALUES["ask"],
             org=story.atlas,

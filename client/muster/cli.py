@@ -54,6 +54,12 @@ GROUPS = {
     "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
     "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
     "pool": ("clusters", "pools", "Manage pools and which teams may use them."),
+    "notifications": ("notifications", "notifications", "List your notifications; settings."),
+    "notification-channel": (
+        "notifications",
+        "channels",
+        "Manage Slack, Teams and webhooks for notifications.",
+    ),
     "audit": ("audit", "audit", "Search, export and verify the audit trail."),
     "directory": (
         "directories",

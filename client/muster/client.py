@@ -17,6 +17,7 @@ from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.experiments import Experiments, Runs
 from muster.jobs import Jobs
 from muster.models import Models
+from muster.notifications import NotificationChannels, Notifications
 from muster.organization import (
     Access,
     Gpus,
@@ -83,6 +84,8 @@ class Client:
         self.directories, self.people = Directories(self), People(self)
         self.applications, self.organizations = Applications(self), Organizations(self)
         self.models = Models(self)
+        self.notifications = Notifications(self)
+        self.notification_channels = NotificationChannels(self)
         self.datasets = Repositories(self, "datasets")
         self.checkpoints = Repositories(self, "checkpoints")
         self.workspaces = Workspaces(self)

@@ -101,6 +101,21 @@ class Pools:
             "POST", f"pool-requests/{quote(request, safe='')}", {"do": do, **given}
         )
 
+    def idle_rule(self, name: str) -> Json:
+        """Return the rule for idle GPUs of a pool."""
+        return self._client.get(f"pools/{quote(name, safe='')}/idle-rule")
+
+    def set_idle_rule(self, name: str, **fields: Any) -> Json:
+        """Set is_enabled, metric, threshold, watts, window, action, grace, exempt, spares_exec."""
+        return self._client.send("PUT", f"pools/{quote(name, safe='')}/idle-rule", fields)
+
+    def delete_idle_rule(self, name: str) -> None:
+        self._client.send("DELETE", f"pools/{quote(name, safe='')}/idle-rule")
+
+    def idle_jobs(self, name: str) -> builtins.list[Json]:
+        """Return the jobs that the rule finds idle now, without doing anything."""
+        return builtins.list(self._client.items(f"pools/{quote(name, safe='')}/idle-jobs"))
+
     def revoke(self, name: str, team: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")
 

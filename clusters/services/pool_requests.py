@@ -231,7 +231,10 @@ def start_and_end() -> list[PoolRequest]:
 
 
 def due_reminders() -> list[PoolRequest]:
-    """Mark and return the requests that end in 14, 7 or 1 days. Run in a platform scope."""
+    """Record once each that a request ends in 14, 7 or 1 days; return those requests.
+
+    Run in a platform scope.
+    """
     now, found = clock.now(), list[PoolRequest]()
     with transaction.atomic():
         rows = PoolRequest.objects.select_for_update(of=("self",)).select_related(
@@ -242,6 +245,7 @@ def due_reminders() -> list[PoolRequest]:
             if row.reminded is None or row.reminded > due:
                 row.reminded = due
                 row.save(update_fields=["reminded"])
+                _record_event("ends_soon", "system", row)
                 found.append(row)
     return found
 

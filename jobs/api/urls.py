@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from clusters.api import views as clusters
-from jobs.api import comparing, output, outputs, quotas, storage, utilization, views
+from jobs.api import comparing, idle_rules, output, outputs, quotas, storage, utilization, views
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
@@ -23,6 +23,7 @@ urlpatterns = [
     path("orgs/<slug:org>/jobs/compare", comparing.CompareView.as_view(), name="api-jobs-compare"),
     path(_JOB, views.JobView.as_view(), name="api-job"),
     path(f"{_JOB}/cancel", views.CancelView.as_view(), name="api-job-cancel"),
+    path(f"{_JOB}/keep", idle_rules.KeepView.as_view(), name="api-job-keep"),
     path(f"{_JOB}/hold", views.HoldView.as_view(), name="api-job-hold"),
     path(f"{_JOB}/release", views.ReleaseView.as_view(), name="api-job-release"),
     path(f"{_JOB}/rerun", views.RerunView.as_view(), name="api-job-rerun"),
@@ -55,5 +56,7 @@ urlpatterns = [
     ),
     path("orgs/<slug:org>/pools", clusters.PoolsView.as_view(), name="api-pools"),
     path(_POOL, clusters.PoolView.as_view(), name="api-pool"),
+    path(f"{_POOL}/idle-rule", idle_rules.IdleRuleView.as_view(), name="api-pool-idle-rule"),
+    path(f"{_POOL}/idle-jobs", idle_rules.IdleJobsView.as_view(), name="api-pool-idle-jobs"),
     path(f"{_POOL}/teams/<slug:team>", clusters.PoolTeamView.as_view(), name="api-pool-team"),
 ]

@@ -21,6 +21,7 @@ from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
 from jobs.services.change import may_change
 from jobs.spec_changes import spec_diff
+from jobs.utilization.idle_rules import idle_case
 from jobs.web.links import links_of
 from jobs.web.reading import facts_of_log, last_lines
 from portal import series
@@ -123,6 +124,8 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "gpu": gpu_sparkline(attempt) if row.resources.get("gpu") else None,
         "usage": _usage(attempt),
         "cost": cost_of_jobs([row.id]),
+        "idle_case": idle_case(row) if row.resources.get("gpu") else None,
+        "now": clock.now(),
         "lineage": _lineage(request, row),
         "links": links_of(request.actor, row),
         "graph": lineage_context(request, "job", row.id) if tab == "lineage" else None,

@@ -14,7 +14,6 @@ from rest_framework.response import Response
 
 from clusters.models import PoolRequest
 from clusters.services import pool_requests as service
-from clusters.services.pool_request_mails import mail_decision
 from monitoring.what_if import what_if
 from portal.core.errors import InvalidInput
 from workspaces.access.permissions import Permission as P
@@ -84,7 +83,7 @@ class PoolRequestView(OrgView):
 
 
 def decide(actor: Any, ask: UUID, do: str, **given: Any) -> PoolRequest:
-    """Apply a decision and mail it. Raises InvalidInput, NotFound, NotPermitted, Conflict."""
+    """Apply a decision. Raises InvalidInput, NotFound, NotPermitted, Conflict."""
     service.visible_request(actor, ask)
     if do == "approve":
         if not given.get("pool"):
@@ -98,7 +97,6 @@ def decide(actor: Any, ask: UUID, do: str, **given: Any) -> PoolRequest:
         row = service.give_back(actor=actor, request_id=ask)
     else:
         raise InvalidInput.at("do", "must be approve, decline, withdraw or return")
-    mail_decision(row)
     return row
 
 

@@ -37,6 +37,7 @@ TAGS = {
     "Service accounts": ("service-accounts",),
     "Directories": ("providers", "provider-test", "provider-tests"),
     "Applications": ("applications",),
+    "Notifications": ("notification-channels",),
     "Audit": ("audit",),
     "Account": ("me",),
     "Organizations": ("orgs",),

@@ -30,6 +30,7 @@ INSTALLED_APPS = [
     "experiments",
     "monitoring",
     "monitoring.usage.apps.UsageConfig",
+    "monitoring.notifications.apps.NotificationsConfig",
 ]
 
 MIDDLEWARE = [

@@ -30,6 +30,7 @@ CELERY_BEAT_SCHEDULE = {
     },  # requests jobs.dispatch if there is something to start
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "record-utilization": {"task": "jobs.record_utilization", "schedule": 60.0},
+    "apply-idle-rules": {"task": "jobs.apply_idle_rules", "schedule": 60.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
     "count-logs": {"task": "jobs.count_logs", "schedule": 15.0},
     "delete-logs": {"task": "jobs.delete_logs", "schedule": 60.0},

@@ -291,6 +291,77 @@ def revoke_pool(session: Session, name: PoolName, team: TeamName) -> None:
     session.show({"revoked": name, "team": team}, f"{team} may no longer use {name}.", [name])
 
 
+@pools.command("idle-rule")
+def idle_rule(
+    session: Session,
+    name: PoolName,
+    metric: Annotated[
+        str, Option("--metric", metavar="METRIC", help="auto, sm, power or utilization.")
+    ] = "",
+    threshold: Annotated[int, Option("--below", metavar="PERCENT")] = 0,
+    watts: Annotated[int, Option("--watts", metavar="W", help="Per GPU, for power.")] = 0,
+    window: Annotated[int, Option("--window", metavar="MINUTES")] = 0,
+    action: Annotated[str, Option("--action", metavar="ACTION", help="warn, lower or stop.")] = "",
+    grace: Annotated[
+        int, Option("--grace", metavar="MINUTES", help="From the warning to the action.")
+    ] = 0,
+    exempt: Annotated[
+        list[str] | None,
+        Option("--exempt", metavar="LABEL", help="Such as kind=debug. Repeatable."),
+    ] = None,
+    enable: Annotated[bool | None, Option("--enable/--disable")] = None,
+    delete: Annotated[bool, Option("--delete", help="Delete the rule.")] = False,
+) -> None:
+    """Show the rule for idle GPUs of a pool, after changing what is given (operators)."""
+    if delete:
+        session.client.pools.delete_idle_rule(name)
+        session.show({"deleted": name}, f"Deleted the rule of {name}.", [name])
+        return
+    given: Json = {
+        "metric": metric,
+        "threshold": threshold,
+        "watts": watts,
+        "window": window,
+        "action": action,
+        "grace": grace,
+        "exempt": exempt,
+    }
+    fields = {key: value for key, value in given.items() if value}
+    if enable is not None:
+        fields["is_enabled"] = enable
+    pools = session.client.pools
+    rule = pools.set_idle_rule(name, **fields) if fields else pools.idle_rule(name)
+    power = f" or {rule['watts']} W" if rule["watts"] else ""
+    text = (
+        f"{'Enabled' if rule['is_enabled'] else 'Disabled'}: below {rule['threshold']}%{power} "
+        f"({rule['metric']}) for {rule['window']} minutes, then {rule['action']}"
+        + (f" {rule['grace']} minutes after the warning" if rule["action"] != "warn" else "")
+        + f". Exempt: {', '.join(rule['exempt']) or 'none'}."
+    )
+    session.show(rule, text, [name])
+
+
+@pools.command("idle-jobs")
+def idle_jobs(session: Session, name: PoolName) -> None:
+    """List the jobs that the rule of a pool finds idle now; nothing is done (operators)."""
+    rows = session.client.pools.idle_jobs(name)
+    cells = (
+        [
+            f"#{row['number']}",
+            row["name"],
+            row["owner"],
+            f"{row['organization']}/{row['team']}",
+            str(row["gpus"]),
+            f"{row['metric']} {row['value']}",
+            (row["acts_at"] or "-")[:16],
+        ]
+        for row in rows
+    )
+    columns = ["Job", "~Name", "~Owner", "Team", ">GPUs", "Measured", "Acts at"]
+    table = Table(columns, cells, "The rule finds no idle job now.")
+    session.show({"items": rows, "next": None}, table, [row["page"] for row in rows])
+
+
 def pairs(given: list[str] | None) -> dict[str, str]:
     """Parse NAME=VALUE options; a value @FILE is read from that file. Raises InvalidInput."""
     found = {}

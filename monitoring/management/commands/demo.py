@@ -10,9 +10,18 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.utilization.recording import record_utilization
-from monitoring.demo import datasets, experiments, history, models, telemetry, usage
+from monitoring.demo import (
+    datasets,
+    experiments,
+    history,
+    models,
+    notifications,
+    telemetry,
+    usage,
+)
 from portal.core import clock
 from portal.core.errors import Conflict
+from workspaces.models import Organization
 
 
 class Command(BaseCommand):
@@ -46,6 +55,7 @@ class Command(BaseCommand):
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
         self.stdout.write("Writing the ledger and the usage …")
         usage.create(demo.org)
+        notifications.write(Organization.objects.get(slug=demo.org.slug))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
         )
