@@ -194,6 +194,7 @@ class ReservationScope(StrEnum):
     """What a cluster keeps for one team."""
 
     NODES = "nodes"  # whole nodes, which the portal names
+    POOL = "pool"  # all nodes of the pool
     GPUS = "gpus"  # a number of GPUs; the nodes that the portal names only count them
     NONE = "none"  # nothing
 
@@ -536,8 +537,11 @@ class SupportsReservations(Protocol):
         Idempotent by name.
         """
 
-    def unreserve(self, name: str) -> None:
-        """End a reservation; running jobs continue. An unknown name is no error."""
+    def unreserve(self, name: str, partition: str = "") -> None:
+        """End a reservation; running jobs continue. An unknown name is no error.
+
+        `partition` is that of its pool, if it is known.
+        """
 
     def reservations(self, prefix: str) -> Sequence[ReservationFacts]:
         """Return the reservations whose names begin with `prefix`."""

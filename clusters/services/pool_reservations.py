@@ -100,7 +100,7 @@ def preview(row: PoolRequest, pool: Pool, machines: Sequence[NodeUsage]) -> Rese
         nodes = (
             earlier.nodes
             if earlier and _is_free(earlier, row, cluster)
-            else _choose(row, pool, machines, is_whole=scope == ReservationScope.NODES)
+            else _choose(row, pool, machines, scope)
         )
         name = earlier.name if earlier and nodes is earlier.nodes else name_of(cluster, row)
         text = _text(cluster, _request(name, row, pool, nodes))
@@ -128,7 +128,11 @@ def reserve_for(row: PoolRequest, machines: Sequence[NodeUsage]) -> None:
         PoolReservation.objects.filter(id=earlier.id).update(ends_at=row.ends_at)
         row.reservation = earlier
         return
-    is_whole = scope == ReservationScope.NODES
+    nodes = _choose(row, pool, machines, scope)
+    try:
+        _text(cluster, _request(name_of(cluster, row), row, pool, nodes))
+    except (Rejected, Unavailable) as error:
+        raise Conflict(str(error), code="cluster_settings") from error
     row.reservation = PoolReservation.objects.create(
         org_id=row.org_id,
         team=row.team,
@@ -137,8 +141,8 @@ def reserve_for(row: PoolRequest, machines: Sequence[NodeUsage]) -> None:
         name=name_of(cluster, row),
         gpu_type=row.gpu_type,
         gpus=row.gpus,
-        nodes=_choose(row, pool, machines, is_whole=is_whole),
-        is_whole=is_whole,
+        nodes=nodes,
+        is_whole=scope != ReservationScope.GPUS,
         starts_at=row.starts_at,
         ends_at=row.ends_at,
         state=State.PENDING if row.starts_at <= clock.now() else State.PLANNED,
@@ -292,14 +296,14 @@ def _choose(
     row: PoolRequest | PoolReservation,
     pool: Pool,
     machines: Sequence[NodeUsage],
-    *,
-    is_whole: bool,
+    scope: ReservationScope,
     keep: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """Choose nodes with enough GPUs: those in service first, then those with the fewest in use.
 
     `keep` are already part of it. Raises Conflict if too few are left for that time.
     """
+    is_whole = scope != ReservationScope.GPUS
     without = row if isinstance(row, PoolReservation) else None
     held = _held(pool.cluster, row.starts_at, row.ends_at, row.gpu_type, without)
     chosen = dict(keep or {})
@@ -312,6 +316,10 @@ def _choose(
             rank = (machine.node.state != "ready", max(left - unused, 0))
             options.append((rank, -left, natural(name), name))
     options.sort()
+    if scope == ReservationScope.POOL:
+        if any(held[machine.node.name] for machine in inside_of(pool, machines)):
+            options.clear()
+        chosen |= {name: -left for _, left, _, name in options}
     need = row.gpus - sum(chosen.values())
     while need > 0 and options:
         best = options[0]
@@ -349,7 +357,9 @@ def _reconcile(cluster: Cluster) -> None:
             for row in rows:
                 _note(row, _failed(error), str(error))
             return
-        left = _remove(cluster, known.keys() - {row.name for row in due})
+        over = {row.name: row.pool.partition if row.pool else "" for row in rows if row not in due}
+        unknown = known.keys() - {row.name for row in due}
+        left = _remove(cluster, dict.fromkeys(unknown, "") | over)
     machines = node_usage_of(cluster) if due else []
     for row in rows:
         if row in due:
@@ -367,12 +377,15 @@ def _has_access(row: PoolReservation) -> bool:
     return row.pool.is_open or PoolGrant.objects.filter(pool=row.pool, team=row.team).exists()
 
 
-def _remove(cluster: Cluster, names: Iterable[str]) -> dict[str, str]:
-    """End these reservations of the cluster; return why, for those that could not be ended."""
+def _remove(cluster: Cluster, over: Mapping[str, str]) -> dict[str, str]:
+    """End these reservations of the cluster; return why, for those that could not be ended.
+
+    `over` are the partitions of their pools by name, as far as known.
+    """
     left = {}
-    for name in names:
+    for name, partition in over.items():
         try:
-            _native(cluster).unreserve(name)
+            _native(cluster).unreserve(name, partition)
         except (Rejected, Unavailable) as error:
             log.warning("reservation %s of cluster %s stays: %s", name, cluster.name, error)
             left[name] = str(error)
@@ -390,8 +403,8 @@ def _apply(
     if gone := row.nodes.keys() - present:
         kept = {name: gpus for name, gpus in row.nodes.items() if name not in gone}
         try:
-            nodes = _choose(row, row.pool, machines, is_whole=row.is_whole, keep=kept)
-        except Conflict:
+            nodes = _choose(row, row.pool, machines, scope_of(row.cluster), keep=kept)
+        except (Conflict, Rejected, Unavailable):
             text = Message("{nodes} is gone, and no other node is left.", nodes=nodes_text(gone))
             _note(row, State.FAILED, text)
             return
