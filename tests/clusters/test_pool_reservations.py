@@ -140,7 +140,7 @@ def test_free_counts_leave_out_what_is_reserved_for_others(story, pool, dot):
             team=story.north,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": {"h100": 8}}}),
         )
-    assert not dry.starts_now and "reserved for another team" in dry.text
+    assert not dry.starts_now and "reserved for another team" in dry.start_text
 
 
 def test_running_jobs_of_others_end_first(story, pool, dot):

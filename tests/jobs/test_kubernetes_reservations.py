@@ -24,7 +24,6 @@ from tests.jobs.kubernetes_site import Site
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-
 def pool_of(site: Site, partition: str = "") -> Cluster:
     """Make a pool of the cluster that North of another organization may use."""
     dot = site.story.actor(site.story.dot)

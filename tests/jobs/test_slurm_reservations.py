@@ -16,7 +16,9 @@ from jobs import services
 from jobs.models import Attempt, Job
 from monitoring.what_if import what_if
 from portal.core import clock
+from portal.core.errors import InvalidInput
 from schedulers.contract import Identity
+from schedulers.slurm.transport import LocalTransport
 from schedulers.spec import parse_mapping
 from schedulers.states import State, Wait
 from tests.jobs.slurm_site import Site, site_on
@@ -34,6 +36,9 @@ def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
         pool = Pool.objects.create(name="h100", cluster=site.cluster, partition="batch")
         grant_pool(actor=story.actor(story.dot), pool=pool, team=story.north)
         yield site
+        slurm.run("scancel", "--user", slurm.user)
+        for line in shown(slurm):
+            slurm.run("scontrol", "delete", line.split()[0])
 
 
 def submit(story: Story, team, gpus: int = 4, run: str = "sleep 300", **spec) -> Job:
@@ -83,11 +88,12 @@ def test_reservation_keeps_others_out_until_it_is_returned(site, story, slurm):
     theirs = [submit(story, story.north) for _ in range(4)]
     site.until(lambda: sum(is_in(job, State.RUNNING) for job in theirs) == 3, 60)
     [waits] = [job for job in theirs if not is_in(job, State.RUNNING)]
-    site.until(lambda: Job.objects.get(id=waits.id).wait, 60)
     own = submit(story, story.vision, 2, run="sleep 30; echo done")
     site.until(lambda: is_in(own, State.RUNNING), 60)
-    assert Attempt.objects.get(job=own).nodes == ["n1"]
-    assert Job.objects.get(id=waits.id).state == State.SUBMITTED
+    assert Attempt.objects.get(job=own).node == "n1"
+    why = site.slurm.run("squeue", "--noheader", "--states=PENDING", "-o", "%r")
+    site.until(lambda: Job.objects.get(id=waits.id).wait in (Wait.RESERVED, Wait.CAPACITY), 60)
+    assert len(why.splitlines()) == 1
     slurm.run("scontrol", "update", f"ReservationName={kept.name}", "Nodes=n1,n2")
     run_pool_requests()
     assert " Nodes=n1 " in shown(slurm)[0]  # never more than promised
@@ -104,9 +110,8 @@ def test_reservation_keeps_others_out_until_it_is_returned(site, story, slurm):
 def test_user_cannot_choose_the_reservation_of_a_team(site, story, slurm):
     row, _ = approved(story, gpus=4)
     run_pool_requests()
-    job = submit(story, story.north, slurm={"reservation": row.reservation.name})
-    site.until(lambda: State(Job.objects.get(id=job.id).state).is_final, 60)
-    assert "chosen by Muster" in Attempt.objects.get(job=job).evidence
+    with pytest.raises(InvalidInput, match="chosen by Muster"):
+        submit(story, story.north, slurm={"reservation": row.reservation.name})
 
 
 def test_partition_is_opened_to_the_account_and_closed_at_the_end(site, story, slurm):
@@ -140,7 +145,6 @@ def test_missing_right_is_told_with_advice(site, story, slurm, monkeypatch):
     row, _ = approved(story, gpus=4)
     real = "schedulers.slurm.transport.LocalTransport.run_all"
     refused = (1, b"", b"Error creating the reservation: Invalid user id")
-    from schedulers.slurm.transport import LocalTransport
 
     run_all = LocalTransport.run_all
     monkeypatch.setattr(
@@ -154,7 +158,3 @@ def test_missing_right_is_told_with_advice(site, story, slurm, monkeypatch):
     run_pool_requests()
     kept.refresh_from_db()
     assert kept.state == "active" and len(shown(slurm)) == 1
-    assert Wait.RESERVED == "reserved"
-    with org_scope(story.atlas.id):
-        service.give_back(actor=story.actor(story.ben), request_id=row.id)
-    run_pool_requests()

@@ -33,7 +33,7 @@ class Kueue:
         """Create the queue of each requested namespace, and its cluster queue and flavor."""
         quota = {"name": "nvidia.com/gpu", "nominalQuota": str(places)}
         self.store.objects["clusterqueues", "", name] = {
-            "metadata": {"name": name},
+            "metadata": {"name": name, "uid": f"queue-{name}"},
             "spec": {"resourceGroups": [{"flavors": [{"name": "default", "resources": [quota]}]}]},
             "status": {
                 "flavorsReservation": [

@@ -312,7 +312,7 @@ def _lack(spec: Object, claims: Collection[str]) -> str:
 def _repelled(node: Object, spec: Object) -> str:
     """Return the taint of the node that keeps the pod out; empty if none does."""
     for taint in node["spec"].get("taints") or ():
-        if not any(
+        if taint["effect"] != "PreferNoSchedule" and not any(
             one.get("key") == taint["key"]
             and (one.get("operator") == "Exists" or one.get("value") == taint.get("value"))
             for one in spec.get("tolerations", ())
