@@ -25,6 +25,7 @@ def holds_in(clusters: Iterable[UUID]) -> dict[Key, list[Hold]]:
         rows = list(
             PoolReservation.objects.select_related("team")
             .exclude(state=PoolReservation.State.ENDED)
+            .exclude(state=PoolReservation.State.FAILED, applied_at=None)
             .filter(cluster__in=list(clusters), starts_at__lte=now, ends_at__gt=now)
             .order_by("starts_at", "id")
         )

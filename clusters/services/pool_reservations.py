@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -350,6 +350,9 @@ def _reconcile(cluster: Cluster) -> None:
     due = [row for row in rows if row.ends_at > now and _has_access(row)]
     known: dict[str, ReservationFacts] | None = None
     left: dict[str, str] = {}  # what could not be removed, and why
+    if not _keeps(cluster):
+        _give_up(cluster, rows, due)
+        return
     if _is_native(cluster):
         try:
             known = {one.name: one for one in _native(cluster).reservations(_prefix(cluster))}
@@ -368,6 +371,29 @@ def _reconcile(cluster: Cluster) -> None:
             _note(row, State.FAILED, left[row.name])
         else:
             _note(row, State.ENDED)
+
+
+def _keeps(cluster: Cluster) -> bool:
+    able_to = capabilities_of(cluster.backend, lambda: cluster.config)
+    return Capability.PLACES in able_to or Capability.RESERVATIONS in able_to
+
+
+def _give_up(
+    cluster: Cluster, rows: Iterable[PoolReservation], due: Collection[PoolReservation]
+) -> None:
+    """Remove what a cluster keeps whose settings no longer allow it, and say so."""
+    if Capability.RESERVATIONS in capabilities_of(cluster.backend):
+        try:
+            found = _native(cluster).reservations(_prefix(cluster))
+            _remove(cluster, {one.name: "" for one in found})
+        except (Rejected, Unavailable) as error:
+            log.warning("reservations of cluster %s are not removed: %s", cluster.name, error)
+    text = Message(
+        "The settings of {name} no longer keep GPUs for single teams.", name=cluster.name
+    )
+    for row in rows:
+        row.applied_at = None if row in due else row.applied_at
+        _note(row, *((State.FAILED, text) if row in due else (State.ENDED,)))
 
 
 def _has_access(row: PoolReservation) -> bool:
@@ -400,17 +426,8 @@ def _apply(
     """Make the cluster keep the GPUs of a row, and note how far it is."""
     assert row.pool is not None
     present = {machine.node.name for machine in machines}
-    if gone := row.nodes.keys() - present:
-        kept = {name: gpus for name, gpus in row.nodes.items() if name not in gone}
-        try:
-            nodes = _choose(row, row.pool, machines, scope_of(row.cluster), keep=kept)
-        except (Conflict, Rejected, Unavailable):
-            text = Message("{nodes} is gone, and no other node is left.", nodes=nodes_text(gone))
-            _note(row, State.FAILED, text)
-            return
-        if not PoolReservation.objects.filter(id=row.id, nodes=row.nodes).update(nodes=nodes):
-            return  # changed meanwhile: the next run goes on
-        row.nodes = nodes
+    if row.nodes.keys() - present and not _replace_nodes(row, machines, present):
+        return
     if known is not None:
         request = _request(row.name, row, row.pool, row.nodes)
         seen = known.get(row.name)
@@ -432,6 +449,26 @@ def _apply(
         _note(row, State.PENDING, text)
     else:
         _note(row, State.ACTIVE)
+
+
+@transaction.atomic
+def _replace_nodes(
+    row: PoolReservation, machines: Sequence[NodeUsage], present: Collection[str]
+) -> bool:
+    """Choose other nodes for those that are gone; return whether that worked."""
+    assert row.pool is not None
+    Cluster.objects.select_for_update().get(id=row.cluster_id)  # no approval takes them meanwhile
+    gone = [name for name in row.nodes if name not in present]
+    kept = {name: gpus for name, gpus in row.nodes.items() if name in present}
+    try:
+        nodes = _choose(row, row.pool, machines, scope_of(row.cluster), keep=kept)
+    except (Conflict, Rejected, Unavailable):
+        text = Message("{nodes} is gone, and no other node is left.", nodes=nodes_text(gone))
+        _note(row, State.FAILED, text)
+        return False
+    PoolReservation.objects.filter(id=row.id).update(nodes=nodes)
+    row.nodes = nodes
+    return True
 
 
 def _agrees(seen: ReservationFacts, request: ReservationRequest) -> bool:

@@ -295,3 +295,39 @@ def test_whole_nodes_are_promised_once_and_shown_before(atlas, pool, dot, native
     assert (planned.state, planned.nodes) == ("planned", {"n0": 8, "n1": 8})
     reconcile()
     assert planned.name not in native.kept
+
+
+def test_cluster_that_keeps_nothing_says_so_before_and_after(atlas, pool, dot, native, monkeypatch):
+    kept = granted(atlas, dot)
+    monkeypatch.setattr(
+        backends()["slurm"], "capabilities_with", classmethod(lambda *_: frozenset())
+    )
+    run_pool_requests()
+    kept.refresh_from_db()
+    assert kept.state == "failed" and "no longer keep GPUs" in kept.note
+    assert not native.kept and kept.applied_at is None
+    assert [offer.free for offer in gpu_offers(atlas.speech)] == [16]
+    row = ask(atlas)
+    [effect] = what_if(dot, row)
+    assert "other teams with access can use these GPUs" in effect.reservation.text
+    assert service.approve(actor=dot, request_id=row.id, pool="h100").reservation is None
+
+
+def test_reservation_is_shown_on_pages_and_by_the_api(story, pool, dot):
+    with org_scope(story.atlas.id):
+        kept = granted(story, dot, gpus=12)
+        row = kept.requests.get()
+        waiting = ask(story, gpus=4)
+    page = f"/atlas/pool-requests/{row.id}"
+    seen = story.client(story.ben).get(page).content.decode()
+    assert kept.name in seen and "Only this team" in seen
+    assert (
+        "Keeps 4 H100 GPUs on n1"
+        in story.client(story.dot).get(f"/atlas/pool-requests/{waiting.id}").content.decode()
+    )
+    api = "/api/v1/orgs/atlas/pool-requests"
+    found = story.api(story.ben).get(f"{api}/{row.id}").json()["reservation"]
+    assert (found["state"], found["gpus"], found["nodes"]) == ("active", 12, ["n0", "n1"])
+    assert found["name"] not in story.client(story.cyd).get("/borealis/capacity").content.decode()
+    supply = story.api(story.cyd, story.borealis).get("/api/v1/orgs/borealis/capacity").json()
+    assert {(row["reserved"], row["free"]) for row in supply["items"]} == {(12, 4)}
