@@ -213,6 +213,50 @@ class PoolGrant(TenantModel):
         return f"{self.pool_id} {self.team_id}"
 
 
+class PoolReservation(TenantModel):
+    """GPUs of a cluster that are kept for one team, because a request was approved.
+
+    Written by `clusters.services.pool_reservations`, which makes the cluster agree with it. A
+    renewal extends the row of the request that it renews.
+    """
+
+    class State(models.TextChoices):
+        PLANNED = "planned"  # starts later
+        PENDING = "pending"  # `note` says what it waits for
+        ACTIVE = "active"
+        FAILED = "failed"  # the cluster refuses it; `note` says why
+        ENDED = "ended"
+
+    team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="reservations")
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=40, unique=True)  # in the cluster
+    gpu_type = models.CharField(max_length=34)
+    gpus = models.PositiveIntegerField()
+    # Number of GPUs by node. With whole nodes, all of their GPUs.
+    nodes = models.JSONField(default=dict)
+    is_whole = models.BooleanField(default=False)  # nothing of these nodes is left to others
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PLANNED)
+    note = MessageField(blank=True)
+    applied_at = models.DateTimeField(null=True)  # first time that the cluster kept the GPUs
+    checked_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        indexes = [
+            models.Index(
+                fields=["cluster", "ends_at"],
+                name="pool_reservation_open",
+                condition=~models.Q(state="ended"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class PoolRequest(TenantModel):
     """A team's request for a number of GPUs of one class until a date.
 
@@ -242,6 +286,10 @@ class PoolRequest(TenantModel):
     decided_by = models.CharField(max_length=254, blank=True)
     word = models.CharField(max_length=500, blank=True)
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="requests")
+    # Null if the cluster keeps nothing for teams; a renewal shares that of the earlier request.
+    reservation = models.ForeignKey(
+        PoolReservation, null=True, on_delete=models.SET_NULL, related_name="requests"
+    )
     granted_at = models.DateTimeField(null=True)  # the grant was made
     reminded = models.PositiveSmallIntegerField(null=True)  # days before the end, of the last mail
 

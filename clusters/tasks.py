@@ -5,12 +5,17 @@ from __future__ import annotations
 from celery import shared_task
 
 from clusters.services.pool_requests import due_reminders, start_and_end
+from clusters.services.pool_reservations import reconcile
 from workspaces.tenancy.scope import platform_scope
 
 
 @shared_task(name="clusters.run_pool_requests")
 def run_pool_requests() -> None:
-    """Start and end approved pool requests that are due, and remind teams before the end."""
+    """Start and end approved pool requests that are due, and remind teams before the end.
+
+    Reservations of clusters are made, repaired and removed.
+    """
     with platform_scope("pools of every organization start and end"):
         start_and_end()
+        reconcile()
         due_reminders()

@@ -58,6 +58,7 @@ class Supply:
             "pool": self.pool.name if self.pool else None,
             "total": gpus.total,
             "allocated": gpus.used,
+            "reserved": gpus.reserved,
             "free": gpus.free,
             "out_of_service": gpus.off,
             "unhealthy": self.unhealthy,

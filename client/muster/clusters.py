@@ -92,7 +92,7 @@ class Pools:
         return builtins.list(self._client.items("pool-requests"))
 
     def get_request(self, request: str) -> Json:
-        """Return a request; for operators with `what_if`, its effect in each pool."""
+        """Return a request with its `reservation`; for operators with `what_if`, its effect."""
         return self._client.get(f"pool-requests/{quote(request, safe='')}")
 
     def decide(self, request: str, do: str, **given: Any) -> Json:

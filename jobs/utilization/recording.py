@@ -224,7 +224,7 @@ def sums_of_running(
     attempts: Collection[UUID], start: int, end: int, name: str
 ) -> dict[UUID, ByGpu]:
     """Return the sums of a metric by minute for each GPU of running attempts (Unix ms)."""
-    spans = [span for span in spans_of(end, end, is_active=True) if span.attempt_id in attempts]
+    spans = [span for span in spans_in(end, end, is_active=True) if span.attempt_id in attempts]
     found = sums_of(spans, start, end, name)
     rest = {span.attempt_id for span in spans} - found.keys()
     return found | _sums_of_placements(rest, start, end, name)

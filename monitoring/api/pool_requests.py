@@ -12,7 +12,8 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from clusters.models import PoolRequest
+from clusters.capacity import natural
+from clusters.models import PoolRequest, PoolReservation
 from clusters.services import pool_requests as service
 from monitoring.what_if import what_if
 from portal.core.errors import InvalidInput
@@ -119,4 +120,20 @@ def request_row(row: PoolRequest) -> dict[str, Any]:
         "decided_by": row.decided_by,
         "word": row.word,
         "pool": row.pool.name if row.pool else None,
+        "reservation": row.reservation and reservation_row(row.reservation),
+    }
+
+
+def reservation_row(row: PoolReservation) -> dict[str, Any]:
+    """Return how far the cluster keeps the GPUs for the team."""
+    return {
+        "name": row.name,
+        "state": row.state,
+        "note": row.note,
+        "gpus": sum(row.nodes.values()),
+        "nodes": sorted(row.nodes, key=natural),
+        "starts_at": row.starts_at,
+        "ends_at": row.ends_at,
+        "applied_at": row.applied_at,
+        "checked_at": row.checked_at,
     }

@@ -16,6 +16,7 @@ from schedulers.slurm.inputs import InputSettings
 from schedulers.slurm.sbatch_options import ChosenOptions, choose, combined
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
+OURS = "muster-"  # names of reservations that the portal makes begin so
 _SLACK = 60.0  # seconds that Slurm's time limit exceeds ours, which is exact
 
 
@@ -35,6 +36,7 @@ class SlurmSettings:
     reservation: str = ""
     constraint: str = ""
     may_choose: frozenset[str] = frozenset()
+    has_reservations: bool = True  # pools of teams are reservations, not partitions
     images: Images = NONE
     inputs: InputSettings = NO_INPUTS
 
@@ -113,7 +115,7 @@ def build_request(launch: Launch, site: SlurmSettings) -> Request:
         account=_own(own, "account", launch.identity.account or site.account),
         qos=_own(own, "qos", launch.identity.qos or site.qos),
         partition=_word(launch.partition or site.partition, "partition"),
-        reservation=_own(own, "reservation", site.reservation),
+        reservation=_reservation(launch, own, site),
         licenses=own.get("licenses", ""),
         is_exclusive=bool(own.get("exclusive")),
         constraint=combined(
@@ -122,6 +124,14 @@ def build_request(launch: Launch, site: SlurmSettings) -> Request:
         tasks=tasks_of(launch),
         user=_user(launch.identity.user, site),
     )
+
+
+def _reservation(launch: Launch, own: Mapping[str, Any], site: SlurmSettings) -> str:
+    """Return the reservation: that of the team, else the job's own choice, which is no team's."""
+    if str(own.get("reservation") or "").startswith(OURS):
+        raise Rejected(Message("Reservations of teams are chosen by Muster."), "slurm.reservation")
+    ours = launch.reservation if site.has_reservations else ""
+    return ours or _own(own, "reservation", site.reservation)
 
 
 def _user(user: str, site: SlurmSettings) -> str:

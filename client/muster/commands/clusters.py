@@ -230,16 +230,62 @@ def list_requests(session: Session) -> None:
             r["state"],
             r["ends_at"][:10],
             r["pool"] or "–",
+            (r["reservation"] or {}).get("state", "–"),
             r["word"],
         ]
         for r in found["items"]
     )
     table = Table(
-        ["Request", "Team", "GPUs", "State", "Until", "Pool", "~Message"],
+        ["Request", "Team", "GPUs", "State", "Until", "Pool", "Reservation", "~Message"],
         rows,
         "No requests. Ask for GPUs: muster pool request TEAM --gpus h100:8 --until DATE",
     )
     session.show(found, table, [r["id"] for r in found["items"]])
+
+
+@pools.command("reservation")
+def show_reservation(
+    session: Session, request: Annotated[str, Argument(metavar="REQUEST")]
+) -> None:
+    """Show how the GPUs of a request are kept for the team; operators see it before approving."""
+    row = session.client.pools.get_request(request)
+    kept = row["reservation"]
+    if kept:
+        lines = [
+            f"{kept['name']}: {kept['state']} until {kept['ends_at'][:16].replace('T', ' ')} UTC",
+            f"{kept['gpus']} GPUs on {', '.join(kept['nodes'])}",
+            *([kept["note"]] if kept["note"] else []),
+        ]
+    elif row["state"] == "open":
+        lines = [
+            f"{pool['pool']}: {plan['problem'] or plan['text']}"
+            for pool in row.get("what_if", ())
+            if (plan := pool["reservation"])
+        ] or ["An operator decides first."]
+    else:
+        lines = ["These GPUs are not exclusive."]
+    session.show(row, "\n".join(lines), [row["id"]])
+
+
+@pools.command("renew")
+def renew_request(
+    session: Session,
+    request: Annotated[str, Argument(metavar="REQUEST")],
+    until: Annotated[str, Option("--until", metavar="DATE", help="Such as 2027-01-31.")],
+) -> None:
+    """Ask to keep the GPUs of a request longer. An operator decides."""
+    row = session.client.pools.get_request(request)
+    more = {name: row[name] for name in ("purpose", "budget") if row[name]}
+    made = session.client.pools.request(
+        row["team"],
+        row["gpu_type"],
+        row["gpus"],
+        f"{until}T23:59:59Z",
+        starts_at=row["ends_at"],
+        renews=row["id"],
+        **more,
+    )
+    session.show(made, f"Requested {row['gpus']} × {row['gpu_type']} until {until}.", [made["id"]])
 
 
 @pools.command("decide")
