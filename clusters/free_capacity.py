@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from clusters.node_capacity import NodeUsage
+from schedulers.shares import share_of
 
 
 @dataclass
@@ -70,7 +71,9 @@ def free_by_model(machines: Iterable[NodeUsage]) -> dict[str, FreeGpus]:
     found: dict[str, FreeGpus] = {}
     for machine in machines:
         for model, total in machine.gpus.items():
-            free = min(machine.capacity.free[f"gpu.{model}"], machine.capacity.free["gpu"])
+            free = machine.capacity.free[f"gpu.{model}"]
+            if not share_of(model):
+                free = min(free, machine.capacity.free["gpu"])
             found.setdefault(model, FreeGpus()).add(
                 total, free, is_up=machine.node.state == "ready"
             )

@@ -18,6 +18,7 @@ from uuid import uuid4
 from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
+    GpuLayout,
     Handle,
     Identity,
     Launch,
@@ -33,7 +34,7 @@ from schedulers.contract import (
     Unavailable,
     option,
 )
-from schedulers.slurm import script, states
+from schedulers.slurm import gpu_files, script, states
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
 from schedulers.slurm.inputs import check_mounts, check_workspaces
@@ -220,6 +221,7 @@ class SlurmBackend:
             Capability.CONFIRM,
             Capability.NATIVE,
             Capability.IDENTITIES,
+            Capability.GPU_FILES,
         }
     )
 
@@ -409,6 +411,12 @@ class SlurmBackend:
 
     def resume(self, node: str) -> None:
         self._client.resume(_node(node))
+
+    def gpu_files(self, nodes: Mapping[str, Sequence[GpuLayout]]) -> Mapping[str, str]:
+        return gpu_files.gpu_files(nodes)
+
+    def reconfigure(self) -> None:
+        self._client.reconfigure()
 
     def _checked(self, key: str) -> str:
         if not _KEY.fullmatch(key):

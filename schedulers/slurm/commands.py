@@ -159,6 +159,9 @@ class Commands:
     def resume(self, node: str) -> None:
         self.runner.run(["scontrol", "update", f"nodename={node}", "state=resume"])
 
+    def reconfigure(self) -> None:
+        self.runner.run(["scontrol", "reconfigure"])
+
     def version(self) -> str:
         """Return the version of the controller."""
         out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")

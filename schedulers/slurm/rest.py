@@ -209,6 +209,9 @@ class RestClient:
     def resume(self, node: str) -> None:
         self._node(node, {"state": ["RESUME"]})
 
+    def reconfigure(self) -> None:
+        self._asked("GET", f"{self._slurm}/reconfigure")
+
     def version(self) -> str:
         answer = self._asked("GET", f"{self._slurm}/ping")
         if not any(
