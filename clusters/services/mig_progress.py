@@ -237,14 +237,13 @@ def _fail(row: MigPlanNode, why: str, *, is_restored: bool = False) -> None:
     after = NodeState.RESUMING if is_restored else NodeState.FAILED
     if row.state == NodeState.RESUMING:
         after = NodeState.FAILED  # it could not be resumed
-    MigPlanNode.objects.filter(id=row.id, state=row.state).update(
-        state=after,
-        since=clock.now(),
-        note="",
-        error=row.error or why[:MOST_ERROR],
-        is_restored=is_restored or row.is_restored,
+    error, was = row.error or why, row.state
+    if not isinstance(error, Message):
+        error = error[:MOST_ERROR]
+    row.state, row.error, row.is_restored = after, error, is_restored or row.is_restored
+    MigPlanNode.objects.filter(id=row.id, state=was).update(
+        state=after, since=clock.now(), note="", error=error, is_restored=row.is_restored
     )
-    row.state = after
 
 
 def _move(row: MigPlanNode, after: str) -> None:

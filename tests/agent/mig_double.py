@@ -3,7 +3,7 @@
 Placements, maximum counts and return codes follow NVIDIA's tables (schedulers/mig.py) and nvml.h.
 """
 
-# ruff: noqa: N802, N803 - the names are NVML's
+# ruff: noqa: N802 - the names are NVML's
 from __future__ import annotations
 
 import ctypes
@@ -37,8 +37,8 @@ class MigNvml(Nvml):
     `calls` are the changes, in order.
     """
 
-    c_nvmlGpuInstance_t = ctypes.py_object
-    c_nvmlComputeInstance_t = ctypes.py_object
+    c_nvmlGpuInstance_t = ctypes.py_object  # noqa: N815
+    c_nvmlComputeInstance_t = ctypes.py_object  # noqa: N815
 
     def __init__(self, *devices: Device):
         super().__init__(*devices)
@@ -183,9 +183,7 @@ class MigNvml(Nvml):
 
     def nvmlComputeInstanceDestroy(self, part: Device) -> None:
         self._enter("DestroyCompute")
-        owner = next(
-            one for rows in self.instances.values() for one in rows if part in one.parts
-        )
+        owner = next(one for rows in self.instances.values() for one in rows if part in one.parts)
         if owner.is_in_use:
             raise pynvml.NVMLError(pynvml.NVML_ERROR_IN_USE)
         owner.parts.remove(part)
