@@ -66,6 +66,7 @@ def gpu_layouts(gpus: Iterable[dict[str, Any]]) -> Sequence[GpuLayout]:
             gpu["index"],
             gpu["type"],
             None if gpu["after"] is None else tuple(one["profile"] for one in gpu["after"]),
+            gpu["model"],
         )
         for gpu in gpus
     ]

@@ -488,6 +488,7 @@ class GpuLayout:
     index: int
     type: str  # resource class of the whole GPU: "h100"
     profiles: tuple[str, ...] | None
+    model: str = ""  # of `schedulers.mig.MODELS`
 
 
 class SupportsMigLabels(Protocol):

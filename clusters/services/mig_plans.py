@@ -99,7 +99,7 @@ def draft_plan(
     authorize(actor, Permission.CLUSTERS_WRITE)
     wished = _checked_wish(wish)
     devices = _devices_of(cluster, nodes)
-    used = {m.node.id for m in node_usage_of(cluster) if m.used("gpu") > 0}
+    used = _used_nodes(cluster)
     states = [gpu_state(device, is_used=device.node_id in used) for device in devices]
     known = [state for state in states if state is not None]
     if not known:
@@ -138,7 +138,7 @@ def undo_plan(*, actor: Actor, plan_id: UUID) -> MigPlan:
     }
     if not back:
         raise Conflict(Message("The GPUs have the layout from before already."))
-    used = {m.node.id for m in node_usage_of(former.cluster) if m.used("gpu") > 0}
+    used = _used_nodes(former.cluster)
     plan = MigPlan.objects.create(
         cluster=former.cluster, undoes=former, created_by=actor.email, wish={}
     )
@@ -340,6 +340,12 @@ def _gpu(device: Device, after: Mapping[str, Stored], *, is_used: bool) -> dict[
         "after": after.get(device.uuid, before),
         "is_used": is_used,
     }
+
+
+def _used_nodes(cluster: Cluster) -> set[UUID]:
+    """Return the nodes on which jobs use GPUs or shares of them."""
+    nodes = node_usage_of(cluster)
+    return {m.node.id for m in nodes if m.used("gpu") > 0 or m.node.used_shares > 0}
 
 
 def _devices_of(cluster: Cluster, nodes: Sequence[str]) -> list[Device]:

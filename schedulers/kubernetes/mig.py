@@ -84,9 +84,10 @@ def _usual(gpus: Sequence[GpuLayout]) -> str:
         return _DISABLED
     if len(set(profiles)) != 1:
         return ""
-    name = profiles[0]
-    most = {p.most for model in mig.MODELS.values() for p in model.profiles if p.name == name}
-    return f"all-{name}" if most == {len(profiles)} else ""
+    models = [mig.MODELS.get(gpu.model) for gpu in gpus]
+    known = [model.profile(profiles[0]) if model else None for model in models]
+    is_full = all(one is not None and one.most == len(profiles) for one in known)
+    return f"all-{profiles[0]}" if is_full else ""
 
 
 def _key(profiles: tuple[str, ...] | None) -> str:

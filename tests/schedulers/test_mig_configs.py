@@ -16,7 +16,7 @@ MIXED = ("3g.40gb", "2g.20gb", "1g.10gb", "1g.10gb")
 
 
 def gpus(*layouts):
-    return [GpuLayout(index, "h100", layout) for index, layout in enumerate(layouts)]
+    return [GpuLayout(index, "h100", layout, "H100-80GB") for index, layout in enumerate(layouts)]
 
 
 def test_usual_configurations_have_the_operators_names():
