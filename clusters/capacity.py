@@ -13,6 +13,7 @@ from typing import Any
 from clusters.models import Pool
 from clusters.node_capacity import NodeUsage
 from clusters.services.pools import is_in
+from schedulers.shares import share_of
 
 STATES = ("ready", "drained", "down")
 _DIGITS = re.compile(r"(\d+)")
@@ -123,8 +124,12 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
 def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
     state, types, left = machine.node.state, machine.gpus, machine.used("gpu")
     stock.nodes[state] += 1
-    stock.is_exact &= len(types) < 2 or left in (0, sum(types.values()))
-    for kind, n in types.items():
+    whole = {kind: n for kind, n in types.items() if not share_of(kind)}
+    stock.is_exact &= len(whole) < 2 or left in (0, sum(whole.values()))
+    for kind in types.keys() - whole.keys():
+        used = machine.used(f"gpu.{kind}")
+        stock.gpus.setdefault(kind, Gpus()).add(types[kind], used, is_ready=state == "ready")
+    for kind, n in whole.items():
         used = min(left, n)
         left -= used
         for gpus in (stock.all_gpus, stock.gpus.setdefault(kind, Gpus())):

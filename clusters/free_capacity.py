@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from clusters.node_capacity import NodeUsage
+from schedulers.shares import share_of
 
 
 @dataclass
@@ -75,7 +76,9 @@ def free_by_model(machines: Iterable[NodeUsage]) -> dict[str, FreeGpus]:
     for machine in machines:
         for model, total in machine.gpus.items():
             unused, free = (
-                min(capacity.free[f"gpu.{model}"], capacity.free["gpu"])
+                capacity.free[f"gpu.{model}"]
+                if share_of(model)
+                else min(capacity.free[f"gpu.{model}"], capacity.free["gpu"])
                 for capacity in (machine.capacity, machine.open_capacity)
             )
             found.setdefault(model, FreeGpus()).add(

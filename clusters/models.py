@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -65,9 +65,11 @@ class Node(models.Model):
     used_cpus = models.PositiveIntegerField(default=0)
     used_memory = models.BigIntegerField(default=0)
     used_gpus = models.PositiveSmallIntegerField(default=0)
+    used_shares = models.PositiveIntegerField(default=0)  # of GPUs, not in `used_gpus`
     # `arch` as in images, NVIDIA's `driver`, its newest `cuda`; if known.
     runs = models.JSONField(default=dict)
-    # These facts as reported by the node's agent, and `compute`; written by `ingest`
+    # These facts as reported by the node's agent, `compute`, and `mig`: whether it may partition
+    # GPUs; written by `ingest`
     told = models.JSONField(default=dict)
     # Last change of this description; each inventory updates `counted_at` of the cluster.
     seen_at = models.DateTimeField(default=clock.now)
@@ -101,6 +103,8 @@ class Gpu(models.Model):
     memory = models.BigIntegerField()  # bytes
     # Compute capability, "9.0"; empty if unknown.
     compute = models.CharField(max_length=10, blank=True)
+    # All shares of a class on the node ("h100.shared") are one row with their number; null: a GPU
+    shares = models.PositiveIntegerField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="gpu_once")]
@@ -305,3 +309,113 @@ class PoolRequest(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.gpus} {self.gpu_type} for {self.team_id}"
+
+
+class MigSettings(models.Model):
+    """How a cluster's GPUs may be partitioned. No row: not at all. Written by operators."""
+
+    class Method(models.TextChoices):
+        OFF = "off"
+        AGENT = "agent"  # the node's agent changes instances through NVML
+        LABEL = "label"  # the scheduler's GPU operator does, on a node label
+        HAND = "hand"  # an administrator does
+
+    cluster = models.OneToOneField(
+        Cluster, on_delete=models.CASCADE, primary_key=True, related_name="mig"
+    )
+    method = models.CharField(max_length=10, choices=Method.choices, default=Method.OFF)
+    nodes_at_once = models.PositiveSmallIntegerField(default=1)
+    drain_minutes = models.PositiveIntegerField(
+        default=24 * 60
+    )  # until running jobs must have ended
+    change_minutes = models.PositiveIntegerField(default=20)  # until the new layout must be there
+    # Where files name the GPUs: the portal makes the scheduler read them again
+    may_reconfigure = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.method}"
+
+
+class MigPlan(models.Model):
+    """A change of the MIG layout of a cluster's GPUs. Written by `clusters.services.mig_plans`.
+
+    `wish` counts instances by profile, and whole GPUs as "full"; `missing` is what does not fit.
+    """
+
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        APPLYING = "applying"
+        DONE = "done"
+        FAILED = "failed"
+        UNDONE = "undone"  # another plan has restored the layout before
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="mig_plans")
+    wish = models.JSONField(default=dict)
+    missing = models.JSONField(default=dict)
+    only_nodes = models.JSONField(default=list)  # names; empty: all nodes
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    method = models.CharField(max_length=10, blank=True)  # MigSettings.Method, once applied
+    undoes = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+    created_by = models.CharField(max_length=254)
+    started_at = models.DateTimeField(null=True)
+    started_by = models.CharField(max_length=254, blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["cluster"], name="mig_plan_applying", condition=models.Q(state="applying")
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.wish}"
+
+
+class MigPlanNode(models.Model):
+    """One node of a MIG plan: its layout before and after, and how far it is.
+
+    `gpus` are all GPUs of the node: {uuid, index, model, type, before, after, drains}; a layout is a
+    list of {profile, start}, or None without MIG. `state` changes by compare-and-set.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        DRAINING = "draining"  # until no job uses its GPUs
+        CHANGING = "changing"
+        CONFIGURING = "configuring"  # until the scheduler knows the new GPUs
+        RESUMING = "resuming"
+        DONE = "done"
+        FAILED = "failed"
+        SKIPPED = "skipped"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    plan = models.ForeignKey(MigPlan, on_delete=models.CASCADE, related_name="nodes")
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="+")
+    gpus = models.JSONField(default=list)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.WAITING)
+    since = models.DateTimeField(default=clock.now)  # last change of the state
+    work_id = models.UUIDField(default=uuid7)  # by which the agent knows its work
+    was_drained = models.BooleanField(default=False)  # before the plan: it is not resumed
+    drained_at = models.DateTimeField(null=True)
+    note = MessageField(blank=True)  # what it waits for
+    error = MessageField(blank=True)
+    is_restored = models.BooleanField(default=False)  # after a failure: the layout is as before
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["plan", "node"], name="mig_plan_node_once")]
+        indexes = [
+            models.Index(
+                fields=["node"], name="mig_plan_changing", condition=models.Q(state="changing")
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.node_id} {self.state}"
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """Return the GPUs whose layout changes."""
+        return [gpu for gpu in self.gpus if gpu["before"] != gpu["after"]]

@@ -10,8 +10,8 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, TextField
-from django.db.models.functions import Cast
+from django.db.models import Sum, TextField
+from django.db.models.functions import Cast, Coalesce
 
 from clusters.holds import holds_in
 from clusters.models import Cluster, Gpu, Node, node_state
@@ -46,6 +46,7 @@ class NodeRow(NamedTuple):
     used_cpus: int
     used_memory: int
     used_gpus: int
+    used_shares: int
 
     @property
     def state(self) -> str:
@@ -141,6 +142,7 @@ def capacity_of_node(node: NodeRow | Node, gpus: Mapping[str, int]) -> NodeCapac
     """Return the capacity with the usage that the scheduler reports. `gpus`: count by type."""
     total = {"cpu": node.cpus, "memory": node.memory, **gpu_amounts(gpus)}
     used = {"cpu": node.used_cpus, "memory": node.used_memory, "gpu": node.used_gpus}
+    used["shares"] = node.used_shares
     return reported_capacity(node.name, total, used, is_up=node.state == "ready")
 
 
@@ -158,6 +160,6 @@ def _gpus(
             counts[node_id][kind] += 1
     if others:
         alike = rows.filter(node__cluster__in=others).values_list("node_id", "type")
-        for node_id, kind, n in alike.annotate(n=Count("id")):
+        for node_id, kind, n in alike.annotate(n=Sum(Coalesce("shares", 1))):
             counts[node_id][kind] = n
     return ids, counts

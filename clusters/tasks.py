@@ -1,9 +1,10 @@
-"""Periodic work on pools."""
+"""Periodic work on pools and MIG plans."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
+from clusters.services.mig_progress import advance_plans
 from clusters.services.pool_requests import due_reminders, start_and_end
 from clusters.services.pool_reservations import reconcile
 from workspaces.tenancy.scope import platform_scope
@@ -19,3 +20,10 @@ def run_pool_requests() -> None:
         start_and_end()
         reconcile()
         due_reminders()
+
+
+@shared_task(name="clusters.advance_mig_plans")
+def advance_mig_plans() -> None:
+    """Do the next step of each MIG plan that is being applied."""
+    with platform_scope("nodes belong to no organization"):
+        advance_plans()

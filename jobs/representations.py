@@ -21,6 +21,7 @@ from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
 from schedulers import title_of
+from schedulers.shares import share_of
 from schedulers.spec.names import data_variable
 from schedulers.states import Reason, State
 
@@ -262,7 +263,7 @@ def _resources(held: Mapping[str, int]) -> dict[str, Any]:
     return {
         "cpus": held.get("cpu", 0) / 1000,
         "memory": held.get("memory", 0),
-        "gpus": held.get("gpu", 0),
+        "gpus": held.get(f"gpu.{typed}", 0) if share_of(typed or "") else held.get("gpu", 0),
         "gpu_type": typed,
     }
 

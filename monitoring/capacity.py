@@ -21,6 +21,7 @@ from clusters.node_capacity import node_usage_in
 from clusters.services.pools import pools_visible_to
 from jobs.models import Attempt
 from portal.core import clock
+from schedulers.shares import share_of
 from schedulers.spec.grammar import parse_duration
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -49,11 +50,16 @@ class Supply:
     def is_mig(self) -> bool:
         return self.type.startswith("mig-")
 
+    @property
+    def is_share(self) -> bool:
+        return bool(share_of(self.type))
+
     def as_dict(self) -> dict[str, Any]:
         gpus = self.gpus
         return {
             "type": self.type,
             "is_mig": self.is_mig,
+            "is_share": self.is_share,
             "cluster": self.cluster.name,
             "pool": self.pool.name if self.pool else None,
             "total": gpus.total,

@@ -64,7 +64,7 @@ def node_rows(
 def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
     """Return the GPUs of each node, ordered by index."""
     found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    rows = Gpu.objects.filter(node__in=[node.id for node in nodes]).order_by("index")
+    rows = Gpu.objects.filter(node__in=[node.id for node in nodes], shares=None).order_by("index")
     for node_id, *values in rows.values_list("node_id", *_GPU):
         found[node_id].append(dict(zip(_GPU, values, strict=True)))
     return found

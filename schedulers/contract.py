@@ -58,6 +58,10 @@ class Capability(StrEnum):
     INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
     WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsWorkspaces`)
     RESERVATIONS = "reservations"  # keeps GPUs for one team (`SupportsReservations`)
+    # an operator partitions GPUs by a node label (`SupportsMigLabels`)
+    MIG_LABELS = "mig_labels"
+    # the scheduler's files name the GPUs of each node (`SupportsGpuFiles`)
+    GPU_FILES = "gpu_files"
     # an acknowledged submission can be lost: it counts once it is still seen 10 s later
     CONFIRM = "confirm"
 
@@ -288,6 +292,7 @@ class GpuFacts:
     type: str  # suffix of the resource class: "h200", "mig-1g.10gb"
     memory: int
     compute: str = ""  # CUDA compute capability: "9.0"; empty if unknown
+    shares: int = 0  # all shares of a class on the node ("h100.shared") as one row; 0: a GPU
 
 
 @dataclass(frozen=True)
@@ -305,6 +310,7 @@ class NodeFacts:
     used_cpus: float = 0  # by any user, as counted by the scheduler
     used_memory: int = 0
     used_gpus: int = 0
+    used_shares: int = 0  # of GPUs, see `schedulers.shares`; they are not in `used_gpus`
     # in the notation of images: "amd64", "arm64"; empty if unknown, like the next two
     arch: str = ""
     driver: str = ""  # of NVIDIA: "535.104.05"
@@ -545,6 +551,42 @@ class SupportsReservations(Protocol):
 
     def reservations(self, prefix: str) -> Sequence[ReservationFacts]:
         """Return the reservations whose names begin with `prefix`."""
+
+
+@dataclass(frozen=True)
+class GpuLayout:
+    """A GPU as it is to be partitioned: the profiles of its instances, or None without MIG."""
+
+    index: int
+    type: str  # resource class of the whole GPU: "h100"
+    profiles: tuple[str, ...] | None
+    model: str = ""  # of `schedulers.mig.MODELS`
+
+
+class SupportsMigLabels(Protocol):
+    """A backend with Capability.MIG_LABELS. Methods with requests raise Rejected, Unavailable."""
+
+    def mig_config(self, gpus: Sequence[GpuLayout]) -> tuple[str, str]:
+        """Return the name of the configuration for a node's GPUs, and its text to install."""
+
+    def mig_configs(self) -> frozenset[str]:
+        """Return the names of the installed configurations."""
+
+    def set_mig_config(self, node: str, name: str) -> None:
+        """Ask for a configuration on a node. Does nothing if the node has been asked for it."""
+
+    def mig_state(self, node: str) -> tuple[str, str]:
+        """Return the requested configuration and its state: "", pending, success, failed."""
+
+
+class SupportsGpuFiles(Protocol):
+    """A backend with Capability.GPU_FILES."""
+
+    def gpu_files(self, nodes: Mapping[str, Sequence[GpuLayout]]) -> Mapping[str, str]:
+        """Return the lines that describe these nodes' GPUs, by file name."""
+
+    def reconfigure(self) -> None:
+        """Make the scheduler read its files again. Raises Rejected, Unavailable."""
 
 
 Options = Mapping[str, Any]

@@ -16,7 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
-from clusters.models import Device, Node, Pool, PoolGrant, PoolRequest
+from clusters.models import Device, MigPlan, Node, Pool, PoolGrant, PoolRequest
 from datasets import services as dataset_services
 from datasets.folders import entries
 from datasets.folders import services as folders
@@ -422,6 +422,14 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-cluster-nodes", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-node-drain", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
     ("api-node-resume", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-mig-plans", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-plans", "POST"): Row(
+        OPERATORS, P.CLUSTERS_WRITE, {"cluster": "local", "wish": {"1g.10gb": 1}}
+    ),
+    ("api-mig-plan", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-plan", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"do": "discard"}),
+    ("api-mig-settings", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-settings", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"nodes_at_once": 2}),
     ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-usage", "GET"): Row(EVERYBODY, None),  # of teams that are visible
     ("api-waste", "GET"): Row(EVERYBODY, None),
@@ -515,6 +523,8 @@ WRITING_PAGES = {
     "job-act": (WORKERS, {}),
     "idle": (WORKERS, {"do": "cancel", "job": "1"}),
     "cluster": (OPERATORS, {"do": "disable"}),
+    "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),
+    "mig-plan": (OPERATORS, {"do": "discard"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
     "pool-idle-rule": (
@@ -623,7 +633,12 @@ def built(shared_story) -> Stage:
                 )
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         node = Node.objects.get(name="n0")
-        Device.objects.create(node=node, index=0, uuid=VALUES["uuid"], memory=1 << 30)
+        Device.objects.create(
+            node=node, index=0, uuid=VALUES["uuid"], model="NVIDIA H100 80GB HBM3", memory=80 << 30
+        )
+        MigPlan.objects.create(
+            id=VALUES["plan"], cluster=node.cluster, wish={"1g.10gb": 1}, created_by="dot"
+        )
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
         IdleRule.objects.create(pool=pool, changed_by="dot@platform.example")
         Channel.objects.create(

@@ -30,6 +30,7 @@ class Config:
     idle_interval: float = 10.0
     timeout: float = 10.0  # per request
     listen: str = ""  # such as "127.0.0.1:9400": serve metrics to Prometheus
+    allow_mig: bool = False  # the portal may change MIG instances; needs root
     proc: Path = Path("/proc")  # tests and containers use another one
 
     def bearer(self) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from muster_agent.gpm import Activity
+from muster_agent.mig import carry_out
 from muster_agent.nvml import Driver, DriverLost, Gpu, GpuLost, Slice
-from muster_agent.sample import Event, Sample
+from muster_agent.sample import Event, Json, Sample
 from muster_agent.xid import Xids
 
 EVENTS_AT_ONCE = 256  # per cycle: a failing GPU can raise XIDs faster than they are read
@@ -75,6 +76,17 @@ class Gpus:
         reading.gpus, reading.note = list(self._driver.gpus), self._driver.note
         reading.version, reading.cuda = self._driver.version, self._driver.cuda
         return reading
+
+    def partition(self, work: Json) -> Json:
+        """Partition GPUs and return the report, see `mig.carry_out`. Never raises for a driver."""
+        self._event_set = None
+        try:
+            with self._driver.released("MIG instances are being changed") as nvml:
+                return carry_out(nvml, work)
+        except Exception as error:  # no driver, or one that fails in a way we do not know
+            reason = f"{type(error).__name__}: {error}"
+            failed = {"state": "failed", "error": reason, "is_restored": False}
+            return {"id": work.get("id"), **failed, "layouts": {}}
 
     def take_events(self) -> list[Event]:
         """Return events since the last call, including those of a late, discarded reading."""

@@ -51,6 +51,7 @@ GROUPS = {
         "Manage service accounts and their tokens.",
     ),
     "gpu": ("gpus", "gpus", "Show GPU capacity, list GPUs, and see what a GPU does."),
+    "mig": ("mig", "app", "Plan and apply the partitioning of GPUs (operators)."),
     "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
     "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
     "pool": ("clusters", "pools", "Manage pools and which teams may use them."),

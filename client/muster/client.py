@@ -10,7 +10,7 @@ from urllib.parse import quote
 from muster import settings
 from muster.applications import Applications
 from muster.audit import Audit
-from muster.clusters import Clusters, Pools
+from muster.clusters import Clusters, Mig, Pools
 from muster.datasets import Repositories
 from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
@@ -78,7 +78,7 @@ class Client:
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
         self.gpus = Gpus(self)
         self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
-        self.clusters, self.pools = Clusters(self), Pools(self)
+        self.clusters, self.pools, self.mig = Clusters(self), Pools(self), Mig(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)

@@ -120,5 +120,40 @@ class Pools:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")
 
 
+class Mig:
+    """MIG plans: how GPUs are partitioned. For operators."""
+
+    def __init__(self, client: Client):
+        self._client = client
+
+    def plan(
+        self, cluster: str, wish: dict[str, int], nodes: builtins.list[str] | None = None
+    ) -> Json:
+        """Draft a plan after which the nodes offer at least `wish`: {"1g.10gb": 14, "full": 2}."""
+        body = {"cluster": cluster, "wish": wish, "nodes": nodes or []}
+        return self._call("POST", "mig/plans", body)
+
+    def plans(self) -> builtins.list[Json]:
+        return builtins.list(self._call("GET", "mig/plans")["items"])
+
+    def get(self, plan: str) -> Json:
+        """Return a plan with its nodes, their progress, and what keeps it from being applied."""
+        return self._call("GET", f"mig/plans/{quote(plan, safe='')}")
+
+    def act(self, plan: str, do: str, **given: str) -> Json:
+        """Apply, stop, undo (returns a new draft), discard, or confirm (`node`)."""
+        return self._call("POST", f"mig/plans/{quote(plan, safe='')}", {"do": do, **given})
+
+    def settings(self, cluster: str, **changes: Any) -> Json:
+        """Return how a cluster's GPUs may be partitioned, after changing it if asked."""
+        path = f"mig/clusters/{quote(cluster, safe='')}"
+        return self._call("PUT", path, changes) if changes else self._call("GET", path)
+
+    def _call(self, method: str, path: str, body: Json | None = None) -> Json:
+        answer = self._client.request(method, path, **({} if body is None else {"body": body}))
+        data: Json = answer.json()
+        return data
+
+
 def _at(name: str) -> str:
     return f"clusters/{quote(name, safe='')}"

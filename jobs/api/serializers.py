@@ -23,6 +23,7 @@ class GpuOfferSerializer(serializers.Serializer):  # type: ignore[type-arg]
     free = serializers.IntegerField()
     total = serializers.IntegerField()
     most_per_node = serializers.IntegerField()
+    note = serializers.CharField(help_text="What a share of a GPU does not isolate; else empty.")
 
 
 class JobOptionsSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -25,6 +25,7 @@ from portal.core.messages import Message
 from schedulers import backends, capabilities_of
 from schedulers.capacity import KINDS, Candidates, ResourceRequest, ever
 from schedulers.contract import Capability
+from schedulers.shares import about_share, share_of
 from schedulers.spec import Feature, JobSpec
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
@@ -152,6 +153,7 @@ class GpuOffer:
     free: int
     total: int
     most_per_node: int
+    note: str = ""  # what a share of a GPU does not isolate
 
 
 def gpu_offers(team: Team) -> list[GpuOffer]:
@@ -168,7 +170,10 @@ def gpu_offers(team: Team) -> list[GpuOffer]:
     for machine in nodes.values():
         most |= Counter(machine.gpus)
     counts = capacity_of(nodes.values()).gpus
-    return [GpuOffer(name, gpus.free, gpus.total, most[name]) for name, gpus in counts.items()]
+    return [
+        GpuOffer(name, gpus.free, gpus.total, most[name], about_share(name))
+        for name, gpus in counts.items()
+    ]
 
 
 def _candidates(
@@ -261,6 +266,8 @@ def _lacks_kind(kind: str, need: ResourceRequest, most: int) -> str:
 
 
 def _gpus(need: ResourceRequest) -> str:
+    if share_of(need.gpu_type):
+        return f"shares of class {need.gpu_type}"
     return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
 
 

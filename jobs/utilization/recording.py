@@ -109,7 +109,10 @@ def _record_slice(start: int, end: int) -> None:
 def _gpus_at(end: int) -> int:
     """Return the number of GPUs; of nodes that have gone since, nothing is known."""
     return Gpu.objects.filter(
-        node__is_gone=False, node__cluster__is_enabled=True, node__cluster__created_at__lt=_at(end)
+        node__is_gone=False,
+        node__cluster__is_enabled=True,
+        node__cluster__created_at__lt=_at(end),
+        shares=None,
     ).count()
 
 

@@ -29,7 +29,7 @@ class SamplesView(PortalView):
     def post(self, request: Request) -> Response:
         """Store a batch of samples of one node. Requires agent:write, granted only to operators."""
         authorize(self.actor, P.AGENT_WRITE)
-        return Response({"accepted": ingest(request.data)})
+        return Response(ingest(request.data))
 
 
 class NodesView(OrgView):

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from clusters.models import Node
 from clusters.services.devices import store_devices
+from clusters.services.mig_progress import take_report, work_for
 from jobs.models import Attempt
 from portal import series
 from portal.core import clock, streams
@@ -32,10 +33,11 @@ MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
 FUTURE_MS = 10 * 60_000
 
 
-def ingest(body: Mapping[str, Any]) -> int:
-    """Store one batch and return its number of points. Idempotent, so a batch may be sent again.
+def ingest(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Store one batch. Idempotent, so a batch may be sent again.
 
-    Raises InvalidInput, and NotFound for a node that no cluster has reported.
+    Returns `accepted`, the number of points, and `work` if the agent is to partition GPUs. Raises
+    InvalidInput, and NotFound for a node that no cluster has reported.
     """
     at = _time(body.get("at"))
     with platform_scope("agents report machines, which no tenant owns"):
@@ -65,7 +67,17 @@ def ingest(body: Mapping[str, Any]) -> int:
         total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
-    return total
+        work = _mig_work(node, body.get("facts"))
+    return {"accepted": total, **({"work": work} if work else {})}
+
+
+def _mig_work(node: Node, facts: Any) -> dict[str, Any] | None:
+    """Take the agent's report on MIG, and return its next work if it may partition GPUs."""
+    mig = facts.get("mig") if isinstance(facts, dict) else None
+    if not isinstance(mig, dict) or mig.get("is_allowed") is not True:
+        return None
+    take_report(node, mig.get("report"))
+    return work_for(node)
 
 
 def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
@@ -111,6 +123,9 @@ def _store_facts(node: Node, facts: Any) -> None:
         for name, value in reported.items()
         if (_ARCH if name == "arch" else _VERSION).match(value)
     }
+    mig = facts.get("mig")
+    if isinstance(mig, dict) and mig.get("is_allowed") is True:
+        reported["mig"] = "allowed"
     if isinstance(gpus, list):
         described = json.dumps([gpus, reported.get("driver", "")], sort_keys=True)
         reported["devices"] = sha256(described.encode()).hexdigest()[:16]

@@ -25,7 +25,7 @@ TAGS = {
         "prices",
     ),
     "Nodes": ("nodes", "wall", "agent"),
-    "GPUs": ("capacity", "gpus"),
+    "GPUs": ("capacity", "gpus", "mig"),
     "Pools": ("pools", "pool-requests"),
     "Clusters": ("clusters", "cluster-test"),
     "Quotas": ("quotas",),

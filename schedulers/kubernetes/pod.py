@@ -438,7 +438,9 @@ def gpu_resource(gpu_type: str, usual: str) -> str:
     """Return the extended resource of a GPU type; each MIG profile has its own. Raises Rejected."""
     if gpu_type and not _WORD.fullmatch(gpu_type):
         raise Rejected(Message("{x} is not a GPU type.", x=repr(gpu_type[:40])), "resources.gpus")
-    return f"{usual.partition('/')[0]}/{gpu_type}" if gpu_type.startswith("mig-") else usual
+    if gpu_type.startswith("mig-") and "/mig-" not in usual:
+        return f"{usual.partition('/')[0]}/{gpu_type}"
+    return usual
 
 
 def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object]:

@@ -78,6 +78,12 @@ class Config:
         ),
     )
     gpu_resource: str = option(Message("GPU resource"), default="nvidia.com/gpu", is_rare=True)
+    mig_configs: str = option(
+        Message("MIG configurations"),
+        default="gpu-operator/default-mig-parted-config",
+        is_rare=True,
+        note=Message("Config map of the GPU operator, as namespace/name."),
+    )
     priority_class: str = option(Message("Priority class"), default="", is_rare=True)
     user_id: int = option(
         Message("User id"),

@@ -20,6 +20,7 @@ from uuid import uuid4
 from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
+    GpuLayout,
     Handle,
     Identity,
     Launch,
@@ -38,7 +39,7 @@ from schedulers.contract import (
     Unavailable,
     option,
 )
-from schedulers.slurm import reservations, script, states
+from schedulers.slurm import gpu_files, reservations, script, states
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
 from schedulers.slurm.inputs import check_mounts, check_workspaces
@@ -237,6 +238,7 @@ class SlurmBackend:
             Capability.NATIVE,
             Capability.IDENTITIES,
             Capability.RESERVATIONS,
+            Capability.GPU_FILES,
         }
     )
 
@@ -488,6 +490,12 @@ class SlurmBackend:
         if not account and not user:
             user = self.config.ssh_user or pwd.getpwuid(os.geteuid()).pw_name
         return ("", account) if account else (user, "")
+
+    def gpu_files(self, nodes: Mapping[str, Sequence[GpuLayout]]) -> Mapping[str, str]:
+        return gpu_files.gpu_files(nodes)
+
+    def reconfigure(self) -> None:
+        self._client.reconfigure()
 
     def _checked(self, key: str) -> str:
         if not _KEY.fullmatch(key):

@@ -201,6 +201,9 @@ class Commands:
         if code and not reservations.is_unknown(text):
             raise reservations.refusal(text)
 
+    def reconfigure(self) -> None:
+        self.runner.run(["scontrol", "reconfigure"])
+
     def version(self) -> str:
         """Return the version of the controller."""
         out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")

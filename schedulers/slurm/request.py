@@ -10,6 +10,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
+from schedulers.shares import MPS, SHARED, share_of, whole_type
 from schedulers.slurm.images import NONE, Images, check_image
 from schedulers.slurm.inputs import NONE as NO_INPUTS
 from schedulers.slurm.inputs import InputSettings
@@ -179,8 +180,10 @@ def comment_of(name: str) -> str:
 def _gres(launch: Launch) -> str:
     if not launch.gpus:
         return ""
-    kind = _word(launch.gpu_type.lower().removeprefix("mig-"), "gpu_type")
-    return f"gpu:{kind}:{launch.gpus}" if kind else f"gpu:{launch.gpus}"
+    wanted = launch.gpu_type.lower()
+    name = {SHARED: "shard", MPS: "mps"}.get(share_of(wanted), "gpu")
+    kind = _word(whole_type(wanted).removeprefix("mig-"), "gpu_type")
+    return f"{name}:{kind}:{launch.gpus}" if kind else f"{name}:{launch.gpus}"
 
 
 def _constraint(labels: Mapping[str, str], always: str) -> str:

@@ -230,6 +230,9 @@ class RestClient:
     def open_partition(self, partition: str, accounts: str) -> None:
         raise _no_reservations()
 
+    def reconfigure(self) -> None:
+        self._asked("GET", f"{self._slurm}/reconfigure")
+
     def version(self) -> str:
         answer = self._asked("GET", f"{self._slurm}/ping")
         if not any(

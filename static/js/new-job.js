@@ -359,6 +359,7 @@ function start() {
     });
 
   // -- what the team may use
+  let shares = new Map();
   async function loadOptions() {
     const chosen = team?.value;
     if (!chosen) return;
@@ -374,11 +375,21 @@ function start() {
         say("{type}: {n} free", { type: t.type.toUpperCase(), n: t.free }),
       ]),
     ]);
+    shares = new Map(types.map((t) => [t.type, t.note]));
     const pool = find("[data-field='policy.pool']");
     if (pool) offer(pool, [["", say("Muster chooses")], ...pools.map((p) => [p, p])]);
     for (const rows of pairs) if (rows.element.dataset.pairs === "secrets") rows.offer(secrets);
     fill();
+    noteShare();
   }
+
+  // -- what a share of a GPU does not isolate
+  function noteShare() {
+    const note = find("[data-share-note]");
+    note.textContent = shares.get(find("[data-field='accelerators.type']").value) ?? "";
+    note.hidden = !note.textContent;
+  }
+  root.addEventListener("input", noteShare);
 
   function offer(select, options) {
     select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));

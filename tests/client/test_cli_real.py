@@ -41,6 +41,7 @@ FILES = {  # of `dataset` and `checkpoint`
     "restore": ["cifar"],
     "purge": ["gone", "--yes"],
 }
+NO_PLAN = "00000000-0000-7000-8000-000000000000"  # of MIG
 # Arguments of every command. {running}, {ended} and {waiting} are jobs in that state; {spare} may be
 # stopped.
 LEAVES = {
@@ -158,6 +159,15 @@ LEAVES = {
     "cluster disable": ["local"],
     "cluster enable": ["local"],
     "cluster remove": ["local"],
+    "mig list": [],
+    "mig settings": ["local"],
+    "mig plan": ["local", "--want", "1g.10gb:7"],
+    "mig show": [NO_PLAN],
+    "mig apply": [NO_PLAN],
+    "mig undo": [NO_PLAN],
+    "mig stop": [NO_PLAN],
+    "mig discard": [NO_PLAN],
+    "mig confirm": [NO_PLAN, "n1"],
     "pool list": [],
     "pool create": ["all", "local", "--open"],
     "pool grant": ["all", "default"],
@@ -224,7 +234,15 @@ LEAVES = {
 }
 # Refused for the local cluster of this portal: it has no scheduler, is connected already, and has a
 # history.
-REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove", "tensorboard sync"}
+REFUSED = {
+    "node drain",
+    "node resume",
+    "cluster connect",
+    "cluster remove",
+    "tensorboard sync",
+    *(name for name in LEAVES if NO_PLAN in LEAVES[name]),
+    "mig plan",  # no GPU is there
+}
 AWAY = {"directory test", "directory sync"}  # nothing listens at the address of this directory
 
 

@@ -18,6 +18,7 @@ PAGES = (
     "jobs/new",
     "nodes",
     "platform/clusters",
+    "platform/mig",
     "platform/clusters?kind=slurm",
     "platform/clusters/local",
     "platform/clusters/local?tab=nodes",
