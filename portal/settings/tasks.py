@@ -43,6 +43,7 @@ CELERY_BEAT_SCHEDULE = {
     "purge-models": {"task": "registry.purge", "schedule": 3600.0},
     "purge-trash": {"task": "experiments.purge", "schedule": 3600.0},
     "pool-requests": {"task": "clusters.run_pool_requests", "schedule": 60.0},
+    "check-health": {"task": "clusters.check_health", "schedule": 30.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},
     "sync-directories": {
         "task": "workspaces.sync_directories",
