@@ -418,6 +418,12 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-cluster-nodes", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-node-drain", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
     ("api-node-resume", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-cluster-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-cluster-health", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"most_percent": 20}),
+    ("api-cluster-health-reset", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-node-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-node-quarantine", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
+    ("api-node-return", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-pool-requests", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-pool-requests", "POST"): Row(

@@ -271,6 +271,7 @@ CHECKS = (
         returns=2,
     ),
 )
+OPERATOR = "operator"  # code of a quarantine by a person
 BY_CODE = {check.code: check for check in CHECKS}
 RECOVERY = {  # values of NVML field 230
     1: Message("reset of the GPU"),
@@ -370,4 +371,17 @@ def advice_for(code: str) -> str:
     return check.advice if check else ""
 
 
-OPERATOR = "operator"  # code of a quarantine by a person
+def stopped_text(facts: Mapping[str, Any]) -> Message:
+    """Return why rules stopped acting."""
+    template = (
+        Message(
+            "The rules wanted to drain {wanted} more nodes and may drain {most} in an hour; {out} were "
+            "drained within the last one."
+        )
+        if facts.get("limit") == "hour"
+        else Message(
+            "The rules wanted to drain {wanted} more nodes and may drain {most} of this cluster; {out} "
+            "are drained."
+        )
+    )
+    return template.format(**{name: facts.get(name, "?") for name in ("wanted", "most", "out")})

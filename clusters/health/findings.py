@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -145,15 +145,15 @@ def read_xids(
     found: Findings, nodes: Collection[UUID], checks: Mapping[str, Check], after: int
 ) -> int:
     """Add the XIDs that agents reported after this event; return the position to go on from."""
-    rows: Sequence[Any] = Event.objects.filter(
+    rows = Event.objects.filter(
         position__gt=after, at__lte=clock.now() - timedelta(seconds=SETTLED)
     ).order_by("position")
-    newest = rows.aggregate(at=Max("position"))["at"]  # type: ignore[attr-defined]
+    newest = rows.aggregate(at=Max("position"))["at"]
     if newest is None:
         return after
-    for event in rows.filter(position__lte=newest, kind="node.xid"):  # type: ignore[attr-defined]
+    for event in rows.filter(position__lte=newest, kind="node.xid"):
         node, code = event.subject_id, event.data.get("code")
-        if node not in nodes or not isinstance(code, int) or isinstance(code, bool):
+        if node is None or node not in nodes or not isinstance(code, int) or isinstance(code, bool):
             continue
         xid = xid_of(code, str(event.data.get("meaning", "")), str(event.data.get("action", "")))
         check = check_of_xid(code, xid.kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from clusters.health.checks import (
     HealthState,
     advice_for,
     checks_with,
+    stopped_text,
     why_text,
 )
 from clusters.health.evaluation import CANNOT_DRAIN, PAUSED, STOPPED, policy_of
@@ -27,7 +28,7 @@ from portal.core.messages import Message
 
 SHAPES = {
     HealthState.HEALTHY: "succeeded",
-    HealthState.WARNING: "warn",
+    HealthState.WARNING: "stopping",
     HealthState.DRAINING: "canceled",
     HealthState.QUARANTINED: "failed",
 }
@@ -42,6 +43,12 @@ _BLOCKED = {
 def health_rows(nodes: Iterable[UUID]) -> dict[UUID, dict[str, Any]]:
     """Return the health of the unhealthy nodes among these, by node. One statement."""
     rows = NodeHealth.objects.filter(node__in=list(nodes), state__in=UNHEALTHY)
+    return {row.node_id: health_row(row) for row in rows}
+
+
+def unhealthy_nodes() -> dict[UUID, dict[str, Any]]:
+    """Return the health of all unhealthy nodes, by node. One statement."""
+    rows = NodeHealth.objects.filter(node__is_gone=False, state__in=UNHEALTHY)
     return {row.node_id: health_row(row) for row in rows}
 
 
@@ -61,6 +68,11 @@ def health_row(row: NodeHealth | None) -> dict[str, Any]:
         "blocked": _BLOCKED.get(row.blocked) or row.blocked,
         "is_drained_by_rule": row.is_drained_by_rule,
     }
+
+
+def finding_text(row: Mapping[str, Any]) -> Message:
+    """Return the reason of an unhealthy node without its GPU, so that equal ones can be counted."""
+    return why_text(row["check"], None, row["params"])
 
 
 def node_health(node: Node) -> dict[str, Any]:
@@ -144,22 +156,6 @@ def policy_row(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def stopped_text(facts: dict[str, Any]) -> Message:
-    """Return why rules stopped acting."""
-    template = (
-        Message(
-            "The rules wanted to drain {wanted} more nodes and may drain {most} in an hour; {out} were "
-            "drained within the last one."
-        )
-        if facts.get("limit") == "hour"
-        else Message(
-            "The rules wanted to drain {wanted} more nodes and may drain {most} of this cluster; {out} "
-            "are drained."
-        )
-    )
-    return template.format(**{name: facts.get(name, "?") for name in ("wanted", "most", "out")})
-
-
 def state_counts(clusters: Iterable[UUID] | None = None) -> dict[str, int]:
     """Return the number of nodes by health, of these clusters or of all."""
     nodes = Node.objects.filter(is_gone=False)
@@ -168,13 +164,5 @@ def state_counts(clusters: Iterable[UUID] | None = None) -> dict[str, int]:
     rows = NodeHealth.objects.filter(node__in=nodes, state__in=UNHEALTHY).order_by()
     counts = Counter(dict(rows.values_list("state").annotate(n=Count("id"))))
     unhealthy = {str(state): counts[state] for state in UNHEALTHY}
-    return {"healthy": nodes.count() - sum(unhealthy.values()), **unhealthy}
-
-
-def out_reasons(nodes: Iterable[UUID]) -> dict[UUID, Message]:
-    """Return why nodes are out of service because of their health."""
-    return {
-        node: Message("{word}: {why}", word=row["word"], why=row["why"])
-        for node, row in health_rows(nodes).items()
-        if HealthState(row["state"]).is_out
-    }
+    total = sum(unhealthy.values())
+    return {"healthy": nodes.count() - total, **unhealthy, "unhealthy": total}

@@ -142,7 +142,7 @@ def latest_at_least(
         reached, owner__in=owners, name__in=list(least), last_at__gte=since_ms
     )
     return [
-        (owner, name, json.loads(labels), value)
+        (owner, name, json.loads(labels), value or 0.0)
         for owner, name, labels, value in rows.order_by().values_list(
             "owner", "name", "labels", "last_value"
         )

@@ -139,11 +139,15 @@ LEAVES = {
     "node info": ["{node}"],
     "node drain": ["local", "{node}", "-m", "fan"],
     "node resume": ["local", "{node}"],
+    "node health": ["local", "{node}"],
+    "node quarantine": ["local", "{node}", "-m", "fan"],
+    "node return": ["local", "{node}"],
     "cluster list": [],
     "cluster show": ["local"],
     "cluster connect": ["again", "local"],
     "cluster change": ["local"],
     "cluster test": ["local"],
+    "cluster health": ["local", "--set", "temperature.threshold=85"],
     "cluster disable": ["local"],
     "cluster enable": ["local"],
     "cluster remove": ["local"],
@@ -207,7 +211,15 @@ LEAVES = {
 }
 # Refused for the local cluster of this portal: it has no scheduler, is connected already, and has a
 # history.
-REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove", "tensorboard sync"}
+REFUSED = {
+    "node drain",
+    "node resume",
+    "node quarantine",
+    "node return",
+    "cluster connect",
+    "cluster remove",
+    "tensorboard sync",
+}
 AWAY = {"directory test", "directory sync"}  # nothing listens at the address of this directory
 
 
