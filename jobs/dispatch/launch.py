@@ -11,6 +11,7 @@ from django.conf import settings
 
 from clusters.models import Cluster, Pool, PoolGrant
 from clusters.sharing import not_served_text, only_org_id, uids_of
+from jobs.dispatch.avoidance import excluded_nodes
 from jobs.examples import contents
 from jobs.inputs import JobData
 from jobs.job_specs import spec_of
@@ -53,6 +54,7 @@ def build_launches(
     uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
     only = only_org_id(cluster) if cluster else None
     begun = begin(attempts) if begun is None else begun
+    avoided = excluded_nodes(cluster, attempts) if cluster else {}
     return [
         _build(
             attempt,
@@ -65,7 +67,8 @@ def build_launches(
             | _block_missing_secret(secrets)
             | _block_other_organization(cluster, only, attempt)
             | _inputs_of((data or {}).get(attempt.job_id))
-            | _workspaces_of((folders or {}).get(attempt.job_id)),
+            | _workspaces_of((folders or {}).get(attempt.job_id))
+            | ({"exclude_nodes": names} if (names := avoided.get(attempt.id)) else {}),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]

@@ -39,6 +39,8 @@ class Attempt(TenantModel):
     has_reservation = models.BooleanField(default=False)  # resources are reserved for it
     # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
     placement = models.JSONField(null=True)
+    # Nodes and UUIDs of GPUs that failed under earlier attempts: {"nodes", "gpus"}
+    avoid = models.JSONField(null=True)
     lease = models.UUIDField(null=True)  # worker that is handing it over
     lease_until = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)  # failed hand-overs

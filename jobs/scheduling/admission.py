@@ -54,6 +54,7 @@ class AdmissionRequest:
     resources: ResourceRequest
     job_id: UUID | None = None
     max_parallel: int | None = None
+    avoid: tuple[frozenset[str], frozenset[str]] | None = None  # nodes, and UUIDs of GPUs
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,22 @@ class ClusterSnapshot:
             return over
         if not self.places:
             return AdmissionDecision(None)
+        if request.avoid:
+            candidates = self._without(request, need)
         if nodes := candidates.first_fit(need):
             return AdmissionDecision(None, nodes[0].place(need))
         return self._no_capacity(need)
+
+    def _without(self, request: AdmissionRequest, need: ResourceRequest) -> Candidates:
+        """Return the nodes without the GPUs that failed, or without their nodes if those are unknown.
+
+        All nodes if only the failed GPUs could run it.
+        """
+        names, uuids = request.avoid or (frozenset(), frozenset())
+        left = Candidates(
+            [node.avoiding(uuids) for node in self.nodes if uuids or node.name not in names]
+        )
+        return left if left.could_run(need) else Candidates(self.nodes)
 
     def take(self, request: AdmissionRequest, place: Placement | None) -> None:
         """Book an admitted request."""

@@ -358,18 +358,25 @@ def _pod(
         spec["imagePullSecrets"] = [{"name": one} for one in site.pull_secrets]
     if site.priority_class:
         spec["priorityClassName"] = site.priority_class
-    if products:
-        spec["affinity"] = _on_nodes_with(products)
+    if products or launch.exclude_nodes:
+        spec["affinity"] = _on_nodes(products, launch.exclude_nodes)
     return spec
 
 
-def _on_nodes_with(products: Sequence[str]) -> Object:
-    wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
+def _on_nodes(products: Sequence[str], excluded: Sequence[str]) -> Object:
+    """Return the affinity to nodes with one of these GPU products, and to none of the excluded."""
+    term: Object = {}
+    if products:
+        wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
+        term["matchExpressions"] = [wanted]
+    # A field selector takes one value, so each node is a requirement of its own
+    if excluded:
+        term["matchFields"] = [
+            {"key": "metadata.name", "operator": "NotIn", "values": [name]} for name in excluded
+        ]
     return {
         "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{"matchExpressions": [wanted]}]
-            }
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}
         }
     }
 
