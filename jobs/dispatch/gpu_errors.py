@@ -76,7 +76,7 @@ class GpuError:
 def explain(ended: Sequence[Attempt]) -> list[Attempt]:
     """Set reason and evidence of attempts that a GPU error explains; return those that changed.
 
-    What the next attempt should avoid is in `avoid` of the attempt.
+    What the next attempt should avoid is in `avoid_next`.
     """
     due = [a for a in ended if _is_explainable(a)]
     if not due:

@@ -55,7 +55,6 @@ _FIELDS = (
     "lease_until",
     "wait",
     "missing_since",
-    "avoid",
 )
 # Resubmissions of a job that its scheduler lost: about eight minutes, whatever the policy says.
 MOST_FORGOTTEN = 8
@@ -134,7 +133,7 @@ def explain_late(attempt_ids: Iterable[UUID]) -> list[Attempt]:
     with_jobs(rows, is_locked=True)
     changed = gpu_errors.explain(rows)
     if changed:
-        write_rows(changed, ("reason", "evidence", "avoid"))
+        write_rows(changed, ("reason", "evidence"))
         record_all(
             EventRecord(
                 "attempt.explained",
@@ -319,7 +318,7 @@ def _retry(ended: Sequence[Attempt]) -> None:
                 "after": str(a.reason),
                 "in_seconds": backoff(a),
             }
-            | ({"avoids": ", ".join(a.avoid["nodes"])} if a.avoid else {}),
+            | ({"avoids": ", ".join(avoid["nodes"])} if (avoid := a.avoid_next or a.avoid) else {}),
         )
         for a in ended
     )
@@ -349,7 +348,7 @@ def _next_of(attempt: Attempt, is_unsaved: bool) -> Attempt:
         due_at=None if wait else at + timedelta(seconds=backoff(attempt)),
         wait=wait,
         wait_since=at if wait else None,
-        avoid=attempt.avoid,
+        avoid=attempt.avoid_next or attempt.avoid,
     )
 
 

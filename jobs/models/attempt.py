@@ -65,6 +65,9 @@ class Attempt(TenantModel):
     log_bytes = models.BigIntegerField(null=True)
     is_forgotten = models.BooleanField(default=False)  # the backend has deleted its files
 
+    # What the next attempt avoids; not stored. Set by `jobs.dispatch.gpu_errors`
+    avoid_next: dict[str, list[str]] | None = None
+
     class Meta(TenantModel.Meta):
         constraints = [
             models.UniqueConstraint(fields=["job", "index", "ordinal"], name="attempt_once")

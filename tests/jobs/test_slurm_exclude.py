@@ -38,7 +38,7 @@ def test_retry_after_a_gpu_error_runs_on_another_node(site: Site) -> None:
     ingest({"node": node, "at": clock.now_ms(), "events": events})
     site.until(site.is_over, 60)
     first, second = Attempt.objects.order_by("ordinal")
-    assert (first.reason, first.avoid) == (Reason.XID, {"nodes": [node], "gpus": []})
+    assert (first.reason, second.avoid) == (Reason.XID, {"nodes": [node], "gpus": []})
     assert second.state == State.SUCCEEDED and second.node != node
     told = site.slurm.run("scontrol", "show", "job", second.native_id)
     assert f"ExcNodeList={node}" in told
