@@ -12,24 +12,23 @@ from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
-NODE = "dgx-02"
+NODES = {WIDE["width"]: "dgx-02", PHONE["width"]: "dgx-04"}
 # The XID of an agent, and an evaluation; the first one only remembers where the events begin
 FAULT = """
 from datetime import timedelta
 from clusters.health import evaluation, findings
-from clusters.models import Cluster, Node
+from clusters.models import Cluster, HealthPolicy, Node
 from monitoring.metrics.ingest import ingest
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
 findings.SETTLED = -5
 cluster = Cluster.objects.get(nodes__name="dgx-02")
 evaluation.policy_of(cluster)
+HealthPolicy.objects.update(most_percent=50)
 row = {"name": "gpu.rows.pending", "value": 1, "labels": {"gpu": "3"}}
 used = {"name": "memory.used", "value": 1 << 30, "unit": "bytes"}
-for name, events in (
-    ("dgx-02", [{"kind": "xid", "code": 79, "gpu": 5, "at": clock.now_ms()}]),
-    ("dgx-03", []),
-):
+xid = {"kind": "xid", "code": 79, "gpu": 5, "at": clock.now_ms()}
+for name, events in (("dgx-02", [xid]), ("dgx-04", [xid]), ("dgx-03", [])):
     body = {"node": name, "at": clock.now_ms(), "samples": [row, used], "events": events}
     ingest(body)
 with platform_scope("test"):
@@ -69,7 +68,7 @@ def page(browser: Browser, demo: Portal, request: pytest.FixtureRequest) -> Iter
 
 
 def test_operator_returns_and_quarantines_a_node(page: Page, demo: Portal) -> None:
-    page.goto(f"{demo.url}/platform/nodes/{NODE}")
+    page.goto(f"{demo.url}/platform/nodes/{NODES[page.viewport_size['width']]}")
     panel = page.locator("#health")
     expect(panel).to_contain_text("XID 79 (GPU has fallen off the bus)")
     expect(panel).to_contain_text("Reboot the node")
@@ -90,12 +89,12 @@ def test_operator_changes_a_check(page: Page, demo: Portal) -> None:
         "from clusters.models import Node; print(Node.objects.get(name='dgx-02').cluster)",
     ).splitlines()[-1]
     page.goto(f"{demo.url}/platform/clusters/{cluster}?tab=health")
-    expect(page.get_by_role("link", name=NODE)).to_be_visible()
+    expect(page.get_by_role("link", name="dgx-03")).to_be_visible()
     page.locator("[name='temperature.action']").select_option("drain")
     page.locator("[name='temperature.threshold']").fill("85")
     page.get_by_role("button", name="Save checks").click()
     expect(page.locator("[name='temperature.threshold']")).to_have_value("85")
     page.goto(f"{demo.url}/platform/")
     expect(page.locator(".stat").filter(has_text="Unhealthy nodes")).to_contain_text(
-        "1 quarantined"
+        "2 quarantined"
     )
