@@ -8,7 +8,7 @@ for one type. `Candidates.judge` is monotone in each amount, so bisection finds 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -130,6 +130,15 @@ class NodeCapacity:
             **gpu_amounts(Counter(gpu.type for gpu in left)),
         }
         return replace(self, free=free, free_gpus=left)
+
+    def avoiding(self, uuids: Collection[str]) -> NodeCapacity:
+        """Return the node as if these GPUs did not exist; those in use are counted as they are."""
+        gone = gpu_amounts(Counter(gpu.type for gpu in self.free_gpus if gpu.uuid in uuids))
+        if not gone["gpu"]:
+            return self
+        left = self.without(0, 0, uuids)
+        total = {name: amount - gone.get(name, 0) for name, amount in self.total.items()}
+        return replace(left, total=total)
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,7 @@ class Launch:
     # from the pool: run only in this partition, only on nodes with these labels
     partition: str = ""
     node_labels: Mapping[str, str] = field(default_factory=dict)
+    exclude_nodes: Sequence[str] = ()  # run on none of these: they failed under earlier attempts
     identity: Identity = Identity()  # set by an operator for the team in this pool
     reservation: str = ""  # name of the team's reservation that it runs in
     # why it must no longer be submitted; a job that already exists is still adopted

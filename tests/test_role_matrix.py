@@ -430,6 +430,12 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-mig-plan", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"do": "discard"}),
     ("api-mig-settings", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-mig-settings", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"nodes_at_once": 2}),
+    ("api-cluster-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-cluster-health", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"most_percent": 20}),
+    ("api-cluster-health-reset", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-node-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-node-quarantine", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
+    ("api-node-return", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-usage", "GET"): Row(EVERYBODY, None),  # of teams that are visible
     ("api-waste", "GET"): Row(EVERYBODY, None),

@@ -53,6 +53,30 @@ class Clusters:
     def resume(self, name: str, node: str) -> Json:
         return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/resume", {})
 
+    def health(self, name: str) -> Json:
+        """Return the health checks, the limits, and the number of nodes by health."""
+        return self._call("GET", f"{_at(name)}/health")
+
+    def change_health(self, name: str, **changes: Any) -> Json:
+        """Change `checks` (by code; null restores defaults), is_acting, most_percent, most_per_hour."""
+        return self._call("PATCH", f"{_at(name)}/health", changes)
+
+    def reset_health(self, name: str) -> Json:
+        """Let the rules act again after they stopped."""
+        return self._call("POST", f"{_at(name)}/health/reset", {})
+
+    def node_health(self, name: str, node: str) -> Json:
+        return self._call("GET", f"{_at(name)}/nodes/{quote(node, safe='')}/health")
+
+    def quarantine(self, name: str, node: str, reason: str) -> Json:
+        """Take a node out of service until `return_node`."""
+        return self._call(
+            "POST", f"{_at(name)}/nodes/{quote(node, safe='')}/quarantine", {"reason": reason}
+        )
+
+    def return_node(self, name: str, node: str) -> Json:
+        return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/return", {})
+
     def _call(self, method: str, path: str, body: Json | None = None) -> Json:
         answer = self._client.request(method, path, **({} if body is None else {"body": body}))
         data: Json = answer.json() if answer.content and answer.status_code != 204 else {}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from clusters.api import health
 from clusters.api import views as clusters
 from jobs.api import comparing, idle_rules, output, outputs, quotas, storage, utilization, views
 
@@ -53,6 +54,25 @@ urlpatterns = [
     path(f"{_CLUSTER}/nodes/<str:node>/drain", clusters.DrainView.as_view(), name="api-node-drain"),
     path(
         f"{_CLUSTER}/nodes/<str:node>/resume", clusters.ResumeView.as_view(), name="api-node-resume"
+    ),
+    path(f"{_CLUSTER}/health", health.ClusterHealthView.as_view(), name="api-cluster-health"),
+    path(
+        f"{_CLUSTER}/health/reset",
+        health.HealthResetView.as_view(),
+        name="api-cluster-health-reset",
+    ),
+    path(
+        f"{_CLUSTER}/nodes/<str:node>/health",
+        health.NodeHealthView.as_view(),
+        name="api-node-health",
+    ),
+    path(
+        f"{_CLUSTER}/nodes/<str:node>/quarantine",
+        health.QuarantineView.as_view(),
+        name="api-node-quarantine",
+    ),
+    path(
+        f"{_CLUSTER}/nodes/<str:node>/return", health.ReturnView.as_view(), name="api-node-return"
     ),
     path("orgs/<slug:org>/pools", clusters.PoolsView.as_view(), name="api-pools"),
     path(_POOL, clusters.PoolView.as_view(), name="api-pool"),

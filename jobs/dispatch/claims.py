@@ -278,7 +278,10 @@ def _select(
         attempt = by_request[id(request)]
         if decision.wait is not None:
             refused.append((attempt, decision))
-            kinds.add(EquivalenceClass.of(attempt, decision.wait, has_holds=bool(snapshot.holds)))
+            if not attempt.avoid:  # others may start where this one does not want to
+                kinds.add(
+                    EquivalenceClass.of(attempt, decision.wait, has_holds=bool(snapshot.holds))
+                )
         elif len(chosen) < limit:
             _set_placement(attempt, decision)
             chosen.append(attempt)
@@ -290,8 +293,9 @@ def request_of(attempt: Attempt) -> AdmissionRequest:
     """Return the request of one attempt."""
     job = attempt.job
     resources = ResourceRequest.of_totals(job.resources, job.spec.get("num_nodes", 1))
+    avoid = attempt.avoid and (frozenset(attempt.avoid["nodes"]), frozenset(attempt.avoid["gpus"]))
     return AdmissionRequest(
-        job.org_id, job.team_id, job.owner_id, resources, job.id, job.max_parallel
+        job.org_id, job.team_id, job.owner_id, resources, job.id, job.max_parallel, avoid or None
     )
 
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from clusters.holds import fits_in, reservations_in
 from clusters.models import Cluster, Pool, PoolGrant, PoolReservation
 from clusters.sharing import not_served_text, only_org_id, uids_of
+from jobs.dispatch.avoidance import excluded_nodes
 from jobs.examples import contents
 from jobs.inputs import JobData
 from jobs.job_specs import request_of, spec_of
@@ -55,6 +56,7 @@ def build_launches(
     uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
     only = only_org_id(cluster) if cluster else None
     begun = begin(attempts) if begun is None else begun
+    avoided = excluded_nodes(cluster, attempts) if cluster else {}
     return [
         _build(
             attempt,
@@ -68,7 +70,8 @@ def build_launches(
             | _block_missing_secret(secrets)
             | _block_other_organization(cluster, only, attempt)
             | _inputs_of((data or {}).get(attempt.job_id))
-            | _workspaces_of((folders or {}).get(attempt.job_id)),
+            | _workspaces_of((folders or {}).get(attempt.job_id))
+            | ({"exclude_nodes": names} if (names := avoided.get(attempt.id)) else {}),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]

@@ -58,6 +58,7 @@ class AdmissionRequest:
     resources: ResourceRequest
     job_id: UUID | None = None
     max_parallel: int | None = None
+    avoid: tuple[frozenset[str], frozenset[str]] | None = None  # nodes, and UUIDs of GPUs
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,25 @@ class ClusterSnapshot:
             return over
         if not self.places:
             return AdmissionDecision(None)
-        candidates = Candidates(self._open_to(request.team_id))
+        candidates = self._candidates(request, need)
         if nodes := candidates.first_fit(need):
             return AdmissionDecision(None, nodes[0].place(need))
         return self._reserved(request, need) or self._no_capacity(candidates, need)
+
+    def _candidates(self, request: AdmissionRequest, need: ResourceRequest) -> Candidates:
+        """Return the nodes that the team may use, without the GPUs that failed.
+
+        Without their nodes if those GPUs are unknown; all if only the failed GPUs could run it.
+        """
+        nodes = self._open_to(request.team_id)
+        if request.avoid:
+            names, uuids = request.avoid
+            left = Candidates(
+                [node.avoiding(uuids) for node in nodes if uuids or node.name not in names]
+            )
+            if left.could_run(need):
+                return left
+        return Candidates(nodes)
 
     def take(self, request: AdmissionRequest, place: Placement | None) -> None:
         """Book an admitted request."""
@@ -241,6 +257,8 @@ class ClusterSnapshot:
             and hold.gpus
             and (hold.is_whole or need.gpu_type in ("", hold.gpu_type))
         ]
+        if not in_way:  # it waits because it avoids GPUs that failed
+            return None
         first = min(in_way, key=lambda hold: hold.until)
         return AdmissionDecision(
             Wait.RESERVED, facts={"text": _reserved_text(first, request.org_id)}

@@ -13,6 +13,8 @@ from uuid import UUID
 from clusters.models import Node
 from clusters.services.devices import store_devices
 from clusters.services.mig_progress import take_report, work_for
+from jobs.dispatch.gpu_errors import ended_late
+from jobs.dispatch.lifecycle import explain_late
 from jobs.models import Attempt
 from portal import series
 from portal.core import clock, streams
@@ -180,6 +182,7 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
 
 
 def _record_events(node: Node, events: Any) -> None:
+    found = _listed("events", events, 200)
     record_all(
         EventRecord(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
@@ -187,10 +190,18 @@ def _record_events(node: Node, events: Any) -> None:
             "node",
             node.id,
             "agent",
-            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)},
+            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)}
+            | ({"jobs": jobs} if (jobs := _keys(e.get("jobs"))) else {}),
         )
-        for e in _listed("events", events, 200)
+        for e in found
     )
+    if any(e.get("kind") == "xid" for e in found):
+        explain_late(ended_late(node.cluster_id, node.name))
+
+
+def _keys(jobs: Any) -> list[str]:
+    """Return the keys of attempts among the agent's jobs."""
+    return [key for key in jobs[:50] if _KEY.match(str(key))] if isinstance(jobs, list) else []
 
 
 def _listed(name: str, value: Any, most: int) -> Sequence[Mapping[str, Any]]:

@@ -371,7 +371,7 @@ def _pod(
     if site.priority_class:
         spec["priorityClassName"] = site.priority_class
     if affinity := {
-        **(_on_nodes_with(products) if products else {}),
+        **(_on_nodes(products, launch.exclude_nodes) if products or launch.exclude_nodes else {}),
         **(_rather_on(kept) if kept else {}),
     }:
         spec["affinity"] = {"nodeAffinity": affinity}
@@ -390,13 +390,18 @@ def _rather_on(reservation: str) -> Object:
     return {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
-def _on_nodes_with(products: Sequence[str]) -> Object:
-    wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
-    return {
-        "requiredDuringSchedulingIgnoredDuringExecution": {
-            "nodeSelectorTerms": [{"matchExpressions": [wanted]}]
-        }
-    }
+def _on_nodes(products: Sequence[str], excluded: Sequence[str]) -> Object:
+    """Return the affinity to nodes with one of these GPU products, and to none of the excluded."""
+    term: Object = {}
+    if products:
+        wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
+        term["matchExpressions"] = [wanted]
+    # A field selector takes one value, so each node is a requirement of its own
+    if excluded:
+        term["matchFields"] = [
+            {"key": "metadata.name", "operator": "NotIn", "values": [name]} for name in excluded
+        ]
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
 
 
 def _container(launch: Launch, site: KubernetesSettings, variables: list[Object]) -> Object:

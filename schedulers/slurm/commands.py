@@ -297,6 +297,7 @@ def sbatch(request: Request, user: str = "") -> list[str]:
         "partition": request.partition,
         "reservation": request.reservation,
         "constraint": request.constraint,
+        "exclude": ",".join(request.exclude),
         "licenses": request.licenses,
         "dependency": "singleton",
         "export": "ALL",

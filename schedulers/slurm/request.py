@@ -79,6 +79,7 @@ class Request:
     partition: str = ""
     reservation: str = ""
     constraint: str = ""
+    exclude: tuple[str, ...] = ()  # nodes
     licenses: str = ""
     is_exclusive: bool = False
     tasks: Tasks | None = None
@@ -117,6 +118,7 @@ def build_request(launch: Launch, site: SlurmSettings) -> Request:
         qos=_own(own, "qos", launch.identity.qos or site.qos),
         partition=_word(launch.partition or site.partition, "partition"),
         reservation=_reservation(launch, own, site),
+        exclude=tuple(_word(name, "policy.retries") for name in launch.exclude_nodes),
         licenses=own.get("licenses", ""),
         is_exclusive=bool(own.get("exclusive")),
         constraint=combined(

@@ -107,6 +107,75 @@ def test_cluster(session: Session, name: ClusterName) -> None:
         raise Exit(6)
 
 
+@clusters.command("health")
+def cluster_health(
+    session: Session,
+    name: ClusterName,
+    settings: Annotated[
+        list[str] | None,
+        Option(
+            "--set",
+            metavar="CHECK.SETTING=VALUE",
+            help="Change a check (action, threshold, minutes, returns), or is_acting, most_percent, "
+            "most_per_hour. Repeatable.",
+        ),
+    ] = None,
+    reset: Annotated[
+        bool, Option("--reset", help="Let the rules act again after they stopped.")
+    ] = False,
+) -> None:
+    """Show or change the health checks of a cluster, its limits and its nodes by health."""
+    if reset:
+        session.client.clusters.reset_health(name)
+    if settings:
+        session.client.clusters.change_health(name, **_health_changes(settings))
+    row = session.client.clusters.health(name)
+    counts = ", ".join(f"{n} {state}" for state, n in row["counts"].items() if n)
+    acting = "stopped: " + row["stopped"] if row["stopped_at"] else "acting"
+    lines = (
+        [
+            c["code"],
+            c["label"],
+            c["action"],
+            f"{c['threshold']:g} {c['unit']}" if c["has_threshold"] else "",
+            c["minutes"],
+            c["returns"] or "operator",
+        ]
+        for c in row["checks"]
+    )
+    head = (
+        f"{counts or 'no nodes'}. Rules: {acting if row['is_acting'] else 'only warn'}; at most "
+        f"{row['most_percent']}% of the nodes and {row['most_per_hour']} an hour."
+    )
+    table = Table(
+        ["Check", "~Label", "Action", ">From", ">Lasting (min)", ">Returns after (min)"], lines, ""
+    )
+    session.show(row, [head, table], [name])
+
+
+def _health_changes(settings: list[str]) -> Json:
+    """Parse "temperature.threshold=85" and "most_percent=20"."""
+    found: Json = {}
+    for text in settings:
+        path, has_value, value = text.partition("=")
+        check, _, setting = path.partition(".")
+        if not has_value:
+            raise InvalidInput(f"{text!r}: write CHECK.SETTING=VALUE")
+        parsed: object = value
+        if value in ("true", "false"):
+            parsed = value == "true"
+        elif setting != "action":
+            try:
+                parsed = float(value) if "." in value else int(value)
+            except ValueError:
+                raise InvalidInput(f"{text!r}: the value must be a number") from None
+        if setting:
+            found.setdefault("checks", {}).setdefault(check, {})[setting] = parsed
+        else:
+            found[check] = parsed
+    return found
+
+
 @clusters.command("disable")
 def disable_cluster(session: Session, name: ClusterName) -> None:
     """Stop placing new jobs on a cluster. Running jobs continue."""
