@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from monitoring.sources.reading import read_due
 from portal import series
 from portal.core import clock
 
@@ -16,3 +17,9 @@ def compact() -> None:
     """Merge small chunks, and delete telemetry older than ninety days."""
     series.compact()
     series.prune(clock.now_ms() - KEPT_MS, kept=TRAINING)
+
+
+@shared_task(name="monitoring.read_sources")
+def read_sources() -> None:
+    """Read the telemetry sources that are due."""
+    read_due()

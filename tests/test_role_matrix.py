@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
+from monitoring.models import TelemetrySource
 from portal.blobs.files import file_store
 from portal.blobs.folders import root_folder
 from portal.core import clock
@@ -86,6 +88,8 @@ class Row:
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 LATER = {"ends_at": "2100-01-01T00:00:00Z", "starts_at": "2099-12-01T00:00:00Z"}
+SOURCE = {"cluster": "local", "kind": "prometheus", "urls": "http://127.0.0.1:1"}
+A_WEEK_AGO = (clock.now() - timedelta(days=7)).isoformat()
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 REPOSITORY = {  # of datasets and of checkpoints
     ("s", "GET"): Row(EVERYBODY, None),  # a list of what is visible
@@ -406,6 +410,16 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-platform-wall", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-platform-node-metrics", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-sources", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-sources", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh"} | SOURCE),
+    ("api-telemetry-test", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, SOURCE),
+    ("api-telemetry-source", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-source", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"interval": 60}),
+    ("api-telemetry-source", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-telemetry-source-test", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-telemetry-source-history", "POST"): Row(
+        OPERATORS, P.CLUSTERS_WRITE, {"since": A_WEEK_AGO}
+    ),
     ("api-clusters", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-clusters", "POST"): Row(
         OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}
@@ -466,6 +480,8 @@ WRITING_PAGES = {
         OPERATORS,
         {"slug": "fresh", "name": "Fresh", "email": "new@fresh.example"},
     ),
+    "platform-telemetry": (OPERATORS, {"name": "fresh"} | SOURCE),
+    "platform-telemetry-source": (OPERATORS, {"do": "disable"}),
     "platform-person": (OPERATORS, {"do": "suspend", "why": "left the company"}),
     "platform-act": (OPERATORS, {"why": "sees no jobs", "minutes": "5"}),
     "guide": (OWNERS, {"do": "name", "name": "Atlas Research"}),
@@ -564,6 +580,9 @@ def built(shared_story) -> Stage:
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         node = Node.objects.get(name="n0")
         Device.objects.create(node=node, index=0, uuid=VALUES["uuid"], memory=1 << 30)
+        TelemetrySource.objects.create(
+            name="metrics", cluster=node.cluster, kind="prometheus", urls=SOURCE["urls"]
+        )
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
         PoolRequest.objects.create(
             id=VALUES["ask"],

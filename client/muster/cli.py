@@ -50,6 +50,11 @@ GROUPS = {
     "gpu": ("gpus", "gpus", "Show GPU capacity, list GPUs, and see what a GPU does."),
     "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
     "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
+    "telemetry": (
+        "telemetry",
+        "telemetry",
+        "Read GPU measurements from dcgm-exporters and Prometheus (operators).",
+    ),
     "pool": ("clusters", "pools", "Manage pools and which teams may use them."),
     "audit": ("audit", "audit", "Search, export and verify the audit trail."),
     "directory": (

@@ -33,6 +33,7 @@ from muster.organization import (
     Teams,
     Tokens,
 )
+from muster.telemetry import Telemetry
 from muster.transport import TRIES, Transport
 from muster.workspaces import Workspaces
 
@@ -74,7 +75,7 @@ class Client:
         )
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
-        self.gpus = Gpus(self)
+        self.gpus, self.telemetry = Gpus(self), Telemetry(self)
         self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
         self.clusters, self.pools = Clusters(self), Pools(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)

@@ -68,6 +68,22 @@ def ingest(body: Mapping[str, Any]) -> int:
     return total
 
 
+def store_report(
+    node: Node,
+    points: Sequence[series.Point],
+    *,
+    source: str,
+    facts: Mapping[str, Any],
+    events: Sequence[Mapping[str, Any]],
+) -> int:
+    """Store what a telemetry source read about a node; return the number of points."""
+    newest = max((point.at_ms for point in points), default=0)
+    total = store_samples(f"node:{node.id.hex}", None, newest, points)
+    _store_facts(node, facts, source)
+    _record_events(node, events, source)
+    return total
+
+
 def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
     """Add the node to GPUs of an attempt on several nodes: each has a GPU 0."""
     if "gpu" not in point.labels or len(attempt.nodes or ()) < 2:
@@ -82,15 +98,17 @@ def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[ser
             series.append(owner, points, org_id=org_id)
         except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
-        streams.publish(f"metrics:{owner}", {"t": at, "values": {p.key: p.value for p in points}})
+        values = {p.key: p.value for p in points if p.at_ms == at}
+        streams.publish(f"metrics:{owner}", {"t": at, "values": values})
     return len(points)
 
 
-def _store_facts(node: Node, facts: Any) -> None:
+def _store_facts(node: Node, facts: Any, source: str = "") -> None:
     """Store architecture and driver versions, which decide whether an image can run on the node.
 
     For clusters whose scheduler does not report them, they are the only source. Devices are stored
-    when their description has changed since the last batch.
+    when their description has changed since the last batch. A `source` does not know all about
+    them, unlike an agent.
     """
     if not isinstance(facts, dict):
         return
@@ -111,11 +129,13 @@ def _store_facts(node: Node, facts: Any) -> None:
         for name, value in reported.items()
         if (_ARCH if name == "arch" else _VERSION).match(value)
     }
+    if source:
+        reported["source"] = source
     if isinstance(gpus, list):
         described = json.dumps([gpus, reported.get("driver", "")], sort_keys=True)
         reported["devices"] = sha256(described.encode()).hexdigest()[:16]
         if reported["devices"] != node.told.get("devices"):
-            store_devices(node, gpus, reported.get("driver", ""))
+            store_devices(node, gpus, reported.get("driver", ""), is_partial=bool(source))
     if reported != node.told:
         Node.objects.filter(id=node.id).update(told=reported)
 
@@ -164,14 +184,14 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
     return [(attempt, samples[attempt.id]) for attempt in rows]
 
 
-def _record_events(node: Node, events: Any) -> None:
+def _record_events(node: Node, events: Any, who: str = "agent") -> None:
     record_all(
         EventRecord(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
             None,
             "node",
             node.id,
-            "agent",
+            who,
             {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)},
         )
         for e in _listed("events", events, 200)

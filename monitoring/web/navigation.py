@@ -21,4 +21,13 @@ ENTRIES = (
         "r",
     ),
     Entry(Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"),
+    Entry(
+        Group.PLATFORM,
+        _("Telemetry"),
+        "platform-telemetry",
+        "telemetry",
+        P.CLUSTERS_READ,
+        32,
+        "t",
+    ),
 )

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from monitoring.web import capacity, platform, pool_requests, views
+from monitoring.web import capacity, platform, pool_requests, sources, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
     path("pool-requests", pool_requests.platform_pool_requests, name="platform-pool-requests"),
     path("capacity", capacity.platform_capacity, name="platform-capacity"),
+    path("telemetry", sources.sources, name="platform-telemetry"),
+    path("telemetry/<str:source>", sources.source, name="platform-telemetry-source"),
 ]
 urlpatterns = [
     path("platform/", include(platform_pages), {"area": "platform"}),

@@ -19,6 +19,7 @@ TAGS = {
     "GPUs": ("capacity", "gpus"),
     "Pools": ("pools", "pool-requests"),
     "Clusters": ("clusters", "cluster-test"),
+    "Telemetry": ("telemetry-sources", "telemetry-test"),
     "Quotas": ("quotas",),
     "People": ("members", "people", "invitations"),
     "Teams": ("teams",),
