@@ -403,6 +403,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-capacity", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-fleet", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-gpus", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-gpu", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),

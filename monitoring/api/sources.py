@@ -91,19 +91,19 @@ class SourceView(PortalView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, source: str) -> Response:
         """Get one source. Its token is never returned."""
-        return Response(source_row(service.find_source(self.actor, source)))
+        return Response(source_row(service.find_source(source)))
 
     @extend_schema(request=ChangeSourceSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, source: str) -> Response:
         """Change settings; omitted ones stay. An empty token removes it."""
-        row = service.find_source(self.actor, source)
+        row = service.find_source(source)
         body = read(ChangeSourceSerializer, request)
         return Response(source_row(service.change_source(actor=self.actor, source=row, **body)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, source: str) -> Response:
         """Remove a source. What it measured stays."""
-        row = service.find_source(self.actor, source)
+        row = service.find_source(source)
         service.remove_source(actor=self.actor, source=row)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -114,7 +114,7 @@ class SourceTestView(PortalView):
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, source: str) -> Response:
         """Read the source once, and return what was found. Nothing of it is stored."""
-        row = service.find_source(self.actor, source)
+        row = service.find_source(source)
         return Response(service.probe_source(actor=self.actor, source=row).as_dict())
 
 
@@ -124,7 +124,7 @@ class SourceHistoryView(PortalView):
     @extend_schema(request=HistorySerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, source: str) -> Response:
         """Read the history of a Prometheus from a time on, one day after the other."""
-        row = service.find_source(self.actor, source)
+        row = service.find_source(source)
         since = read(HistorySerializer, request)["since"]
         return Response(source_row(service.fill_history(actor=self.actor, source=row, since=since)))
 

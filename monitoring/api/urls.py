@@ -31,6 +31,7 @@ urlpatterns = [
     ),
     path("orgs/<slug:org>/nodes", views.NodesView.as_view(), name="api-nodes"),
     path("orgs/<slug:org>/capacity", views.CapacityView.as_view(), name="api-capacity"),
+    path("orgs/<slug:org>/fleet", views.FleetView.as_view(), name="api-fleet"),
     path("orgs/<slug:org>/gpus", views.GpusView.as_view(), name="api-gpus"),
     path("orgs/<slug:org>/gpus/<str:uuid>", views.GpuView.as_view(), name="api-gpu"),
     path(

@@ -37,9 +37,10 @@ def sources(actor: Actor) -> QuerySet[TelemetrySource]:
     return TelemetrySource.objects.select_related("cluster").order_by("name")
 
 
-def find_source(actor: Actor, name: str) -> TelemetrySource:
-    """Return a source by name. Raises NotPermitted, NotFound."""
-    row = sources(actor).filter(name=name).first() if name.isprintable() else None
+def find_source(name: str) -> TelemetrySource:
+    """Return a source by name; callers check access. Raises NotFound."""
+    rows = TelemetrySource.objects.select_related("cluster").filter(name=name)
+    row = rows.first() if name.isprintable() else None
     if row is None:
         raise NotFound(Message("There is no telemetry source {name}.", name=repr(name[:80])))
     return row

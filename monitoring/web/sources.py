@@ -68,7 +68,7 @@ def sources(request: Any) -> HttpResponse:
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
 def source(request: Any, source: str) -> HttpResponse:
     """Show one source; test, change, enable, back-fill or remove it."""
-    row = service.find_source(request.actor, source)
+    row = service.find_source(source)
     here, faults = f"{HERE}/{row.name}", dict[str, str]()
     tested: Reading | None = None
     if request.method == "POST":

@@ -15,6 +15,7 @@ platform_pages = [
 urlpatterns = [
     path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/capacity", capacity.capacity, name="capacity"),
+    path("<slug:org>/fleet", capacity.fleet_page, name="fleet"),
     path("<slug:org>/gpus", capacity.gpus, name="gpus"),
     path("<slug:org>/gpus/<str:uuid>", capacity.gpu, name="gpu"),
     path("<slug:org>/pool-requests", pool_requests.pool_requests, name="pool-requests"),

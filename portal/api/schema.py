@@ -16,7 +16,7 @@ TAGS = {
     "Workspaces": ("workspaces", "workspaces-trash"),
     "Usage": ("gpu-time", "idle-gpus", "storage"),
     "Nodes": ("nodes", "wall", "agent"),
-    "GPUs": ("capacity", "gpus"),
+    "GPUs": ("capacity", "gpus", "fleet"),
     "Pools": ("pools", "pool-requests"),
     "Clusters": ("clusters", "cluster-test"),
     "Telemetry": ("telemetry-sources", "telemetry-test"),

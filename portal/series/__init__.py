@@ -13,6 +13,7 @@ __all__ = [
     "last_step",
     "latest",
     "latest_of",
+    "latest_sums",
     "names",
     "prune",
     "query",

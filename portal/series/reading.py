@@ -14,7 +14,7 @@ from math import isnan
 from statistics import median
 from typing import Any
 
-from django.db.models import Case, F, Max, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, F, Max, Q, QuerySet, Sum, When
 
 from portal.series.models import Chunk, Series
 from portal.series.points import (
@@ -117,6 +117,28 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
             "at": row.last_at,
             "value": row.last_value,
         }
+    return found
+
+
+def latest_sums(
+    prefix: str, names: Collection[str], since_ms: int
+) -> dict[str, dict[str, tuple[int, float, float]]]:
+    """Return number, sum and maximum of the last values since a time, by owner and name.
+
+    Of owners that begin with `prefix`. One statement, added up by the database.
+    """
+    rows = Series.objects.filter(
+        owner__startswith=prefix,
+        name__in=names,
+        last_at__gte=since_ms,
+        last_value__isnull=False,
+    )
+    found: dict[str, dict[str, tuple[int, float, float]]] = defaultdict(dict)
+    sums = rows.order_by().values_list("owner", "name")
+    for owner, name, n, total, most in sums.annotate(
+        n=Count("id"), total=Sum("last_value"), most=Max("last_value")
+    ):
+        found[owner][name] = (n, total, most)
     return found
 
 
