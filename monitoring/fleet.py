@@ -7,15 +7,16 @@ hundreds of thousands of series.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
 
 from clusters.capacity import natural
-from clusters.models import Device, Node
+from clusters.models import Device, Node, Pool
 from clusters.services.pools import is_in, pools_visible_to
 from jobs.utilization.selectors import gpu_utilization_of_nodes
 from monitoring.inventory import rack_of
@@ -110,20 +111,20 @@ def fleet(actor: Actor, by: str) -> list[dict[str, Any]]:
     """
     if by not in GROUPS:
         raise InvalidInput.at("by", f"must be one of {', '.join(GROUPS)}")
-    whose = f":{actor.org_id}" if by == "pool" and not actor.is_operator else ""
-    key = f"fleet:{by}{whose}"
+    pools = pools_visible_to(actor) if by == "pool" else []
+    ids = "".join(sorted(pool.id.hex for pool in pools))
+    key = f"fleet:{by}:{sha256(ids.encode()).hexdigest()[:32]}"
     found: list[dict[str, Any]] | None = cache.get(key)
     if found is None:
-        found = _fleet(actor, by)
+        found = _fleet(by, pools)
         cache.set(key, found, KEPT_FOR)
     return found
 
 
-def _fleet(actor: Actor, by: str) -> list[dict[str, Any]]:
+def _fleet(by: str, pools: Sequence[Pool]) -> list[dict[str, Any]]:
     devices = _devices()
     uses = gpu_utilization_of_nodes()
     measured = _measured()
-    pools = pools_visible_to(actor) if by == "pool" else []
     groups: dict[str, FleetGroup] = {}
     rows = Node.objects.filter(is_gone=False, id__in=list(devices)).select_related("cluster")
     for node in rows.defer("cluster__config", "cluster__secrets", "told", "runs"):
@@ -140,7 +141,7 @@ def _fleet(actor: Actor, by: str) -> list[dict[str, Any]]:
     return [groups[name].as_dict() for name in sorted(groups, key=natural)]
 
 
-def _names(by: str, node: Node, types: Mapping[str, Any], pools: Iterable[Any]) -> list[str]:
+def _names(by: str, node: Node, types: Mapping[str, Any], pools: Sequence[Pool]) -> list[str]:
     """Return the groups of a node. One with several models is in a group of its own."""
     if by == "model":
         return [" + ".join(sorted(types))]

@@ -77,6 +77,14 @@ def shared_options(default: str | None) -> argparse.ArgumentParser:
     shared.add_argument(
         "--spool", type=Path, help="directory for unsent batches; default: memory only"
     )
+    shared.add_argument(
+        "--interval", type=float, help="seconds between measurements; default: 10, with jobs 2"
+    )
+    shared.add_argument(
+        "--batch",
+        type=float,
+        help="seconds of measurements that are sent together; 10 goes with --interval 1",
+    )
     shared.add_argument("--listen", help="serve Prometheus metrics on HOST:PORT")
     shared.add_argument("-v", "--verbose", action="store_const", const=True, help="verbose logging")
     return shared
@@ -91,6 +99,12 @@ def configure(options: argparse.Namespace) -> Config:
         disks=tuple(options.disk) if options.disk else None,
         spool_dir=options.spool,
         listen=options.listen or None,
+        batch=options.batch,
+        **(
+            {"idle_interval": options.interval, "busy_interval": min(options.interval, 2.0)}
+            if options.interval
+            else {}
+        ),
     )
 
 

@@ -25,12 +25,15 @@ from workspaces.api.base import OrgView, PortalView
 
 class SamplesView(PortalView):
     permissions = {"POST": None}
+    is_limited = False
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
         """Store a batch of samples of one node. Requires agent:write, granted only to operators."""
         authorize(self.actor, P.AGENT_WRITE)
-        return Response({"accepted": ingest(request.data)})
+        sent = request.headers.get("Muster-Sent", "")
+        sent_ms = _whole("Muster-Sent", sent) if sent else None
+        return Response({"accepted": ingest(request.data, sent_ms)})
 
 
 class NodesView(OrgView):

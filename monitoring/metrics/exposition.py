@@ -9,7 +9,7 @@ from django.db.models import Count, F, Q
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from clusters.models import Cluster, Device, Node
+from clusters.models import Cluster, Device, Node, node_state
 from jobs.models import Attempt, NodeUtilization
 from jobs.utilization.selectors import FRESH
 from monitoring.capacity import supply_of
@@ -114,16 +114,17 @@ def _nodes() -> Iterator[GaugeMetricFamily]:
         labels=["cluster"],
     )
     counts: Counter[tuple[str, str]] = Counter()
-    rows = Node.objects.filter(is_gone=False).values("cluster__name", "is_ready", "is_drained")
-    for row in rows.annotate(n=Count("id")):
-        state = "down" if not row["is_ready"] else "drained" if row["is_drained"] else "ready"
-        counts[row["cluster__name"], state] += row["n"]
+    nodes_by_state = Node.objects.filter(is_gone=False).values_list(
+        "cluster__name", "is_ready", "is_drained"
+    )
+    for cluster, is_ready, is_drained in nodes_by_state:
+        counts[cluster, node_state(is_ready, is_drained)] += 1
     for (cluster, state), n in sorted(counts.items()):
         nodes.add_metric([cluster, state], n)
     fresh = NodeUtilization.objects.filter(at__gt=clock.now() - FRESH).values("node_id")
     clusters = Cluster.objects.annotate(n=Count("nodes", filter=Q(nodes__in=fresh)))
-    for cluster in clusters.order_by("name"):
-        measured.add_metric([cluster.name], cluster.n)
+    for row in clusters.order_by("name"):
+        measured.add_metric([row.name], row.n)
     yield nodes
     yield measured
 

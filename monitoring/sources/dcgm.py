@@ -143,7 +143,7 @@ def reports_of(samples: Iterable[Sample], host: str = "") -> dict[str, HostRepor
             labels = {"gpu": gpu} | ({"mig": part} if part and not known.is_shared else {})
             report.add(
                 known.metric,
-                labels | known.labels,
+                {**labels, **known.labels},
                 one.at_ms,
                 one.value * known.factor,
                 known.unit,
