@@ -803,7 +803,9 @@ def test_token_needs_exactly_the_listed_scope(stage, step):
         who = "ben" if "ben" in row.who else "ada" if "ada" in row.who else "dot"
         others = [str(p) for p in P if p != row.scope]
         enough = {str(row.scope)} | (
-            {"jobs:read"} if name.startswith("api-job-") or name == "api-job" else set()
+            {"jobs:read"}
+            if name.startswith("api-job-") or name in {"api-job", "api-pool-request"}
+            else set()
         )
         enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()
         enough |= {"models:read"} if name.startswith("api-model") else set()

@@ -35,6 +35,7 @@ FILES = {  # of `dataset` and `checkpoint`
     "import": ["https://example.com/a.csv", "cifar", "-d"],
     "imports": ["cifar"],
     "retention": ["cifar", "--keep-last", "1"],
+    "default-retention": ["--keep-last", "1"],
     "space": ["cifar"],
     "delete": ["cifar"],
     "restore": ["cifar"],
@@ -151,7 +152,13 @@ LEAVES = {
     "pool create": ["all", "local", "--open"],
     "pool grant": ["all", "default"],
     "pool revoke": ["all", "default"],
+    "pool request": ["default", "--gpus", "mig-1g.10gb:2", "--until", "2030-01-01"],
+    "pool requests": [],
+    "pool decide": ["{pool_request}", "decline"],
     "pool delete": ["all"],
+    "gpu capacity": [],
+    "gpu list": [],
+    "gpu show": ["GPU-0"],  # this machine may have none
     "audit list": [],
     "audit export": ["-o", "audit.jsonl"],
     "audit chain": [],
@@ -320,8 +327,10 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         client.runs.log(run, [point])
         client.runs.upload(run, "model/weights.bin", shell.folder / "job.yaml")
         client.models.create("default/digits", description="Handwritten digits.")
+        pool_request = client.pools.request("default", "mig-1g.10gb", 1, "2030-01-01T00:00:00Z")
     return {
         "run": run,
+        "pool_request": pool_request["id"],
         "experiment": str(int(curves) + 1),  # of `experiment create`, the next one
         "running": running,
         "ended": ended,
@@ -370,7 +379,7 @@ def test_command_with_json_prints_one_document(
     )
     assert done.returncode == (
         3
-        if name in {"job wait", "job attach"}
+        if name in {"job wait", "job attach", "gpu show"}
         else 5
         if name in REFUSED
         else 6
