@@ -8,6 +8,7 @@ the same compressed rows without Django.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import random
@@ -74,6 +75,7 @@ def main() -> int:
         with browser(folder) as client:
             token = _token(actor)
             cores, seconds = _ingest(folder, client, token, names)
+            back = _reconnect(client, token, names)
             pages = {path: _p95(lambda path=path: _get(client, path)) for path in (*PAGES, *API)}  # type: ignore[misc]
     finally:
         folder.close()
@@ -101,6 +103,16 @@ def main() -> int:
                 "≤ 3",
                 size <= 3,
                 "times, values and coarse rows",
+            ),
+            Row(
+                f"{nodes:,} agents that reconnect in the same second",
+                "–",
+                "–",
+                f"all batches stored after {back['seconds']:.0f} s, {back['tries']} tries; a page "
+                f"meanwhile: at most {back['page']:.1f} s",
+                "the portal goes on",
+                back["lost"] == 0 and back["page"] < 10,
+                f"each with its own connection; {load}",
             ),
             Row(
                 f"pages of {nodes:,} nodes × {GPUS} GPUs",
@@ -138,7 +150,9 @@ def _fill(nodes: int) -> list[str]:
     )
     same: dict[str, Any] = {"model": "NVIDIA H200", "type": "h200", "memory": 141 << 30}
     places = [(node, i) for node in rows for i in range(GPUS)]
-    named: list[dict[str, Any]] = [{"node": node, "index": i, "uuid": f"GPU-{node.name}-{i}"} for node, i in places]
+    named: list[dict[str, Any]] = [
+        {"node": node, "index": i, "uuid": f"GPU-{node.name}-{i}"} for node, i in places
+    ]
     Gpu.objects.bulk_create((Gpu(**one, **same) for one in named), batch_size=2000)
     Device.objects.bulk_create((Device(**one, **same) for one in named), batch_size=2000)
     for fabric in ("ib", "eth"):
@@ -203,6 +217,57 @@ def _send(client: httpx.Client, token: str, bodies: list[bytes]) -> None:
     for thread in threads:
         thread.join()
     assert not failed, failed[0]
+
+
+def _reconnect(client: httpx.Client, token: str, names: list[str]) -> dict[str, float]:
+    """Let every agent connect at once, with the pauses of `muster_agent.sender`, and send one batch.
+
+    Returns seconds until all are stored, tries, batches lost, and the slowest page meanwhile.
+    """
+    rng, start = random.Random(3), int(time.time() * 1000) - SECONDS * 1000
+    body = batch("", 0, SECONDS, rng)
+    bodies = [_moved(body, name, start) for name in names]
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    tries = lost = 0
+
+    async def agent(data: bytes) -> None:
+        nonlocal tries, lost
+        async with httpx.AsyncClient(
+            base_url=client.base_url, timeout=10, headers=headers, verify=False
+        ) as own:
+            wait = 1.0
+            for _ in range(20):
+                tries += 1
+                try:
+                    answer = await own.post("/api/v1/agent/samples", content=data)
+                    if answer.status_code < 500 and answer.status_code != 429:
+                        lost += answer.status_code != 200
+                        return
+                except httpx.HTTPError:
+                    pass
+                await asyncio.sleep(wait * rng.uniform(0.5, 1.0))
+                wait = min(2 * wait, 60.0)
+            lost += 1
+
+    slowest, stop = [0.0], threading.Event()
+
+    def watch() -> None:
+        while not stop.is_set():
+            began = time.perf_counter()
+            _get(client, "/platform/capacity")
+            slowest.append(time.perf_counter() - began)
+
+    async def all_agents() -> None:
+        await asyncio.gather(*map(agent, bodies))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    began = time.perf_counter()
+    asyncio.run(all_agents())
+    seconds = time.perf_counter() - began
+    stop.set()
+    watcher.join()
+    return {"seconds": seconds, "tries": tries, "lost": lost, "page": max(slowest)}
 
 
 def _cpu() -> float:
