@@ -86,5 +86,12 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
                 "shape": "failed" if is_fault else "unknown",
                 "text": Message.joined(". ", (text, action)) if action else text,
             }
+        case "node.noted" if data.get("kind") == "gpu_lost":
+            return {
+                "shape": "failed",
+                "text": Message("GPU {gpu} stopped responding", gpu=data.get("gpu", "?")),
+            }
+        case "node.noted" if data.get("kind") == "driver_lost":
+            return {"shape": "failed", "text": Message("The NVIDIA driver stopped responding")}
         case _:
             return {"shape": "queued", "text": str(data.get("kind", kind))}

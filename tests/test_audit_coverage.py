@@ -76,6 +76,8 @@ SILENT_FORMS = {
 WITHOUT_STATE = {
     "job.submitted",
     "cluster.tested",
+    "telemetry_source.tested",
+    "telemetry_source.history_asked",
     "job.command_run",
     "job.cancel_asked",
     "notification_channel.tested",

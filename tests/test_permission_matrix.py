@@ -41,6 +41,7 @@ VALUES = {
     "uuid": "GPU-0-0",
     "verb": "hold",
     "cluster": "local",
+    "source": "metrics",
     "pool": "main",
     "role": "trainer",
     "account": "nightly",

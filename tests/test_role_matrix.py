@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
 from jobs.models import IdleRule
+from monitoring.models import TelemetrySource
 from monitoring.notifications.models import Channel, Delivery
 from monitoring.usage.models import Budget, Price
 from portal.blobs.files import file_store
@@ -90,6 +92,8 @@ PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 LATER = {"ends_at": "2100-01-01T00:00:00Z", "starts_at": "2099-12-01T00:00:00Z"}
 HOOK = {"kind": "webhook", "url": "https://hooks.example.org/in"}
+SOURCE = {"cluster": "local", "kind": "prometheus", "urls": "http://127.0.0.1:1"}
+A_WEEK_AGO = (clock.now() - timedelta(days=7)).isoformat()
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 REPOSITORY = {  # of datasets and of checkpoints
     ("s", "GET"): Row(EVERYBODY, None),  # a list of what is visible
@@ -403,6 +407,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-capacity", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-fleet", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-gpus", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-gpu", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -410,6 +415,16 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-platform-wall", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-platform-node-metrics", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-sources", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-sources", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh"} | SOURCE),
+    ("api-telemetry-test", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, SOURCE),
+    ("api-telemetry-source", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-source", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"interval": 60}),
+    ("api-telemetry-source", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-telemetry-source-test", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-telemetry-source-history", "POST"): Row(
+        OPERATORS, P.CLUSTERS_WRITE, {"since": A_WEEK_AGO}
+    ),
     ("api-clusters", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-clusters", "POST"): Row(
         OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}
@@ -523,6 +538,8 @@ WRITING_PAGES = {
         OPERATORS,
         {"slug": "fresh", "name": "Fresh", "email": "new@fresh.example"},
     ),
+    "platform-telemetry": (OPERATORS, {"name": "fresh"} | SOURCE),
+    "platform-telemetry-source": (OPERATORS, {"do": "disable"}),
     "platform-person": (OPERATORS, {"do": "suspend", "why": "left the company"}),
     "platform-act": (OPERATORS, {"why": "sees no jobs", "minutes": "5"}),
     "guide": (OWNERS, {"do": "name", "name": "Atlas Research"}),
@@ -641,6 +658,9 @@ def built(shared_story) -> Stage:
         node = Node.objects.get(name="n0")
         Device.objects.create(
             node=node, index=0, uuid=VALUES["uuid"], model="NVIDIA H100 80GB HBM3", memory=80 << 30
+        )
+        TelemetrySource.objects.create(
+            name="metrics", cluster=node.cluster, kind="prometheus", urls=SOURCE["urls"]
         )
         MigPlan.objects.create(
             id=VALUES["plan"], cluster=node.cluster, wish={"1g.10gb": 1}, created_by="dot"

@@ -54,6 +54,11 @@ GROUPS = {
     "mig": ("mig", "app", "Plan and apply the partitioning of GPUs (operators)."),
     "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
     "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
+    "telemetry": (
+        "telemetry",
+        "telemetry",
+        "Read GPU measurements from dcgm-exporters and Prometheus (operators).",
+    ),
     "pool": ("clusters", "pools", "Manage pools and which teams may use them."),
     "notifications": ("notifications", "notifications", "List your notifications; settings."),
     "notification-channel": (

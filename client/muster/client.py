@@ -34,6 +34,7 @@ from muster.organization import (
     Teams,
     Tokens,
 )
+from muster.telemetry import Telemetry
 from muster.transport import TRIES, Transport
 from muster.usage import Billing, Usage
 from muster.workspaces import Workspaces
@@ -76,7 +77,7 @@ class Client:
         )
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
-        self.gpus = Gpus(self)
+        self.gpus, self.telemetry = Gpus(self), Telemetry(self)
         self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
         self.clusters, self.pools, self.mig = Clusters(self), Pools(self), Mig(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)

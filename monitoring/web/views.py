@@ -26,6 +26,10 @@ RANGES = (
     ("24h", Message("24 hours"), 24 * HOUR_MS),
     ("7d", Message("7 days"), 7 * 24 * HOUR_MS),
 )
+CHARTS = (
+    "gpu.utilization,gpu.memory.used,gpu.power,gpu.temperature,cpu.utilization,memory.used,"
+    "disk.used,disk.read,disk.write,net.rx,net.tx,cpu.load1"
+)
 
 
 @page(NODES.permission)
@@ -95,6 +99,7 @@ def _node_page(
             "undo": take_undo(request, found),
             "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
             "range": chosen,
+            "history_names": CHARTS,
             "here": f"{request.path}?{here}",
             "chart_sources": [
                 {

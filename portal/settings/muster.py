@@ -72,6 +72,9 @@ MUSTER_IMPORT_HOSTS = env.items("MUSTER_IMPORT_HOSTS")
 MUSTER_IMPORT_ROOTS = env.items("MUSTER_IMPORT_ROOTS")
 # Days until what is in the trash is deleted permanently.
 MUSTER_TRASH_DAYS = int(env.text("MUSTER_TRASH_DAYS", "30"))
+# Days for which measurements of nodes are kept as measured; then one value per five minutes is, for
+# a year.
+MUSTER_TELEMETRY_RAW_DAYS = int(env.text("MUSTER_TELEMETRY_RAW_DAYS", "30"))
 # nginx sends stored files itself (deploy/nginx-server.conf).
 MUSTER_ACCEL = env.flag("MUSTER_ACCEL")
 # Ask registries about an image before its job is queued.

@@ -29,6 +29,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
     },  # requests jobs.dispatch if there is something to start
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
+    "read-telemetry-sources": {"task": "monitoring.read_sources", "schedule": 5.0},
     "record-utilization": {"task": "jobs.record_utilization", "schedule": 60.0},
     "apply-idle-rules": {"task": "jobs.apply_idle_rules", "schedule": 60.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},

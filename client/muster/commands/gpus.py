@@ -40,6 +40,42 @@ def show_capacity(session: Session) -> None:
     session.show(found, table, [row["type"] for row in found["items"]])
 
 
+@gpus.command("fleet")
+def show_fleet(
+    session: Session,
+    by: Annotated[str, Option(metavar="GROUP", help="model, rack, pool or cluster.")] = "model",
+) -> None:
+    """Show measurements of all GPUs, summed up by group."""
+    found: Json = {"items": session.client.gpus.fleet(by), "next": None}
+    rows = (
+        [
+            row["name"],
+            str(row["gpus"]),
+            str(row["lost"]),
+            _share(row["utilization"]),
+            _share(row["sm_active"]),
+            _share(row["memory_used"]),
+            f"{row['power'] / 1000:.1f} kW" if row["power"] is not None else "-",
+            f"{row['hottest']:.0f} °C" if row["hottest"] is not None else "-",
+            str(row["throttled"]),
+        ]
+        for row in found["items"]
+    )
+    table = Table(
+        [
+            by.capitalize(),
+            *[">GPUs", ">Lost", ">Util", ">SM", ">Memory", ">Power", ">Hottest", ">Throttled"],
+        ],
+        rows,
+        "No GPUs reported yet. Run muster-agent on the nodes.",
+    )
+    session.show(found, table, [row["name"] for row in found["items"]])
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
 @gpus.command("list")
 def list_gpus(
     session: Session,

@@ -32,6 +32,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--jobs", type=int, default=300, help="number of jobs (default: 300)")
+        parser.add_argument(
+            "--nodes",
+            type=int,
+            default=10,
+            help="number of nodes with 8 H100 (default: 10); 2000 shows a large fleet",
+        )
         parser.add_argument("--seed", type=int, default=1, help="seed of the simulation")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,6 +45,7 @@ class Command(BaseCommand):
             demo = history.create(
                 options["jobs"],
                 seed=options["seed"],
+                nodes=(options["nodes"], 8),
                 plans=(
                     lambda org: datasets.plan(org, options["seed"]),
                     lambda org: experiments.plan(org, options["seed"]),

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("clusters", "0004_pool_requests"),
-        ("jobs", "0008_workspaces"),
+        ("jobs", "0009_attempt_avoid"),
         ("workspaces", "0003_organization_last_experiment_number"),
     ]
 
