@@ -216,7 +216,12 @@ def _configure(plan: MigPlan, row: MigPlanNode, settings: MigSettings) -> None:
     if not has_gpu_files(plan.cluster):
         _move(row, NodeState.RESUMING)
     elif settings.may_reconfigure:
-        cast(SupportsGpuFiles, backend_of(plan.cluster)).reconfigure()
+        try:
+            cast(SupportsGpuFiles, backend_of(plan.cluster)).reconfigure()
+        except Rejected as error:
+            why = Message("{error} Reconfigure the scheduler yourself, then confirm.", error=error)
+            _note(row, why)
+            return
         _move(row, NodeState.RESUMING)
     else:
         _note(row, Message("Waiting for the scheduler's files: install them, then confirm"))
