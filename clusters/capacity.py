@@ -21,20 +21,22 @@ _DIGITS = re.compile(r"(\d+)")
 
 @dataclass
 class Gpus:
-    """GPU counts. `off`: free GPUs on nodes that take no new jobs."""
+    """GPU counts. `off`: unused GPUs on nodes that take no new jobs; `reserved`: for single teams."""
 
     total: int = 0
     used: int = 0
     off: int = 0
+    reserved: int = 0
 
     @property
     def free(self) -> int:
-        return self.total - self.used - self.off
+        return self.total - self.used - self.off - self.reserved
 
-    def add(self, total: int, used: int, *, is_ready: bool) -> None:
+    def add(self, total: int, used: int, reserved: int, *, is_ready: bool) -> None:
         self.total += total
         self.used += used
         self.off += 0 if is_ready else total - used
+        self.reserved += min(reserved, total - used) if is_ready else 0
 
 
 @dataclass
@@ -61,7 +63,12 @@ class CapacitySummary:
 
     def as_dict(self) -> dict[str, Any]:
         def counts(gpus: Gpus) -> dict[str, int]:
-            return {"total": gpus.total, "used": gpus.used, "free": gpus.free}
+            return {
+                "total": gpus.total,
+                "used": gpus.used,
+                "reserved": gpus.reserved,
+                "free": gpus.free,
+            }
 
         return {
             "nodes": {"total": self.total, **self.nodes},
@@ -126,4 +133,5 @@ def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
         used = min(left, n)
         left -= used
         for gpus in (stock.all_gpus, stock.gpus.setdefault(kind, Gpus())):
-            gpus.add(n, used, is_ready=state == "ready")
+            kept = machine.reserved(f"gpu.{kind}") if machine.holds else 0
+            gpus.add(n, used, kept, is_ready=state == "ready")

@@ -144,6 +144,76 @@ class Device(models.Model):
         return f"{self.model} {self.index}"
 
 
+class HealthPolicy(models.Model):
+    """How the health of a cluster's nodes is judged, and how much rules may take out of service.
+
+    `checks` has the settings that differ from the defaults. Past a limit, rules stop acting until an
+    operator resets them. Written by `clusters.services.health_policy` and the evaluation.
+    """
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="health_policy")
+    checks = models.JSONField(default=dict)
+    is_acting = models.BooleanField(default=True)  # False: rules only warn
+    most_percent = models.PositiveSmallIntegerField(default=10)  # of the nodes, at least one
+    most_per_hour = models.PositiveSmallIntegerField(default=10)  # nodes
+    stopped_at = models.DateTimeField(null=True)
+    stopped_for = models.JSONField(default=dict)  # {"limit", "wanted", "out", "most"}
+    reset_at = models.DateTimeField(null=True)
+    last_event = models.BigIntegerField(null=True)  # position up to which XIDs are read
+    evaluated_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"health of {self.cluster_id}"
+
+
+class NodeHealth(models.Model):
+    """Health of a node and its reason; a node that was never unhealthy has no row.
+
+    `check`, `gpu` and `params` are those of the finding that decides, or of an operator. Written by
+    `clusters.services.health` and the evaluation.
+    """
+
+    node = models.OneToOneField(Node, on_delete=models.CASCADE, related_name="health")
+    state = models.CharField(max_length=12, default="healthy", db_index=True)
+    since = models.DateTimeField(default=clock.now)
+    check_code = models.CharField(max_length=20, blank=True)
+    gpu = models.PositiveSmallIntegerField(null=True)
+    params = models.JSONField(default=dict)
+    # A rule drained the node, so its return resumes it
+    is_drained_by_rule = models.BooleanField(default=False)
+    acted_at = models.DateTimeField(null=True)  # last drain by a rule
+    # Why a drain that a rule wants was not done: "stopped", "paused", "cannot_drain", or an error
+    blocked = MessageField(blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.node_id} {self.state}"
+
+
+class HealthFinding(models.Model):
+    """What a check found on a node or one of its GPUs, from its start until its return time is over.
+
+    Written by the evaluation. Muted by an operator who returns the node: it then only warns.
+    """
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="findings")
+    gpu = models.SmallIntegerField(default=-1)  # index; -1: the node
+    check_code = models.CharField(max_length=20)
+    params = models.JSONField(default=dict)
+    since = models.DateTimeField(default=clock.now)
+    ended_at = models.DateTimeField(null=True)  # no longer found; null while it lasts
+    is_muted = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["node", "gpu", "check_code"], name="health_finding_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.check_code} {self.node_id} {self.gpu}"
+
+
 class LocalUser(models.Model):
     """The system user that runs a team's jobs on the portal's own machine.
 
@@ -217,6 +287,50 @@ class PoolGrant(TenantModel):
         return f"{self.pool_id} {self.team_id}"
 
 
+class PoolReservation(TenantModel):
+    """GPUs of a cluster that are kept for one team, because a request was approved.
+
+    Written by `clusters.services.pool_reservations`, which makes the cluster agree with it. A
+    renewal extends the row of the request that it renews.
+    """
+
+    class State(models.TextChoices):
+        PLANNED = "planned"  # starts later
+        PENDING = "pending"  # `note` says what it waits for
+        ACTIVE = "active"
+        FAILED = "failed"  # the cluster refuses it; `note` says why
+        ENDED = "ended"
+
+    team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="reservations")
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=40, unique=True)  # in the cluster
+    gpu_type = models.CharField(max_length=34)
+    gpus = models.PositiveIntegerField()
+    # Number of GPUs by node. With whole nodes, all of their GPUs.
+    nodes = models.JSONField(default=dict)
+    is_whole = models.BooleanField(default=False)  # nothing of these nodes is left to others
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PLANNED)
+    note = MessageField(blank=True)
+    applied_at = models.DateTimeField(null=True)  # first time that the cluster kept the GPUs
+    checked_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        indexes = [
+            models.Index(
+                fields=["cluster", "ends_at"],
+                name="pool_reservation_open",
+                condition=~models.Q(state="ended"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class PoolRequest(TenantModel):
     """A team's request for a number of GPUs of one class until a date.
 
@@ -246,6 +360,10 @@ class PoolRequest(TenantModel):
     decided_by = models.CharField(max_length=254, blank=True)
     word = models.CharField(max_length=500, blank=True)
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="requests")
+    # Null if the cluster keeps nothing for teams; a renewal shares that of the earlier request.
+    reservation = models.ForeignKey(
+        PoolReservation, null=True, on_delete=models.SET_NULL, related_name="requests"
+    )
     granted_at = models.DateTimeField(null=True)  # the grant was made
     reminded = models.PositiveSmallIntegerField(null=True)  # days before the end, of the last mail
 

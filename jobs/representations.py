@@ -181,6 +181,7 @@ def attempt_row(attempt: Attempt) -> dict[str, Any]:
         "node": attempt.node,
         "nodes": _nodes(attempt),
         "native_id": attempt.native_id,
+        "avoids": (attempt.avoid or {}).get("nodes", []),
         "gpus": (attempt.placement or {}).get("gpus", []),
         "peak_memory": attempt.peak_memory,
         "is_log_sealed": attempt.is_log_sealed,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 
 from django.conf import settings
 
+from monitoring import agent_package
 from monitoring.metrics.ingest import ingest
 from portal.core.errors import NotFound
 
 
 def agent(stop: threading.Event) -> None:
     """Run the agent until stopped. It is a separate package that also runs without the portal."""
-    package = str(settings.ROOT / "agent")
-    if package not in sys.path:
-        sys.path.append(package)
+    agent_package.enable()
     from muster_agent.config import Config
     from muster_agent.loop import Agent
 

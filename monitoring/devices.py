@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from clusters.health.selectors import device_findings
 from clusters.models import Device
 from jobs.models import Attempt, Job
 from jobs.selectors import visible_jobs
@@ -14,6 +15,7 @@ from monitoring.nodes import FRESH_MS, JobsByPlace, jobs_visible_to
 from portal import series
 from portal.core import clock
 from portal.core.errors import NotFound
+from portal.core.messages import Message
 from portal.core.models import Event
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -25,14 +27,34 @@ MOST_EVENTS = 30
 # Metric of the agent → key of the answer
 _MEASURED = {
     "gpu.sm.active": "sm_active",
+    "gpu.sm.occupancy": "sm_occupancy",
+    "gpu.engine.active": "engine_active",
     "gpu.tensor.active": "tensor_active",
     "gpu.memory.used": "memory_used",
     "gpu.memory.bandwidth": "memory_bandwidth",
     "gpu.power": "power",
     "gpu.temperature": "temperature",
+    "gpu.memory.temperature": "memory_temperature",
+    "gpu.clock.sm": "clock_sm",
+    "gpu.clock.memory": "clock_memory",
+    "gpu.pcie.sent": "pcie_sent",
+    "gpu.pcie.received": "pcie_received",
+    "gpu.nvlink.sent": "nvlink_sent",
+    "gpu.nvlink.received": "nvlink_received",
     "gpu.throttled": "is_throttled",
+    "gpu.ecc.corrected": "ecc_corrected",
     "gpu.ecc.uncorrected": "ecc_uncorrected",
+    "gpu.rows.corrected": "rows_corrected",
+    "gpu.rows.uncorrected": "rows_uncorrected",
     "gpu.rows.pending": "rows_pending",
+    "gpu.rows.failed": "rows_failed",
+}
+THROTTLE_REASONS = {
+    "power_cap": Message("power limit"),
+    "hw_slowdown": Message("hardware slowdown"),
+    "sw_thermal": Message("temperature, slowed by the driver"),
+    "hw_thermal": Message("temperature, slowed by the hardware"),
+    "power_brake": Message("power brake of the machine"),
 }
 
 
@@ -45,6 +67,7 @@ def device_rows(
     mine = jobs_visible_to(actor, names) if jobs is None else jobs
     latest = series.latest_of([f"node:{node.hex}" for node in nodes])
     used = gpu_utilization_of_nodes(list(nodes))
+    found = device_findings(nodes)
     may_see_serial = actor.may(Permission.CLUSTERS_READ)
     return [
         {
@@ -64,8 +87,12 @@ def device_rows(
             "compute": device.compute,
             "mig": device.mig,
             "state": state_of(device),
+            "health": found.get((device.node_id, device.index), []),
             "utilization": used.get(device.node_id, {}).get(str(device.index)),
             **measured(latest[f"node:{device.node_id.hex}"], device.index),
+            "throttle_reasons": throttle_reasons(
+                latest[f"node:{device.node_id.hex}"], device.index
+            ),
             "jobs": [
                 job
                 for job in mine.get((device.node.cluster_id, device.node.name), ())
@@ -90,6 +117,22 @@ def measured(latest: Mapping[str, Any], index: int) -> dict[str, float | None]:
         point = latest.get(f"{name}{{{labels}}}")
         found[key] = point["value"] if point and point["at"] >= oldest else None
     return found
+
+
+def throttle_reasons(latest: Mapping[str, Any], index: int) -> list[str]:
+    """Return why the clocks of a GPU are throttled now, in words."""
+    state = latest.get(f"gpu.throttled{{gpu={index}}}")
+    if not state or not state["value"] or state["at"] < clock.now_ms() - FRESH_MS:
+        return []
+    points = {
+        reason: latest.get(f"gpu.throttle{{gpu={index},reason={reason}}}")
+        for reason in THROTTLE_REASONS
+    }
+    return [
+        THROTTLE_REASONS[reason]
+        for reason, point in points.items()
+        if point and point["at"] >= state["at"]
+    ]
 
 
 def find_device(uuid: str) -> Device:

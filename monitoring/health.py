@@ -7,20 +7,13 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
-from clusters.models import Cluster
-from jobs.models import Attempt
-from portal.core import clock
+from monitoring.metrics.exposition import PortalCollector
 from portal.core.errors import NotAuthenticated, NotPermitted
 from portal.core.outage import RETRY_AFTER
 from portal.web.errors import answer
-from schedulers.states import State
-from workspaces.tenancy.scope import platform_scope
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -56,39 +49,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
         )
         return answer(request, error)
     registry = CollectorRegistry()
-    registry.register(_PortalCollector())
+    registry.register(PortalCollector(actor))
     return HttpResponse(
         generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8"
     )
-
-
-class _PortalCollector(Collector):
-    """Collects attempts by state and the time since each cluster last responded."""
-
-    def collect(self):  # type: ignore[no-untyped-def]
-        attempts = GaugeMetricFamily(
-            "muster_attempts",
-            "Attempts that have not ended, by state.",
-            labels=["cluster", "state"],
-        )
-        with platform_scope("numbers for operators"):
-            rows = (
-                Attempt.objects.filter(state__lt=State.SUCCEEDED)
-                .values("cluster__name", "state")
-                .annotate(n=Count("id"))
-            )
-            for row in rows:
-                attempts.add_metric([row["cluster__name"], State(row["state"]).label], row["n"])
-        silence = GaugeMetricFamily(
-            "muster_cluster_silence_seconds", "Since the cluster last answered.", labels=["cluster"]
-        )
-        for cluster in Cluster.objects.all():
-            silence.add_metric(
-                [cluster.name],
-                max((clock.now() - (cluster.seen_at or cluster.created_at)).total_seconds(), 0),
-            )
-        yield attempts
-        yield silence
 
 
 def _database() -> None:

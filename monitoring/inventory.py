@@ -146,14 +146,19 @@ def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnap
     )
 
 
+def rack_of(labels: Mapping[str, str]) -> str:
+    """Return the value of the label "rack", also of one such as "example.com/rack", else ""."""
+    return next(
+        (str(v) for name, v in labels.items() if name.rpartition("/")[2].lower() == "rack"), ""
+    )
+
+
 def _racks(members: Sequence[_Member]) -> dict[str, Sequence[Range]]:
-    """Return the nodes by the value of the label "rack", also of one such as "example.com/rack"."""
+    """Return the nodes by rack."""
     found: dict[str, list[int]] = {}
     for at, member in enumerate(members):
-        for name, value in member.labels.items():
-            if name.rpartition("/")[2].lower() == "rack":
-                found.setdefault(str(value), []).append(at)
-                break
+        if rack := rack_of(member.labels):
+            found.setdefault(rack, []).append(at)
     return {rack: _ranges(found[rack]) for rack in sorted(found, key=natural)}
 
 

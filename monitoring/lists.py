@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, Device, Gpu, Node
+from clusters.services.pools import is_in, pools_visible_to
 from monitoring.devices import device_rows
+from monitoring.inventory import rack_of
 from monitoring.nodes import UNREAD, node_rows
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
@@ -46,6 +51,27 @@ def _models(actor: Actor) -> list[tuple[str, str]]:
     return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
 
 
+_HEALTH = (
+    ("", _("Any health")),
+    ("unhealthy", _("Unhealthy")),
+    ("quarantined", _("Quarantined")),
+    ("draining", _("Draining")),
+    ("warning", _("Warning")),
+    ("healthy", _("Healthy")),
+)
+
+
+def _by_health(rows: Any, state: str, actor: Actor) -> Any:
+    """Narrow nodes to those of this health; a node without a row was never unhealthy."""
+    if state not in dict(_HEALTH):
+        raise InvalidInput.at(
+            "health", f"must be one of {', '.join(name for name, _ in _HEALTH[1:])}"
+        )
+    if state == "healthy":
+        return rows.exclude(health__state__in=UNHEALTHY)
+    return rows.filter(health__state__in=UNHEALTHY if state == "unhealthy" else (state,))
+
+
 NODES = ListView(
     name="nodes",
     permission=P.NODES_READ,
@@ -65,6 +91,13 @@ NODES = ListView(
                 ("drained", _("Drained")),
                 ("down", _("Down")),
             ),
+        ),
+        Filter(
+            "health",
+            _by_health,
+            help="healthy, warning, draining, quarantined, or unhealthy for any of the last three.",
+            label=_("Health"),
+            choices=lambda actor: list(_HEALTH),
         ),
         Filter(
             "q",
@@ -94,6 +127,7 @@ NODES = ListView(
         Column("name", _("Node")),
         Column("cluster", None),
         Column("state", _("State")),
+        Column("health", None, value=lambda row: row["health"]["state"]),
         Column("gpus", _("GPUs"), value=lambda row: len(row["gpus"])),
         Column("gpu_utilization", _("GPU util (5 min)")),
         Column("cpus", _("CPU allocated"), "num", value=lambda row: row["cpus"]["held"]),
@@ -117,6 +151,31 @@ _DEVICE_STATES = {
 def _device_types(actor: Actor) -> list[tuple[str, str]]:
     kinds = Device.objects.order_by("type").values_list("type", flat=True).distinct()
     return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
+
+
+def _in_rack(rows: Any, rack: str, actor: Actor) -> Any:
+    """Narrow GPUs to those of nodes whose label "rack" has this value."""
+    labels = Node.objects.filter(is_gone=False).values_list("id", "labels")
+    return rows.filter(node__in=[node for node, found in labels if rack_of(found) == rack])
+
+
+def _in_pool(rows: Any, name: str, actor: Actor) -> Any:
+    """Narrow GPUs to those of nodes of a pool that the actor may see."""
+    pool = next((pool for pool in pools_visible_to(actor) if pool.name == name), None)
+    if pool is None:
+        raise InvalidInput.at("pool", "is none that you can see")
+    types: dict[UUID, set[str]] = defaultdict(set)
+    for node_id, kind in Gpu.objects.filter(node__cluster=pool.cluster_id).values_list(
+        "node_id", "type"
+    ):
+        types[node_id].add(kind)
+    nodes = Node.objects.filter(cluster=pool.cluster_id).only("id", "labels", "partitions")
+    return rows.filter(node__in=[node.id for node in nodes if is_in(pool, node, types[node.id])])
+
+
+def _pools(actor: Actor) -> list[tuple[str, str]]:
+    names = sorted(pool.name for pool in pools_visible_to(actor))
+    return [("", gettext("All pools")), *((name, name) for name in names)] if names else []
 
 
 DEVICES = ListView(
@@ -167,6 +226,19 @@ DEVICES = ListView(
             help="GPU model, such as h100.",
             label=_("GPU model"),
             choices=_device_types,
+        ),
+        Filter(
+            "rack",
+            _in_rack,
+            help="Value of the node's label rack.",
+            label=_("Rack"),
+        ),
+        Filter(
+            "pool",
+            _in_pool,
+            help="Name of a pool.",
+            label=_("Pool"),
+            choices=_pools,
         ),
     ),
     columns=(

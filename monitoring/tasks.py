@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.conf import settings
 
+from monitoring.sources.reading import read_due
 from portal import series
 from portal.core import clock
 
-KEPT_MS = 90 * 86_400_000
+DAY_MS = 86_400_000
+JOBS_DAYS, NODES_DAYS = 90, 366  # telemetry of jobs, and of nodes
+STEP_MS = 300_000  # of nodes' measurements that are older than MUSTER_TELEMETRY_RAW_DAYS
+NODES = "node:"
 TRAINING = ("job:", "run:")  # metrics of runs stay as long as the run; their times can be old
 
 
 @shared_task(name="monitoring.compact")
 def compact() -> None:
-    """Merge small chunks, and delete telemetry older than ninety days."""
+    """Compact series, downsample old telemetry of nodes, and delete what is too old."""
+    now = clock.now_ms()
+    series.compact_batches()
     series.compact()
-    series.prune(clock.now_ms() - KEPT_MS, kept=TRAINING)
+    raw = now - settings.MUSTER_TELEMETRY_RAW_DAYS * DAY_MS
+    series.downsample(raw, STEP_MS, prefix=NODES)
+    series.prune(now - JOBS_DAYS * DAY_MS, kept=(*TRAINING, NODES))
+    series.prune(now - NODES_DAYS * DAY_MS, kept=TRAINING)
+
+
+@shared_task(name="monitoring.read_sources")
+def read_sources() -> None:
+    """Read the telemetry sources that are due."""
+    read_due()

@@ -8,10 +8,12 @@ for one type. `Candidates.judge` is monotone in each amount, so bisection finds 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from schedulers.contract import NodeFacts, Placement
 from schedulers.shares import share_of
@@ -128,6 +130,54 @@ class NodeCapacity:
             **gpu_amounts(Counter(gpu.type for gpu in left)),
         }
         return replace(self, free=free, free_gpus=left)
+
+    def avoiding(self, uuids: Collection[str]) -> NodeCapacity:
+        """Return the node as if these GPUs did not exist; those in use are counted as they are."""
+        gone = gpu_amounts(Counter(gpu.type for gpu in self.free_gpus if gpu.uuid in uuids))
+        if not gone["gpu"]:
+            return self
+        left = self.without(0, 0, uuids)
+        total = {name: amount - gone.get(name, 0) for name, amount in self.total.items()}
+        return replace(left, total=total)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """GPUs of a node that are reserved for one team.
+
+    `gpus` are those that the team does not use now. `is_whole`: others may use nothing of the node.
+    `reserved` is the size of the whole reservation, on all its nodes.
+    """
+
+    node: str
+    team_id: UUID
+    org_id: UUID
+    team_name: str
+    gpu_type: str
+    gpus: int
+    reserved: int
+    until: datetime
+    is_whole: bool = False
+
+
+def withhold(node: NodeCapacity, holds: Iterable[Hold]) -> NodeCapacity:
+    """Return what is left of a node for those that the holds exclude."""
+    for hold in holds:
+        if hold.is_whole:
+            return replace(node, free=dict.fromkeys(node.total, 0), free_gpus=())
+        resource = f"gpu.{hold.gpu_type}"
+        kept = min(hold.gpus, node.free.get(resource, 0))
+        if not kept:
+            continue
+        alike = [gpu.uuid for gpu in node.free_gpus if gpu.type == hold.gpu_type]
+        last = set(alike[-kept:])
+        free = {resource: node.free[resource] - kept, "gpu": max(node.free["gpu"] - kept, 0)}
+        node = replace(
+            node,
+            free={**node.free, **free},
+            free_gpus=[gpu for gpu in node.free_gpus if gpu.uuid not in last],
+        )
+    return node
 
 
 def gpu_amounts(counts: Mapping[str, int]) -> dict[str, int]:

@@ -57,6 +57,7 @@ class Capability(StrEnum):
     RELEASE = "release"
     INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
     WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsWorkspaces`)
+    RESERVATIONS = "reservations"  # keeps GPUs for one team (`SupportsReservations`)
     # an operator partitions GPUs by a node label (`SupportsMigLabels`)
     MIG_LABELS = "mig_labels"
     # the scheduler's files name the GPUs of each node (`SupportsGpuFiles`)
@@ -172,7 +173,9 @@ class Launch:
     # from the pool: run only in this partition, only on nodes with these labels
     partition: str = ""
     node_labels: Mapping[str, str] = field(default_factory=dict)
+    exclude_nodes: Sequence[str] = ()  # run on none of these: they failed under earlier attempts
     identity: Identity = Identity()  # set by an operator for the team in this pool
+    reservation: str = ""  # name of the team's reservation that it runs in
     # why it must no longer be submitted; a job that already exists is still adopted
     block_reason: str = ""
     blocked_field: str = "policy.pool"  # the spec field behind `block_reason`
@@ -190,6 +193,45 @@ class Handle:
 
     key: str
     native_id: str
+
+
+class ReservationScope(StrEnum):
+    """What a cluster keeps for one team."""
+
+    NODES = "nodes"  # whole nodes, which the portal names
+    POOL = "pool"  # all nodes of the pool
+    GPUS = "gpus"  # a number of GPUs; the nodes that the portal names only count them
+    NONE = "none"  # nothing
+
+
+@dataclass(frozen=True)
+class ReservationRequest:
+    """GPUs to keep for one team until `ends_at`.
+
+    `name` is unique forever. `nodes` are those that the portal chose, `partition` and `node_labels`
+    the rule of the pool, `identity` that of the team in the pool.
+    """
+
+    name: str
+    gpu_type: str
+    gpus: int
+    ends_at: datetime
+    nodes: Sequence[str] = ()
+    org: str = ""
+    team: str = ""
+    identity: Identity = Identity()
+    partition: str = ""
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReservationFacts:
+    """A reservation as the cluster has it. `ends_at` is None if the cluster keeps no end."""
+
+    name: str
+    nodes: Sequence[str] = ()
+    ends_at: datetime | None = None
+    gpus: int = 0  # with ReservationScope.GPUS
 
 
 @dataclass(frozen=True)
@@ -479,6 +521,37 @@ class SupportsDrain(Protocol):
 
     def resume(self, node: str) -> None:
         """Make the node schedulable again."""
+
+
+class SupportsReservations(Protocol):
+    """A backend with Capability.RESERVATIONS.
+
+    Methods that make requests raise Rejected (the settings or permissions of the cluster do not
+    allow it; the text says what to change) and Unavailable.
+    """
+
+    @property
+    def reservation_scope(self) -> ReservationScope:
+        """What the settings of the cluster make it keep."""
+
+    def plan_reservation(self, request: ReservationRequest) -> str:
+        """Return in one sentence what `reserve` would do. Makes no request."""
+
+    def reserve(self, request: ReservationRequest) -> None:
+        """Keep these nodes or GPUs for the team from now on, as far as that is not done.
+
+        Creates the reservation or changes its nodes and its end. Running jobs of others continue.
+        Idempotent by name.
+        """
+
+    def unreserve(self, name: str, partition: str = "") -> None:
+        """End a reservation; running jobs continue. An unknown name is no error.
+
+        `partition` is that of its pool, if it is known.
+        """
+
+    def reservations(self, prefix: str) -> Sequence[ReservationFacts]:
+        """Return the reservations whose names begin with `prefix`."""
 
 
 @dataclass(frozen=True)

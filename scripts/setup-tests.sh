@@ -12,6 +12,7 @@ packages=(
   podman runc conmon netavark aardvark-dns catatonit golang-github-containers-common busybox-static buildah
   docker-registry
   bubblewrap
+  prometheus
   rclone cadaver
   charliecloud-runtime
   python3-torch

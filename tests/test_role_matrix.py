@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -25,9 +26,13 @@ from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
+from jobs.models import IdleRule
+from monitoring.models import TelemetrySource
+from monitoring.notifications.models import Channel, Delivery
+from monitoring.usage.models import Budget, Price
 from portal.blobs.files import file_store
 from portal.blobs.folders import root_folder
-from portal.core import clock
+from portal.core import clock, vault
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
 from registry import services as model_services
@@ -86,6 +91,9 @@ class Row:
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 LATER = {"ends_at": "2100-01-01T00:00:00Z", "starts_at": "2099-12-01T00:00:00Z"}
+HOOK = {"kind": "webhook", "url": "https://hooks.example.org/in"}
+SOURCE = {"cluster": "local", "kind": "prometheus", "urls": "http://127.0.0.1:1"}
+A_WEEK_AGO = (clock.now() - timedelta(days=7)).isoformat()
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 REPOSITORY = {  # of datasets and of checkpoints
     ("s", "GET"): Row(EVERYBODY, None),  # a list of what is visible
@@ -399,6 +407,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-idle-gpus", "GET"): Row(EVERYBODY, None),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-capacity", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-fleet", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-gpus", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-gpu", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -406,6 +415,16 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-platform-wall", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-platform-node-metrics", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-sources", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-sources", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh"} | SOURCE),
+    ("api-telemetry-test", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, SOURCE),
+    ("api-telemetry-source", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-telemetry-source", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"interval": 60}),
+    ("api-telemetry-source", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-telemetry-source-test", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-telemetry-source-history", "POST"): Row(
+        OPERATORS, P.CLUSTERS_WRITE, {"since": A_WEEK_AGO}
+    ),
     ("api-clusters", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-clusters", "POST"): Row(
         OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}
@@ -426,7 +445,36 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-mig-plan", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"do": "discard"}),
     ("api-mig-settings", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-mig-settings", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"nodes_at_once": 2}),
+    ("api-cluster-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-cluster-health", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"most_percent": 20}),
+    ("api-cluster-health-reset", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-node-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-node-quarantine", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
+    ("api-node-return", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-usage", "GET"): Row(EVERYBODY, None),  # of teams that are visible
+    ("api-waste", "GET"): Row(EVERYBODY, None),
+    ("api-cost", "GET"): Row(EVERYBODY, None),
+    ("api-fleet-usage", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-budgets", "GET"): Row(EVERYBODY, None),
+    ("api-budgets", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"team": "vision", "amount": "500"}),
+    ("api-budgets", "DELETE"): Row(ADMINS, P.QUOTAS_WRITE),
+    ("api-statements", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-statements", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"month": "2026-09"}),
+    ("api-statement", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-prices", "GET"): Row(OPERATORS, P.PLATFORM_ADMIN),
+    ("api-prices", "POST"): Row(
+        OPERATORS,
+        P.PLATFORM_ADMIN,
+        {"resource": "gpu.h100", "amount": "2.5", "currency": "USD"},
+    ),
+    ("api-price", "DELETE"): Row(OPERATORS, P.PLATFORM_ADMIN),
+    ("api-billing-account", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-billing-account", "PUT"): Row(
+        OPERATORS, P.PLATFORM_ADMIN, {"currency": "EUR", "mode": "chargeback"}
+    ),
+    ("api-discounts", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"percent": "10"}),
+    ("api-credits", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"amount": "100"}),
     ("api-pool-requests", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-pool-requests", "POST"): Row(
         WORKERS, P.JOBS_SUBMIT, {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": 1} | LATER
@@ -436,6 +484,22 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-pools", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "cluster": "local"}),
     ("api-pool", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"note": "for all"}),
     ("api-pool", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-idle-rule", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-pool-idle-rule", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"window": 30}),
+    ("api-pool-idle-rule", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-idle-jobs", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-job-keep", "POST"): Row(WORKERS, P.JOBS_CANCEL, {"hours": 2}),
+    ("api-notifications", "GET"): Row(EVERYBODY, None),
+    ("api-notifications", "POST"): Row(EVERYBODY, None),
+    ("api-notification-settings", "GET"): Row(EVERYBODY, None),
+    ("api-notification-settings", "PATCH"): Row(EVERYBODY, None, {"pace": "daily"}),
+    ("api-notification-channels", "GET"): Row(EVERYBODY, None),
+    ("api-notification-channels", "POST"): Row(EVERYBODY, None, HOOK),
+    ("api-notification-channel", "GET"): Row(frozenset({"ada"}), None),  # her own
+    ("api-notification-channel", "PATCH"): Row(frozenset({"ada"}), None, {"name": "new"}),
+    ("api-notification-channel", "DELETE"): Row(frozenset({"ada"}), None),
+    ("api-notification-channel-test", "POST"): Row(frozenset({"ada"}), None),
+    ("api-notification-channel-redeliver", "POST"): Row(frozenset({"ada"}), None),
     ("api-pool-team", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pool-team", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
@@ -474,6 +538,8 @@ WRITING_PAGES = {
         OPERATORS,
         {"slug": "fresh", "name": "Fresh", "email": "new@fresh.example"},
     ),
+    "platform-telemetry": (OPERATORS, {"name": "fresh"} | SOURCE),
+    "platform-telemetry-source": (OPERATORS, {"do": "disable"}),
     "platform-person": (OPERATORS, {"do": "suspend", "why": "left the company"}),
     "platform-act": (OPERATORS, {"why": "sees no jobs", "minutes": "5"}),
     "guide": (OWNERS, {"do": "name", "name": "Atlas Research"}),
@@ -484,6 +550,13 @@ WRITING_PAGES = {
     "mig-plan": (OPERATORS, {"do": "discard"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
+    "pool-idle-rule": (
+        OPERATORS,
+        {"metric": "auto", "threshold": "5", "window": "60", "action": "warn", "grace": "30"},
+    ),
+    "notification-settings": (EVERYBODY, {"pace": "hourly", "daily_at": "09:00"}),
+    "notification-channels": (EVERYBODY, HOOK),
+    "notification-channel": (frozenset({"ada"}), {"do": "disable"}),
     "experiments": (WORKERS, {"team": "vision", "name": "fresh"}),
     "experiment-act": (WORKERS, {"verb": "edit", "name": "renamed"}),
     "experiment-runs-act": (WORKERS, {"verb": "archive", "run": VALUES["run"]}),
@@ -517,6 +590,16 @@ WRITING_PAGES = {
     ),
     "application": (OPERATORS, {"verb": "remove"}),
     "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
+    "usage-cost": (ADMINS, {"team": "vision", "amount": "700"}),
+    "platform-prices": (
+        OPERATORS,
+        {"resource": "cpu", "amount": "0.02", "currency": "USD", "starts_on": "2026-09-01"},
+    ),
+    "platform-accounts": (
+        OPERATORS,
+        {"org": "atlas", "do": "account", "currency": "EUR", "mode": "showback"},
+    ),
+    "platform-statements": (OPERATORS, {"org": "atlas", "month": "2026-08"}),
 }
 
 
@@ -576,10 +659,33 @@ def built(shared_story) -> Stage:
         Device.objects.create(
             node=node, index=0, uuid=VALUES["uuid"], model="NVIDIA H100 80GB HBM3", memory=80 << 30
         )
+        TelemetrySource.objects.create(
+            name="metrics", cluster=node.cluster, kind="prometheus", urls=SOURCE["urls"]
+        )
         MigPlan.objects.create(
             id=VALUES["plan"], cluster=node.cluster, wish={"1g.10gb": 1}, created_by="dot"
         )
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+        IdleRule.objects.create(pool=pool, changed_by="dot@platform.example")
+        Channel.objects.create(
+            id=VALUES["channel"],
+            org=story.atlas,
+            user=story.ada,
+            kind="webhook",
+            name="hook",
+            host="hooks.example.org",
+            url=vault.encrypt(b"https://hooks.example.org/in", "notification channels"),
+        )
+        Delivery.objects.create(
+            id=VALUES["delivery"],
+            org=story.atlas,
+            channel_id=VALUES["channel"],
+            event_id=VALUES["channel"],
+            kind="job_failed",
+            title="#1 failed",
+            path="/atlas/jobs/1",
+            state="sent",
+        )
         PoolRequest.objects.create(
             id=VALUES["ask"],
             org=story.atlas,
@@ -589,6 +695,14 @@ def built(shared_story) -> Stage:
             gpus=1,
             **LATER,
         )
+        Price.objects.create(
+            id=VALUES["price"],
+            currency="USD",
+            resource="memory",
+            starts_on="2026-01-01",
+            amount="0.001",
+        )
+        Budget.objects.create(org=story.atlas, amount="1000")
         access_services.create_role(
             actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]
         )
@@ -798,7 +912,9 @@ def test_token_needs_exactly_the_listed_scope(stage, step):
         who = "ben" if "ben" in row.who else "ada" if "ada" in row.who else "dot"
         others = [str(p) for p in P if p != row.scope]
         enough = {str(row.scope)} | (
-            {"jobs:read"} if name.startswith("api-job-") or name == "api-job" else set()
+            {"jobs:read"}
+            if name.startswith("api-job-") or name in {"api-job", "api-pool-request"}
+            else set()
         )
         enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()
         enough |= {"models:read"} if name.startswith("api-model") else set()

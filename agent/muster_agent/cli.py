@@ -84,6 +84,14 @@ def shared_options(default: str | None) -> argparse.ArgumentParser:
         const=True,
         help="let the portal change the MIG instances of drained nodes; needs root",
     )
+    shared.add_argument(
+        "--interval", type=float, help="seconds between measurements; default: 10, with jobs 2"
+    )
+    shared.add_argument(
+        "--batch",
+        type=float,
+        help="seconds of measurements that are sent together; 10 goes with --interval 1",
+    )
     shared.add_argument("--listen", help="serve Prometheus metrics on HOST:PORT")
     shared.add_argument("-v", "--verbose", action="store_const", const=True, help="verbose logging")
     return shared
@@ -99,6 +107,12 @@ def configure(options: argparse.Namespace) -> Config:
         spool_dir=options.spool,
         listen=options.listen or None,
         allow_mig=options.allow_mig,
+        batch=options.batch,
+        **(
+            {"idle_interval": options.interval, "busy_interval": min(options.interval, 2.0)}
+            if options.interval
+            else {}
+        ),
     )
 
 

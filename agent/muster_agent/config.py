@@ -28,6 +28,7 @@ class Config:
     spool_bytes: int = 64 << 20
     busy_interval: float = 2.0  # while a job is running
     idle_interval: float = 10.0
+    batch: float = 0.0  # gather measurements for this long; 0: send each at once
     timeout: float = 10.0  # per request
     listen: str = ""  # such as "127.0.0.1:9400": serve metrics to Prometheus
     allow_mig: bool = False  # the portal may change MIG instances; needs root

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from muster_agent.collector import Collector
+from muster_agent.columns import combined
 from muster_agent.config import Config
 from muster_agent.sample import Json
 from muster_agent.sender import BatchSender
@@ -42,6 +43,8 @@ class Agent:
         self.last: Json | None = None  # latest batch, for the Prometheus endpoint
         self.last_at = 0.0  # monotonic
         self._trouble = ""
+        self._gathered: list[Json] = []  # batches that are sent as one
+        self._gathered_since = 0.0  # monotonic
 
     def facts(self) -> Json:
         """Return `Collector.facts`, which includes GPUs after the first batch."""
@@ -77,19 +80,30 @@ class Agent:
         if self._sender is not None:
             self._add_courier_facts(body, self._sender)
         self.last, self.last_at = body, time.monotonic()
+        if self.config.batch and not self._is_due(body):
+            return
+        gathered, self._gathered = self._gathered, []
         try:
-            self._sink(body)
+            self._sink(combined(gathered) if gathered else body)
             self._trouble = ""
         except Exception as error:
             if self._trouble != (text := repr(error)):  # log once, not in every cycle
                 log.exception("cannot hand over the batch")
             self._trouble = text
 
+    def _is_due(self, body: Json) -> bool:
+        """Gather a batch; return whether it is time to send. An event is sent at once."""
+        if not self._gathered:
+            self._gathered_since = time.monotonic()
+        self._gathered.append(body)
+        elapsed = time.monotonic() - self._gathered_since
+        return elapsed >= self.config.batch - 0.5 or bool(body["events"])
+
     @staticmethod
     def _add_courier_facts(body: Json, sender: BatchSender) -> None:
         facts = body["facts"]
         facts["note"] = "; ".join(filter(None, (facts["note"], *sender.notes())))
-        facts["clock_skew"] = round(sender.skew, 1)
+        facts["clock_skew"] = None if sender.skew is None else round(sender.skew, 1)
 
     def _wait(self, began: float) -> None:
         """Wait until the next cycle is due, or until a job starts."""

@@ -20,6 +20,9 @@ from muster_agent.version import VERSION
 log = logging.getLogger("muster.agent")
 PATH = "/api/v1/agent/samples"
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # backoff in seconds while the portal is unavailable
+CATCH_UP = (
+    2.0  # seconds at most before the next batch once the portal is back: all agents have some
+)
 CLOCK_TOLERANCE = 2.0  # seconds; the Date header has no fractions
 QUICK = 1.0  # seconds; slower answers are too imprecise for clock skew
 NEEDS_HAND = {
@@ -52,7 +55,8 @@ class BatchSender(threading.Thread):
     """Send batches from the spool.
 
     `note` describes the current problem; `skew` is how far the portal's clock is ahead, in
-    seconds. An answer of the portal may contain work, see `take_work`.
+    seconds, None before its first answer. An answer of the portal may contain work, see
+    `take_work`.
     """
 
     def __init__(self, config: Config, spool: Queue):
@@ -60,7 +64,8 @@ class BatchSender(threading.Thread):
         self._config, self._spool, self._target = config, spool, PortalConnection(config)
         self._wake, self._halt = threading.Event(), threading.Event()
         self._wake.set()  # batches of a previous run may be waiting
-        self.note, self.skew, self.refused = "", 0.0, 0
+        self.note, self.refused = "", 0
+        self.skew: float | None = None
         self._work: Json | None = None
 
     def offer(self, body: Json) -> None:
@@ -82,7 +87,7 @@ class BatchSender(threading.Thread):
 
     def notes(self) -> list[str]:
         found = [self.note] if self.note else []
-        if abs(self.skew) > CLOCK_TOLERANCE:
+        if self.skew is not None and abs(self.skew) > CLOCK_TOLERANCE:
             side = "behind" if self.skew > 0 else "ahead of"
             found.append(f"this machine's clock is {abs(self.skew):.0f} s {side} the portal's")
         if self._spool.dropped:
@@ -105,6 +110,8 @@ class BatchSender(threading.Thread):
                 answer = self._bring(waiting.data)
                 if answer.is_done:
                     self._spool.advance(waiting)
+                    if wait > FIRST_WAIT:
+                        self._halt.wait(random.uniform(0, CATCH_UP))
                     wait = FIRST_WAIT
                     continue
                 pause = answer.wait if answer.wait is not None else wait * random.uniform(0.5, 1.0)
@@ -134,7 +141,8 @@ class BatchSender(threading.Thread):
             return SendResult(False, NEEDS_HAND[status], LONGEST_WAIT * random.uniform(0.5, 1.0))
         if status == 429 or status >= 500:
             after = headers.get("Retry-After", "")
-            wait = float(after) if after.isdigit() else None
+            # Not all agents at the same moment
+            wait = float(after) * random.uniform(1.0, 1.5) if after.isdigit() else None
             return SendResult(False, f"the portal answers {status}: {text[:200]}", wait)
         self.refused += 1  # permanent rejection: drop it, or it would block later batches
         return SendResult(True, f"the portal refused a batch ({status}): {text[:200]}")
@@ -209,6 +217,7 @@ class PortalConnection:
                 "Authorization": f"Bearer {self._config.bearer()}",
                 "Content-Type": "application/json",
                 "User-Agent": f"muster-agent/{VERSION}",
+                "Muster-Sent": str(int(time.time() * 1000)),  # tells the portal of a wrong clock
             },
         )
         response = connection.getresponse()

@@ -304,6 +304,10 @@ class Gpus(_Resource):
         """Return the physical GPUs. Filters: state, q, node, cluster, model."""
         return list(self._client.items("gpus", **filters))
 
+    def fleet(self, by: str = "model") -> builtins.list[Json]:
+        """Return measurements of all GPUs by "model", "rack", "pool" or "cluster"."""
+        return list(self._client.get(f"fleet?by={_safe(by)}")["items"])
+
     def get(self, uuid: str) -> Json:
         return self._client.get(f"gpus/{_safe(uuid)}")
 

@@ -28,19 +28,31 @@ _FIELDS = (
     "mig",
     "is_lost",
 )
+# What not every source knows
+_OPTIONAL = ("memory", "compute", "serial", "pci", "numa", "links", "driver")
 _WORD = re.compile(r"[\x21-\x7e]{1,80}\Z")
 
 
-def store_devices(node: Node, gpus: Sequence[Any], driver: str = "") -> None:
+def store_devices(
+    node: Node, gpus: Sequence[Any], driver: str = "", *, is_partial: bool = False
+) -> None:
     """Store the devices of a node. Those that are no longer reported are lost.
 
     `gpus` are the agent's, see `muster_agent.nvml.Gpu.as_json`; malformed ones are left out. An
-    empty list changes nothing: the driver may just be upgraded.
+    empty list changes nothing: the driver may just be upgraded. With `is_partial`, what a report
+    leaves out stays as it was.
     """
     found = {gpu["uuid"]: gpu for raw in gpus[:MOST_GPUS] if (gpu := _parsed(raw, driver))}
     if not found:
         return
     known = {row["uuid"]: row for row in Device.objects.filter(node=node).values("uuid", *_FIELDS)}
+    if is_partial:
+        for uuid, gpu in found.items():
+            gpu |= {
+                name: known[uuid][name]
+                for name in _OPTIONAL
+                if uuid in known and not gpu[name] and gpu[name] != known[uuid][name]
+            }
     changed = [
         Device(node=node, seen_at=clock.now(), **gpu)
         for uuid, gpu in found.items()

@@ -274,6 +274,10 @@ class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
         child=serializers.DictField(),
         help_text="What one task would use, with current usage and limits.",
     )
+    price = serializers.DictField(
+        allow_null=True,
+        help_text="Money for all tasks: hourly, and most until the time limit; null without prices.",
+    )
     image = serializers.DictField(
         allow_null=True,
         help_text=(

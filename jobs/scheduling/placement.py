@@ -104,7 +104,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
             f"{spec.policy.pool!r} does not exist, or {team.slug} may not use it; choose from "
             f"{names}",
         )
-    found = sorted(_candidates(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
+    found = sorted(_candidates(team, named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
     if not best.fits:
         raise InvalidInput.at(
@@ -161,7 +161,7 @@ def gpu_offers(team: Team) -> list[GpuOffer]:
     places = _allowed(team)
     usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
     nodes = {
-        machine.node.id: machine
+        machine.node.id: machine.seen_by(team.id)
         for cluster, pool in places
         for machine in usage[cluster.id]
         if pool is None or is_in(pool, machine.node, machine.gpus)
@@ -176,7 +176,9 @@ def gpu_offers(team: Team) -> list[GpuOffer]:
     ]
 
 
-def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Candidate]:
+def _candidates(
+    team: Team, places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec
+) -> list[Candidate]:
     clusters = {cluster.id: cluster for cluster, _ in places}
     machines, queued = node_usage_in(clusters.values()), _queued(clusters)
     made = []
@@ -184,7 +186,11 @@ def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
         packs = Capability.PACKS in capabilities_of(cluster.backend)
         need, usage = replace(request_of(spec), packs=packs), machines[cluster.id]
         nodes = Candidates(
-            [m.capacity for m in usage if pool is None or is_in(pool, m.node, m.gpus)]
+            [
+                m.seen_by(team.id).open_capacity
+                for m in usage
+                if pool is None or is_in(pool, m.node, m.gpus)
+            ]
         )
         rank, text, field = _judge(cluster, pool, nodes, need, spec, is_known=bool(usage))
         made.append(

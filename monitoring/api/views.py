@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from clusters.models import Node
 from monitoring import devices, nodes
 from monitoring.capacity import supply_of
+from monitoring.fleet import GROUPS, fleet
 from monitoring.lists import DEVICES, NODES
 from monitoring.metrics.ingest import ingest
 from monitoring.wall import platform_wall, wall_of
@@ -24,12 +25,15 @@ from workspaces.api.base import OrgView, PortalView
 
 class SamplesView(PortalView):
     permissions = {"POST": None}
+    is_limited = False
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
         """Store a batch of samples of one node. Requires agent:write, granted only to operators."""
         authorize(self.actor, P.AGENT_WRITE)
-        return Response(ingest(request.data))
+        sent = request.headers.get("Muster-Sent", "")
+        sent_ms = _whole("Muster-Sent", sent) if sent else None
+        return Response(ingest(request.data, sent_ms))
 
 
 class NodesView(OrgView):
@@ -53,6 +57,19 @@ class CapacityView(OrgView):
         """Return the GPUs of each class by cluster and pool: total, free, and free next."""
         items = [row.as_dict() for row in supply_of(self.actor)]
         return Response({"items": items, "next": None, "previous": None})
+
+
+class FleetView(OrgView):
+    permissions = {"GET": P.NODES_READ}
+
+    @extend_schema(
+        responses=OpenApiTypes.OBJECT,
+        parameters=[OpenApiParameter("by", str, enum=list(GROUPS), default="model")],
+    )
+    def get(self, request: Request) -> Response:
+        """Return measurements of all GPUs by model, rack, pool or cluster; 15 seconds old at most."""
+        rows = fleet(self.actor, request.query_params.get("by") or "model")
+        return Response({"items": rows, "next": None, "previous": None})
 
 
 class GpusView(OrgView):

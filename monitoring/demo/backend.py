@@ -108,7 +108,7 @@ class SimulatedCluster:
             cpus=112 if kind == "h100" else 64,
             memory=(2048 if kind == "h100" else 512) * GIB,
             gpus=gpus,
-            labels={"rack": f"r{1 + int(name[-2:]) // 5}", "gpu": kind},
+            labels={"rack": f"r{1 + int(name.rpartition('-')[2]) // 5}", "gpu": kind},
             arch="amd64",
             driver="570.124.06",
             cuda="12.8",

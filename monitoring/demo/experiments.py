@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from experiments import artifacts, services
+from experiments import artifacts, selectors, services
 from experiments.models import Experiment, Run, RunStatus
 from monitoring.demo.datasets import png
 from monitoring.demo.history import SLUG, Action
@@ -165,16 +165,17 @@ def feed(_stop: threading.Event) -> None:
         return
     with org_scope(org.id):
         rows = Run.objects.filter(status=RunStatus.RUNNING, job=None)
-        for run in rows.select_related("owner", "experiment", "team", "org")[:10]:
+        runs = list(rows.select_related("owner", "experiment", "team", "org")[:10])
+        points = selectors.last_metrics(runs)
+        for run in runs:
             sweep = next((s for s in SWEEPS if s.name == run.experiment.name), None)
             if sweep is None or not run.params:
                 continue
-            step = int(run.tags.get("demo.step", "0")) + STEPS // 10
+            step = max((point.step or 0 for point in points[run.id].values()), default=0)
             services.log_batch(
                 actor=actor_of(run.owner).enter(org),
                 run=run,
-                metrics=_points(sweep, run.params, clock.now_ms(), step),
-                tags={"demo.step": str(step)},
+                metrics=_points(sweep, run.params, clock.now_ms(), step + STEPS // 10),
             )
 
 
@@ -240,8 +241,6 @@ def _write_run(
     left = sweep.runs - n
     name = f"{sweep.name.partition('-')[0]}-{params.get('lr', params.get('learning_rate'))}-{n + 1:03d}"
     tags = {"mlflow.source.git.commit": _COMMITS[n * len(_COMMITS) // sweep.runs]}
-    if drawn.status == RunStatus.RUNNING:
-        tags["demo.step"] = str(last * STEPS)
     if rng.random() < 0.15:
         tags["purpose"] = rng.choice(("baseline", "ablation", "candidate"))
     if n % 17 == 0:

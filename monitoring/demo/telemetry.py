@@ -29,6 +29,9 @@ COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seco
 FINE, FINE_FOR = 30.0, 3600.0  # seconds between measurements of the last hour
 AT_ONCE = 20  # attempts written in one transaction
 SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
+DETAILED = 60  # nodes with a week of measurements; others of a large fleet have a few minutes
+FEW = 300.0  # seconds
+AT_A_TIME = 250  # nodes that are measured in one round: those of a large fleet take turns
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
@@ -43,8 +46,13 @@ def write_history() -> None:
                 *_moments(now - DAYS * 86400, now - FINE_FOR, COARSE),
                 *_moments(now - FINE_FOR, now, FINE),
             ]
-            for node, gpus in _nodes(cluster):
-                points = [point for at in moments for point in _node_points(node, gpus, by_gpu, at)]
+            last = _moments(now - FEW, now, FINE)
+            for number, (node, gpus) in enumerate(_nodes(cluster)):
+                points = [
+                    point
+                    for at in (moments if number < DETAILED else last)
+                    for point in _node_points(node, gpus, by_gpu, at)
+                ]
                 series.append(f"node:{node.id.hex}", points, org_id=None)
                 store_devices(node, [_described(gpu) for gpu in gpus], "570.124.06")
             _write_curves(runs, 0.0, now)
@@ -74,10 +82,16 @@ def feed(_stop: threading.Event) -> None:
             now, runs = clock.now().timestamp(), list(runs_of(cluster))
             active = [run for run in runs if run.started <= now < run.finished]
             by_gpu = _by_gpu(active)
-            for node, gpus in _nodes(cluster):
+            for node, gpus in _turn(list(_nodes(cluster)), now):
                 points = _node_points(node, gpus, by_gpu, now)
                 store_samples(f"node:{node.id.hex}", None, round(now * 1000), points)
             _write_curves(active, now - LIVE, now)
+
+
+def _turn(nodes: list[tuple[Node, list[Gpu]]], now: float) -> list[tuple[Node, list[Gpu]]]:
+    """Return the nodes whose turn it is; all of a small cluster."""
+    rounds = -(-len(nodes) // AT_A_TIME)
+    return nodes[int(now // LIVE) % rounds :: rounds] if rounds else []
 
 
 def _moments(start: float, end: float, step: float) -> list[float]:
@@ -88,7 +102,7 @@ def _nodes(cluster: Cluster) -> Iterator[tuple[Node, list[Gpu]]]:
     gpus: dict[UUID, list[Gpu]] = defaultdict(list)
     for gpu in Gpu.objects.filter(node__cluster=cluster).order_by("index"):
         gpus[gpu.node_id].append(gpu)
-    for node in Node.objects.filter(cluster=cluster):
+    for node in Node.objects.filter(cluster=cluster).order_by("name"):
         yield node, gpus[node.id]
 
 
@@ -118,7 +132,13 @@ def _node_points(
     busy, points = 0.0, []
     for gpu in gpus:
         run = _run_on(gpu, by_gpu, at)
-        points += _gpu_points(gpu, run, at, {"gpu": str(gpu.index)})
+        labels = {"gpu": str(gpu.index)}
+        sensors = _gpu_points(gpu, run, at, labels)
+        points += sensors
+        points += [
+            series.Point(name, labels, sensors[0].at_ms, value, unit=unit)
+            for name, value, unit in _activity(gpu, sensors[0].value)
+        ]
         busy += run.recipe.use if run else 0
     share = busy / max(len(gpus), 1)
     memory = node.memory * (0.04 + 0.5 * share)
@@ -144,6 +164,24 @@ def _gpu_points(gpu: Gpu, run: Run | None, at: float, labels: dict[str, str]) ->
         ("gpu.temperature", 31 + 38 * use + 2 * noise, "degC"),
     )
     return [series.Point(n, labels, round(at * 1000), v, unit=unit) for n, v, unit in values]
+
+
+def _activity(gpu: Gpu, use: float) -> list[tuple[str, float, str]]:
+    """Return what GPM measures, on GPUs that have it."""
+    if gpu.type != "h100":
+        return []
+    noise = use * 10 % 1
+    return [
+        ("gpu.sm.active", use * (0.78 + 0.05 * noise), "ratio"),
+        ("gpu.tensor.active", use * (0.41 + 0.05 * noise), "ratio"),
+        ("gpu.memory.bandwidth", use * (0.36 + 0.05 * noise), "ratio"),
+        ("gpu.clock.sm", (1980 if use else 345) * 1e6, "Hz"),
+        ("gpu.clock.memory", 2619e6, "Hz"),
+        ("gpu.pcie.sent", use * (2.1 + noise) * 1e9, "bytes/s"),
+        ("gpu.pcie.received", use * (3.4 + noise) * 1e9, "bytes/s"),
+        ("gpu.nvlink.sent", use * (38 + 9 * noise) * 1e9, "bytes/s"),
+        ("gpu.nvlink.received", use * (38 + 9 * noise) * 1e9, "bytes/s"),
+    ]
 
 
 def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:

@@ -7,18 +7,22 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, TypeGuard
 from uuid import UUID
 
 from clusters.models import Node
 from clusters.services.devices import store_devices
 from clusters.services.mig_progress import take_report, work_for
+from jobs.dispatch.gpu_errors import ended_late
+from jobs.dispatch.lifecycle import explain_late
 from jobs.models import Attempt
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound, QuotaExceeded
 from portal.core.events import EventRecord, record_all
 from portal.core.messages import Message
+from portal.series.points import series_key
 from schedulers.images.config import arch_name
 from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
@@ -30,28 +34,26 @@ _VERSION, _ARCH = (
     re.compile(r"(?!none)[a-z0-9_]{2,20}\Z"),
 )
 MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
+MOST_TIMES = 600
 FUTURE_MS = 10 * 60_000
+SKEW_MS, MOST_SKEW_MS = 5_000, 100 * 366 * 86_400_000  # clocks that are further off are corrected
+# Decimals that are kept: sensors are less exact, and noise does not compress.
+_DIGITS = {"ratio": 4, "W": 1, "degC": 1, "bytes/s": -4}
 
 
-def ingest(body: Mapping[str, Any]) -> dict[str, Any]:
+def ingest(body: Mapping[str, Any], sent_ms: int | None = None) -> dict[str, Any]:
     """Store one batch. Idempotent, so a batch may be sent again.
 
-    Returns `accepted`, the number of points, and `work` if the agent is to partition GPUs. Raises
+    Returns `accepted`, the number of points, and `work` if the agent is to partition GPUs.
+    `sent_ms` is the node's time of sending. Times of a node whose clock is off are corrected. Raises
     InvalidInput, and NotFound for a node that no cluster has reported.
     """
-    at = _time(body.get("at"))
+    shift = _shift(body.get("facts"), sent_ms)
+    at = _time(body.get("at"), shift)
+    if "times" in body:
+        return _ingest_columns(body, at, shift)
     with platform_scope("agents report machines, which no tenant owns"):
-        node = (
-            Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at").first()
-        )
-        if node is None:
-            raise NotFound(
-                Message(
-                    "No cluster has a node {x}. It appears once the inventory of its cluster "
-                    "reports it.",
-                    x=repr(str(body.get("node"))[:80]),
-                )
-            )
+        node = _node(body)
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
             (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))
         ]
@@ -67,7 +69,11 @@ def ingest(body: Mapping[str, Any]) -> dict[str, Any]:
         total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
-        work = _mig_work(node, body.get("facts"))
+        return _answer(node, body, total)
+
+
+def _answer(node: Node, body: Mapping[str, Any], total: int) -> dict[str, Any]:
+    work = _mig_work(node, body.get("facts"))
     return {"accepted": total, **({"work": work} if work else {})}
 
 
@@ -78,6 +84,106 @@ def _mig_work(node: Node, facts: Any) -> dict[str, Any] | None:
         return None
     take_report(node, mig.get("report"))
     return work_for(node)
+
+
+def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, Any]:
+    """Store a batch of several times, which agents send that measure every second.
+
+    `times` are Unix milliseconds in increasing order, the last of which is `at`; each of `columns` is
+    [name, labels, unit, values] with one value per time, null where there is none. A sample of a job
+    has a time of its own, `at`.
+    """
+    times = body["times"]
+    if (
+        not isinstance(times, list)
+        or not 0 < len(times) <= MOST_TIMES
+        or any(not isinstance(t, int) or isinstance(t, bool) or t <= 0 for t in times)
+        or any(b <= a for a, b in pairwise(times))
+        or times[-1] + shift != at
+    ):
+        raise InvalidInput.at(
+            "times", f"must be 1 to {MOST_TIMES} increasing times that end at `at`"
+        )
+    columns = _columns(body.get("columns"), len(times))
+    with platform_scope("agents report machines, which no tenant owns"):
+        node = _node(body)
+        times = [t + shift for t in times]
+        owner = f"node:{node.id.hex}"
+        try:
+            series.append_batch(owner, times, columns)
+        except QuotaExceeded as error:
+            raise InvalidInput.at("columns", error.message) from error
+        if streams.is_watched(topic := f"metrics:{owner}"):
+            keys = [series_key(column.name, column.labels) for column in columns]
+            for row, t in enumerate(times):
+                values = {
+                    key: column.values[row]
+                    for key, column in zip(keys, columns, strict=True)
+                    if column.values[row] is not None
+                }
+                streams.publish(topic, {"t": t, "values": values})
+        total = sum(len(times) - column.values.count(None) for column in columns)
+        for attempt, samples in _jobs(body.get("jobs")):
+            points = [_named(attempt, node, point) for point in _points(at, samples, shift)]
+            total += store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at, points)
+        _store_facts(node, body.get("facts"))
+        _record_events(node, body.get("events"))
+        return _answer(node, body, total)
+
+
+def _columns(columns: Any, count: int) -> list[series.Column]:
+    if not isinstance(columns, list) or len(columns) > MAX_SAMPLES:
+        raise InvalidInput.at("columns", f"must be a list of at most {MAX_SAMPLES}")
+    found = []
+    for number, column in enumerate(columns):
+        try:
+            name, labels, unit, values = column
+        except (TypeError, ValueError):
+            raise InvalidInput.at(
+                f"columns[{number}]", "must be [name, labels, unit, values]"
+            ) from None
+        is_named = isinstance(name, str) and _NAME.match(name) and isinstance(labels, dict)
+        if not is_named or len(labels) > 8 or not isinstance(unit, str) or not unit.isprintable():
+            raise InvalidInput.at(f"columns[{number}]", "needs a name, few labels and a unit")
+        if not isinstance(values, list) or len(values) != count:
+            raise InvalidInput.at(f"columns[{number}]", "needs one value per time")
+        if any(value is not None and not _is_finite(value) for value in values):
+            raise InvalidInput.at(f"columns[{number}]", "needs finite numbers, or null")
+        named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
+        digits = _DIGITS.get(unit)
+        if digits is not None:
+            values = [value if value is None else round(value, digits) for value in values]
+        found.append(series.Column(name, named, unit[:20], values))
+    return found
+
+
+def _node(body: Mapping[str, Any]) -> Node:
+    rows = Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at")
+    if (node := rows.first()) is None:
+        raise NotFound(
+            Message(
+                "No cluster has a node {x}. It appears once the inventory of its cluster "
+                "reports it.",
+                x=repr(str(body.get("node"))[:80]),
+            )
+        )
+    return node
+
+
+def store_report(
+    node: Node,
+    points: Sequence[series.Point],
+    *,
+    source: str,
+    facts: Mapping[str, Any],
+    events: Sequence[Mapping[str, Any]],
+) -> int:
+    """Store what a telemetry source read about a node; return the number of points."""
+    newest = max((point.at_ms for point in points), default=0)
+    total = store_samples(f"node:{node.id.hex}", None, newest, points)
+    _store_facts(node, facts, source)
+    _record_events(node, events, source)
+    return total
 
 
 def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
@@ -94,15 +200,17 @@ def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[ser
             series.append(owner, points, org_id=org_id)
         except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
-        streams.publish(f"metrics:{owner}", {"t": at, "values": {p.key: p.value for p in points}})
+        values = {p.key: p.value for p in points if p.at_ms == at}
+        streams.publish(f"metrics:{owner}", {"t": at, "values": values})
     return len(points)
 
 
-def _store_facts(node: Node, facts: Any) -> None:
+def _store_facts(node: Node, facts: Any, source: str = "") -> None:
     """Store architecture and driver versions, which decide whether an image can run on the node.
 
     For clusters whose scheduler does not report them, they are the only source. Devices are stored
-    when their description has changed since the last batch.
+    when their description has changed since the last batch. A `source` does not know all about
+    them, unlike an agent.
     """
     if not isinstance(facts, dict):
         return
@@ -126,16 +234,18 @@ def _store_facts(node: Node, facts: Any) -> None:
     mig = facts.get("mig")
     if isinstance(mig, dict) and mig.get("is_allowed") is True:
         reported["mig"] = "allowed"
+    if source:
+        reported["source"] = source
     if isinstance(gpus, list):
         described = json.dumps([gpus, reported.get("driver", "")], sort_keys=True)
         reported["devices"] = sha256(described.encode()).hexdigest()[:16]
         if reported["devices"] != node.told.get("devices"):
-            store_devices(node, gpus, reported.get("driver", ""))
+            store_devices(node, gpus, reported.get("driver", ""), is_partial=bool(source))
     if reported != node.told:
         Node.objects.filter(id=node.id).update(told=reported)
 
 
-def _points(at: int, samples: Any) -> Iterable[series.Point]:
+def _points(at: int, samples: Any, shift: int = 0) -> Iterable[series.Point]:
     for number, sample in enumerate(_listed("samples", samples, MAX_SAMPLES)):
         name, value, labels, unit = (
             sample.get("name"),
@@ -151,6 +261,7 @@ def _points(at: int, samples: Any) -> Iterable[series.Point]:
             )
         if not unit.isprintable():
             raise InvalidInput.at(f"samples[{number}].unit", f"{name}: must be printable text")
+        when = _time(sample["at"], shift) if "at" in sample else at
         named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
         try:
             series.canonical(named)
@@ -158,7 +269,7 @@ def _points(at: int, samples: Any) -> Iterable[series.Point]:
             raise InvalidInput.at(
                 f"samples[{number}].labels", f"{name}: {error.data['errors'][0]['message']}"
             ) from error
-        yield series.Point(name=name, labels=named, at_ms=at, value=float(value), unit=unit[:20])
+        yield series.Point(name=name, labels=named, at_ms=when, value=float(value), unit=unit[:20])
 
 
 def _is_finite(value: Any) -> TypeGuard[float]:
@@ -179,18 +290,27 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
     return [(attempt, samples[attempt.id]) for attempt in rows]
 
 
-def _record_events(node: Node, events: Any) -> None:
+def _record_events(node: Node, events: Any, who: str = "agent") -> None:
+    found = _listed("events", events, 200)
     record_all(
         EventRecord(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
             None,
             "node",
             node.id,
-            "agent",
-            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)},
+            who,
+            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)}
+            | ({"jobs": jobs} if (jobs := _keys(e.get("jobs"))) else {}),
         )
-        for e in _listed("events", events, 200)
+        for e in found
     )
+    if any(e.get("kind") == "xid" for e in found):
+        explain_late(ended_late(node.cluster_id, node.name))
+
+
+def _keys(jobs: Any) -> list[str]:
+    """Return the keys of attempts among the agent's jobs."""
+    return [key for key in jobs[:50] if _KEY.match(str(key))] if isinstance(jobs, list) else []
 
 
 def _listed(name: str, value: Any, most: int) -> Sequence[Mapping[str, Any]]:
@@ -205,9 +325,27 @@ def _listed(name: str, value: Any, most: int) -> Sequence[Mapping[str, Any]]:
     return value
 
 
-def _time(at: Any) -> int:
-    if not isinstance(at, int) or isinstance(at, bool) or not 0 < at < clock.now_ms() + FUTURE_MS:
+def _shift(facts: Any, sent_ms: int | None) -> int:
+    """Return by how many ms the times of a batch are corrected: 0 if the node's clock is right.
+
+    `facts.clock_skew` is how far the portal's clock was ahead, in seconds, when the batch was taken.
+    An agent that has not reached the portal yet does not know it: then the time of sending tells.
+    """
+    skew = facts.get("clock_skew") if isinstance(facts, dict) else None
+    if not isinstance(skew, bool) and _is_finite(skew):
+        shift = skew * 1000
+    else:
+        shift = clock.now_ms() - sent_ms if sent_ms else 0
+    return round(shift) if SKEW_MS < abs(shift) < MOST_SKEW_MS else 0
+
+
+def _time(at: Any, shift: int = 0) -> int:
+    if (
+        not isinstance(at, int)
+        or isinstance(at, bool)
+        or not 0 < at + shift < clock.now_ms() + FUTURE_MS
+    ):
         raise InvalidInput.at(
             "at", "must be Unix milliseconds, not in the future: check the node's clock"
         )
-    return at
+    return at + shift

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from clusters.free_capacity import FreeGpus
 from monitoring import devices
 from monitoring.capacity import supply_of
+from monitoring.fleet import GROUPS, fleet
 from monitoring.lists import DEVICES
 from monitoring.node_page import event_line
 from monitoring.nodes import jobs_of_all
@@ -68,6 +69,25 @@ def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:
         "whole": best.whole,
         "whole_gpus": best.whole_gpus,
     }
+
+
+@page(P.NODES_READ)
+def fleet_page(request: Any) -> HttpResponse:
+    """Show measurements of all GPUs, summed up by model, rack, pool or cluster."""
+    asked = request.GET.get("by", "")
+    by = asked if asked in GROUPS else "model"
+    return render(
+        request,
+        "monitoring/fleet.html",
+        {
+            "page_title": Message("Fleet"),
+            "crumbs": [(Message("Capacity"), f"/{request.org.slug}/capacity")],
+            "groups": [(key, label, f"?by={key}") for key, label in GROUPS.items()],
+            "by": by,
+            "title": GROUPS[by],
+            "rows": fleet(request.actor, by),
+        },
+    )
 
 
 @page(DEVICES.permission)

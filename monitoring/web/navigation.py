@@ -22,4 +22,13 @@ ENTRIES = (
     ),
     Entry(Group.PLATFORM, _("GPU partitioning"), "mig-plans", "slices", P.CLUSTERS_READ, 32, "m"),
     Entry(Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"),
+    Entry(
+        Group.PLATFORM,
+        _("Telemetry"),
+        "platform-telemetry",
+        "telemetry",
+        P.CLUSTERS_READ,
+        32,
+        "t",
+    ),
 )

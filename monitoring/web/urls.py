@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from monitoring.web import capacity, mig, platform, pool_requests, views
+from monitoring.web import capacity, mig, platform, pool_requests, sources, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
@@ -11,10 +11,13 @@ platform_pages = [
     path("capacity", capacity.platform_capacity, name="platform-capacity"),
     path("mig", mig.mig_plans, name="mig-plans"),
     path("mig/<uuid:plan>", mig.mig_plan, name="mig-plan"),
+    path("telemetry", sources.sources, name="platform-telemetry"),
+    path("telemetry/<str:source>", sources.source, name="platform-telemetry-source"),
 ]
 urlpatterns = [
     path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/capacity", capacity.capacity, name="capacity"),
+    path("<slug:org>/fleet", capacity.fleet_page, name="fleet"),
     path("<slug:org>/gpus", capacity.gpus, name="gpus"),
     path("<slug:org>/gpus/<str:uuid>", capacity.gpu, name="gpu"),
     path("<slug:org>/pool-requests", pool_requests.pool_requests, name="pool-requests"),

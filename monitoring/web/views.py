@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from clusters.health.selectors import node_health
 from clusters.services.drain import may_drain
 from clusters.web.cluster import take_undo
 from monitoring import nodes as rows
@@ -24,6 +25,10 @@ RANGES = (
     ("1h", Message("1 hour"), HOUR_MS),
     ("24h", Message("24 hours"), 24 * HOUR_MS),
     ("7d", Message("7 days"), 7 * 24 * HOUR_MS),
+)
+CHARTS = (
+    "gpu.utilization,gpu.memory.used,gpu.power,gpu.temperature,cpu.utilization,memory.used,"
+    "disk.used,disk.read,disk.write,net.rx,net.tx,cpu.load1"
 )
 
 
@@ -89,9 +94,12 @@ def _node_page(
             "may_read": request.actor.may(P.CLUSTERS_READ),
             "can_drain": may_drain(found.cluster),
             "is_drained": found.is_drained,
+            "health": node_health(found),
+            "gpu_links": dict(found.devices.values_list("index", "uuid")),
             "undo": take_undo(request, found),
             "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
             "range": chosen,
+            "history_names": CHARTS,
             "here": f"{request.path}?{here}",
             "chart_sources": [
                 {

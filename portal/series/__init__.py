@@ -3,16 +3,23 @@
 from portal.series.points import Point, SeriesData
 
 __all__ = [
+    "Column",
     "Point",
     "SeriesData",
     "append",
+    "append_batch",
     "canonical",
     "compact",
+    "compact_batches",
     "delete",
+    "downsample",
     "history",
     "last_step",
     "latest",
+    "latest_at_least",
     "latest_of",
+    "latest_sums",
+    "latest_times",
     "names",
     "prune",
     "query",
@@ -23,7 +30,7 @@ __all__ = [
 # Load lazily: models can only be imported once Django is ready.
 def __getattr__(name: str):  # type: ignore[no-untyped-def]
     if name in __all__:
-        from portal.series import reading, store
+        from portal.series import batches, reading, store
 
-        return getattr(store, name, None) or getattr(reading, name)
+        return getattr(store, name, None) or getattr(batches, name, None) or getattr(reading, name)
     raise AttributeError(name)

@@ -50,6 +50,8 @@ class Chunk(models.Model):
     data = models.BinaryField()
     # Extremes of a packed chunk, for long time ranges.
     coarse = models.BinaryField(null=True)
+    # Of downsampled points: the length of their periods in ms; 0: as measured.
+    step_ms = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         indexes = [
@@ -64,3 +66,37 @@ class Chunk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.series_id} {self.start_ms}–{self.end_ms}"
+
+
+class Batch(models.Model):
+    """Values of many series of an owner at the same times, as an agent sent them.
+
+    A node with 100 series at 1 Hz would otherwise change 100 open chunks each second. Compaction
+    turns batches into chunks. Written only by `portal.series.batches`.
+    """
+
+    owner = models.CharField(max_length=60)
+    start_ms = models.BigIntegerField()
+    end_ms = models.BigIntegerField()
+    count = models.PositiveIntegerField()  # of times
+    data = models.BinaryField()
+
+    class Meta:
+        indexes = [models.Index(fields=["owner", "end_ms"], name="batch_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.owner} {self.start_ms}–{self.end_ms}"
+
+
+class LatestBatch(models.Model):
+    """The last values of the newest batch of an owner, with the names of their series.
+
+    `Series.last_value` follows when batches are compacted.
+    """
+
+    owner = models.CharField(max_length=60, primary_key=True)
+    at_ms = models.BigIntegerField()
+    data = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.owner} {self.at_ms}"

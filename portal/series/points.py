@@ -1,8 +1,10 @@
 """Points of series and their binary format. Pure functions.
 
-A packed chunk has three columns, compressed together: times as deltas of 64-bit Unix milliseconds,
-values as 64-bit floats (including NaN and infinities), and steps as 64-bit deltas. A raw chunk is
-the byte RAW and then rows in the order of their arrival, so that the database can append to it.
+A packed chunk has three columns, compressed together: times (Unix milliseconds) and steps as
+differences, and values as differences of decimals where they have few digits, else as 64-bit floats
+(including NaN and infinities). The bytes of each column are ordered by their significance. Chunks
+before this format are compressed arrays of 64-bit numbers. A raw chunk is the byte RAW and then rows
+in the order of their arrival, so that the database can append to it.
 """
 
 from __future__ import annotations
@@ -13,16 +15,19 @@ import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate, groupby, pairwise
-from math import isfinite, isnan, nan
+from itertools import accumulate, groupby, pairwise, repeat
+from math import copysign, gcd, isfinite, isnan, nan
 from typing import Any, NamedTuple, TypeVar
 
 import zstandard
 
 T = TypeVar("T")
 NO_STEP = -(2**62)
-RAW = b"\0"  # compressed data begins with another byte
+RAW = b"\0"  # zstd's data begins with another byte
+PACKED = b"\1"  # then exponent (or FLOATS) and divisor of the values, and compressed columns
+FLOATS, MOST_DECIMALS, MOST_WHOLE = 255, 4, 2.0**53
 _ROW = struct.Struct("<qqd")
+_HEAD = struct.Struct("<BQ")
 
 
 class Point(NamedTuple):
@@ -77,17 +82,83 @@ Row = tuple[int, int, float]  # (step or NO_STEP, Unix ms, value)
 
 def pack(rows: Sequence[Row]) -> bytes:
     """Pack rows, in their order, into compressed columns."""
+    values = [r[2] for r in rows]
+    exponent, whole = _as_decimals(values)
+    divisor = gcd(*whole) or 1 if whole is not None else 1  # of bytes often 2^20
+    try:
+        columns = [
+            _zigzag(_differences([r[1] for r in rows])),
+            _zigzag(_differences([r[0] for r in rows])),
+            array("d", values)
+            if whole is None
+            else _zigzag(_differences([n // divisor for n in whole])),
+        ]
+    except OverflowError:  # differences of more than 63 bits
+        return _pack_plainly(rows)
+    body = codec(zstandard.ZstdCompressor).compress(b"".join(map(_by_significance, columns)))
+    return PACKED + _HEAD.pack(exponent, divisor) + body
+
+
+def _pack_plainly(rows: Sequence[Row]) -> bytes:
     columns = (
         array("q", _differences([r[1] for r in rows])),
         array("d", [r[2] for r in rows]),
         array("q", _differences([r[0] for r in rows])),
     )
-    return _codec(zstandard.ZstdCompressor).compress(
-        b"".join(_little(c).tobytes() for c in columns)
+    return codec(zstandard.ZstdCompressor).compress(b"".join(_little(c).tobytes() for c in columns))
+
+
+def _as_decimals(values: Sequence[float]) -> tuple[int, list[int] | None]:
+    """Return an exponent and whole numbers that are exactly the values times ten to the exponent.
+
+    Sensors have few digits, and whole numbers compress to a third of floats. Without such an
+    exponent: FLOATS and None.
+    """
+    head = values[:16]
+    for exponent in range(MOST_DECIMALS + 1):
+        scale = 10.0**exponent
+        if not all(map(_is_decimal, head, repeat(scale))):
+            continue
+        if all(map(_is_decimal, values, repeat(scale))):
+            return exponent, [round(v * scale) for v in values]
+    return FLOATS, None
+
+
+def _is_decimal(value: float, scale: float) -> bool:
+    scaled = value * scale
+    return (
+        -MOST_WHOLE < scaled < MOST_WHOLE
+        and round(scaled) / scale == value
+        and bool(value or copysign(1, value) > 0)
     )
 
 
-def _codec(kind: type[T]) -> T:
+def _zigzag(numbers: Sequence[int]) -> array[int]:
+    """Return whole numbers without sign, so that small ones have leading zeros. Raises OverflowError."""
+    return array("Q", [(n << 1) ^ (n >> 63) for n in numbers])
+
+
+def _by_significance(column: array[Any]) -> bytes:
+    """Return the lowest bytes of all numbers, then the next, since bytes of one rank are alike."""
+    data = _little(column).tobytes()
+    return b"".join([data[rank::8] for rank in range(8)])
+
+
+def _from_significance(data: bytes, code: str) -> array[Any]:
+    count = len(data) // 8
+    joined = bytearray(len(data))
+    for rank in range(8):
+        joined[rank::8] = data[rank * count : (rank + 1) * count]
+    column = array(code)
+    column.frombytes(bytes(joined))
+    return _little(column)
+
+
+def _signed(column: array[int]) -> Iterable[int]:
+    return accumulate([(n >> 1) ^ -(n & 1) for n in column])
+
+
+def codec(kind: type[T]) -> T:
     """Return this thread's compressor or decompressor: making one takes as long as a small chunk."""
     found = getattr(_local, kind.__name__, None)
     if found is None:
@@ -108,7 +179,9 @@ def unpack(data: bytes) -> list[Row]:
     """Return the rows of a chunk, packed or raw, in order and each once."""
     if data.startswith(RAW):
         return merged(_ROW.iter_unpack(memoryview(data)[len(RAW) :]))
-    raw = _codec(zstandard.ZstdDecompressor).decompress(data)
+    if data.startswith(PACKED):
+        return _unpack_decimals(data)
+    raw = codec(zstandard.ZstdDecompressor).decompress(data)
     count = len(raw) // 24
     times, values, steps = array("q"), array("d"), array("q")
     times.frombytes(raw[: count * 8])
@@ -117,6 +190,21 @@ def unpack(data: bytes) -> list[Row]:
     return list(
         zip(accumulate(_little(steps)), accumulate(_little(times)), _little(values), strict=True)
     )
+
+
+def _unpack_decimals(data: bytes) -> list[Row]:
+    exponent, divisor = _HEAD.unpack_from(data, len(PACKED))
+    raw = codec(zstandard.ZstdDecompressor).decompress(data[len(PACKED) + _HEAD.size :])
+    size = len(raw) // 3
+    times = _signed(_from_significance(raw[:size], "Q"))
+    steps = _signed(_from_significance(raw[size : 2 * size], "Q"))
+    values: Iterable[float]
+    if exponent == FLOATS:
+        values = _from_significance(raw[2 * size :], "d")
+    else:
+        scale = 10.0**exponent
+        values = [n * divisor / scale for n in _signed(_from_significance(raw[2 * size :], "Q"))]
+    return list(zip(steps, times, values, strict=True))
 
 
 def merged(*parts: Iterable[Row]) -> list[Row]:

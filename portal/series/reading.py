@@ -14,9 +14,10 @@ from math import isnan
 from statistics import median
 from typing import Any
 
-from django.db.models import Case, F, Max, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, F, Max, Q, QuerySet, Sum, When
 
-from portal.series.models import Chunk, Series
+from portal.series.batches import latest_in_batches, latest_values, rows_between
+from portal.series.models import Batch, Chunk, Series
 from portal.series.points import (
     NO_STEP,
     Row,
@@ -81,6 +82,12 @@ def query(
     }
     rows = _read_exact(chunks.exclude(series__in=long), start_ms, end_ms)
     coarse = _read_coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
+    for pk, more in rows_between([owner], {row.pk for row in series}, start_ms, end_ms).items():
+        if pk in long and more:
+            part = _ChunkRows(more[0][1], more[-1][1], len(more), more)
+            coarse.setdefault(pk, []).append(part)
+        elif more:
+            rows[pk] = merged(rows.get(pk, []), more)
     # Find gaps before thinning, which widens the spacing.
     drawn = {pk: split_at_gaps(found, gap_ms or gap_of(found)) for pk, found in rows.items()}
     drawn |= {pk: split(_with_gaps(found)) for pk, found in coarse.items()}
@@ -106,7 +113,7 @@ def latest(owner: str) -> dict[str, dict[str, Any]]:
 
 
 def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the last points of many owners in one query, by owner."""
+    """Return the last points of many owners in two queries, by owner."""
     found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
     for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
         labels = json.loads(row.labels)
@@ -117,7 +124,68 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
             "at": row.last_at,
             "value": row.last_value,
         }
+    for owner, newest in latest_in_batches(found).items():
+        for key, value in newest.items():
+            known = found[owner].get(key)
+            if known is None or known["at"] <= value["at"]:
+                found[owner][key] = value
     return found
+
+
+def latest_sums(
+    prefix: str, names: Collection[str], since_ms: int
+) -> dict[str, dict[str, tuple[int, float, float]]]:
+    """Return number, sum and maximum of the last values since a time, by owner and name.
+
+    Of owners that begin with `prefix`. Two statements; the database adds up what is not in batches.
+    """
+    rows = Series.objects.filter(
+        owner__startswith=prefix,
+        name__in=names,
+        last_at__gte=since_ms,
+        last_value__isnull=False,
+    )
+    found: dict[str, dict[str, tuple[int, float, float]]] = defaultdict(dict)
+    sums = rows.order_by().values_list("owner", "name")
+    for owner, name, n, total, most in sums.annotate(
+        n=Count("id"), total=Sum("last_value"), most=Max("last_value")
+    ):
+        found[owner][name] = (n, total, most)
+    in_batches: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for owner, name, value in latest_values(prefix, names, since_ms):
+        in_batches[owner, name].append(value)
+    for (owner, name), values in in_batches.items():
+        found[owner][name] = (len(values), sum(values), max(values))
+    return found
+
+
+def latest_times(owners: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """Return the time of the latest point (Unix ms) of any of these series, by owner."""
+    rows = Series.objects.filter(owner__in=owners, name__in=names).order_by()
+    return dict(rows.values_list("owner").annotate(Max("last_at")))
+
+
+def latest_at_least(
+    owners: Sequence[str], least: Mapping[str, float], since_ms: int
+) -> list[tuple[str, str, dict[str, str], float]]:
+    """Return owner, name, labels and value of last points that reach the value of their name.
+
+    Older points than `since_ms` are left out. One statement, whatever the number of owners.
+    """
+    if not owners or not least:
+        return []
+    reached = Q()
+    for name, value in least.items():
+        reached |= Q(name=name, last_value__gte=value)
+    rows = Series.objects.filter(
+        reached, owner__in=owners, name__in=list(least), last_at__gte=since_ms
+    )
+    return [
+        (owner, name, json.loads(labels), value or 0.0)
+        for owner, name, labels, value in rows.order_by().values_list(
+            "owner", "name", "labels", "last_value"
+        )
+    ]
 
 
 def last_step(owner: str) -> int | None:
@@ -134,7 +202,7 @@ def sums_by_period(
 ) -> dict[str, dict[str, Sums]]:
     """Add up the points of each series of this name by period, by owner and labels (JSON).
 
-    Periods begin at multiples of `period_ms`. One statement. A series without points is left out.
+    Periods begin at multiples of `period_ms`. Two statements, with batches four. A series without points is left out.
     """
     rows = Chunk.objects.filter(
         series__owner__in=owners,
@@ -146,6 +214,15 @@ def sums_by_period(
     parts: dict[tuple[str, str], list[list[Row]]] = defaultdict(list)
     for owner, labels, data in rows.values_list("series__owner", "series__labels", "data"):
         parts[owner, labels].append(unpack(bytes(data)))
+    if Batch.objects.filter(owner__in=owners, end_ms__gte=start_ms, start_ms__lt=end_ms).exists():
+        places = {
+            pk: (owner, labels)
+            for pk, owner, labels in Series.objects.filter(owner__in=owners, name=name).values_list(
+                "id", "owner", "labels"
+            )
+        }
+        for pk, more in rows_between(owners, places, start_ms, end_ms).items():
+            parts[places[pk]].append(more)
     found: dict[str, dict[str, Sums]] = defaultdict(dict)
     for (owner, labels), chunks in parts.items():
         # Several chunks may hold a point twice.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import isfinite, isnan, nan
+from statistics import fmean
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from portal.series.points import NO_STEP, RAW, Point, Row, coarse, encode, merge
 OPEN = 256
 # Points of a chunk made by compaction.
 FULL = 8192
+COUNTS = ("count", "code")  # units of series whose peaks matter
 MOST_CURVES = 10_000  # per owner
 _IDLE_MS = 3_600_000
 # Attempts to create series while others prune or create the same.
@@ -70,7 +72,7 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
     if connection.vendor == "postgresql" and _append_at_once(owner, parts):
         return
     with transaction.atomic():
-        series = _series(owner, units, org_id)
+        series = ensure_series(owner, units, org_id)
         if connection.vendor == "postgresql":
             _append_at_once(owner, parts)
         else:
@@ -211,6 +213,53 @@ def canonical(labels: Mapping[str, str]) -> str:
     return text
 
 
+def packed_chunks(series_id: int, rows: list[Row], step_ms: int = 0) -> list[Chunk]:
+    """Return rows as packed chunks, which are not stored yet."""
+    return [
+        _packed(Chunk(series_id=series_id, step_ms=step_ms), rows[at : at + FULL])
+        for at in range(0, len(rows), FULL)
+    ]
+
+
+def downsample(
+    before_ms: int, step_ms: int, *, prefix: str, most: int = 500, wait_ms: int = 86_400_000
+) -> int:
+    """Replace points before a time by one per period, the mean; of counts the highest.
+
+    Of owners that begin with `prefix`, for series that have `wait_ms` of such points. The point is
+    in the middle of its period. Returns the number of series; at most `most`.
+    """
+    due = Chunk.objects.filter(
+        step_ms=0, end_ms__lt=before_ms - wait_ms, series__owner__startswith=prefix
+    )
+    found = list(due.order_by().values_list("series_id", flat=True).distinct()[:most])
+    for series_id in found:
+        _downsample(series_id, before_ms, step_ms)
+    return len(found)
+
+
+@transaction.atomic
+def _downsample(series_id: int, before_ms: int, step_ms: int) -> None:
+    series = Series.objects.select_for_update().filter(id=series_id).first()
+    chunks = list(
+        Chunk.objects.select_for_update()
+        .filter(series_id=series_id, step_ms=0, end_ms__lt=before_ms)
+        .order_by("id")
+    )
+    rows = merged(*(unpack(bytes(c.data)) for c in chunks))
+    is_count = series is not None and series.unit in COUNTS
+    periods: dict[int, list[float]] = defaultdict(list)
+    for step, at, value in rows:
+        if step == NO_STEP and isfinite(value):
+            periods[at - at % step_ms].append(value)
+    made = [
+        (NO_STEP, at + step_ms // 2, max(values) if is_count else fmean(values))
+        for at, values in sorted(periods.items())
+    ]
+    Chunk.objects.filter(id__in=[c.pk for c in chunks]).delete()
+    Chunk.objects.bulk_create(packed_chunks(series_id, made, step_ms))
+
+
 def prune(before_ms: int, *, kept: Sequence[str] = ()) -> int:
     """Delete chunks that end before, and empty series; return the number of chunks.
 
@@ -231,6 +280,9 @@ def prune(before_ms: int, *, kept: Sequence[str] = ()) -> int:
 @transaction.atomic
 def delete(owner: str) -> None:
     """Delete all series of an owner."""
+    from portal.series.batches import delete_batches
+
+    delete_batches(owner)
     ids = list(
         Series.objects.select_for_update().filter(owner=owner).order_by("id").values_list("id")
     )
@@ -270,14 +322,14 @@ def compact(most: int = 200) -> int:
     small = {"is_open": False, "count__lt": FULL // 2}
     crowded = (
         Chunk.objects.filter(**small)
-        .values_list("series_id", flat=True)
+        .values_list("series_id", "step_ms")
         .annotate(n=Count("id"))
         .filter(n__gte=FULL // OPEN)
         .order_by("-n")[:most]
     )
-    for series_id in crowded:
-        _merge(series_id, **small)
-    return len({*found, *crowded})
+    for series_id, step_ms, _n in crowded:
+        _merge(series_id, **small, step_ms=step_ms)
+    return len({*found, *(series_id for series_id, *_ in crowded)})
 
 
 @transaction.atomic
@@ -290,15 +342,14 @@ def _merge(series_id: int, *which: Q, **more: Any) -> None:
         .order_by("id")[: FULL // OPEN]
     )
     rows = merged(*(unpack(bytes(c.data)) for c in chunks))
-    made = [
-        _packed(Chunk(series_id=series_id), rows[at : at + FULL])
-        for at in range(0, len(rows), FULL)
-    ]
+    step_ms = chunks[0].step_ms if chunks else 0
     Chunk.objects.filter(id__in=[c.pk for c in chunks]).delete()
-    Chunk.objects.bulk_create(made)
+    Chunk.objects.bulk_create(packed_chunks(series_id, rows, step_ms))
 
 
-def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
+def ensure_series(
+    owner: str, units: Mapping[_Name, str], org_id: UUID | None
+) -> dict[_Name, Series]:
     """Return these series, locked, and created if missing."""
     for _ in range(_ATTEMPTS):
         found = _locked(owner, units)

@@ -31,6 +31,9 @@ from schedulers.contract import (
     Poll,
     Probe,
     Rejected,
+    ReservationFacts,
+    ReservationRequest,
+    ReservationScope,
     Unavailable,
 )
 from schedulers.kubernetes import (
@@ -54,6 +57,7 @@ from schedulers.kubernetes.client import ApiError, Client, segment
 from schedulers.kubernetes.creation import Creator
 from schedulers.kubernetes.observed import JobObserver
 from schedulers.kubernetes.rendering import rendered
+from schedulers.kubernetes.reservations import NodeReservations, QuotaReservations
 from schedulers.kubernetes.settings import Config, site_of
 from schedulers.shares import share_of
 
@@ -85,16 +89,20 @@ class KubernetesBackend:
             Capability.PACKS,
             Capability.DRAIN,
             Capability.RELEASE,
+            Capability.RESERVATIONS,
             Capability.MIG_LABELS,
         }
     )
 
     @classmethod
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
-        """Return the capabilities; workspaces only if the operator named their volume."""
-        return cls.capabilities | (
-            {Capability.WORKSPACES} if options.get("workspaces_claim") else set()
-        )
+        """Return the capabilities with these settings of the operator."""
+        found = set(cls.capabilities)
+        if options.get("workspaces_claim"):
+            found.add(Capability.WORKSPACES)
+        if options.get("exclusive_pools") == "none":
+            found.discard(Capability.RESERVATIONS)
+        return frozenset(found)
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -160,7 +168,7 @@ class KubernetesBackend:
 
     def submit(self, launch: Launch) -> Handle:
         with _refusal_as_unavailable():
-            self._view.queues.check(launch.partition)
+            self._view.queues.check(pod.queue_of(launch, self.site))
         job = self._creator.create(launch, self._built(launch))
         self._view.put(job)
         return Handle(launch.key, states.native_id(job))
@@ -316,6 +324,38 @@ class KubernetesBackend:
     def resume(self, node: str) -> None:
         self._cordon(node, is_out=False, why=None)
 
+    @property
+    def reservation_scope(self) -> ReservationScope:
+        return ReservationScope.NODES if self.site.keeps_nodes else ReservationScope.GPUS
+
+    def plan_reservation(self, request: ReservationRequest) -> str:
+        if isinstance(self._reservations, QuotaReservations):
+            return self._reservations.text(request)
+        shown = ", ".join(request.nodes[:6]) + (", …" if len(request.nodes) > 6 else "")
+        return self._reservations.text(request, shown)
+
+    def reserve(self, request: ReservationRequest) -> None:
+        with _refusal_explained():
+            if isinstance(self._reservations, QuotaReservations):
+                self._creator.ensure(request.org, request.team)
+            self._reservations.reserve(request)
+
+    def unreserve(self, name: str, partition: str = "") -> None:
+        with _refusal_explained():
+            self._reservations.unreserve(name)
+
+    def reservations(self, prefix: str) -> Sequence[ReservationFacts]:
+        with _refusal_explained():
+            return self._reservations.all(prefix)
+
+    @cached_property
+    def _reservations(self) -> NodeReservations | QuotaReservations:
+        if self.site.keeps_nodes:
+            return NodeReservations(self._wire)
+        return QuotaReservations(
+            self._wire, self._view.queues, self.site.prefix, self.site.gpu_resource
+        )
+
     def mig_config(self, gpus: Sequence[GpuLayout]) -> tuple[str, str]:
         return mig.config_of(gpus)
 
@@ -463,6 +503,23 @@ def _refusal_as_unavailable() -> Iterator[None]:
     try:
         yield
     except ApiError as error:
+        raise Unavailable(str(error)) from error
+
+
+@contextmanager
+def _refusal_explained() -> Iterator[None]:
+    """Map a missing permission to Rejected with advice, other refusals to Unavailable."""
+    try:
+        yield
+    except ApiError as error:
+        if error.status == 403:
+            raise Rejected(
+                Message(
+                    "Muster's account lacks a permission: apply deploy/kubernetes-role.yaml. "
+                    "({error})",
+                    error=error,
+                )
+            ) from error
         raise Unavailable(str(error)) from error
 
 

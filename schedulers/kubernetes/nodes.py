@@ -242,6 +242,7 @@ def _kept_out(meta: Object, spec: Object, tolerations: Sequence[Mapping[str, str
         if (
             taint.get("effect") in _HIDING
             and not taint["key"].startswith("node.kubernetes.io/")
+            and taint["key"] != names.POOL  # our own, for some of our jobs
             and not tolerated(taint, tolerations)
         ):
             value = f"={taint['value']}" if taint.get("value") else ""

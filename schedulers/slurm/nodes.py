@@ -38,12 +38,12 @@ _MARKS = {"*": "NOT_RESPONDING", "$": "MAINTENANCE", "@": "REBOOT", "%": "POWERI
 
 def from_scontrol(text: str) -> list[NodeFacts]:
     """Parse lines of `scontrol show node --oneliner --details`."""
-    return [_node(_pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
+    return [_node(pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
 
 
 def qos_of_partitions(text: str) -> dict[str, str]:
     """Parse `scontrol show partition --oneliner` into the QOS of each partition that has one."""
-    rows = [_pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
+    rows = [pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
     return {
         row["PartitionName"]: _known(row.get("QoS", ""))
         for row in rows
@@ -74,7 +74,7 @@ def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
     ]
 
 
-def _pairs(line: str) -> dict[str, str]:
+def pairs(line: str) -> dict[str, str]:
     """Parse NAME=VALUE pairs; values may contain spaces (OS, Reason), names may not."""
     found = list(_PAIR.finditer(line))
     ends = [*(match.start() for match in found[1:]), len(line)]

@@ -1,6 +1,6 @@
 // Confirmation dialogs. `data-confirm` on a form or its submit button is the question; `data-yes` is
-// the confirming label where the button's own ("Cancel") would be ambiguous. Dismissing is focused by
-// default; Esc dismisses too and restores the focus.
+// the confirming label where the button's own ("Cancel") would be ambiguous, and `data-no` the other.
+// Dismissing is focused by default; Esc dismisses too and restores the focus.
 import { say } from "./words.js";
 
 const agreed = new WeakSet();
@@ -15,7 +15,8 @@ document.addEventListener(
     event.preventDefault();
     event.stopImmediatePropagation();
     const label = form.dataset.yes ?? button?.dataset.yes ?? button?.textContent.trim();
-    if (await confirmed(question, label, button?.matches(".danger"))) send(form, button);
+    const dismiss = form.dataset.no ?? button?.dataset.no;
+    if (await confirmed(question, label, button?.matches(".danger"), dismiss)) send(form, button);
   },
   true,
 );
@@ -31,7 +32,7 @@ function send(form, button) {
 }
 
 // Ask, and return whether the answer is yes.
-export function confirmed(question, label, isDangerous = false) {
+export function confirmed(question, label, isDangerous = false, dismiss = say("Cancel")) {
   const dialog = Object.assign(document.createElement("dialog"), {
     className: "ask",
     role: "alertdialog",
@@ -40,7 +41,7 @@ export function confirmed(question, label, isDangerous = false) {
   const leave = Object.assign(document.createElement("button"), {
     className: "btn",
     autofocus: true,
-    textContent: say("Cancel"),
+    textContent: dismiss,
   });
   const act = Object.assign(document.createElement("button"), {
     className: isDangerous ? "btn danger" : "btn primary",

@@ -226,3 +226,17 @@ def test_exposition_labels_parse_with_the_prometheus_parser():
     }
     assert families["muster_disk_used_bytes"].labels == {"node": "n1", "path": odd}
     assert families["muster_job_disk_used_bytes"].labels["job"] == "muster-a"
+
+
+def test_agent_with_batches_sends_several_measurements_as_columns(run, wait_for):
+    batches: list[Json] = []
+    run(Agent(quick(batch=1.2), sink=batches.append))
+    wait_for(lambda: len(batches) >= 2)
+    one = batches[0]
+    assert len(one["times"]) >= 2 and one["times"][-1] == one["at"] and "samples" not in one
+    columns = {column[0]: column for column in one["columns"]}
+    name, labels, unit, values = columns["memory.used"]
+    assert (name, labels, unit) == ("memory.used", {}, "bytes") and len(values) == len(one["times"])
+    net = columns["net.rx"][3]
+    assert net[0] is None and net[-1] is not None  # a rate has no first value
+    assert one["facts"]["cpus"] >= 1

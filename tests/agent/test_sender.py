@@ -139,7 +139,8 @@ def test_sender_respects_retry_after(portal, courier_to, wait_for, monkeypatch):
         sender._halt, "wait", lambda seconds: pauses.append(seconds) or sender._halt.set()
     )
     sender.offer(batch(0))
-    wait_for(lambda: pauses == [30.0])
+    wait_for(lambda: len(pauses) == 1)
+    assert 30.0 <= pauses[0] <= 45.0  # agents do not come back at the same moment
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ FILES = {  # of `dataset` and `checkpoint`
     "import": ["https://example.com/a.csv", "cifar", "-d"],
     "imports": ["cifar"],
     "retention": ["cifar", "--keep-last", "1"],
+    "default-retention": ["--keep-last", "1"],
     "space": ["cifar"],
     "delete": ["cifar"],
     "restore": ["cifar"],
@@ -65,6 +66,16 @@ LEAVES = {
     "lineage": ["job:{ended}"],
     "job delete-logs": ["{ended}", "--yes"],
     "idle": [],
+    "usage": ["--range", "24h"],
+    "cost show": [],
+    "cost set-budget": ["5000"],
+    "cost budgets": [],
+    "cost set-price": ["gpu", "2.50"],
+    "cost prices": [],
+    "statement issue": ["2025-12"],
+    "statement list": [],
+    "statement show": ["2025-12"],
+    "statement download": ["2025-12", "--as", "csv"],
     "tensorboard sync": ["--once"],  # refused: it works in a job only
     "experiment create": ["digits"],
     "experiment list": [],
@@ -140,11 +151,15 @@ LEAVES = {
     "node info": ["{node}"],
     "node drain": ["local", "{node}", "-m", "fan"],
     "node resume": ["local", "{node}"],
+    "node health": ["local", "{node}"],
+    "node quarantine": ["local", "{node}", "-m", "fan"],
+    "node return": ["local", "{node}"],
     "cluster list": [],
     "cluster show": ["local"],
     "cluster connect": ["again", "local"],
     "cluster change": ["local"],
     "cluster test": ["local"],
+    "cluster health": ["local", "--set", "temperature.threshold=85"],
     "cluster disable": ["local"],
     "cluster enable": ["local"],
     "cluster remove": ["local"],
@@ -161,7 +176,13 @@ LEAVES = {
     "pool create": ["all", "local", "--open"],
     "pool grant": ["all", "default"],
     "pool revoke": ["all", "default"],
+    "pool request": ["default", "--gpus", "mig-1g.10gb:2", "--until", "2030-01-01"],
+    "pool requests": [],
+    "pool decide": ["{pool_request}", "decline"],
     "pool delete": ["all"],
+    "gpu capacity": [],
+    "gpu list": [],
+    "gpu show": ["GPU-0"],  # this machine may have none
     "audit list": [],
     "audit export": ["-o", "audit.jsonl"],
     "audit chain": [],
@@ -220,6 +241,8 @@ LEAVES = {
 REFUSED = {
     "node drain",
     "node resume",
+    "node quarantine",
+    "node return",
     "cluster connect",
     "cluster remove",
     "tensorboard sync",
@@ -338,8 +361,10 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         client.runs.log(run, [point])
         client.runs.upload(run, "model/weights.bin", shell.folder / "job.yaml")
         client.models.create("default/digits", description="Handwritten digits.")
+        pool_request = client.pools.request("default", "mig-1g.10gb", 1, "2030-01-01T00:00:00Z")
     return {
         "run": run,
+        "pool_request": pool_request["id"],
         "experiment": str(int(curves) + 1),  # of `experiment create`, the next one
         "running": running,
         "ended": ended,
@@ -388,7 +413,7 @@ def test_command_with_json_prints_one_document(
     )
     assert done.returncode == (
         3
-        if name in {"job wait", "job attach"}
+        if name in {"job wait", "job attach", "gpu show"}
         else 5
         if name in REFUSED
         else 6

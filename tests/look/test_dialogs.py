@@ -60,9 +60,9 @@ def test_dialog_is_translated_and_fits_a_phone(site, page):
 @pytest.mark.parametrize(
     ("language", "yes", "no"),
     [
-        ("en", "Cancel job", "Cancel"),
-        ("ko", "작업 취소", "취소"),
-        ("ja", "ジョブをキャンセル", "キャンセル"),
+        ("en", "Cancel job", "Keep job"),
+        ("ko", "작업 취소", "작업 유지"),
+        ("ja", "ジョブをキャンセル", "ジョブを続行"),
     ],
 )
 def test_dialog_to_cancel_a_job_names_both_answers(site, page, language, yes, no):

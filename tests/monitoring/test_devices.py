@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from clusters.models import Device, Node
+from clusters.models import Device, Node, Pool
 from jobs.models import Attempt
 from monitoring.metrics.ingest import ingest
 from portal.core import clock
@@ -183,3 +183,47 @@ def test_lost_gpus_are_counted_and_found(atlas):
     assert row["unhealthy"] == 1
     page = atlas.client(atlas.ben).get("/atlas/gpus?state=lost").content.decode()
     assert "n0 / 1" in page and "n0 / 0" not in page
+
+
+def test_fleet_sums_up_gpus_by_model_rack_pool_and_cluster(story):
+    cluster = cluster_with(gpus=2, nodes=2)
+    Node.objects.filter(name="n0").update(labels={"example.com/rack": "r7"})
+    Pool.objects.create(name="main", cluster=cluster, labels={"example.com/rack": "r7"})
+    values = {"gpu.power": (100.0, 300.0), "gpu.temperature": (40.0, 80.0)}
+    samples = [on(i, name, pair[i]) for name, pair in values.items() for i in (0, 1)]
+    report(gpu(0), gpu(1), samples=[*samples, on(1, "gpu.throttled", 1.0)])
+    report(gpu(0), samples=samples)  # GPU 1 is lost, and its values are still recent
+    ben, dot = story.api(story.ben), story.api(story.dot, story.atlas)
+
+    def rows(api, by):
+        return api.get(f"/api/v1/orgs/atlas/fleet?by={by}").json()["items"]
+
+    (row,) = rows(ben, "model")
+    assert (row["name"], row["nodes"], row["gpus"], row["lost"]) == ("h100", 1, 2, 1)
+    assert (row["power"], row["temperature"], row["hottest"]) == (400.0, 60.0, 80.0)
+    assert (row["throttled"], row["sm_active"], row["utilization"]) == (1, None, None)
+    assert [row["name"] for row in rows(dot, "rack")] == ["r7"]
+    assert [row["name"] for row in rows(dot, "cluster")] == ["local"]
+    assert [row["name"] for row in rows(dot, "pool")] == ["main"] and rows(ben, "pool") == []
+    assert ben.get("/api/v1/orgs/atlas/fleet?by=color").status_code == 400
+    for by in ("model", "rack", "pool", "cluster"):
+        assert story.client(story.ben).get(f"/atlas/fleet?by={by}").status_code == 200
+    for found, asked in ((2, "rack=r7"), (0, "rack=r1"), (2, "pool=main")):
+        answer = dot.get(f"/api/v1/orgs/atlas/gpus?{asked}").json()
+        assert len(answer["items"]) == found, asked
+    assert ben.get("/api/v1/orgs/atlas/gpus?pool=main").status_code == 400  # not granted
+
+
+def test_gpu_page_says_why_clocks_are_throttled_and_what_is_measured(atlas):
+    reason = {"name": "gpu.throttle", "value": 1.0, "labels": {"gpu": "0", "reason": "hw_thermal"}}
+    values = {"gpu.clock.sm": 1.2e9, "gpu.pcie.sent": 2.0**30, "gpu.rows.failed": 1.0}
+    samples = [on(0, name, value) for name, value in values.items()]
+    report(gpu(0), samples=[*samples, on(0, "gpu.throttled", 1.0), reason])
+    page = atlas.client(atlas.ben).get("/atlas/gpus/GPU-0-0").content.decode()
+    assert "slowed by the hardware" in page and "1.2 GHz" in page and "1 GiB/s" in page
+    assert "couldn't be replaced" in page.replace("&#x27;", "'")
+    assert "share of time with any kernel" in page  # no SM activity is measured
+    report(gpu(0), samples=[on(0, "gpu.throttled", 0.0), on(0, "gpu.sm.active", 0.5)])
+    page = atlas.client(atlas.ben).get("/atlas/gpus/GPU-0-0").content.decode()
+    assert "slowed by the hardware" not in page and "SM activity" in page
+    assert "share of time with any kernel" not in page

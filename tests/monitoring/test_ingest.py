@@ -151,3 +151,15 @@ def test_ingest_stores_driver_and_architecture(owner):
 def test_ingest_ignores_malformed_facts(owner, facts):
     ingest({"node": "n0", "at": clock.now_ms(), "facts": facts})
     assert reported_facts() == {}
+
+
+def test_many_agents_with_one_token_are_not_rate_limited_and_others_are(owner, story, settings):
+    settings.MUSTER_API_RATE = 3
+    body = {"node": "n0", "at": clock.now_ms(), "samples": [sample()]}
+    for person, last in ((story.dot, 200), (story.ben, 429)):
+        client = story.api(person, story.atlas)
+        codes = [
+            client.post("/api/v1/agent/samples", body, content_type="application/json").status_code
+            for _ in range(5)
+        ]
+        assert codes[-1] == last, codes

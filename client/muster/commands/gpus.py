@@ -25,6 +25,7 @@ def show_capacity(session: Session) -> None:
             row["type"],
             f"{row['cluster']}/{row['pool']}" if row["pool"] else row["cluster"],
             f"{row['free']}/{row['total']}",
+            str(row["reserved"]),
             str(row["largest_on_one_node"]),
             ", ".join(f"{end['gpus']} in {span(now, end['at'])}" for end in row["next_free"][:2])
             or "-",
@@ -32,11 +33,47 @@ def show_capacity(session: Session) -> None:
         for row in found["items"]
     )
     table = Table(
-        ["GPU", "Cluster/pool", ">Free", ">Most on one node", "Free next"],
+        ["GPU", "Cluster/pool", ">Free", ">Reserved", ">Most on one node", "Free next"],
         rows,
         "No GPUs yet. An operator has to connect a cluster with GPUs.",
     )
     session.show(found, table, [row["type"] for row in found["items"]])
+
+
+@gpus.command("fleet")
+def show_fleet(
+    session: Session,
+    by: Annotated[str, Option(metavar="GROUP", help="model, rack, pool or cluster.")] = "model",
+) -> None:
+    """Show measurements of all GPUs, summed up by group."""
+    found: Json = {"items": session.client.gpus.fleet(by), "next": None}
+    rows = (
+        [
+            row["name"],
+            str(row["gpus"]),
+            str(row["lost"]),
+            _share(row["utilization"]),
+            _share(row["sm_active"]),
+            _share(row["memory_used"]),
+            f"{row['power'] / 1000:.1f} kW" if row["power"] is not None else "-",
+            f"{row['hottest']:.0f} °C" if row["hottest"] is not None else "-",
+            str(row["throttled"]),
+        ]
+        for row in found["items"]
+    )
+    table = Table(
+        [
+            by.capitalize(),
+            *[">GPUs", ">Lost", ">Util", ">SM", ">Memory", ">Power", ">Hottest", ">Throttled"],
+        ],
+        rows,
+        "No GPUs reported yet. Run muster-agent on the nodes.",
+    )
+    session.show(found, table, [row["name"] for row in found["items"]])
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
 
 
 @gpus.command("list")

@@ -10,9 +10,18 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.utilization.recording import record_utilization
-from monitoring.demo import datasets, experiments, history, models, telemetry
+from monitoring.demo import (
+    datasets,
+    experiments,
+    history,
+    models,
+    notifications,
+    telemetry,
+    usage,
+)
 from portal.core import clock
 from portal.core.errors import Conflict
+from workspaces.models import Organization
 
 
 class Command(BaseCommand):
@@ -23,6 +32,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--jobs", type=int, default=300, help="number of jobs (default: 300)")
+        parser.add_argument(
+            "--nodes",
+            type=int,
+            default=10,
+            help="number of nodes with 8 H100 (default: 10); 2000 shows a large fleet",
+        )
         parser.add_argument("--seed", type=int, default=1, help="seed of the simulation")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -30,6 +45,7 @@ class Command(BaseCommand):
             demo = history.create(
                 options["jobs"],
                 seed=options["seed"],
+                nodes=(options["nodes"], 8),
                 plans=(
                     lambda org: datasets.plan(org, options["seed"]),
                     lambda org: experiments.plan(org, options["seed"]),
@@ -44,6 +60,9 @@ class Command(BaseCommand):
         self.stdout.write("Writing the measurements of GPUs and jobs …")
         telemetry.write_history()
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
+        self.stdout.write("Writing the ledger and the usage …")
+        usage.create(demo.org)
+        notifications.write(Organization.objects.get(slug=demo.org.slug))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
         )

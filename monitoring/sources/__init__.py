@@ -1,0 +1,1 @@
+"""Read GPU measurements from dcgm-exporters and from Prometheus."""
