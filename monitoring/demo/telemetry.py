@@ -30,6 +30,7 @@ FINE, FINE_FOR = 30.0, 3600.0  # seconds between measurements of the last hour
 AT_ONCE = 20  # attempts written in one transaction
 SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
+WORN = ("dgx-07", "3")  # a GPU with a replaced memory row, for the health of its node
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -128,6 +129,8 @@ def _node_points(
         ("memory.total", float(node.memory), "bytes"),
     )
     at_ms = round(at * 1000)
+    if node.name == WORN[0]:
+        points.append(series.Point("gpu.rows.pending", {"gpu": WORN[1]}, at_ms, 1.0, unit="ratio"))
     return points + [series.Point(n, {}, at_ms, v, unit=unit) for n, v, unit in values]
 
 
