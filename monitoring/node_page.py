@@ -72,26 +72,25 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
                 why = why_text(data["check"], data.get("gpu"), data.get("params") or {})
             return {"shape": SHAPES[state], "text": Message.joined(". ", (word, why))}
         case "node.xid":
-            return _xid_line(data)
+            text, action, is_fault = _xid_words(data)
+            return {
+                "shape": "failed" if is_fault else "unknown",
+                "text": Message.joined(". ", (text, action)) if action else text,
+            }
         case _:
             return {"shape": "queued", "text": str(data.get("kind", kind))}
 
 
-def _xid_line(data: Mapping[str, Any]) -> dict[str, Any]:
-    told, action = str(data.get("meaning", "")), str(data.get("action", ""))
-    code = data.get("code")
-    known = xid_of(code if isinstance(code, int) else 0, told, action)
+def _xid_words(data: Mapping[str, Any]) -> tuple[Message, str, bool]:
+    """Return what happened, what to do, and whether the hardware is at fault."""
+    told, code = str(data.get("meaning", "")), data.get("code")
+    known = xid_of(code if isinstance(code, int) else 0, told, str(data.get("action", "")))
     text = Message(
         "XID {code} on GPU {gpu}: {meaning}",
         code=data.get("code", "?"),
         gpu=data.get("gpu", "?"),
         meaning=told or known.meaning,
     )
-    is_fault = known.kind.is_hardware
-    advice = _BY_PROGRAM if known.kind is XidClass.PROGRAM else ""
-    if check := check_of_xid(known.code, known.kind):
-        advice = check.advice
-    return {
-        "shape": "failed" if is_fault else "unknown",
-        "text": Message.joined(". ", (text, advice)) if advice else text,
-    }
+    check = check_of_xid(known.code, known.kind)
+    advice = check.advice if check else _BY_PROGRAM if known.kind is XidClass.PROGRAM else ""
+    return text, advice, known.kind.is_hardware
