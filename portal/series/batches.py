@@ -25,7 +25,7 @@ from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.series.models import Batch, Chunk, LatestBatch, Series
 from portal.series.points import NO_STEP, Row, codec, merged, series_key
-from portal.series.store import FULL, canonical, ensure_series, packed_chunks
+from portal.series.store import FULL, canonical, ensure_series, packed_chunks, update_rows
 
 MOST_KNOWN = 4096  # owners whose series a process remembers
 _HEAD = struct.Struct("<II")
@@ -240,9 +240,7 @@ def _compact(owner: str) -> None:
             if rows[-1][1] >= row.last_at:
                 row.last_at, row.last_value, row.last_special = rows[-1][1], rows[-1][2], ""
     Chunk.objects.bulk_create(chunks)
-    Series.objects.bulk_update(
-        series.values(), ["last_at", "last_value", "last_special"], batch_size=200
-    )
+    update_rows(Series, series.values(), ["last_at", "last_value", "last_special"])
     Batch.objects.filter(id__in=[batch.pk for batch in batches]).delete()
 
 

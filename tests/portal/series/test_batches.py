@@ -186,3 +186,11 @@ def test_measurements_take_less_than_three_bytes():
         data = pack(rows)
         assert unpack(data) == rows and data.startswith(PACKED)
         assert len(data) / len(rows) < 3, name
+
+
+def test_pruning_deletes_what_compaction_made_of_batches():
+    send(0)
+    batches.compact_batches()
+    series.prune(T0 + 60_000)
+    assert series.latest(NODE) == {} and not Series.objects.exists()
+    assert not LatestBatch.objects.exists()
