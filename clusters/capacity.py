@@ -13,6 +13,7 @@ from typing import Any
 from clusters.models import Pool
 from clusters.node_capacity import NodeUsage
 from clusters.services.pools import is_in
+from schedulers.shares import share_of
 
 STATES = ("ready", "drained", "down")
 _DIGITS = re.compile(r"(\d+)")
@@ -20,20 +21,22 @@ _DIGITS = re.compile(r"(\d+)")
 
 @dataclass
 class Gpus:
-    """GPU counts. `off`: free GPUs on nodes that take no new jobs."""
+    """GPU counts. `off`: unused GPUs on nodes that take no new jobs; `reserved`: for single teams."""
 
     total: int = 0
     used: int = 0
     off: int = 0
+    reserved: int = 0
 
     @property
     def free(self) -> int:
-        return self.total - self.used - self.off
+        return self.total - self.used - self.off - self.reserved
 
-    def add(self, total: int, used: int, *, is_ready: bool) -> None:
+    def add(self, total: int, used: int, reserved: int, *, is_ready: bool) -> None:
         self.total += total
         self.used += used
         self.off += 0 if is_ready else total - used
+        self.reserved += min(reserved, total - used) if is_ready else 0
 
 
 @dataclass
@@ -60,7 +63,12 @@ class CapacitySummary:
 
     def as_dict(self) -> dict[str, Any]:
         def counts(gpus: Gpus) -> dict[str, int]:
-            return {"total": gpus.total, "used": gpus.used, "free": gpus.free}
+            return {
+                "total": gpus.total,
+                "used": gpus.used,
+                "reserved": gpus.reserved,
+                "free": gpus.free,
+            }
 
         return {
             "nodes": {"total": self.total, **self.nodes},
@@ -116,9 +124,14 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
 def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
     state, types, left = machine.node.state, machine.gpus, machine.used("gpu")
     stock.nodes[state] += 1
-    stock.is_exact &= len(types) < 2 or left in (0, sum(types.values()))
-    for kind, n in types.items():
+    whole = {kind: n for kind, n in types.items() if not share_of(kind)}
+    stock.is_exact &= len(whole) < 2 or left in (0, sum(whole.values()))
+    for kind in types.keys() - whole.keys():
+        used = machine.used(f"gpu.{kind}")
+        stock.gpus.setdefault(kind, Gpus()).add(types[kind], used, is_ready=state == "ready")
+    for kind, n in whole.items():
         used = min(left, n)
         left -= used
         for gpus in (stock.all_gpus, stock.gpus.setdefault(kind, Gpus())):
-            gpus.add(n, used, is_ready=state == "ready")
+            kept = machine.reserved(f"gpu.{kind}") if machine.holds else 0
+            gpus.add(n, used, kept, is_ready=state == "ready")

@@ -7,26 +7,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from clusters.node_capacity import NodeUsage
+from schedulers.shares import share_of
 
 
 @dataclass
 class FreeGpus:
     """GPUs of one model on a set of nodes.
 
-    `free` are those of nodes that take new jobs, `off` the unused ones of the others. `by_size` is
-    the number of nodes by their number of free GPUs. `whole` counts nodes on which no GPU is used.
+    `free` are those of nodes that take new jobs, `off` the unused ones of the others, `reserved` the
+    unused ones that are kept for single teams. `by_size` is the number of nodes by their number of
+    free GPUs. `whole` counts nodes on which no GPU is used or reserved.
     """
 
     total: int = 0
     free: int = 0
     off: int = 0
+    reserved: int = 0
     whole: int = 0
     whole_gpus: int = 0
     by_size: Counter[int] = field(default_factory=Counter)
 
     @property
     def used(self) -> int:
-        return self.total - self.free - self.off
+        return self.total - self.free - self.off - self.reserved
 
     @property
     def largest(self) -> int:
@@ -48,11 +51,13 @@ class FreeGpus:
         """Pairs of free GPUs and the number of nodes with that many, most first."""
         return sorted(self.by_size.items(), reverse=True)
 
-    def add(self, total: int, free: int, *, is_up: bool) -> None:
+    def add(self, total: int, free: int, reserved: int = 0, *, is_up: bool) -> None:
+        """Count a node; `free` are its unused GPUs that are not reserved."""
         self.total += total
         if not is_up:
-            self.off += free
+            self.off += free + reserved
             return
+        self.reserved += reserved
         self.free += free
         if free:
             self.by_size[free] += 1
@@ -70,8 +75,13 @@ def free_by_model(machines: Iterable[NodeUsage]) -> dict[str, FreeGpus]:
     found: dict[str, FreeGpus] = {}
     for machine in machines:
         for model, total in machine.gpus.items():
-            free = min(machine.capacity.free[f"gpu.{model}"], machine.capacity.free["gpu"])
+            unused, free = (
+                capacity.free[f"gpu.{model}"]
+                if share_of(model)
+                else min(capacity.free[f"gpu.{model}"], capacity.free["gpu"])
+                for capacity in (machine.capacity, machine.open_capacity)
+            )
             found.setdefault(model, FreeGpus()).add(
-                total, free, is_up=machine.node.state == "ready"
+                total, free, unused - free, is_up=machine.node.state == "ready"
             )
     return dict(sorted(found.items()))

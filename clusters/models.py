@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -65,9 +65,11 @@ class Node(models.Model):
     used_cpus = models.PositiveIntegerField(default=0)
     used_memory = models.BigIntegerField(default=0)
     used_gpus = models.PositiveSmallIntegerField(default=0)
+    used_shares = models.PositiveIntegerField(default=0)  # of GPUs, not in `used_gpus`
     # `arch` as in images, NVIDIA's `driver`, its newest `cuda`; if known.
     runs = models.JSONField(default=dict)
-    # These facts as reported by the node's agent, and `compute`; written by `ingest`
+    # These facts as reported by the node's agent, `compute`, and `mig`: whether it may partition
+    # GPUs; written by `ingest`
     told = models.JSONField(default=dict)
     # Last change of this description; each inventory updates `counted_at` of the cluster.
     seen_at = models.DateTimeField(default=clock.now)
@@ -101,6 +103,8 @@ class Gpu(models.Model):
     memory = models.BigIntegerField()  # bytes
     # Compute capability, "9.0"; empty if unknown.
     compute = models.CharField(max_length=10, blank=True)
+    # All shares of a class on the node ("h100.shared") are one row with their number; null: a GPU
+    shares = models.PositiveIntegerField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="gpu_once")]
@@ -138,6 +142,76 @@ class Device(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} {self.index}"
+
+
+class HealthPolicy(models.Model):
+    """How the health of a cluster's nodes is judged, and how much rules may take out of service.
+
+    `checks` has the settings that differ from the defaults. Past a limit, rules stop acting until an
+    operator resets them. Written by `clusters.services.health_policy` and the evaluation.
+    """
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="health_policy")
+    checks = models.JSONField(default=dict)
+    is_acting = models.BooleanField(default=True)  # False: rules only warn
+    most_percent = models.PositiveSmallIntegerField(default=10)  # of the nodes, at least one
+    most_per_hour = models.PositiveSmallIntegerField(default=10)  # nodes
+    stopped_at = models.DateTimeField(null=True)
+    stopped_for = models.JSONField(default=dict)  # {"limit", "wanted", "out", "most"}
+    reset_at = models.DateTimeField(null=True)
+    last_event = models.BigIntegerField(null=True)  # position up to which XIDs are read
+    evaluated_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"health of {self.cluster_id}"
+
+
+class NodeHealth(models.Model):
+    """Health of a node and its reason; a node that was never unhealthy has no row.
+
+    `check`, `gpu` and `params` are those of the finding that decides, or of an operator. Written by
+    `clusters.services.health` and the evaluation.
+    """
+
+    node = models.OneToOneField(Node, on_delete=models.CASCADE, related_name="health")
+    state = models.CharField(max_length=12, default="healthy", db_index=True)
+    since = models.DateTimeField(default=clock.now)
+    check_code = models.CharField(max_length=20, blank=True)
+    gpu = models.PositiveSmallIntegerField(null=True)
+    params = models.JSONField(default=dict)
+    # A rule drained the node, so its return resumes it
+    is_drained_by_rule = models.BooleanField(default=False)
+    acted_at = models.DateTimeField(null=True)  # last drain by a rule
+    # Why a drain that a rule wants was not done: "stopped", "paused", "cannot_drain", or an error
+    blocked = MessageField(blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.node_id} {self.state}"
+
+
+class HealthFinding(models.Model):
+    """What a check found on a node or one of its GPUs, from its start until its return time is over.
+
+    Written by the evaluation. Muted by an operator who returns the node: it then only warns.
+    """
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="findings")
+    gpu = models.SmallIntegerField(default=-1)  # index; -1: the node
+    check_code = models.CharField(max_length=20)
+    params = models.JSONField(default=dict)
+    since = models.DateTimeField(default=clock.now)
+    ended_at = models.DateTimeField(null=True)  # no longer found; null while it lasts
+    is_muted = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["node", "gpu", "check_code"], name="health_finding_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.check_code} {self.node_id} {self.gpu}"
 
 
 class LocalUser(models.Model):
@@ -213,6 +287,50 @@ class PoolGrant(TenantModel):
         return f"{self.pool_id} {self.team_id}"
 
 
+class PoolReservation(TenantModel):
+    """GPUs of a cluster that are kept for one team, because a request was approved.
+
+    Written by `clusters.services.pool_reservations`, which makes the cluster agree with it. A
+    renewal extends the row of the request that it renews.
+    """
+
+    class State(models.TextChoices):
+        PLANNED = "planned"  # starts later
+        PENDING = "pending"  # `note` says what it waits for
+        ACTIVE = "active"
+        FAILED = "failed"  # the cluster refuses it; `note` says why
+        ENDED = "ended"
+
+    team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="reservations")
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=40, unique=True)  # in the cluster
+    gpu_type = models.CharField(max_length=34)
+    gpus = models.PositiveIntegerField()
+    # Number of GPUs by node. With whole nodes, all of their GPUs.
+    nodes = models.JSONField(default=dict)
+    is_whole = models.BooleanField(default=False)  # nothing of these nodes is left to others
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PLANNED)
+    note = MessageField(blank=True)
+    applied_at = models.DateTimeField(null=True)  # first time that the cluster kept the GPUs
+    checked_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        indexes = [
+            models.Index(
+                fields=["cluster", "ends_at"],
+                name="pool_reservation_open",
+                condition=~models.Q(state="ended"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class PoolRequest(TenantModel):
     """A team's request for a number of GPUs of one class until a date.
 
@@ -242,6 +360,10 @@ class PoolRequest(TenantModel):
     decided_by = models.CharField(max_length=254, blank=True)
     word = models.CharField(max_length=500, blank=True)
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="requests")
+    # Null if the cluster keeps nothing for teams; a renewal shares that of the earlier request.
+    reservation = models.ForeignKey(
+        PoolReservation, null=True, on_delete=models.SET_NULL, related_name="requests"
+    )
     granted_at = models.DateTimeField(null=True)  # the grant was made
     reminded = models.PositiveSmallIntegerField(null=True)  # days before the end, of the last mail
 
@@ -257,3 +379,113 @@ class PoolRequest(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.gpus} {self.gpu_type} for {self.team_id}"
+
+
+class MigSettings(models.Model):
+    """How a cluster's GPUs may be partitioned. No row: not at all. Written by operators."""
+
+    class Method(models.TextChoices):
+        OFF = "off"
+        AGENT = "agent"  # the node's agent changes instances through NVML
+        LABEL = "label"  # the scheduler's GPU operator does, on a node label
+        HAND = "hand"  # an administrator does
+
+    cluster = models.OneToOneField(
+        Cluster, on_delete=models.CASCADE, primary_key=True, related_name="mig"
+    )
+    method = models.CharField(max_length=10, choices=Method.choices, default=Method.OFF)
+    nodes_at_once = models.PositiveSmallIntegerField(default=1)
+    drain_minutes = models.PositiveIntegerField(
+        default=24 * 60
+    )  # until running jobs must have ended
+    change_minutes = models.PositiveIntegerField(default=20)  # until the new layout must be there
+    # Where files name the GPUs: the portal makes the scheduler read them again
+    may_reconfigure = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.method}"
+
+
+class MigPlan(models.Model):
+    """A change of the MIG layout of a cluster's GPUs. Written by `clusters.services.mig_plans`.
+
+    `wish` counts instances by profile, and whole GPUs as "full"; `missing` is what does not fit.
+    """
+
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        APPLYING = "applying"
+        DONE = "done"
+        FAILED = "failed"
+        UNDONE = "undone"  # another plan has restored the layout before
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="mig_plans")
+    wish = models.JSONField(default=dict)
+    missing = models.JSONField(default=dict)
+    only_nodes = models.JSONField(default=list)  # names; empty: all nodes
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    method = models.CharField(max_length=10, blank=True)  # MigSettings.Method, once applied
+    undoes = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+    created_by = models.CharField(max_length=254)
+    started_at = models.DateTimeField(null=True)
+    started_by = models.CharField(max_length=254, blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["cluster"], name="mig_plan_applying", condition=models.Q(state="applying")
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.wish}"
+
+
+class MigPlanNode(models.Model):
+    """One node of a MIG plan: its layout before and after, and how far it is.
+
+    `gpus` are all GPUs of the node: {uuid, index, model, type, before, after, drains}; a layout is a
+    list of {profile, start}, or None without MIG. `state` changes by compare-and-set.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        DRAINING = "draining"  # until no job uses its GPUs
+        CHANGING = "changing"
+        CONFIGURING = "configuring"  # until the scheduler knows the new GPUs
+        RESUMING = "resuming"
+        DONE = "done"
+        FAILED = "failed"
+        SKIPPED = "skipped"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    plan = models.ForeignKey(MigPlan, on_delete=models.CASCADE, related_name="nodes")
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="+")
+    gpus = models.JSONField(default=list)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.WAITING)
+    since = models.DateTimeField(default=clock.now)  # last change of the state
+    work_id = models.UUIDField(default=uuid7)  # by which the agent knows its work
+    was_drained = models.BooleanField(default=False)  # before the plan: it is not resumed
+    drained_at = models.DateTimeField(null=True)
+    note = MessageField(blank=True)  # what it waits for
+    error = MessageField(blank=True)
+    is_restored = models.BooleanField(default=False)  # after a failure: the layout is as before
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["plan", "node"], name="mig_plan_node_once")]
+        indexes = [
+            models.Index(
+                fields=["node"], name="mig_plan_changing", condition=models.Q(state="changing")
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.node_id} {self.state}"
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """Return the GPUs whose layout changes."""
+        return [gpu for gpu in self.gpus if gpu["before"] != gpu["after"]]

@@ -10,14 +10,22 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, TextField
-from django.db.models.functions import Cast
+from django.db.models import Sum, TextField
+from django.db.models.functions import Cast, Coalesce
 
+from clusters.holds import holds_in
 from clusters.models import Cluster, Gpu, Node, node_state
 from clusters.workload import workload
 from portal.core import messages
 from schedulers import backends, capabilities_of
-from schedulers.capacity import GpuId, NodeCapacity, gpu_amounts, reported_capacity
+from schedulers.capacity import (
+    GpuId,
+    Hold,
+    NodeCapacity,
+    gpu_amounts,
+    reported_capacity,
+    withhold,
+)
 from schedulers.contract import Capability
 
 
@@ -38,6 +46,7 @@ class NodeRow(NamedTuple):
     used_cpus: int
     used_memory: int
     used_gpus: int
+    used_shares: int
 
     @property
     def state(self) -> str:
@@ -46,10 +55,11 @@ class NodeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeUsage:
-    """A node with its total and free capacity."""
+    """A node with its total and free capacity, and what is reserved for single teams."""
 
     node: NodeRow | Node
     capacity: NodeCapacity
+    holds: tuple[Hold, ...] = ()
 
     @cached_property
     def gpus(self) -> dict[str, int]:
@@ -59,6 +69,21 @@ class NodeUsage:
 
     def used(self, resource: str) -> int:
         return self.capacity.total[resource] - self.capacity.free[resource]
+
+    @cached_property
+    def open_capacity(self) -> NodeCapacity:
+        """The capacity without what is reserved."""
+        return withhold(self.capacity, self.holds) if self.holds else self.capacity
+
+    def reserved(self, resource: str) -> int:
+        """Return how much of what is free is reserved."""
+        return self.capacity.free[resource] - self.open_capacity.free[resource]
+
+    def seen_by(self, team_id: UUID) -> NodeUsage:
+        """Return the node as a team may use it: without its own reservations."""
+        if not self.holds:
+            return self
+        return replace(self, holds=tuple(h for h in self.holds if h.team_id != team_id))
 
 
 def node_usage_in(
@@ -75,13 +100,15 @@ def node_usage_in(
     placing = {pk for pk, backend in known.items() if Capability.PLACES in capabilities_of(backend)}
     held = {} if is_idle or not placing else workload().reserved_by_node(placing)
     gpus, counts = _gpus(placing, known.keys() - placing)
+    kept = {} if is_idle else holds_in(known)
     for node in _rows(known):
         capacity = capacity_of_node(node, counts.get(node.id, {}))
         if node.cluster_id in placing:
             capacity = replace(capacity, free=capacity.total, free_gpus=gpus[node.id])
             if taken := held.get((node.cluster_id, node.name)):
                 capacity = capacity.without(*taken)
-        found[node.cluster_id].append(NodeUsage(node, capacity))
+        holds = tuple(kept.get((node.cluster_id, node.name), ())) if kept else ()
+        found[node.cluster_id].append(NodeUsage(node, capacity, holds))
     return found
 
 
@@ -115,6 +142,7 @@ def capacity_of_node(node: NodeRow | Node, gpus: Mapping[str, int]) -> NodeCapac
     """Return the capacity with the usage that the scheduler reports. `gpus`: count by type."""
     total = {"cpu": node.cpus, "memory": node.memory, **gpu_amounts(gpus)}
     used = {"cpu": node.used_cpus, "memory": node.used_memory, "gpu": node.used_gpus}
+    used["shares"] = node.used_shares
     return reported_capacity(node.name, total, used, is_up=node.state == "ready")
 
 
@@ -132,6 +160,6 @@ def _gpus(
             counts[node_id][kind] += 1
     if others:
         alike = rows.filter(node__cluster__in=others).values_list("node_id", "type")
-        for node_id, kind, n in alike.annotate(n=Count("id")):
+        for node_id, kind, n in alike.annotate(n=Sum(Coalesce("shares", 1))):
             counts[node_id][kind] = n
     return ids, counts

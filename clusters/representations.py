@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce
 
 from clusters.backend_options import options_of
 from clusters.backends import secrets_set
@@ -17,6 +18,7 @@ from clusters.services.pools import identities_of, pools_visible_to, teams_of
 from clusters.status import status_of, trouble_of
 from clusters.workload import workload
 from schedulers import backends, capabilities_of, title_of
+from schedulers.capacity import gpu_amounts
 from schedulers.contract import Capability
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -50,7 +52,7 @@ def cluster_rows() -> list[dict[str, Any]]:
     for row in (
         Gpu.objects.filter(node__is_gone=False)
         .values("node__cluster_id", "type")
-        .annotate(n=Count("id"))
+        .annotate(n=Sum(Coalesce("shares", 1)))
         .order_by("type")
     ):
         gpus.setdefault(row["node__cluster_id"], {})[row["type"]] = row["n"]
@@ -78,7 +80,9 @@ def node_list(cluster: Cluster) -> list[dict[str, Any]]:
     """Return the nodes of a cluster by name; missing ones last."""
     gpus: dict[Any, dict[str, int]] = {}
     for row in (
-        Gpu.objects.filter(node__cluster=cluster).values("node_id", "type").annotate(n=Count("id"))
+        Gpu.objects.filter(node__cluster=cluster)
+        .values("node_id", "type")
+        .annotate(n=Sum(Coalesce("shares", 1)))
     ):
         gpus.setdefault(row["node_id"], {})[row["type"]] = row["n"]
     rows = Node.objects.filter(cluster=cluster).order_by("is_gone", "name")
@@ -96,7 +100,7 @@ def node_facts(node: Node | NodeRow, gpus: dict[str, int]) -> dict[str, Any]:
         "labels": node.labels,
         "cpus": {"total": node.cpus / 1000, "used": node.used_cpus / 1000},
         "memory": {"total": node.memory, "used": node.used_memory},
-        "gpus": {"total": sum(gpus.values()), "used": node.used_gpus, "types": gpus},
+        "gpus": {"total": gpu_amounts(gpus)["gpu"], "used": node.used_gpus, "types": gpus},
     }
 
 
@@ -194,5 +198,9 @@ def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict
             "drained": drained,
             "down": total - ready - drained,
         },
-        "gpus": {"total": sum(gpus.values()), "used": counts.get("used_gpus") or 0, "types": gpus},
+        "gpus": {
+            "total": gpu_amounts(gpus)["gpu"],
+            "used": counts.get("used_gpus") or 0,
+            "types": gpus,
+        },
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from clusters.health.checks import stopped_text
 from clusters.models import Cluster
 from portal.core import clock
 from portal.core.formatting import span_text
@@ -126,10 +127,20 @@ def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
                 if data.get("is_ok")
                 else ("failed", Message("Connection test failed"))
             )
+        case "health_stopped" | "health_reset" | "health_policy_changed" as what:
+            return _health_line(what, data)
         case "credential_used":
             return "queued", Message("Credential used: {use}", use=data.get("use", ""))
         case other:
             return "queued", other.capitalize()
+
+
+def _health_line(what: str, data: Mapping[str, Any]) -> tuple[str, str]:
+    if what == "health_stopped":
+        return "failed", Message("Health rules stopped: {why}", why=stopped_text(data))
+    if what == "health_reset":
+        return "succeeded", Message("Health rules act again")
+    return "queued", Message("Health rules changed")
 
 
 def _state(word: str, shape: str, text: str, since: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Protocol
 from uuid import UUID
@@ -23,6 +24,11 @@ class Workload(Protocol):
         self, clusters: Iterable[UUID]
     ) -> dict[tuple[UUID, str], tuple[int, int, list[str]]]:
         """Return (millicores, bytes, UUIDs of GPUs) that Muster reserved, by (cluster, node)."""
+
+    def gpus_used_by(
+        self, teams: Iterable[UUID], clusters: Iterable[UUID]
+    ) -> dict[tuple[UUID, str, UUID], Counter[str]]:
+        """Return the GPUs that jobs of these teams use, by (cluster, node, team) and type."""
 
     def load_of(self, actor: Actor, cluster: Cluster, pool: Pool | None = None) -> Load:
         """Return the load by team of every organization. Operators only; raises NotPermitted."""

@@ -21,6 +21,7 @@ from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
 from schedulers import title_of
+from schedulers.shares import share_of
 from schedulers.spec.names import data_variable
 from schedulers.states import Reason, State
 
@@ -180,6 +181,7 @@ def attempt_row(attempt: Attempt) -> dict[str, Any]:
         "node": attempt.node,
         "nodes": _nodes(attempt),
         "native_id": attempt.native_id,
+        "avoids": (attempt.avoid or {}).get("nodes", []),
         "gpus": (attempt.placement or {}).get("gpus", []),
         "peak_memory": attempt.peak_memory,
         "is_log_sealed": attempt.is_log_sealed,
@@ -262,7 +264,7 @@ def _resources(held: Mapping[str, int]) -> dict[str, Any]:
     return {
         "cpus": held.get("cpu", 0) / 1000,
         "memory": held.get("memory", 0),
-        "gpus": held.get("gpu", 0),
+        "gpus": held.get(f"gpu.{typed}", 0) if share_of(typed or "") else held.get("gpu", 0),
         "gpu_type": typed,
     }
 

@@ -14,7 +14,7 @@ from jobs.dispatch import claims as dispatching
 from jobs.dispatch import threads
 from jobs.models import Attempt, JobOutput
 from jobs.outputs import KEPT
-from jobs.utilization import recording
+from jobs.utilization import idle_rules, recording
 from portal.core import clock
 from portal.core.wakeups import wake_worker
 from schedulers.contract import Unavailable
@@ -67,6 +67,12 @@ def count_logs() -> None:
 def record_utilization() -> None:
     """Record GPU utilization from the series."""
     recording.record_utilization()
+
+
+@shared_task(name="jobs.apply_idle_rules")
+def apply_idle_rules() -> None:
+    """Warn about jobs with idle GPUs, and stop them, as the rules of their pools say."""
+    idle_rules.apply_idle_rules()
 
 
 @shared_task(name="jobs.forget")

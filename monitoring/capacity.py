@@ -5,8 +5,8 @@ A class is what a job asks for: a model ("h100"), or a MIG profile ("mig-1g.10gb
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,11 +16,15 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from clusters.capacity import inside_of
 from clusters.free_capacity import FreeGpus, free_by_model
+from clusters.health.checks import HealthState
+from clusters.health.selectors import finding_text, unhealthy_nodes
 from clusters.models import Cluster, Device, Pool
-from clusters.node_capacity import node_usage_in
+from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pools import pools_visible_to
 from jobs.models import Attempt
 from portal.core import clock
+from portal.core.messages import Message
+from schedulers.shares import share_of
 from schedulers.spec.grammar import parse_duration
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -28,6 +32,8 @@ from workspaces.tenancy.scope import platform_scope
 
 MOST_RUNNING = 20_000
 MOST_ENDS = 3  # times that are told for each class
+MOST_REASONS = 3
+DOWN = Message("The node doesn't respond.")
 
 
 @dataclass
@@ -35,7 +41,8 @@ class Supply:
     """The GPUs of one class in a cluster, or in one of its pools.
 
     `ends` are the next times at which running jobs reach their limit, with the GPUs that become
-    free at each; jobs without a limit are not among them.
+    free at each; jobs without a limit are not among them. `out` are the reasons of nodes that are out
+    of service with their number, most first.
     """
 
     type: str
@@ -43,24 +50,32 @@ class Supply:
     pool: Pool | None
     gpus: FreeGpus
     unhealthy: int = 0
+    out: list[tuple[str, int]] = field(default_factory=list)
     ends: list[tuple[datetime, int]] = field(default_factory=list)
 
     @property
     def is_mig(self) -> bool:
         return self.type.startswith("mig-")
 
+    @property
+    def is_share(self) -> bool:
+        return bool(share_of(self.type))
+
     def as_dict(self) -> dict[str, Any]:
         gpus = self.gpus
         return {
             "type": self.type,
             "is_mig": self.is_mig,
+            "is_share": self.is_share,
             "cluster": self.cluster.name,
             "pool": self.pool.name if self.pool else None,
             "total": gpus.total,
             "allocated": gpus.used,
+            "reserved": gpus.reserved,
             "free": gpus.free,
             "out_of_service": gpus.off,
             "unhealthy": self.unhealthy,
+            "out_reasons": [{"reason": reason, "nodes": n} for reason, n in self.out],
             "largest_on_one_node": gpus.largest,
             "next_free": [{"at": at, "gpus": n} for at, n in self.ends],
         }
@@ -70,7 +85,7 @@ def supply_of(actor: Actor) -> list[Supply]:
     """Return the GPUs of every enabled cluster, and of the pools that the actor may see."""
     clusters = list(Cluster.objects.filter(is_enabled=True).order_by("name"))
     machines = node_usage_in(clusters)
-    ends, lost = expected_ends(clusters), _lost_devices()
+    ends, lost, sick = expected_ends(clusters), _lost_devices(), unhealthy_nodes()
     pools: dict[UUID, list[Pool]] = defaultdict(list)
     for pool in pools_visible_to(actor):
         pools[pool.cluster_id].append(pool)
@@ -90,10 +105,25 @@ def supply_of(actor: Actor) -> list[Supply]:
                         place,
                         gpus,
                         sum(lost.get((m.node.id, kind), 0) for m in inside),
+                        _out_reasons(kind, inside, sick),
                         next_free(ends[cluster.id], kind, names),
                     )
                 )
     return sorted(found, key=lambda s: (s.type, s.cluster.name, s.pool.name if s.pool else ""))
+
+
+def _out_reasons(
+    kind: str, machines: Iterable[NodeUsage], sick: Mapping[UUID, dict[str, Any]]
+) -> list[tuple[str, int]]:
+    """Return why nodes with these GPUs take no new jobs: the finding, or else the note."""
+    counts: Counter[str] = Counter()
+    for machine in machines:
+        if machine.node.state == "ready" or not machine.gpus.get(kind):
+            continue
+        health = sick.get(machine.node.id)
+        is_out = health is not None and HealthState(health["state"]).is_out
+        counts[finding_text(health) if health and is_out else machine.node.note or DOWN] += 1
+    return counts.most_common(MOST_REASONS)
 
 
 @dataclass(frozen=True)

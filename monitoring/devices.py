@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from clusters.health.selectors import device_findings
 from clusters.models import Device
 from jobs.models import Attempt, Job
 from jobs.selectors import visible_jobs
@@ -66,6 +67,7 @@ def device_rows(
     mine = jobs_visible_to(actor, names) if jobs is None else jobs
     latest = series.latest_of([f"node:{node.hex}" for node in nodes])
     used = gpu_utilization_of_nodes(list(nodes))
+    found = device_findings(nodes)
     may_see_serial = actor.may(Permission.CLUSTERS_READ)
     return [
         {
@@ -85,6 +87,7 @@ def device_rows(
             "compute": device.compute,
             "mig": device.mig,
             "state": state_of(device),
+            "health": found.get((device.node_id, device.index), []),
             "utilization": used.get(device.node_id, {}).get(str(device.index)),
             **measured(latest[f"node:{device.node_id.hex}"], device.index),
             "throttle_reasons": throttle_reasons(

@@ -208,7 +208,10 @@ def _kinds() -> dict[UUID, list[tuple[str, int]]]:
     """Return the number of GPUs of each type, by node."""
     found: dict[UUID, list[tuple[str, int]]] = {}
     for node_id, kind, n in (
-        Gpu.objects.values_list("node_id", "type").annotate(n=Count("id")).order_by("type")
+        Gpu.objects.filter(shares=None)
+        .values_list("node_id", "type")
+        .annotate(n=Count("id"))
+        .order_by("type")
     ):
         found.setdefault(node_id, []).append((kind, n))
     return found

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, Device, Gpu, Node
 from clusters.services.pools import is_in, pools_visible_to
 from monitoring.devices import device_rows
@@ -50,6 +51,27 @@ def _models(actor: Actor) -> list[tuple[str, str]]:
     return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
 
 
+_HEALTH = (
+    ("", _("Any health")),
+    ("unhealthy", _("Unhealthy")),
+    ("quarantined", _("Quarantined")),
+    ("draining", _("Draining")),
+    ("warning", _("Warning")),
+    ("healthy", _("Healthy")),
+)
+
+
+def _by_health(rows: Any, state: str, actor: Actor) -> Any:
+    """Narrow nodes to those of this health; a node without a row was never unhealthy."""
+    if state not in dict(_HEALTH):
+        raise InvalidInput.at(
+            "health", f"must be one of {', '.join(name for name, _ in _HEALTH[1:])}"
+        )
+    if state == "healthy":
+        return rows.exclude(health__state__in=UNHEALTHY)
+    return rows.filter(health__state__in=UNHEALTHY if state == "unhealthy" else (state,))
+
+
 NODES = ListView(
     name="nodes",
     permission=P.NODES_READ,
@@ -69,6 +91,13 @@ NODES = ListView(
                 ("drained", _("Drained")),
                 ("down", _("Down")),
             ),
+        ),
+        Filter(
+            "health",
+            _by_health,
+            help="healthy, warning, draining, quarantined, or unhealthy for any of the last three.",
+            label=_("Health"),
+            choices=lambda actor: list(_HEALTH),
         ),
         Filter(
             "q",
@@ -98,6 +127,7 @@ NODES = ListView(
         Column("name", _("Node")),
         Column("cluster", None),
         Column("state", _("State")),
+        Column("health", None, value=lambda row: row["health"]["state"]),
         Column("gpus", _("GPUs"), value=lambda row: len(row["gpus"])),
         Column("gpu_utilization", _("GPU util (5 min)")),
         Column("cpus", _("CPU allocated"), "num", value=lambda row: row["cpus"]["held"]),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clusters.health.checks import STATE_WORDS, HealthState, why_text
+from clusters.health.selectors import SHAPES
 from clusters.models import Node
 from clusters.services.pools import is_in, pools_visible_to
 from portal.core.messages import Message
@@ -64,6 +66,13 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
             return {"shape": "canceled", "text": Message("Drained: {why}", why=data.get("why", ""))}
         case "node.resumed":
             return {"shape": "succeeded", "text": Message("Resumed")}
+        case "node.health_changed":
+            state = HealthState(data.get("after", {}).get("state", HealthState.HEALTHY))
+            word = Message("Health: {state}", state=STATE_WORDS[state])
+            why = ""
+            if data.get("check"):
+                why = why_text(data["check"], data.get("gpu"), data.get("params") or {})
+            return {"shape": SHAPES[state], "text": Message.joined(". ", (word, why))}
         case "node.xid":
             text = Message(
                 "XID {code} on GPU {gpu}: {meaning}",

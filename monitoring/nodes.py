@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from clusters.health.selectors import health_row, health_rows
 from clusters.models import Gpu, Node
 from jobs.models import Attempt, Job
 from jobs.selectors import visible_jobs
@@ -49,8 +50,10 @@ def node_rows(
     mine = jobs_visible_to(actor, {node.name for node in nodes}) if jobs is None else jobs
     latest = series.latest_of([_owner(node) for node in nodes])
     used = gpu_utilization_of_nodes([node.id for node in nodes])
+    unhealthy = health_rows([node.id for node in nodes])
     return [
-        _row(
+        {"health": unhealthy.get(node.id) or health_row(None)}
+        | _row(
             node,
             taken[node.cluster_id, node.name],
             mine[node.cluster_id, node.name],
@@ -64,7 +67,7 @@ def node_rows(
 def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
     """Return the GPUs of each node, ordered by index."""
     found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    rows = Gpu.objects.filter(node__in=[node.id for node in nodes]).order_by("index")
+    rows = Gpu.objects.filter(node__in=[node.id for node in nodes], shares=None).order_by("index")
     for node_id, *values in rows.values_list("node_id", *_GPU):
         found[node_id].append(dict(zip(_GPU, values, strict=True)))
     return found

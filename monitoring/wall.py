@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 
+from clusters.health.selectors import unhealthy_nodes
 from clusters.models import Cluster
 from clusters.services.pools import pools_visible_to
 from monitoring.inventory import InventorySnapshot, inventory_snapshot
@@ -37,7 +38,8 @@ def _wall(actor: Actor, seen: JobsByPlace) -> dict[str, Any]:
 
     `nodes` holds rows of [name, cluster, state, GPUs, bits of allocated GPUs, types, partitions] as
     ready JSON, in which words are indexes into the lists next to it. Other lists refer to nodes by
-    their index: `use` is the measured utilization of each GPU in percent, -1 if unknown; `pools`
+    their index: `health` has [state, reason] of unhealthy nodes; `use` is the measured utilization
+    of each GPU in percent, -1 if unknown; `pools`
     and `racks` are ranges of nodes; `jobs` are [number, name, GPUs, organization], whose GPUs are
     null where the scheduler does not tell them. A cluster is `is_exact` if it is known which of its
     GPUs are allocated; otherwise only their number is known, and the first ones are shown.
@@ -56,6 +58,11 @@ def _wall(actor: Actor, seen: JobsByPlace) -> dict[str, Any]:
             for pool in pools_visible_to(actor)
             if (ranges := stock.ranges_of(pool))
         ],
+        "health": {
+            stock.ids[node]: [row["state"], row["why"]]
+            for node, row in unhealthy_nodes().items()
+            if node in stock.ids
+        },
         "racks": [{"name": name, "nodes": ranges} for name, ranges in stock.racks.items()],
         "clusters": [
             {"name": c.name, "is_exact": c.id in gpus.exact, "trouble": c.trouble}

@@ -12,6 +12,7 @@ from clusters.free_capacity import free_by_model
 from clusters.models import Cluster, Device, Pool, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pool_requests import Promise, promise_in
+from clusters.services.pool_reservations import ReservationPreview, preview
 from jobs.models import Attempt
 from monitoring.capacity import expected_ends, next_free
 from schedulers import mig
@@ -27,7 +28,8 @@ class WhatIf:
 
     `waiting` are the pending jobs of other teams that ask for the same GPUs, `waiting_gpus` what they
     ask for. `busy` is how many of the GPUs must become free first, `ends` when running jobs reach
-    their limits. `plan` is the MIG change that it needs.
+    their limits. `plan` is the MIG change that it needs. `reservation` says how the cluster would keep
+    the GPUs; None if too few are left.
     """
 
     pool: Pool
@@ -37,6 +39,7 @@ class WhatIf:
     gpu_hours: int
     short: int  # GPUs that are missing even if all were free
     plan: mig.Plan | None = None
+    reservation: ReservationPreview | None = None
     waiting: int = 0
     waiting_gpus: int = 0
     ends: list[tuple[datetime, int]] = field(default_factory=list)
@@ -55,6 +58,7 @@ class WhatIf:
             "pending_jobs_of_others": self.waiting,
             "pending_gpus_of_others": self.waiting_gpus,
             "gpu_hours_held": self.gpu_hours,
+            "reservation": self.reservation and self.reservation.as_dict(),
             "mig": plan
             and {
                 "drains": plan.cost.drains,
@@ -90,6 +94,8 @@ def what_if(actor: Actor, row: PoolRequest) -> list[WhatIf]:
             continue
         effect = _effect(row, pool, machines[pool.cluster_id])
         if effect is not None:
+            if not effect.short and not (effect.plan and effect.plan.changes):
+                effect.reservation = preview(row, pool, machines[pool.cluster_id])
             nodes = {machine.node.name for machine in inside_of(pool, machines[pool.cluster_id])}
             effect.ends = next_free(ends[pool.cluster_id], row.gpu_type, nodes)
             effect.waiting, effect.waiting_gpus = waiting[pool.cluster_id]

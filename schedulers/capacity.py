@@ -8,12 +8,15 @@ for one type. `Candidates.judge` is monotone in each amount, so bisection finds 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from schedulers.contract import NodeFacts, Placement
+from schedulers.shares import share_of
 from schedulers.states import Wait
 
 KINDS = ("gpu", "cpu", "memory")
@@ -37,9 +40,11 @@ class ResourceRequest:
     @classmethod
     def of_totals(cls, totals: Mapping[str, int], nodes: int = 1) -> ResourceRequest:
         """Return the request with these totals over all nodes."""
-        types = (name.partition(".")[2] for name in totals if name.startswith("gpu."))
+        kind = next((name[4:] for name in totals if name.startswith("gpu.")), "")
         gpu, cpu, memory = (totals.get(kind, 0) // nodes for kind in KINDS)
-        return cls(gpu, cpu, memory, nodes, next(types, ""))
+        if share_of(kind):
+            gpu = totals[f"gpu.{kind}"] // nodes
+        return cls(gpu, cpu, memory, nodes, kind)
 
     @cached_property
     def totals(self) -> dict[str, int]:
@@ -47,6 +52,8 @@ class ResourceRequest:
         amounts = {kind: self.in_all(kind) for kind in ("cpu", "memory", "gpu", "jobs")}
         if self.gpu_type:
             amounts[f"gpu.{self.gpu_type}"] = self.in_all("gpu")
+        if share_of(self.gpu_type):
+            del amounts["gpu"]
         return {resource: amount for resource, amount in amounts.items() if amount}
 
     @cached_property
@@ -124,10 +131,62 @@ class NodeCapacity:
         }
         return replace(self, free=free, free_gpus=left)
 
+    def avoiding(self, uuids: Collection[str]) -> NodeCapacity:
+        """Return the node as if these GPUs did not exist; those in use are counted as they are."""
+        gone = gpu_amounts(Counter(gpu.type for gpu in self.free_gpus if gpu.uuid in uuids))
+        if not gone["gpu"]:
+            return self
+        left = self.without(0, 0, uuids)
+        total = {name: amount - gone.get(name, 0) for name, amount in self.total.items()}
+        return replace(left, total=total)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """GPUs of a node that are reserved for one team.
+
+    `gpus` are those that the team does not use now. `is_whole`: others may use nothing of the node.
+    `reserved` is the size of the whole reservation, on all its nodes.
+    """
+
+    node: str
+    team_id: UUID
+    org_id: UUID
+    team_name: str
+    gpu_type: str
+    gpus: int
+    reserved: int
+    until: datetime
+    is_whole: bool = False
+
+
+def withhold(node: NodeCapacity, holds: Iterable[Hold]) -> NodeCapacity:
+    """Return what is left of a node for those that the holds exclude."""
+    for hold in holds:
+        if hold.is_whole:
+            return replace(node, free=dict.fromkeys(node.total, 0), free_gpus=())
+        resource = f"gpu.{hold.gpu_type}"
+        kept = min(hold.gpus, node.free.get(resource, 0))
+        if not kept:
+            continue
+        alike = [gpu.uuid for gpu in node.free_gpus if gpu.type == hold.gpu_type]
+        last = set(alike[-kept:])
+        free = {resource: node.free[resource] - kept, "gpu": max(node.free["gpu"] - kept, 0)}
+        node = replace(
+            node,
+            free={**node.free, **free},
+            free_gpus=[gpu for gpu in node.free_gpus if gpu.uuid not in last],
+        )
+    return node
+
 
 def gpu_amounts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the amounts of counts by type: {"gpu": 3, "gpu.h100": 2, "gpu.a100": 1}."""
-    return {"gpu": sum(counts.values()), **{f"gpu.{kind}": n for kind, n in counts.items()}}
+    """Return the amounts of counts by type: {"gpu": 3, "gpu.h100": 2, "gpu.a100": 1}.
+
+    Shares of GPUs are not in the sum.
+    """
+    whole = sum(n for kind, n in counts.items() if not share_of(kind))
+    return {"gpu": whole, **{f"gpu.{kind}": n for kind, n in counts.items()}}
 
 
 def reported_capacity(
@@ -136,20 +195,32 @@ def reported_capacity(
     """Return the capacity of a node if its scheduler counts the used GPUs, but not by type.
 
     On a node with GPUs of several types the used ones are assumed to be of each type, so that
-    what is said to be free is free.
+    what is said to be free is free. A GPU that is used as a whole has no free shares, and one with
+    used shares is not free as a whole.
     """
-    gpus = used["gpu"]  # of any type
+    shares = {kind: n for kind, n in total.items() if kind.startswith("gpu.") and share_of(kind)}
+    used_shares = used.get("shares", 0)
+    each = {kind: max(n // total["gpu"], 1) if total["gpu"] else 0 for kind, n in shares.items()}
+    blocked = max((-(-used_shares // n) for n in each.values() if n), default=0)
+    gpus = used["gpu"] + blocked  # of any type
+    taken = {**used, "gpu": gpus} | {
+        kind: used_shares + used["gpu"] * each[kind] for kind in shares
+    }
     free = {
-        resource: max(amount - used.get(resource, gpus), 0) for resource, amount in total.items()
+        resource: max(amount - taken.get(resource, gpus), 0) for resource, amount in total.items()
     }
     return NodeCapacity(name, total, free, is_up)
 
 
 def capacity_of(node: NodeFacts) -> NodeCapacity:
     """Return the capacity of a node of an inventory."""
-    gpus = gpu_amounts(Counter(gpu.type for gpu in node.gpus))
+    counts: Counter[str] = Counter()
+    for gpu in node.gpus:
+        counts[gpu.type] += gpu.shares or 1
+    gpus = gpu_amounts(counts)
     total = {"cpu": round(node.cpus * 1000), "memory": node.memory, **gpus}
     used = {"cpu": round(node.used_cpus * 1000), "memory": node.used_memory, "gpu": node.used_gpus}
+    used["shares"] = node.used_shares
     is_up = node.is_ready and not node.is_drained
     return reported_capacity(node.name, total, used, is_up=is_up)
 

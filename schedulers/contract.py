@@ -57,6 +57,11 @@ class Capability(StrEnum):
     RELEASE = "release"
     INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
     WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsWorkspaces`)
+    RESERVATIONS = "reservations"  # keeps GPUs for one team (`SupportsReservations`)
+    # an operator partitions GPUs by a node label (`SupportsMigLabels`)
+    MIG_LABELS = "mig_labels"
+    # the scheduler's files name the GPUs of each node (`SupportsGpuFiles`)
+    GPU_FILES = "gpu_files"
     # an acknowledged submission can be lost: it counts once it is still seen 10 s later
     CONFIRM = "confirm"
 
@@ -168,7 +173,9 @@ class Launch:
     # from the pool: run only in this partition, only on nodes with these labels
     partition: str = ""
     node_labels: Mapping[str, str] = field(default_factory=dict)
+    exclude_nodes: Sequence[str] = ()  # run on none of these: they failed under earlier attempts
     identity: Identity = Identity()  # set by an operator for the team in this pool
+    reservation: str = ""  # name of the team's reservation that it runs in
     # why it must no longer be submitted; a job that already exists is still adopted
     block_reason: str = ""
     blocked_field: str = "policy.pool"  # the spec field behind `block_reason`
@@ -186,6 +193,45 @@ class Handle:
 
     key: str
     native_id: str
+
+
+class ReservationScope(StrEnum):
+    """What a cluster keeps for one team."""
+
+    NODES = "nodes"  # whole nodes, which the portal names
+    POOL = "pool"  # all nodes of the pool
+    GPUS = "gpus"  # a number of GPUs; the nodes that the portal names only count them
+    NONE = "none"  # nothing
+
+
+@dataclass(frozen=True)
+class ReservationRequest:
+    """GPUs to keep for one team until `ends_at`.
+
+    `name` is unique forever. `nodes` are those that the portal chose, `partition` and `node_labels`
+    the rule of the pool, `identity` that of the team in the pool.
+    """
+
+    name: str
+    gpu_type: str
+    gpus: int
+    ends_at: datetime
+    nodes: Sequence[str] = ()
+    org: str = ""
+    team: str = ""
+    identity: Identity = Identity()
+    partition: str = ""
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReservationFacts:
+    """A reservation as the cluster has it. `ends_at` is None if the cluster keeps no end."""
+
+    name: str
+    nodes: Sequence[str] = ()
+    ends_at: datetime | None = None
+    gpus: int = 0  # with ReservationScope.GPUS
 
 
 @dataclass(frozen=True)
@@ -247,6 +293,7 @@ class GpuFacts:
     type: str  # suffix of the resource class: "h200", "mig-1g.10gb"
     memory: int
     compute: str = ""  # CUDA compute capability: "9.0"; empty if unknown
+    shares: int = 0  # all shares of a class on the node ("h100.shared") as one row; 0: a GPU
 
 
 @dataclass(frozen=True)
@@ -264,6 +311,7 @@ class NodeFacts:
     used_cpus: float = 0  # by any user, as counted by the scheduler
     used_memory: int = 0
     used_gpus: int = 0
+    used_shares: int = 0  # of GPUs, see `schedulers.shares`; they are not in `used_gpus`
     # in the notation of images: "amd64", "arm64"; empty if unknown, like the next two
     arch: str = ""
     driver: str = ""  # of NVIDIA: "535.104.05"
@@ -473,6 +521,73 @@ class SupportsDrain(Protocol):
 
     def resume(self, node: str) -> None:
         """Make the node schedulable again."""
+
+
+class SupportsReservations(Protocol):
+    """A backend with Capability.RESERVATIONS.
+
+    Methods that make requests raise Rejected (the settings or permissions of the cluster do not
+    allow it; the text says what to change) and Unavailable.
+    """
+
+    @property
+    def reservation_scope(self) -> ReservationScope:
+        """What the settings of the cluster make it keep."""
+
+    def plan_reservation(self, request: ReservationRequest) -> str:
+        """Return in one sentence what `reserve` would do. Makes no request."""
+
+    def reserve(self, request: ReservationRequest) -> None:
+        """Keep these nodes or GPUs for the team from now on, as far as that is not done.
+
+        Creates the reservation or changes its nodes and its end. Running jobs of others continue.
+        Idempotent by name.
+        """
+
+    def unreserve(self, name: str, partition: str = "") -> None:
+        """End a reservation; running jobs continue. An unknown name is no error.
+
+        `partition` is that of its pool, if it is known.
+        """
+
+    def reservations(self, prefix: str) -> Sequence[ReservationFacts]:
+        """Return the reservations whose names begin with `prefix`."""
+
+
+@dataclass(frozen=True)
+class GpuLayout:
+    """A GPU as it is to be partitioned: the profiles of its instances, or None without MIG."""
+
+    index: int
+    type: str  # resource class of the whole GPU: "h100"
+    profiles: tuple[str, ...] | None
+    model: str = ""  # of `schedulers.mig.MODELS`
+
+
+class SupportsMigLabels(Protocol):
+    """A backend with Capability.MIG_LABELS. Methods with requests raise Rejected, Unavailable."""
+
+    def mig_config(self, gpus: Sequence[GpuLayout]) -> tuple[str, str]:
+        """Return the name of the configuration for a node's GPUs, and its text to install."""
+
+    def mig_configs(self) -> frozenset[str]:
+        """Return the names of the installed configurations."""
+
+    def set_mig_config(self, node: str, name: str) -> None:
+        """Ask for a configuration on a node. Does nothing if the node has been asked for it."""
+
+    def mig_state(self, node: str) -> tuple[str, str]:
+        """Return the requested configuration and its state: "", pending, success, failed."""
+
+
+class SupportsGpuFiles(Protocol):
+    """A backend with Capability.GPU_FILES."""
+
+    def gpu_files(self, nodes: Mapping[str, Sequence[GpuLayout]]) -> Mapping[str, str]:
+        """Return the lines that describe these nodes' GPUs, by file name."""
+
+    def reconfigure(self) -> None:
+        """Make the scheduler read its files again. Raises Rejected, Unavailable."""
 
 
 Options = Mapping[str, Any]

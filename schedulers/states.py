@@ -244,8 +244,11 @@ _ENDS: dict[Reason, tuple[State, Responsibility, bool, str, str]] = {
         State.FAILED,
         Responsibility.PLATFORM,
         True,
-        Message("A GPU reported an error (XID)."),
-        "",
+        Message("A GPU failed while the job was running (XID)."),
+        Message(
+            "The hardware failed, not the program. Run the job again, or set `policy.retries`: a retry "
+            "avoids this GPU or node. Operators see its health."
+        ),
     ),
     Reason.LOST_BY_SCHEDULER: (
         State.FAILED,

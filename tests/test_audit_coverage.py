@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pytest
 from django.db import connection, transaction
 
-from clusters.models import Cluster, PoolGrant
+from clusters.models import Cluster, HealthPolicy, Node, NodeHealth, PoolGrant
 from datasets.models import FolderInvitation, Import, Repository, Share, SharedFolder, Upload
 from experiments.models import Experiment
 from jobs import services as jobs
@@ -65,8 +65,10 @@ SILENT = {  # changes nothing that people or programs decide
     ("api-quotas-preview", "POST"): "says whom it would stop, and changes nothing",
     ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
     ("api-sessions", "DELETE"): "the same",
+    ("api-notifications", "POST"): "marks a person's own messages as read",
 }
 SILENT_FORMS = {
+    "notifications": "marks a person's own messages as read",
     "workspace-upload": "files of people's work: data",
     "home": "marks a first step as done, for this session only",
     "announcement-dismiss": "puts a line away for one session, and is nobody else's business",
@@ -78,6 +80,8 @@ WITHOUT_STATE = {
     "telemetry_source.history_asked",
     "job.command_run",
     "job.cancel_asked",
+    "notification_channel.tested",
+    "notification_channel.redelivered",
     "sign_in.succeeded",
     "token.first_used",
     "audit.verification_asked",
@@ -157,6 +161,18 @@ def _canceled(stage: Stage) -> None:
         Import.objects.update(state="canceled")
 
 
+def _stopped(stage: Stage) -> None:
+    HealthPolicy.objects.update_or_create(
+        cluster=Cluster.objects.get(name="local"), defaults={"stopped_at": clock.now()}
+    )
+
+
+def _quarantined(stage: Stage) -> None:
+    for node in Node.objects.all():
+        NodeHealth.objects.update_or_create(node=node, defaults={"state": "quarantined"})
+        Node.objects.update(is_drained=True)
+
+
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-checkpoint-share", "DELETE"): _shared,
     ("api-dataset-share", "DELETE"): _shared,
@@ -166,6 +182,8 @@ BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-workspace-team", "DELETE"): _invited,
     ("api-checkpoint-import-resume", "POST"): _canceled,
     ("api-dataset-import-resume", "POST"): _canceled,
+    ("api-cluster-health-reset", "POST"): _stopped,
+    ("api-node-return", "POST"): _quarantined,
     ("api-job-release", "POST"): _released,
     ("api-job-exec", "POST"): _running,
     ("api-job-logs", "DELETE"): _ended,

@@ -42,7 +42,7 @@ RESOURCES = {
 
 # Names and units, the same in every language, and addresses; what stands in code, keys and drawings is no text.
 _NAMES = re.compile(
-    r"\b(Muster|GPUs?|CPUs?|API|LDAP|SAML|OIDC|SCIM|SSO|Ctrl|Enter|YAML|JSON|CSV|Slurm|Kubernetes|UTC|Id|URL|DN|IP|PEM|GiB|TLS|PKCE|muster|curl|W|X|Y|MLflow|SHA-256|opset)\b|°C|/[\w./-]+"
+    r"\b(Muster|GPUs?|CPUs?|API|LDAP|SAML|OIDC|SCIM|SSO|Ctrl|Enter|YAML|JSON|CSV|PNG|PDF|FOCUS|Slurm|Kubernetes|UTC|Id|URL|DN|IP|PEM|GiB|TLS|PKCE|muster|curl|W|X|Y|MLflow|SHA-256|opset)\b|°C|/[\w./-]+"
 )
 _CODE = re.compile(r"<(pre|code|kbd|svg|script|style|c-copy)\b[^>]*>.*?</\1>", re.DOTALL)
 _SAID = re.compile(

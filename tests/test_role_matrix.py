@@ -17,7 +17,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
-from clusters.models import Device, Node, Pool, PoolGrant, PoolRequest
+from clusters.models import Device, MigPlan, Node, Pool, PoolGrant, PoolRequest
 from datasets import services as dataset_services
 from datasets.folders import entries
 from datasets.folders import services as folders
@@ -26,10 +26,13 @@ from experiments import artifacts
 from experiments import services as experiment_services
 from experiments.models import Run
 from jobs import services as job_services
+from jobs.models import IdleRule
 from monitoring.models import TelemetrySource
+from monitoring.notifications.models import Channel, Delivery
+from monitoring.usage.models import Budget, Price
 from portal.blobs.files import file_store
 from portal.blobs.folders import root_folder
-from portal.core import clock
+from portal.core import clock, vault
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
 from registry import services as model_services
@@ -88,6 +91,7 @@ class Row:
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 LATER = {"ends_at": "2100-01-01T00:00:00Z", "starts_at": "2099-12-01T00:00:00Z"}
+HOOK = {"kind": "webhook", "url": "https://hooks.example.org/in"}
 SOURCE = {"cluster": "local", "kind": "prometheus", "urls": "http://127.0.0.1:1"}
 A_WEEK_AGO = (clock.now() - timedelta(days=7)).isoformat()
 SPEC = {"team": "vision", "spec": {"run": "true"}}
@@ -433,7 +437,44 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-cluster-nodes", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-node-drain", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
     ("api-node-resume", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-mig-plans", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-plans", "POST"): Row(
+        OPERATORS, P.CLUSTERS_WRITE, {"cluster": "local", "wish": {"1g.10gb": 1}}
+    ),
+    ("api-mig-plan", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-plan", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"do": "discard"}),
+    ("api-mig-settings", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-settings", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"nodes_at_once": 2}),
+    ("api-cluster-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-cluster-health", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"most_percent": 20}),
+    ("api-cluster-health-reset", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-node-health", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-node-quarantine", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
+    ("api-node-return", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-usage", "GET"): Row(EVERYBODY, None),  # of teams that are visible
+    ("api-waste", "GET"): Row(EVERYBODY, None),
+    ("api-cost", "GET"): Row(EVERYBODY, None),
+    ("api-fleet-usage", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-budgets", "GET"): Row(EVERYBODY, None),
+    ("api-budgets", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"team": "vision", "amount": "500"}),
+    ("api-budgets", "DELETE"): Row(ADMINS, P.QUOTAS_WRITE),
+    ("api-statements", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-statements", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"month": "2026-09"}),
+    ("api-statement", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-prices", "GET"): Row(OPERATORS, P.PLATFORM_ADMIN),
+    ("api-prices", "POST"): Row(
+        OPERATORS,
+        P.PLATFORM_ADMIN,
+        {"resource": "gpu.h100", "amount": "2.5", "currency": "USD"},
+    ),
+    ("api-price", "DELETE"): Row(OPERATORS, P.PLATFORM_ADMIN),
+    ("api-billing-account", "GET"): Row(ADMINS | {"bea"}, P.BILLING_READ),
+    ("api-billing-account", "PUT"): Row(
+        OPERATORS, P.PLATFORM_ADMIN, {"currency": "EUR", "mode": "chargeback"}
+    ),
+    ("api-discounts", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"percent": "10"}),
+    ("api-credits", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"amount": "100"}),
     ("api-pool-requests", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-pool-requests", "POST"): Row(
         WORKERS, P.JOBS_SUBMIT, {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": 1} | LATER
@@ -443,6 +484,22 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-pools", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "cluster": "local"}),
     ("api-pool", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"note": "for all"}),
     ("api-pool", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-idle-rule", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-pool-idle-rule", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"window": 30}),
+    ("api-pool-idle-rule", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-idle-jobs", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-job-keep", "POST"): Row(WORKERS, P.JOBS_CANCEL, {"hours": 2}),
+    ("api-notifications", "GET"): Row(EVERYBODY, None),
+    ("api-notifications", "POST"): Row(EVERYBODY, None),
+    ("api-notification-settings", "GET"): Row(EVERYBODY, None),
+    ("api-notification-settings", "PATCH"): Row(EVERYBODY, None, {"pace": "daily"}),
+    ("api-notification-channels", "GET"): Row(EVERYBODY, None),
+    ("api-notification-channels", "POST"): Row(EVERYBODY, None, HOOK),
+    ("api-notification-channel", "GET"): Row(frozenset({"ada"}), None),  # her own
+    ("api-notification-channel", "PATCH"): Row(frozenset({"ada"}), None, {"name": "new"}),
+    ("api-notification-channel", "DELETE"): Row(frozenset({"ada"}), None),
+    ("api-notification-channel-test", "POST"): Row(frozenset({"ada"}), None),
+    ("api-notification-channel-redeliver", "POST"): Row(frozenset({"ada"}), None),
     ("api-pool-team", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pool-team", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
@@ -489,8 +546,17 @@ WRITING_PAGES = {
     "job-act": (WORKERS, {}),
     "idle": (WORKERS, {"do": "cancel", "job": "1"}),
     "cluster": (OPERATORS, {"do": "disable"}),
+    "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),
+    "mig-plan": (OPERATORS, {"do": "discard"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
+    "pool-idle-rule": (
+        OPERATORS,
+        {"metric": "auto", "threshold": "5", "window": "60", "action": "warn", "grace": "30"},
+    ),
+    "notification-settings": (EVERYBODY, {"pace": "hourly", "daily_at": "09:00"}),
+    "notification-channels": (EVERYBODY, HOOK),
+    "notification-channel": (frozenset({"ada"}), {"do": "disable"}),
     "experiments": (WORKERS, {"team": "vision", "name": "fresh"}),
     "experiment-act": (WORKERS, {"verb": "edit", "name": "renamed"}),
     "experiment-runs-act": (WORKERS, {"verb": "archive", "run": VALUES["run"]}),
@@ -524,6 +590,16 @@ WRITING_PAGES = {
     ),
     "application": (OPERATORS, {"verb": "remove"}),
     "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
+    "usage-cost": (ADMINS, {"team": "vision", "amount": "700"}),
+    "platform-prices": (
+        OPERATORS,
+        {"resource": "cpu", "amount": "0.02", "currency": "USD", "starts_on": "2026-09-01"},
+    ),
+    "platform-accounts": (
+        OPERATORS,
+        {"org": "atlas", "do": "account", "currency": "EUR", "mode": "showback"},
+    ),
+    "platform-statements": (OPERATORS, {"org": "atlas", "month": "2026-08"}),
 }
 
 
@@ -580,11 +656,36 @@ def built(shared_story) -> Stage:
                 )
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         node = Node.objects.get(name="n0")
-        Device.objects.create(node=node, index=0, uuid=VALUES["uuid"], memory=1 << 30)
+        Device.objects.create(
+            node=node, index=0, uuid=VALUES["uuid"], model="NVIDIA H100 80GB HBM3", memory=80 << 30
+        )
         TelemetrySource.objects.create(
             name="metrics", cluster=node.cluster, kind="prometheus", urls=SOURCE["urls"]
         )
+        MigPlan.objects.create(
+            id=VALUES["plan"], cluster=node.cluster, wish={"1g.10gb": 1}, created_by="dot"
+        )
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+        IdleRule.objects.create(pool=pool, changed_by="dot@platform.example")
+        Channel.objects.create(
+            id=VALUES["channel"],
+            org=story.atlas,
+            user=story.ada,
+            kind="webhook",
+            name="hook",
+            host="hooks.example.org",
+            url=vault.encrypt(b"https://hooks.example.org/in", "notification channels"),
+        )
+        Delivery.objects.create(
+            id=VALUES["delivery"],
+            org=story.atlas,
+            channel_id=VALUES["channel"],
+            event_id=VALUES["channel"],
+            kind="job_failed",
+            title="#1 failed",
+            path="/atlas/jobs/1",
+            state="sent",
+        )
         PoolRequest.objects.create(
             id=VALUES["ask"],
             org=story.atlas,
@@ -594,6 +695,14 @@ def built(shared_story) -> Stage:
             gpus=1,
             **LATER,
         )
+        Price.objects.create(
+            id=VALUES["price"],
+            currency="USD",
+            resource="memory",
+            starts_on="2026-01-01",
+            amount="0.001",
+        )
+        Budget.objects.create(org=story.atlas, amount="1000")
         access_services.create_role(
             actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]
         )

@@ -33,6 +33,7 @@ SQL_BY_HAND = {
     "portal/core/postgres/row_security.py",
     "portal/core/audit/sealing.py",
     "portal/core/audit/verify.py",
+    "portal/core/settled.py",
     "portal/core/bulk.py",
     "portal/core/joined_select.py",
     "portal/core/row_locks.py",
@@ -54,6 +55,9 @@ CONNECTS = {
     "portal/core/addresses.py",
     # Syslog and webhooks, to addresses that `outbound` allowed.
     "portal/core/audit/targets.py",
+    # The errors of `outbound` and of the mail server.
+    "monitoring/notifications/channels/posting.py",
+    "monitoring/notifications/services/sending.py",
     "portal/process/stack.py",
     "portal/process/prepare.py",
     "portal/process/embedded.py",
@@ -71,6 +75,7 @@ CONNECTS = {
 }  # the host name
 CHANCE = {
     "portal/core/audit/forwarding.py",  # jitter
+    "monitoring/notifications/services/sending.py",
     "monitoring/demo/backend.py",  # simulated programs and sensors
     "monitoring/demo/datasets.py",
     "monitoring/demo/experiments.py",
@@ -85,6 +90,7 @@ EXEMPT = {
     "datasets/hub/commits.py",  # a signed address
     "datasets/hub/requests.py",  # tokens only
     "experiments/mlflow/routes.py",  # tokens only
+    "monitoring/notifications/web/pages.py",  # a signed address
     "workspaces/identity/saml/views.py",
     "workspaces/identity/scim/views.py",
 }

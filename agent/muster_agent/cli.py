@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import signal
 import sys
 import threading
@@ -78,6 +79,12 @@ def shared_options(default: str | None) -> argparse.ArgumentParser:
         "--spool", type=Path, help="directory for unsent batches; default: memory only"
     )
     shared.add_argument(
+        "--allow-mig",
+        action="store_const",
+        const=True,
+        help="let the portal change the MIG instances of drained nodes; needs root",
+    )
+    shared.add_argument(
         "--interval", type=float, help="seconds between measurements; default: 10, with jobs 2"
     )
     shared.add_argument(
@@ -99,6 +106,7 @@ def configure(options: argparse.Namespace) -> Config:
         disks=tuple(options.disk) if options.disk else None,
         spool_dir=options.spool,
         listen=options.listen or None,
+        allow_mig=options.allow_mig,
         batch=options.batch,
         **(
             {"idle_interval": options.interval, "busy_interval": min(options.interval, 2.0)}
@@ -174,6 +182,13 @@ def findings(config: Config, body: Json) -> Iterator[str]:
         yield "jobs: not looked for; name the local backend's folder with --jobs-dir"
     else:
         yield f"jobs: {len(body['jobs'])} running under {config.jobs_dir}"
+    if facts["gpus"]:
+        yield (
+            "MIG: the portal may change instances (--allow-mig)"
+            + ("" if os.geteuid() == 0 else "; this user is not root, so the driver will refuse")
+            if config.allow_mig
+            else "MIG: the portal may not change instances; --allow-mig permits it"
+        )
     yield f"portal: {config.url}" if config.url else "portal: none given (--url)"
     if config.url and not (config.token or config.token_file):
         yield "token: none given; the portal will refuse (--token-file, or MUSTER_AGENT_TOKEN)"

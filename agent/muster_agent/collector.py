@@ -24,6 +24,7 @@ from muster_agent.version import VERSION
 
 log = logging.getLogger("muster.agent")
 GPU_PATIENCE = 5.0  # seconds; reading eight healthy GPUs takes about 20 ms
+MIG_PATIENCE = 300.0  # seconds; a GPU that is reset takes up to a minute
 NO_PROC = "jobs are not measured: this system has no /proc"
 NO_JOBS: list[JobReading] = []
 NOTHING: list[Sample] = []
@@ -53,6 +54,7 @@ class Collector:
         self._measure_gpus = Deadline("the NVIDIA driver", self._gpus.measure, GPU_PATIENCE)
         self._reading = GpuReading()
         self._failing: dict[str, str] = {}
+        self._mig_report: Json | None = None  # of the last work
         self._claims: dict[str, set[str]] = {}  # GPU -> jobs on it in the last cycle
 
     def has_running(self) -> bool:
@@ -84,11 +86,27 @@ class Collector:
             **measured,
         }
 
+    def partition(self, work: Json) -> None:
+        """Change MIG instances as the portal asks; batches then have the report.
+
+        Blocks, so that nothing else of this process uses the driver meanwhile. Work that was done
+        is not done again.
+        """
+        if self._mig_report is not None and self._mig_report["id"] == work.get("id"):
+            return
+        log.info("changing MIG instances: %s", work.get("id"))
+        change = Deadline("the NVIDIA driver", lambda: self._gpus.partition(work), MIG_PATIENCE)
+        try:
+            self._mig_report = change()
+        except CallTimeout as error:
+            failed = {"state": "failed", "error": str(error), "is_restored": False}
+            self._mig_report = {"id": work.get("id"), **failed, "layouts": {}}
+
     def facts(self) -> Json:
         """Describe this machine, for the inventory.
 
         Keys: cpus, memory, arch, driver, cuda, agent, note, and gpus, a list of
-        {index, uuid, model, memory, compute, mig}.
+        {index, uuid, model, memory, compute, mig}; mig: whether `partition` is allowed, its report.
         """
         return {
             "cpus": cpu_count(),
@@ -98,6 +116,8 @@ class Collector:
             "driver": self._reading.version,
             "cuda": self._reading.cuda,
             "agent": VERSION,
+            "mig": {"is_allowed": self._config.allow_mig}
+            | ({"report": self._mig_report} if self._mig_report else {}),
             "note": "; ".join(self._notes()),
         }
 

@@ -31,6 +31,7 @@ class Config:
     batch: float = 0.0  # gather measurements for this long; 0: send each at once
     timeout: float = 10.0  # per request
     listen: str = ""  # such as "127.0.0.1:9400": serve metrics to Prometheus
+    allow_mig: bool = False  # the portal may change MIG instances; needs root
     proc: Path = Path("/proc")  # tests and containers use another one
 
     def bearer(self) -> str:

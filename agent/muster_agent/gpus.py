@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from muster_agent.gpm import Activity
+from muster_agent.mig import carry_out
 from muster_agent.nvml import Driver, DriverLost, Gpu, GpuLost, Slice
-from muster_agent.sample import Event, Sample
+from muster_agent.rates import Rates
+from muster_agent.sample import Event, Json, Sample
 from muster_agent.xid import Xids
 
 EVENTS_AT_ONCE = 256  # per cycle: a failing GPU can raise XIDs faster than they are read
@@ -66,6 +68,7 @@ class Gpus:
         self._events: deque[Event] = deque(maxlen=4 * EVENTS_AT_ONCE)
         self._activity = activity or Activity()
         self._activity_of = 0  # `Driver.openings` from which its samples are
+        self._rates = Rates()
         self._utilized: dict[int, int] = {}  # GPU -> last timestamp (µs) of its per-process samples
 
     def measure(self) -> GpuReading:
@@ -75,6 +78,17 @@ class Gpus:
         reading.gpus, reading.note = list(self._driver.gpus), self._driver.note
         reading.version, reading.cuda = self._driver.version, self._driver.cuda
         return reading
+
+    def partition(self, work: Json) -> Json:
+        """Partition GPUs and return the report, see `mig.carry_out`. Never raises for a driver."""
+        self._event_set = None
+        try:
+            with self._driver.released("MIG instances are being changed") as nvml:
+                return carry_out(nvml, work)
+        except Exception as error:  # no driver, or one that fails in a way we do not know
+            reason = f"{type(error).__name__}: {error}"
+            failed = {"state": "failed", "error": reason, "is_restored": False}
+            return {"id": work.get("id"), **failed, "layouts": {}}
 
     def take_events(self) -> list[Event]:
         """Return events since the last call, including those of a late, discarded reading."""
@@ -100,6 +114,7 @@ class Gpus:
             for metric, read in METRICS:
                 reading.samples += self._measure(gpu, None, metric, read)
             self._ecc_and_throttle(gpu, reading)
+            self._nvlink(gpu, reading)
             if not gpu.slices:
                 reading.samples += self._measure(gpu, None, "activity", self._active(gpu))
             for part in gpu.slices:
@@ -161,6 +176,17 @@ class Gpus:
                 Sample("gpu.throttle", 1.0, "ratio", {**labels_of(gpu), "reason": r})
                 for r in active
             ]
+
+    def _nvlink(self, gpu: Gpu, reading: GpuReading) -> None:
+        nvml = self._driver.nvml
+        count = (
+            self._driver.ask(gpu, "nvlink errors", nvlink_errors, nvml, gpu.handle)
+            if gpu.links
+            else None
+        )
+        rate = None if count is None else self._rates.of(gpu.uuid, count, time.monotonic())
+        if rate is not None:
+            reading.samples.append(Sample("gpu.nvlink.errors", rate, "1/s", labels_of(gpu)))
 
     def _processes(self, gpu: Gpu) -> list[GpuProcess]:
         """Return the processes on a GPU or its slices, without duplicates."""
@@ -293,6 +319,41 @@ def remapped_rows(nvml: Any, handle: Any) -> Found:
     yield "gpu.rows.failed", float(bool(failed)), "ratio"
 
 
+def recovery(nvml: Any, handle: Any) -> Found:
+    """Yield what the driver asks for: 0 nothing, 1 reset, 2 reboot, 3 and above as NVML lists them."""
+    for value in field_values(nvml, handle, nvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION):
+        yield "gpu.recovery", value, "code"
+
+
+def nvlink_errors(nvml: Any, handle: Any) -> int:
+    """Return the NVLink errors of all links since the driver was loaded."""
+    return sum(
+        field_values(
+            nvml,
+            handle,
+            nvml.NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL,
+            nvml.NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL,
+            nvml.NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL,
+            nvml.NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL,
+        )
+    )
+
+
+def field_values(nvml: Any, handle: Any, *fields: int) -> list[int]:
+    """Return the whole numbers of these fields; fields that are not supported are left out.
+
+    Raises NVMLError "not supported" if none is.
+    """
+    found = [
+        int(v.value.uiVal if v.valueType == nvml.NVML_VALUE_TYPE_UNSIGNED_INT else v.value.ullVal)
+        for v in nvml.nvmlDeviceGetFieldValues(handle, list(fields))
+        if v.nvmlReturn == nvml.NVML_SUCCESS
+    ]
+    if not found:
+        raise nvml.NVMLError(nvml.NVML_ERROR_NOT_SUPPORTED)
+    return found
+
+
 def sm_clock(nvml: Any, handle: Any) -> Found:
     yield "gpu.clock.sm", nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM) * MHZ, "Hz"
 
@@ -309,4 +370,5 @@ METRICS: tuple[tuple[str, Callable[[Any, Any], Found]], ...] = (
     ("sm clock", sm_clock),
     ("memory clock", memory_clock),
     ("remapped rows", remapped_rows),
+    ("recovery", recovery),
 )

@@ -70,7 +70,12 @@ class Agent:
             self._sender.halt()
 
     def tick(self) -> None:
-        """Collect and hand over one batch. Never raises: if the sink fails, the batch is lost."""
+        """Collect and hand over one batch. Never raises: if the sink fails, the batch is lost.
+
+        Work of the portal comes first, so that the batch has its report.
+        """
+        if self._sender is not None and (work := self._sender.take_work()):
+            self.collector.partition(work)
         body = self.collector.collect()
         if self._sender is not None:
             self._add_courier_facts(body, self._sender)
@@ -108,6 +113,8 @@ class Agent:
             if self._halt.wait(min(left, self.config.busy_interval)):
                 return
             if not is_busy and self.collector.has_running():
+                return
+            if self._sender is not None and self._sender.has_work:
                 return
 
 

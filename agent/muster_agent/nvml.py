@@ -9,6 +9,7 @@ import ctypes
 import importlib
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,6 +132,20 @@ class Driver:
                 pass  # already gone
         self.nvml, self.gpus, self.note = None, [], why
         self._retry_at = self._clock() + retry_after
+
+    @contextmanager
+    def released(self, why: str) -> Iterator[Any]:
+        """Release all handles, and yield NVML for a change that no other client may disturb.
+
+        Raises OSError, ImportError or NVMLError if there is no driver.
+        """
+        self.close(why, retry_after=0)
+        nvml = self._load()
+        nvml.nvmlInit()
+        try:
+            yield nvml
+        finally:
+            nvml.nvmlShutdown()
 
     def lose(self, gpu: Gpu) -> None:
         gpu.is_lost, self._retry_at = True, self._clock() + RETRY

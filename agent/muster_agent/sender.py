@@ -55,7 +55,8 @@ class BatchSender(threading.Thread):
     """Send batches from the spool.
 
     `note` describes the current problem; `skew` is how far the portal's clock is ahead, in
-    seconds, None before its first answer.
+    seconds, None before its first answer. An answer of the portal may contain work, see
+    `take_work`.
     """
 
     def __init__(self, config: Config, spool: Queue):
@@ -65,6 +66,7 @@ class BatchSender(threading.Thread):
         self._wake.set()  # batches of a previous run may be waiting
         self.note, self.refused = "", 0
         self.skew: float | None = None
+        self._work: Json | None = None
 
     def offer(self, body: Json) -> None:
         """Queue a batch; on a full disk, drop it and set the note. Never raises or blocks."""
@@ -73,6 +75,15 @@ class BatchSender(threading.Thread):
         except OSError as error:
             self._tell(f"batches are lost: the spool cannot be written ({error.strerror})")
         self._wake.set()
+
+    @property
+    def has_work(self) -> bool:
+        return self._work is not None
+
+    def take_work(self) -> Json | None:
+        """Return what the portal asked for in its last answer, once; see `mig.carry_out`."""
+        work, self._work = self._work, None
+        return work
 
     def notes(self) -> list[str]:
         found = [self.note] if self.note else []
@@ -113,6 +124,8 @@ class BatchSender(threading.Thread):
             began = time.time()
             status, headers, text = self._target.post(data)
             self._compare_clocks(began, time.time(), headers)
+            if self._config.allow_mig and status // 100 == 2:
+                self._work = work_in(text) or self._work
             answer = self._judge(status, headers, text)
         except Exception as error:  # no network, no token file, invalid answer: retry
             answer = SendResult(
@@ -144,6 +157,16 @@ class BatchSender(threading.Thread):
         if note != self.note:
             log.warning("%s", note) if note else log.info("the portal accepts batches again")
         self.note = note
+
+
+def work_in(answer: str) -> Json | None:
+    """Return the work in an answer of the portal, if it is well formed."""
+    try:
+        work = json.loads(answer).get("work")
+    except (ValueError, AttributeError):
+        return None
+    is_work = isinstance(work, dict) and isinstance(work.get("gpus"), list) and work.get("id")
+    return work if is_work else None
 
 
 class PortalConnection:

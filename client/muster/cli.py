@@ -27,6 +27,9 @@ GROUPS = {
     "lineage": ("lineage", "app", "Show what something was made from, and what came of it."),
     "storage": ("storage", "app", "Show what takes the space, and what nothing refers to."),
     "workspace": ("workspaces", "app", "Share folders of files without versions."),
+    "usage": ("usage", "app", "Show GPU time, what was wasted, and by which jobs."),
+    "cost": ("usage", "cost", "Show what was used costs; budgets; prices (operators)."),
+    "statement": ("usage", "statements", "Show, download and issue monthly statements."),
     "idle": ("idle", "app", "List running jobs with idle GPUs."),
     "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
     "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),
@@ -48,6 +51,7 @@ GROUPS = {
         "Manage service accounts and their tokens.",
     ),
     "gpu": ("gpus", "gpus", "Show GPU capacity, list GPUs, and see what a GPU does."),
+    "mig": ("mig", "app", "Plan and apply the partitioning of GPUs (operators)."),
     "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
     "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
     "telemetry": (
@@ -56,6 +60,12 @@ GROUPS = {
         "Read GPU measurements from dcgm-exporters and Prometheus (operators).",
     ),
     "pool": ("clusters", "pools", "Manage pools and which teams may use them."),
+    "notifications": ("notifications", "notifications", "List your notifications; settings."),
+    "notification-channel": (
+        "notifications",
+        "channels",
+        "Manage Slack, Teams and webhooks for notifications.",
+    ),
     "audit": ("audit", "audit", "Search, export and verify the audit trail."),
     "directory": (
         "directories",

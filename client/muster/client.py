@@ -10,13 +10,14 @@ from urllib.parse import quote
 from muster import settings
 from muster.applications import Applications
 from muster.audit import Audit
-from muster.clusters import Clusters, Pools
+from muster.clusters import Clusters, Mig, Pools
 from muster.datasets import Repositories
 from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.experiments import Experiments, Runs
 from muster.jobs import Jobs
 from muster.models import Models
+from muster.notifications import NotificationChannels, Notifications
 from muster.organization import (
     Access,
     Gpus,
@@ -35,6 +36,7 @@ from muster.organization import (
 )
 from muster.telemetry import Telemetry
 from muster.transport import TRIES, Transport
+from muster.usage import Billing, Usage
 from muster.workspaces import Workspaces
 
 if TYPE_CHECKING:
@@ -77,15 +79,18 @@ class Client:
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
         self.gpus, self.telemetry = Gpus(self), Telemetry(self)
         self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
-        self.clusters, self.pools = Clusters(self), Pools(self)
+        self.clusters, self.pools, self.mig = Clusters(self), Pools(self), Mig(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)
         self.applications, self.organizations = Applications(self), Organizations(self)
         self.models = Models(self)
+        self.notifications = Notifications(self)
+        self.notification_channels = NotificationChannels(self)
         self.datasets = Repositories(self, "datasets")
         self.checkpoints = Repositories(self, "checkpoints")
         self.workspaces = Workspaces(self)
+        self.usage, self.billing = Usage(self), Billing(self)
         self.experiments, self.runs = Experiments(self), Runs(self)
 
     def __enter__(self) -> Client:

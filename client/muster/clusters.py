@@ -53,6 +53,30 @@ class Clusters:
     def resume(self, name: str, node: str) -> Json:
         return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/resume", {})
 
+    def health(self, name: str) -> Json:
+        """Return the health checks, the limits, and the number of nodes by health."""
+        return self._call("GET", f"{_at(name)}/health")
+
+    def change_health(self, name: str, **changes: Any) -> Json:
+        """Change `checks` (by code; null restores defaults), is_acting, most_percent, most_per_hour."""
+        return self._call("PATCH", f"{_at(name)}/health", changes)
+
+    def reset_health(self, name: str) -> Json:
+        """Let the rules act again after they stopped."""
+        return self._call("POST", f"{_at(name)}/health/reset", {})
+
+    def node_health(self, name: str, node: str) -> Json:
+        return self._call("GET", f"{_at(name)}/nodes/{quote(node, safe='')}/health")
+
+    def quarantine(self, name: str, node: str, reason: str) -> Json:
+        """Take a node out of service until `return_node`."""
+        return self._call(
+            "POST", f"{_at(name)}/nodes/{quote(node, safe='')}/quarantine", {"reason": reason}
+        )
+
+    def return_node(self, name: str, node: str) -> Json:
+        return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/return", {})
+
     def _call(self, method: str, path: str, body: Json | None = None) -> Json:
         answer = self._client.request(method, path, **({} if body is None else {"body": body}))
         data: Json = answer.json() if answer.content and answer.status_code != 204 else {}
@@ -92,7 +116,7 @@ class Pools:
         return builtins.list(self._client.items("pool-requests"))
 
     def get_request(self, request: str) -> Json:
-        """Return a request; for operators with `what_if`, its effect in each pool."""
+        """Return a request with its `reservation`; for operators with `what_if`, its effect."""
         return self._client.get(f"pool-requests/{quote(request, safe='')}")
 
     def decide(self, request: str, do: str, **given: Any) -> Json:
@@ -101,8 +125,58 @@ class Pools:
             "POST", f"pool-requests/{quote(request, safe='')}", {"do": do, **given}
         )
 
+    def idle_rule(self, name: str) -> Json:
+        """Return the rule for idle GPUs of a pool."""
+        return self._client.get(f"pools/{quote(name, safe='')}/idle-rule")
+
+    def set_idle_rule(self, name: str, **fields: Any) -> Json:
+        """Set is_enabled, metric, threshold, watts, window, action, grace, exempt, spares_exec."""
+        return self._client.send("PUT", f"pools/{quote(name, safe='')}/idle-rule", fields)
+
+    def delete_idle_rule(self, name: str) -> None:
+        self._client.send("DELETE", f"pools/{quote(name, safe='')}/idle-rule")
+
+    def idle_jobs(self, name: str) -> builtins.list[Json]:
+        """Return the jobs that the rule finds idle now, without doing anything."""
+        return builtins.list(self._client.items(f"pools/{quote(name, safe='')}/idle-jobs"))
+
     def revoke(self, name: str, team: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")
+
+
+class Mig:
+    """MIG plans: how GPUs are partitioned. For operators."""
+
+    def __init__(self, client: Client):
+        self._client = client
+
+    def plan(
+        self, cluster: str, wish: dict[str, int], nodes: builtins.list[str] | None = None
+    ) -> Json:
+        """Draft a plan after which the nodes offer at least `wish`: {"1g.10gb": 14, "full": 2}."""
+        body = {"cluster": cluster, "wish": wish, "nodes": nodes or []}
+        return self._call("POST", "mig/plans", body)
+
+    def plans(self) -> builtins.list[Json]:
+        return builtins.list(self._call("GET", "mig/plans")["items"])
+
+    def get(self, plan: str) -> Json:
+        """Return a plan with its nodes, their progress, and what keeps it from being applied."""
+        return self._call("GET", f"mig/plans/{quote(plan, safe='')}")
+
+    def act(self, plan: str, do: str, **given: str) -> Json:
+        """Apply, stop, undo (returns a new draft), discard, or confirm (`node`)."""
+        return self._call("POST", f"mig/plans/{quote(plan, safe='')}", {"do": do, **given})
+
+    def settings(self, cluster: str, **changes: Any) -> Json:
+        """Return how a cluster's GPUs may be partitioned, after changing it if asked."""
+        path = f"mig/clusters/{quote(cluster, safe='')}"
+        return self._call("PUT", path, changes) if changes else self._call("GET", path)
+
+    def _call(self, method: str, path: str, body: Json | None = None) -> Json:
+        answer = self._client.request(method, path, **({} if body is None else {"body": body}))
+        data: Json = answer.json()
+        return data
 
 
 def _at(name: str) -> str:

@@ -69,6 +69,10 @@ class Jobs:
         """Cancel a job. Idempotent."""
         return self._act(name, "cancel", {"why": why})
 
+    def keep(self, name: str | int, hours: float) -> Json:
+        """Keep a job that a rule for idle GPUs would stop, for that many hours."""
+        return self._client.send("POST", self._path(name, "keep"), {"hours": hours})
+
     def hold(self, name: str | int) -> Job:
         return self._act(name, "hold")
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from clusters.backends import backend_of
+from clusters.health.overrides import release_findings
 from clusters.models import Cluster, Node
 from portal.core import errors
 from portal.core.events import EventRecord, record
@@ -39,7 +40,7 @@ def drain_node(*, actor: Actor, node: Node, why: str, was: str | None = None) ->
         raise errors.InvalidInput.at("reason", "is required: a reason of up to 200 characters")
     _check_unchanged(node, was)
     _call_scheduler(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
-    return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", reason=why)
+    return _write(actor.email, node, is_drained=True, note=f"{why} ({actor.email})", reason=why)
 
 
 def resume_node(*, actor: Actor, node: Node, was: str | None = None) -> Node:
@@ -50,7 +51,20 @@ def resume_node(*, actor: Actor, node: Node, was: str | None = None) -> Node:
     authorize(actor, Permission.CLUSTERS_WRITE)
     _check_unchanged(node, was)
     _call_scheduler(node, lambda backend: backend.resume(node.name))
-    return _write(actor, node, is_drained=False, note="", reason="")
+    release_findings(node)
+    return _write(actor.email, node, is_drained=False, note="", reason="")
+
+
+def drain_by_rule(node: Node, why: str, who: str) -> Node:
+    """Drain a node for its health. Raises Conflict, Unavailable."""
+    _call_scheduler(node, lambda backend: backend.drain(node.name, why))
+    return _write(who, node, is_drained=True, note=why, reason=why)
+
+
+def resume_by_rule(node: Node, who: str) -> Node:
+    """Return a node that a rule drained to service. Raises Conflict, Unavailable."""
+    _call_scheduler(node, lambda backend: backend.resume(node.name))
+    return _write(who, node, is_drained=False, note="", reason="")
 
 
 def find_node(cluster: Cluster, name: str) -> Node:
@@ -105,7 +119,7 @@ def _call_scheduler(node: Node, call) -> None:  # type: ignore[no-untyped-def]
 
 
 @transaction.atomic
-def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, reason: str) -> Node:
+def _write(who: str, node: Node, *, is_drained: bool, note: str, reason: str) -> Node:
     was_drained = node.is_drained
     Node.objects.filter(id=node.id).update(is_drained=is_drained, note=note[:300])
     Cluster.objects.filter(id=node.cluster_id).update(inventory=F("inventory") + 1)
@@ -116,7 +130,7 @@ def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, reason: str
             None,
             "node",
             node.id,
-            actor.email,
+            who,
             {
                 "cluster": node.cluster.name,
                 "name": node.name,

@@ -28,8 +28,8 @@ _ROOM = (
     "is_gone",
     "partitions",
 )
-_FACTS = (*_ROOM, "note", "used_cpus", "used_memory", "used_gpus", "runs")
-_GPU = ("index", "model", "type", "memory", "compute")
+_FACTS = (*_ROOM, "note", "used_cpus", "used_memory", "used_gpus", "used_shares", "runs")
+_GPU = ("index", "model", "type", "memory", "compute", "shares")
 
 
 def take_inventory(cluster: Cluster, backend: Backend) -> None:
@@ -93,6 +93,7 @@ def _values(facts: NodeFacts) -> dict[str, Any]:
         "used_cpus": round(facts.used_cpus * 1000),
         "used_memory": facts.used_memory,
         "used_gpus": facts.used_gpus,
+        "used_shares": facts.used_shares,
         "runs": {
             k: v[:30]
             for k, v in (("arch", facts.arch), ("driver", facts.driver), ("cuda", facts.cuda))
@@ -104,7 +105,13 @@ def _values(facts: NodeFacts) -> dict[str, Any]:
 def _mark_gone(ids: list[UUID]) -> bool:
     for some in _batches(ids):
         Node.objects.filter(id__in=some).update(
-            is_ready=False, is_gone=True, note=_GONE, used_cpus=0, used_memory=0, used_gpus=0
+            is_ready=False,
+            is_gone=True,
+            note=_GONE,
+            used_cpus=0,
+            used_memory=0,
+            used_gpus=0,
+            used_shares=0,
         )
     return bool(ids)
 
@@ -113,7 +120,14 @@ def _write_gpus(cluster: Cluster, facts: Mapping[str, NodeFacts]) -> bool:
     """Write changed GPUs; return whether any changed. GPUs of missing nodes stay."""
     nodes = dict(Node.objects.filter(cluster=cluster, is_gone=False).values_list("name", "id"))
     wanted = {
-        (nodes[name], gpu.uuid): (gpu.index, gpu.model, gpu.type, gpu.memory, gpu.compute[:10])
+        (nodes[name], gpu.uuid): (
+            gpu.index,
+            gpu.model,
+            gpu.type,
+            gpu.memory,
+            gpu.compute[:10],
+            gpu.shares or None,
+        )
         for name, node in facts.items()
         for gpu in node.gpus
     }

@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet, Sum
 from clusters.capacity import inside_of
 from clusters.models import Cluster, Gpu, Pool, PoolGrant, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_of
+from clusters.services.pool_reservations import end_for, reserve_for
 from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
@@ -154,6 +155,7 @@ def approve(
                 code="not_enough",
             )
     row.pool = chosen
+    reserve_for(row, machines)
     _decide(row, actor, State.APPROVED, word)
     if row.starts_at <= clock.now():
         _grant(row)
@@ -197,9 +199,9 @@ def withdraw(*, actor: Actor, request_id: UUID) -> PoolRequest:
 
 @transaction.atomic
 def give_back(*, actor: Actor, request_id: UUID) -> PoolRequest:
-    """Return the GPUs before the end: the team's new jobs no longer go to the pool.
+    """Return the GPUs before the end, also those of renewals that have not begun.
 
-    Raises NotPermitted, NotFound, Conflict.
+    The team's new jobs no longer go to the pool. Raises NotPermitted, NotFound, Conflict.
     """
     row = PoolRequest.objects.select_for_update().filter(id=request_id).first()
     if row is None:
@@ -207,6 +209,10 @@ def give_back(*, actor: Actor, request_id: UUID) -> PoolRequest:
     authorize(actor, Permission.JOBS_SUBMIT, row.team)
     if row.state != State.APPROVED:
         raise Conflict(Message("There is nothing to return."))
+    for later in PoolRequest.objects.select_for_update().filter(
+        renews=row, state=State.APPROVED, granted_at=None
+    ):
+        _end(later, "returned", actor.email)
     _end(row, "returned", actor.email)
     return row
 
@@ -231,7 +237,10 @@ def start_and_end() -> list[PoolRequest]:
 
 
 def due_reminders() -> list[PoolRequest]:
-    """Mark and return the requests that end in 14, 7 or 1 days. Run in a platform scope."""
+    """Record once each that a request ends in 14, 7 or 1 days; return those requests.
+
+    Run in a platform scope.
+    """
     now, found = clock.now(), list[PoolRequest]()
     with transaction.atomic():
         rows = PoolRequest.objects.select_for_update(of=("self",)).select_related(
@@ -242,6 +251,7 @@ def due_reminders() -> list[PoolRequest]:
             if row.reminded is None or row.reminded > due:
                 row.reminded = due
                 row.save(update_fields=["reminded"])
+                _record_event("ends_soon", "system", row)
                 found.append(row)
     return found
 
@@ -269,7 +279,9 @@ def open_requests(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
 
 
 def _visible_to(actor: Actor) -> QuerySet[PoolRequest]:
-    rows = PoolRequest.objects.select_related("team", "asker", "pool__cluster", "org")
+    rows = PoolRequest.objects.select_related(
+        "team", "asker", "pool__cluster", "org", "reservation"
+    )
     if actor.may(Permission.CLUSTERS_READ):
         return rows
     found = [actor.teams_where(p) for p in (Permission.JOBS_READ, Permission.JOBS_SUBMIT)]
@@ -281,7 +293,7 @@ def _visible_to(actor: Actor) -> QuerySet[PoolRequest]:
 def _open(request_id: UUID) -> PoolRequest:
     row = (
         PoolRequest.objects.select_for_update(of=("self",))
-        .select_related("team", "asker", "org")
+        .select_related("team", "asker", "org", "renews__reservation")
         .filter(id=request_id)
         .first()
     )
@@ -328,6 +340,7 @@ def _end(row: PoolRequest, what: str, who: str) -> None:
         grants.delete()
     else:
         grants.update(ends_at=last)
+    end_for(row)
     _record_event(what, who, row, State.APPROVED)
 
 

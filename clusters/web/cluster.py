@@ -10,11 +10,14 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from clusters import capacity, representations, status
+from clusters.health.selectors import node_health
 from clusters.models import Cluster, Node
 from clusters.node_capacity import node_usage_of
 from clusters.services import connections, drain
+from clusters.services import health as health_service
 from clusters.services.pools import pools_of
 from clusters.sharing import isolation_text
+from clusters.web.health import FORMS, act_on_health, health_tab
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import PortalError
 from portal.core.messages import Message
@@ -25,6 +28,7 @@ from workspaces.web.base import action, page, show_error
 TABS = (
     ("overview", Message("Overview")),
     ("nodes", Message("Nodes")),
+    ("health", Message("Health")),
     ("partitions", Message("Partitions")),
     ("pools", Message("Pools")),
     ("history", Message("History")),
@@ -65,26 +69,44 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     )
 
 
+# What is done to a node → what undoes it
+_UNDOES = {
+    "drain": "resume",
+    "resume": "drain",
+    "quarantine": "return",
+    "return": "quarantine",
+}
+
+
 @page(P.CLUSTERS_WRITE, ("POST",))
 def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
-    """Drain a node, with a reason, or resume it; both can be undone from the page that follows."""
+    """Drain, quarantine, resume or return a node; each can be undone from the page that follows."""
     found = drain.find_node(connections.find_cluster(cluster), node)
-    is_resume, actor = request.POST.get("do") == "resume", request.actor
-    reason = _reason_of(found) if is_resume else request.POST.get("reason", "")
+    what, actor = request.POST.get("do", ""), request.actor
+    if what not in _UNDOES:
+        what = "drain"
+    reason = (
+        request.POST.get("reason", "") if what in ("drain", "quarantine") else _reason_of(found)
+    )
     was = request.POST.get("was")  # an undo says what it undoes
     try:
-        if is_resume:
-            drain.resume_node(actor=actor, node=found, was=was)
-        else:
-            drain.drain_node(actor=actor, node=found, why=reason, was=was)
+        match what:
+            case "drain":
+                drain.drain_node(actor=actor, node=found, why=reason, was=was)
+            case "quarantine":
+                health_service.quarantine_node(actor=actor, node=found, why=reason, was=was)
+            case "return":
+                health_service.return_node(actor=actor, node=found, was=was)
+            case _:
+                drain.resume_node(actor=actor, node=found, was=was)
     except PortalError as error:
         record_denied_request(request, error)
         show_error(request, error)
     else:
         request.session[_UNDO] = {
             "node": found.id.hex,
-            "do": "drain" if is_resume else "resume",
-            "reason": reason,
+            "do": _UNDOES[what],
+            "reason": reason[:200],
             "was": found.note,
         }
     return redirect(_page_before(request, found))
@@ -104,7 +126,9 @@ def take_undo(request: Any, node: Node | None = None) -> dict[str, Any] | None:
 
 
 def _reason_of(node: Node) -> str:
-    """Return why the node is drained, without the address that the drain added."""
+    """Return why the node is out of service, without the address that the drain added."""
+    if why := str(node_health(node)["why"]):
+        return why
     return str(node.note).rpartition(" (")[0] or str(node.note) or "resumed by mistake"
 
 
@@ -143,6 +167,8 @@ def _tab(
         case "pools":
             counted = capacity.by_pool(pools, {row.id: machines})
             return {"pools": [(pool, counted[pool.id]) for pool in pools]}
+        case "health":
+            return health_tab(row)
         case "history":
             return {"history": status.history_of(row)}
     used = workload().load_of(request.actor, row)
@@ -158,6 +184,8 @@ def _tab(
 def _act(request: Any, row: Cluster) -> HttpResponse:
     """Test, disable, enable or remove the cluster."""
     here, what = f"/platform/clusters/{row.name}", request.POST.get("do", "")
+    if what in FORMS:
+        return act_on_health(request, row, what)
     if what == "test":
         found = connections.probe_cluster(actor=request.actor, cluster=row)
         (messages.success if found.is_ok else messages.error)(

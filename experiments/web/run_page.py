@@ -19,6 +19,7 @@ from experiments.reproduction import environment_of, reproduction_of
 from experiments.run_keys import OWN_TAGS, in_order, last_values
 from experiments.selectors import visible_runs
 from experiments.services.experiments import NOTE
+from jobs.pricing import cost_of_jobs
 from jobs.selectors import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
@@ -76,6 +77,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "row": row,
         "experiment": row.experiment,
         "job": job,
+        "cost": cost_of_jobs([job.id]) if job else "",
         "tab": tab,
         "tabs": TABS,
         "may_write": actor.may(P.EXPERIMENTS_WRITE, row.team_id),

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.core.cache import cache
 from django.db.models import QuerySet
 from django.http import HttpResponse, JsonResponse
 
@@ -19,6 +20,7 @@ from experiments.search.expressions import json_text
 from experiments.selectors import find_experiment, visible_runs
 from experiments.web.bulk import MOST_CHANGED, matching_runs, parsed_ids
 from experiments.web.views import tracking_command
+from jobs.pricing import cost_of_jobs
 from portal.core.messages import Message
 from portal.lists import ListView, Shown
 from portal.series.models import Series
@@ -29,6 +31,8 @@ MOST_PINS, MOST_GROUPS, MOST_METRICS = 20, 200, 4
 MOST_POINTS = 500  # runs of a scatter plot
 ATTRIBUTES = ("attributes.run_name", "attributes.status", "attributes.start_time")
 PIN_COOKIE = "muster_pins"
+MOST_PRICED = 2000  # jobs of an experiment whose cost is added up
+PRICED_FOR = 60  # seconds
 
 
 @page()
@@ -52,6 +56,7 @@ def experiment(request: Any, number: str) -> HttpResponse:
         "page_title": row.name,
         "crumbs": [(Message("Experiments"), f"/{request.org.slug}/experiments")],
         "experiment": row,
+        "cost": _cost(row, every),
         "list": shown,
         "tab": tab,
         "may_write": request.actor.may(P.EXPERIMENTS_WRITE, row.team_id),
@@ -86,6 +91,18 @@ def _matching(request: Any, view: ListView, shown: Shown) -> int:
         return 0
     number = matching_runs(request.actor, view, shown.filters).count()
     return number if number <= MOST_CHANGED else 0
+
+
+def _cost(row: Experiment, runs: QuerySet[Run]) -> str:
+    """Return what the jobs of an experiment cost so far, at most a minute old; "" if too many."""
+    key = f"experiment-cost:{row.id}"
+    found: str | None = cache.get(key)
+    if found is None:
+        jobs = runs.filter(job_id__isnull=False).order_by().values_list("job_id", flat=True)
+        ids = list(jobs.distinct()[: MOST_PRICED + 1])
+        found = cost_of_jobs(ids) if len(ids) <= MOST_PRICED else ""
+        cache.set(key, found, PRICED_FOR)
+    return found
 
 
 def _terms(keys: RunKeys) -> list[dict[str, Any]]:

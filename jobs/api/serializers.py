@@ -23,6 +23,7 @@ class GpuOfferSerializer(serializers.Serializer):  # type: ignore[type-arg]
     free = serializers.IntegerField()
     total = serializers.IntegerField()
     most_per_node = serializers.IntegerField()
+    note = serializers.CharField(help_text="What a share of a GPU does not isolate; else empty.")
 
 
 class JobOptionsSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -272,6 +273,10 @@ class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     cost = serializers.ListField(
         child=serializers.DictField(),
         help_text="What one task would use, with current usage and limits.",
+    )
+    price = serializers.DictField(
+        allow_null=True,
+        help_text="Money for all tasks: hourly, and most until the time limit; null without prices.",
     )
     image = serializers.DictField(
         allow_null=True,

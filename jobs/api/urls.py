@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
+from clusters.api import health
 from clusters.api import views as clusters
-from jobs.api import comparing, output, outputs, quotas, storage, utilization, views
+from jobs.api import comparing, idle_rules, output, outputs, quotas, storage, utilization, views
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
@@ -23,6 +24,7 @@ urlpatterns = [
     path("orgs/<slug:org>/jobs/compare", comparing.CompareView.as_view(), name="api-jobs-compare"),
     path(_JOB, views.JobView.as_view(), name="api-job"),
     path(f"{_JOB}/cancel", views.CancelView.as_view(), name="api-job-cancel"),
+    path(f"{_JOB}/keep", idle_rules.KeepView.as_view(), name="api-job-keep"),
     path(f"{_JOB}/hold", views.HoldView.as_view(), name="api-job-hold"),
     path(f"{_JOB}/release", views.ReleaseView.as_view(), name="api-job-release"),
     path(f"{_JOB}/rerun", views.RerunView.as_view(), name="api-job-rerun"),
@@ -53,7 +55,28 @@ urlpatterns = [
     path(
         f"{_CLUSTER}/nodes/<str:node>/resume", clusters.ResumeView.as_view(), name="api-node-resume"
     ),
+    path(f"{_CLUSTER}/health", health.ClusterHealthView.as_view(), name="api-cluster-health"),
+    path(
+        f"{_CLUSTER}/health/reset",
+        health.HealthResetView.as_view(),
+        name="api-cluster-health-reset",
+    ),
+    path(
+        f"{_CLUSTER}/nodes/<str:node>/health",
+        health.NodeHealthView.as_view(),
+        name="api-node-health",
+    ),
+    path(
+        f"{_CLUSTER}/nodes/<str:node>/quarantine",
+        health.QuarantineView.as_view(),
+        name="api-node-quarantine",
+    ),
+    path(
+        f"{_CLUSTER}/nodes/<str:node>/return", health.ReturnView.as_view(), name="api-node-return"
+    ),
     path("orgs/<slug:org>/pools", clusters.PoolsView.as_view(), name="api-pools"),
     path(_POOL, clusters.PoolView.as_view(), name="api-pool"),
+    path(f"{_POOL}/idle-rule", idle_rules.IdleRuleView.as_view(), name="api-pool-idle-rule"),
+    path(f"{_POOL}/idle-jobs", idle_rules.IdleJobsView.as_view(), name="api-pool-idle-jobs"),
     path(f"{_POOL}/teams/<slug:team>", clusters.PoolTeamView.as_view(), name="api-pool-team"),
 ]

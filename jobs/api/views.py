@@ -20,6 +20,7 @@ from jobs.api.query import limit_of, whole
 from jobs.api.reading import fault, read_rerun, read_spec
 from jobs.lists import JOBS
 from jobs.models import Attempt, Job
+from jobs.pricing import price_of
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.placement import gpu_offers, names_for
 from jobs.spec_changes import compare
@@ -88,6 +89,7 @@ _NOTHING_VALID: dict[str, Any] = {
     "spec": None,
     "yaml": None,
     "cost": [],
+    "price": None,
     "image": None,
     "start": None,
     "changes": None,
@@ -116,6 +118,7 @@ class ValidateView(OrgView):
                 "spec": parsed.spec.to_mapping(),
                 "yaml": parsed.spec.to_yaml(),
                 "cost": cost_of(self.actor, team, parsed.spec),
+                "price": price_of(self.actor, team, parsed.spec),
                 "image": image_note(
                     self.actor, team, parsed.spec, is_settled=request.data.get("settled") is True
                 ),

@@ -187,7 +187,12 @@ def _snapshot_after(
     return (
         snapshot
         if before is None
-        else replace(snapshot, nodes=before.nodes, running=snapshot.running | before.running)
+        else replace(
+            snapshot,
+            nodes=before.nodes,
+            holds=before.holds,
+            running=snapshot.running | before.running,
+        )
     )
 
 
@@ -223,8 +228,11 @@ class EquivalenceClass:
     owner: tuple[tuple[str, UUID], ...]  # whose limits apply; empty if only the nodes matter
 
     @classmethod
-    def of(cls, attempt: Attempt, wait: Wait) -> EquivalenceClass:
+    def of(cls, attempt: Attempt, wait: Wait, *, has_holds: bool = False) -> EquivalenceClass:
+        """Return the class; with reservations, the nodes differ by team."""
         job = attempt.job
+        if wait in _OF_NODES and has_holds:
+            return cls(wait, json.dumps(job.resources), (("job__team_id", job.team_id),))
         owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | (
             {"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {}
         )
@@ -270,7 +278,10 @@ def _select(
         attempt = by_request[id(request)]
         if decision.wait is not None:
             refused.append((attempt, decision))
-            kinds.add(EquivalenceClass.of(attempt, decision.wait))
+            if not attempt.avoid:  # others may start where this one does not want to
+                kinds.add(
+                    EquivalenceClass.of(attempt, decision.wait, has_holds=bool(snapshot.holds))
+                )
         elif len(chosen) < limit:
             _set_placement(attempt, decision)
             chosen.append(attempt)
@@ -282,8 +293,9 @@ def request_of(attempt: Attempt) -> AdmissionRequest:
     """Return the request of one attempt."""
     job = attempt.job
     resources = ResourceRequest.of_totals(job.resources, job.spec.get("num_nodes", 1))
+    avoid = attempt.avoid and (frozenset(attempt.avoid["nodes"]), frozenset(attempt.avoid["gpus"]))
     return AdmissionRequest(
-        job.org_id, job.team_id, job.owner_id, resources, job.id, job.max_parallel
+        job.org_id, job.team_id, job.owner_id, resources, job.id, job.max_parallel, avoid or None
     )
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
-from clusters.models import Cluster, Pool, PoolGrant
+from clusters.holds import fits_in, reservations_in
+from clusters.models import Cluster, Pool, PoolGrant, PoolReservation
 from clusters.sharing import not_served_text, only_org_id, uids_of
+from jobs.dispatch.avoidance import excluded_nodes
 from jobs.examples import contents
 from jobs.inputs import JobData
-from jobs.job_specs import spec_of
-from jobs.models import Attempt
+from jobs.job_specs import request_of, spec_of
+from jobs.models import Attempt, Job
 from jobs.saving.launching import with_outputs
 from jobs.saving.starting import Begun, begin
 from jobs.workspaces import JobFolders
 from portal.core.messages import Message
+from schedulers.capacity import ResourceRequest
 from schedulers.contract import FolderMount, Identity, InputFiles, Launch, Placement
 from schedulers.spec import JobSpec, Launcher, Task, environment, script
 from workspaces.access.actors import Actor
@@ -42,7 +45,7 @@ def build_launches(
     `begun` are the outputs of attempts (`jobs.saving.starting`), `known` those that may have been
     handed over before. System users are looked up only for clusters that need them.
     """
-    grants = _grants(attempts)
+    grants, kept = _grants(attempts), reservations_of(attempt.job for attempt in attempts)
     tokens = issue_attempt_tokens(
         [
             Bearer(a.job.org_id, a.job.team_id, a.job.owner_id, a.id, f"job #{a.job.number}")
@@ -53,6 +56,7 @@ def build_launches(
     uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
     only = only_org_id(cluster) if cluster else None
     begun = begin(attempts) if begun is None else begun
+    avoided = excluded_nodes(cluster, attempts) if cluster else {}
     return [
         _build(
             attempt,
@@ -62,10 +66,12 @@ def build_launches(
             is_new=attempt.id not in known,
             uid=uids.get(attempt.job.team_id, 0),
             **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
+            | _reservation(attempt.job, kept)
             | _block_missing_secret(secrets)
             | _block_other_organization(cluster, only, attempt)
             | _inputs_of((data or {}).get(attempt.job_id))
-            | _workspaces_of((folders or {}).get(attempt.job_id)),
+            | _workspaces_of((folders or {}).get(attempt.job_id))
+            | ({"exclude_nodes": names} if (names := avoided.get(attempt.id)) else {}),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]
@@ -170,6 +176,8 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
         examples_dir=str(settings.MUSTER_EXAMPLES),
     )
     grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
+    kept = reservations_in({pool.id}, {team.id}) if pool else ()
+    request = request_of(spec)
     inputs = [
         InputFiles(name, actor.org_slug, entry.kind, entry.name, 0, "0" * 40, path=entry.path)
         for name, entry in spec.inputs.items()
@@ -186,6 +194,7 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
             FolderMount(name, "", entry.path, entry.read_only, text=entry.workspace)
             for name, entry in spec.workspaces.items()
         ),
+        reservation=next((row.name for row in kept if fits_in(row, request)), ""),
         **_grant_options(pool, grant),
     )
 
@@ -201,6 +210,23 @@ def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolG
         else ()
     )
     return {(row.pool_id, row.team_id): row for row in rows}
+
+
+def reservations_of(jobs: Iterable[Job]) -> list[PoolReservation]:
+    """Return the reservations of these jobs' teams in their pools that the clusters keep."""
+    found = {(job.pool_id, job.team_id) for job in jobs if job.pool_id}
+    return reservations_in({pool for pool, _ in found if pool}, {team for _, team in found})
+
+
+def _reservation(job: Job, kept: Sequence[PoolReservation]) -> dict[str, str]:
+    """Return the reservation that a job runs in: the smallest of its team that it fits into."""
+    need = ResourceRequest.of_totals(job.resources, job.spec.get("num_nodes", 1))
+    names = (
+        row.name
+        for row in kept
+        if (row.pool_id, row.team_id) == (job.pool_id, job.team_id) and fits_in(row, need)
+    )
+    return {"reservation": next(names, "")}
 
 
 def _grant_key(attempt: Attempt) -> tuple[UUID | None, UUID]:

@@ -20,7 +20,7 @@ from uuid import UUID
 from django.db import transaction
 
 from jobs.bulk import write_rows
-from jobs.dispatch import job_status
+from jobs.dispatch import gpu_errors, job_status
 from jobs.gpu_use import ran_of
 from jobs.images import failures
 from jobs.job_specs import spec_of
@@ -105,6 +105,7 @@ def transition(changes: Iterable[StateChange]) -> list[Attempt]:
     if moved:
         with_jobs(moved, is_locked=True)  # Same lock order as a claim: jobs before meters.
         _end_as_canceled(moved)
+        gpu_errors.explain(moved)
         _settle_all(moved)
         write_rows(moved, _FIELDS)
         _record_events(moved, wanted)
@@ -114,6 +115,44 @@ def transition(changes: Iterable[StateChange]) -> list[Attempt]:
         )
         _follow_up(moved)
     return moved
+
+
+@transaction.atomic
+def explain_late(attempt_ids: Iterable[UUID]) -> list[Attempt]:
+    """Explain ended attempts by GPU errors that arrived after their end; return those that changed.
+
+    States stay: no retry is planned any more.
+    """
+    rows = list(
+        Attempt.objects.select_for_update(of=("self",))
+        .filter(id__among=list(attempt_ids))
+        .order_by("id")
+    )
+    if not rows:
+        return []
+    with_jobs(rows, is_locked=True)
+    changed = gpu_errors.explain(rows)
+    if changed:
+        write_rows(changed, ("reason", "evidence"))
+        record_all(
+            EventRecord(
+                "attempt.explained",
+                a.org_id,
+                "job",
+                a.job_id,
+                "muster",
+                {
+                    "index": a.index,
+                    "ordinal": a.ordinal,
+                    "reason": str(a.reason),
+                    "evidence": a.evidence[:500],
+                },
+            )
+            for a in changed
+        )
+        current = [a for a in changed if a.is_current]
+        job_status.refresh_jobs({a.job_id for a in current}, current, [a.job for a in current])
+    return changed
 
 
 def _apply(attempt: Attempt, change: StateChange, at: datetime) -> bool:
@@ -278,7 +317,8 @@ def _retry(ended: Sequence[Attempt]) -> None:
                 "ordinal": a.ordinal + 1,
                 "after": str(a.reason),
                 "in_seconds": backoff(a),
-            },
+            }
+            | ({"avoids": ", ".join(avoid["nodes"])} if (avoid := a.avoid_next or a.avoid) else {}),
         )
         for a in ended
     )
@@ -308,6 +348,7 @@ def _next_of(attempt: Attempt, is_unsaved: bool) -> Attempt:
         due_at=None if wait else at + timedelta(seconds=backoff(attempt)),
         wait=wait,
         wait_since=at if wait else None,
+        avoid=attempt.avoid_next or attempt.avoid,
     )
 
 

@@ -1,5 +1,6 @@
 from jobs.models.attempt import Attempt, PendingSpell
 from jobs.models.data import JobInput, JobWorkspace
+from jobs.models.idle import IdleCase, IdleRule
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
 from jobs.models.output import JobOutput
@@ -11,6 +12,8 @@ __all__ = [
     "Dependency",
     "GpuCapacity",
     "GpuTime",
+    "IdleCase",
+    "IdleRule",
     "ImageEnd",
     "Job",
     "JobInput",

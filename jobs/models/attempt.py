@@ -39,6 +39,8 @@ class Attempt(TenantModel):
     has_reservation = models.BooleanField(default=False)  # resources are reserved for it
     # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
     placement = models.JSONField(null=True)
+    # Nodes and UUIDs of GPUs that failed under earlier attempts: {"nodes", "gpus"}
+    avoid = models.JSONField(null=True)
     lease = models.UUIDField(null=True)  # worker that is handing it over
     lease_until = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)  # failed hand-overs
@@ -62,6 +64,9 @@ class Attempt(TenantModel):
     # Of its sealed log, as accounted; null: not yet; 0 once deleted.
     log_bytes = models.BigIntegerField(null=True)
     is_forgotten = models.BooleanField(default=False)  # the backend has deleted its files
+
+    # What the next attempt avoids; not stored. Set by `jobs.dispatch.gpu_errors`
+    avoid_next: dict[str, list[str]] | None = None
 
     class Meta(TenantModel.Meta):
         constraints = [

@@ -7,6 +7,7 @@ snapshot of limits and nodes; `judge` decides, `take` books an admitted request 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -14,15 +15,18 @@ from types import MappingProxyType
 from uuid import UUID
 
 from portal.core.formatting import scale_of
+from portal.core.messages import Message
 from schedulers.capacity import (
     KINDS,
     STEPS,
     AmountChange,
     Candidates,
+    Hold,
     NodeCapacity,
     ResourceRequest,
     idle,
     smallest_change,
+    withhold,
 )
 from schedulers.contract import Placement
 from schedulers.states import Wait
@@ -54,6 +58,7 @@ class AdmissionRequest:
     resources: ResourceRequest
     job_id: UUID | None = None
     max_parallel: int | None = None
+    avoid: tuple[frozenset[str], frozenset[str]] | None = None  # nodes, and UUIDs of GPUs
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,8 @@ class ClusterSnapshot:
     """A snapshot of the free capacity.
 
     `limits`: usage of the meters with a limit or a guarantee. `running`: active tasks by job (for
-    arrays). `places` is False if a scheduler chooses the nodes.
+    arrays). `places` is False if a scheduler chooses the nodes. `holds`: GPUs that are reserved for
+    single teams.
     """
 
     limits: dict[Meter, QuotaUsage]
@@ -84,6 +90,7 @@ class ClusterSnapshot:
     running: dict[UUID, int] = field(default_factory=dict)
     only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
     only_text: str = ""
+    holds: Sequence[Hold] = ()
 
     def judge(self, request: AdmissionRequest) -> AdmissionDecision:
         """Return the dominant reason, in the order of `Wait`."""
@@ -109,9 +116,25 @@ class ClusterSnapshot:
             return over
         if not self.places:
             return AdmissionDecision(None)
+        candidates = self._candidates(request, need)
         if nodes := candidates.first_fit(need):
             return AdmissionDecision(None, nodes[0].place(need))
-        return self._no_capacity(need)
+        return self._reserved(request, need) or self._no_capacity(candidates, need)
+
+    def _candidates(self, request: AdmissionRequest, need: ResourceRequest) -> Candidates:
+        """Return the nodes that the team may use, without the GPUs that failed.
+
+        Without their nodes if those GPUs are unknown; all if only the failed GPUs could run it.
+        """
+        nodes = self._open_to(request.team_id)
+        if request.avoid:
+            names, uuids = request.avoid
+            left = Candidates(
+                [node.avoiding(uuids) for node in nodes if uuids or node.name not in names]
+            )
+            if left.could_run(need):
+                return left
+        return Candidates(nodes)
 
     def take(self, request: AdmissionRequest, place: Placement | None) -> None:
         """Book an admitted request."""
@@ -119,6 +142,7 @@ class ClusterSnapshot:
         if request.job_id:
             self.running[request.job_id] = self.running.get(request.job_id, 0) + 1
         if place:
+            self._take_holds(request.team_id, place)
             cpu = round(place.cpus * 1000)
             self.nodes = [
                 node.without(cpu, place.memory, place.gpu_uuids)
@@ -193,11 +217,57 @@ class ClusterSnapshot:
             | ({"kept": kept} if kept else {}),
         )
 
-    def _no_capacity(self, need: ResourceRequest) -> AdmissionDecision:
+    def _open_to(self, team_id: UUID) -> Sequence[NodeCapacity]:
+        """Return the nodes as the team may use them, those reserved for it first."""
+        if not self.holds:
+            return self.nodes
+        others: dict[str, list[Hold]] = {}
+        for hold in self.holds:
+            if hold.team_id != team_id:
+                others.setdefault(hold.node, []).append(hold)
+        own = {hold.node for hold in self.holds if hold.team_id == team_id and hold.gpus}
+        seen = [withhold(node, others.get(node.name, ())) for node in self.nodes]
+        return sorted(seen, key=lambda node: node.name not in own)
+
+    def _take_holds(self, team_id: UUID, place: Placement) -> None:
+        """Count the GPUs of a placement against the reservations of its team."""
+        if not self.holds:
+            return
+        node = next(node for node in self.nodes if node.name == place.node)
+        left = Counter(gpu.type for gpu in node.free_gpus if gpu.uuid in place.gpu_uuids)
+        holds = []
+        for hold in self.holds:
+            if (hold.team_id, hold.node) == (team_id, place.node):
+                used = min(left[hold.gpu_type], hold.gpus)
+                left[hold.gpu_type] -= used
+                hold = replace(hold, gpus=hold.gpus - used)
+            holds.append(hold)
+        self.holds = holds
+
+    def _reserved(
+        self, request: AdmissionRequest, need: ResourceRequest
+    ) -> AdmissionDecision | None:
+        """Return the verdict if only reservations of other teams prevent the start."""
+        if not self.holds or not Candidates(self.nodes).admits(need):
+            return None
+        in_way = [
+            hold
+            for hold in self.holds
+            if hold.team_id != request.team_id
+            and hold.gpus
+            and (hold.is_whole or need.gpu_type in ("", hold.gpu_type))
+        ]
+        if not in_way:  # it waits because it avoids GPUs that failed
+            return None
+        first = min(in_way, key=lambda hold: hold.until)
+        return AdmissionDecision(
+            Wait.RESERVED, facts={"text": _reserved_text(first, request.org_id)}
+        )
+
+    def _no_capacity(self, candidates: Candidates, need: ResourceRequest) -> AdmissionDecision:
         """Return the verdict for nodes that are full, fragmented or out of service."""
         if not self.nodes:
             return AdmissionDecision(Wait.CAPACITY)
-        candidates = Candidates(self.nodes)
         seen = candidates.judge(need)
         if seen.wait == Wait.NODES_DOWN:
             return AdmissionDecision(seen.wait)
@@ -217,6 +287,34 @@ class ClusterSnapshot:
                 "unit": unit_of(seen.kind),
             },
         )
+
+
+def _reserved_text(hold: Hold, org_id: UUID) -> str:
+    """Explain a reservation; a team of another organization is not named."""
+    until = f"{hold.until:%Y-%m-%d %H:%M} UTC"
+    gpus = Message.plural(
+        hold.reserved,
+        "{n} {type} GPU",
+        "{n} {type} GPUs",
+        n=hold.reserved,
+        type=hold.gpu_type.upper(),
+    )
+    if hold.org_id == org_id:
+        return Message.plural(
+            hold.reserved,
+            "{gpus} is reserved for {team} until {until}.",
+            "{gpus} are reserved for {team} until {until}.",
+            gpus=gpus,
+            team=hold.team_name,
+            until=until,
+        )
+    return Message.plural(
+        hold.reserved,
+        "{gpus} is reserved for another team until {until}.",
+        "{gpus} are reserved for another team until {until}.",
+        gpus=gpus,
+        until=until,
+    )
 
 
 @lru_cache(256)  # a batch mostly has few users with few shapes of requests

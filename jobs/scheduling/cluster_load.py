@@ -5,6 +5,7 @@ Only operators see the names of other organizations.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from django.db.models import Count, F, IntegerField, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from clusters.models import Cluster, Pool
+from clusters.models import Cluster, Gpu, Pool
 from jobs.models import Attempt
 from jobs.selectors import visible_jobs
 from schedulers.states import State
@@ -122,6 +123,41 @@ def reserved_by_node(
             [*gpus, *place["uuids"]],
         )
     return taken
+
+
+def gpus_used_by(
+    teams: Iterable[UUID], clusters: Iterable[UUID]
+) -> dict[tuple[UUID, str, UUID], Counter[str]]:
+    """Return the GPUs that jobs of these teams use, by (cluster, node, team) and type.
+
+    The type is "" for a job that asked for any, unless the portal assigned its GPUs.
+    """
+    found: dict[tuple[UUID, str, UUID], Counter[str]] = defaultdict(Counter)
+    with platform_scope("what a team uses counts against its reservation"):
+        rows = list(
+            Attempt.objects.filter(
+                cluster__in=list(clusters),
+                job__team__in=list(teams),
+                job__resources__has_key="gpu",
+                has_reservation=True,
+                state__gt=State.QUEUED,
+                state__lt=State.SUCCEEDED,
+            ).values_list(
+                "cluster_id", "job__team_id", "placement", "node", "nodes", "job__resources"
+            )
+        )
+    uuids = {uuid for _, _, place, *_ in rows for uuid in (place or {}).get("uuids", ())}
+    types = dict(Gpu.objects.filter(uuid__in=uuids).values_list("uuid", "type")) if uuids else {}
+    for cluster_id, team_id, place, node, nodes, resources in rows:
+        if place:
+            counts = Counter(types.get(uuid, "") for uuid in place["uuids"])
+            found[cluster_id, place["node"], team_id] += counts
+            continue
+        on = nodes or ([node] if node else [])
+        kind = next((name[4:] for name in resources if name.startswith("gpu.")), "")
+        for name in on:
+            found[cluster_id, name, team_id][kind] += resources["gpu"] // len(on)
+    return found
 
 
 def _by_team(rows: Any) -> list[dict[str, Any]]:

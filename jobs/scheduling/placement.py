@@ -25,6 +25,7 @@ from portal.core.messages import Message
 from schedulers import backends, capabilities_of
 from schedulers.capacity import KINDS, Candidates, ResourceRequest, ever
 from schedulers.contract import Capability
+from schedulers.shares import about_share, share_of
 from schedulers.spec import Feature, JobSpec
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
@@ -103,7 +104,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
             f"{spec.policy.pool!r} does not exist, or {team.slug} may not use it; choose from "
             f"{names}",
         )
-    found = sorted(_candidates(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
+    found = sorted(_candidates(team, named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
     if not best.fits:
         raise InvalidInput.at(
@@ -152,6 +153,7 @@ class GpuOffer:
     free: int
     total: int
     most_per_node: int
+    note: str = ""  # what a share of a GPU does not isolate
 
 
 def gpu_offers(team: Team) -> list[GpuOffer]:
@@ -159,7 +161,7 @@ def gpu_offers(team: Team) -> list[GpuOffer]:
     places = _allowed(team)
     usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
     nodes = {
-        machine.node.id: machine
+        machine.node.id: machine.seen_by(team.id)
         for cluster, pool in places
         for machine in usage[cluster.id]
         if pool is None or is_in(pool, machine.node, machine.gpus)
@@ -168,10 +170,15 @@ def gpu_offers(team: Team) -> list[GpuOffer]:
     for machine in nodes.values():
         most |= Counter(machine.gpus)
     counts = capacity_of(nodes.values()).gpus
-    return [GpuOffer(name, gpus.free, gpus.total, most[name]) for name, gpus in counts.items()]
+    return [
+        GpuOffer(name, gpus.free, gpus.total, most[name], about_share(name))
+        for name, gpus in counts.items()
+    ]
 
 
-def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Candidate]:
+def _candidates(
+    team: Team, places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec
+) -> list[Candidate]:
     clusters = {cluster.id: cluster for cluster, _ in places}
     machines, queued = node_usage_in(clusters.values()), _queued(clusters)
     made = []
@@ -179,7 +186,11 @@ def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
         packs = Capability.PACKS in capabilities_of(cluster.backend)
         need, usage = replace(request_of(spec), packs=packs), machines[cluster.id]
         nodes = Candidates(
-            [m.capacity for m in usage if pool is None or is_in(pool, m.node, m.gpus)]
+            [
+                m.seen_by(team.id).open_capacity
+                for m in usage
+                if pool is None or is_in(pool, m.node, m.gpus)
+            ]
         )
         rank, text, field = _judge(cluster, pool, nodes, need, spec, is_known=bool(usage))
         made.append(
@@ -255,6 +266,8 @@ def _lacks_kind(kind: str, need: ResourceRequest, most: int) -> str:
 
 
 def _gpus(need: ResourceRequest) -> str:
+    if share_of(need.gpu_type):
+        return f"shares of class {need.gpu_type}"
     return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
 
 

@@ -34,9 +34,11 @@ def snapshot_of(
         only = only_org_id(cluster)
     except Unavailable as error:
         trouble = str(error)
+    machines = node_usage_of(cluster, is_idle=is_idle) if places else []
     return ClusterSnapshot(
         limits=limits_of(requests),
-        nodes=[node.capacity for node in node_usage_of(cluster, is_idle=is_idle)] if places else (),
+        nodes=[machine.capacity for machine in machines],
+        holds=[hold for machine in machines for hold in machine.holds],
         places=places,
         trouble=trouble
         if cluster.is_enabled

@@ -14,6 +14,7 @@ from jobs.dispatch.launch import rehearsal_launch
 from jobs.images import lookups
 from jobs.images.check import check_result_for
 from jobs.outputs import warning
+from jobs.pricing import check_budget
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
 from jobs.scheduling.pending_explanation import change_text
@@ -118,6 +119,7 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
             lambda: check_rules(team, spec),
             Message("It follows the rules of team {slug}.", slug=team.slug),
         )
+    _try_budget(checks, team)
     if (references := {*spec.secrets.values(), *spec.secret_files.values()}) and checks[-1].is_ok:
         _try(
             checks,
@@ -230,6 +232,14 @@ def _try(
         return None
     checks.append(Check(name, True, yes if isinstance(yes, str) else yes(answer)))
     return answer
+
+
+def _try_budget(checks: list[Check], team: Team) -> None:
+    """Check budgets that stop new jobs; without one there is nothing to say."""
+    if checks[-1].is_ok:
+        _try(checks, "budget", lambda: check_budget(team), "")
+        if checks[-1].is_ok:
+            checks.pop()
 
 
 _FIELDS = {"cpu": "resources.cpus", "memory": "resources.memory"}

@@ -13,6 +13,7 @@ from jobs.images.check import check_image
 from jobs.job_specs import spec_of
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
+from jobs.pricing import check_budget
 from jobs.scheduling.admission import AdmissionRequest
 from jobs.scheduling.snapshot import snapshot_of
 from jobs.services import accept, inputs, workspaces
@@ -56,6 +57,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     spec = with_defaults(team, spec)
     check_access(actor, team, spec)
     check_rules(team, spec)
+    check_budget(team)
     check_secrets(team, spec)
     check_outputs(actor, team, spec)
     request = request_for(actor, team, spec)

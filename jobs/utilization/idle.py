@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-from django.core.mail import send_mail
 from django.db import transaction
-from django.template.loader import render_to_string
 
 from jobs.models import AttemptUtilization, Job
 from jobs.selectors import visible_jobs
@@ -26,9 +22,7 @@ from portal.core.models import Event
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.organizations.invitation_links import can_mail, one_line
 
-log = logging.getLogger(__name__)
 NOTIFIED = "job.idle_notified"
 NOTIFY_AGAIN = timedelta(hours=1)
 MOST = 500
@@ -90,19 +84,14 @@ def _notified(jobs: Iterable[UUID]) -> dict[UUID, Event]:
     return {row.subject_id: row for row in rows if row.subject_id}
 
 
-def notify_owner(*, actor: Actor, job: Job) -> bool:
-    """Ask the owner of a job with idle GPUs to look at it; return whether a mail was sent.
+@transaction.atomic
+def notify_owner(*, actor: Actor, job: Job) -> None:
+    """Ask the owner of a job with idle GPUs to look at it: by a notification, and on their home.
 
-    The notice is also on the owner's home page. Raises NotPermitted, and Conflict if the GPUs are
-    not idle or somebody has asked within the last hour.
+    Raises NotPermitted, and Conflict if the GPUs are not idle or somebody has asked within the last
+    hour.
     """
     authorize(actor, Permission.JOBS_ADMIN, job.team_id)
-    found = _record_notice(actor, job)
-    return _mail_owner(actor, job, found)
-
-
-@transaction.atomic
-def _record_notice(actor: Actor, job: Job) -> dict[str, Any]:
     Job.objects.select_for_update().get(id=job.id)
     found = next(iter(idle_jobs(actor, job)), None)
     if found is None:
@@ -117,21 +106,3 @@ def _record_notice(actor: Actor, job: Job) -> dict[str, Any]:
         )
     facts = {"number": job.number, "gpus": found["gpus"], "hours": found["hours"]}
     record(EventRecord(NOTIFIED, job.org_id, "job", job.id, actor.email, facts))
-    return found
-
-
-def _mail_owner(actor: Actor, job: Job, found: dict[str, Any]) -> bool:
-    if not can_mail():
-        return False
-    about = {"row": found, "org": job.org, "by": actor, "url": settings.MUSTER_BASE_URL}
-    try:
-        send_mail(
-            one_line(f"Idle GPUs: #{job.number} {job.name}"),
-            render_to_string("jobs/idle_mail.txt", about),
-            None,
-            [job.owner.email],
-        )
-    except OSError as error:  # includes SMTP errors
-        log.warning("could not notify the owner of idle GPUs: %s", error)
-        return False
-    return True

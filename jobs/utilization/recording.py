@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -75,11 +75,11 @@ def _next_period() -> int:
 
 def _record_slice(start: int, end: int) -> None:
     """Store the periods from `start` to `end` in one transaction."""
-    spans = _spans(start, end)
-    sums = _sums_of(spans, start, end)
+    spans = spans_in(start, end)
+    sums = sums_of(spans, start, end)
     times: dict[tuple[UUID, UUID, int], list[int]] = defaultdict(lambda: [0, 0, 0])
     for span in spans:
-        uses = _mean_by_period(sums.get(span.attempt_id, {}), PERIOD)
+        uses = mean_by_period(sums.get(span.attempt_id, {}), PERIOD)
         for period, overlap in span.overlaps(start, end):
             cell = times[span.org_id, span.team_id, period]
             cell[0] += overlap * span.gpus
@@ -109,7 +109,10 @@ def _record_slice(start: int, end: int) -> None:
 def _gpus_at(end: int) -> int:
     """Return the number of GPUs; of nodes that have gone since, nothing is known."""
     return Gpu.objects.filter(
-        node__is_gone=False, node__cluster__is_enabled=True, node__cluster__created_at__lt=_at(end)
+        node__is_gone=False,
+        node__cluster__is_enabled=True,
+        node__cluster__created_at__lt=_at(end),
+        shares=None,
     ).count()
 
 
@@ -133,7 +136,7 @@ class Span:
             yield period, min(last, period + PERIOD) - max(first, period)
 
 
-def _spans(start: int, end: int, *, is_active: bool = False) -> list[Span]:
+def spans_in(start: int, end: int, *, is_active: bool = False) -> list[Span]:
     """Return the spans of attempts with GPUs that overlap this time."""
     active = Q(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED)
     rows = Attempt.objects.filter(
@@ -164,7 +167,7 @@ def _spans(start: int, end: int, *, is_active: bool = False) -> list[Span]:
 
 def _record_attempts() -> None:
     now = clock.now_ms()
-    spans = _spans(now, now, is_active=True)
+    spans = spans_in(now, now, is_active=True)
     known = {
         row.attempt_id: row
         for row in AttemptUtilization.objects.filter(attempt__in=[s.attempt_id for s in spans])
@@ -173,7 +176,7 @@ def _record_attempts() -> None:
     old = [span for span in spans if span.attempt_id in known]
     since = min((row.recorded_until for row in known.values()), default=now)
     since = max(min(since, now - PERIOD), now - LOOK_BACK)
-    sums = _sums_of(fresh, now - LOOK_BACK, now) | _sums_of(old, since, now)
+    sums = sums_of(fresh, now - LOOK_BACK, now) | sums_of(old, since, now)
     jobs = dict(
         Attempt.objects.filter(id__in=[s.attempt_id for s in spans]).values_list("id", "job_id")
     )
@@ -198,9 +201,9 @@ def _record_attempts() -> None:
 
 def _update(row: AttemptUtilization, sums: ByGpu, now: int) -> None:
     """Add the periods that have ended, and the means of the last five minutes."""
-    by_gpu = {gpu: _mean_by_period({gpu: some}, PERIOD) for gpu, some in sums.items()}
+    by_gpu = {gpu: mean_by_period({gpu: some}, PERIOD) for gpu, some in sums.items()}
     idle = {gpu: known.get("idle_since") for gpu, known in row.gpus.items()}
-    overall = _mean_by_period(sums, PERIOD)
+    overall = mean_by_period(sums, PERIOD)
     while row.recorded_until + PERIOD <= now - SETTLED:
         period = row.recorded_until
         row.recent = [*row.recent, _rounded(overall.get(period))][-RECENT:]
@@ -220,53 +223,102 @@ def _update(row: AttemptUtilization, sums: ByGpu, now: int) -> None:
     row.idle_since = _at(min(since)) if since else None
 
 
+def sums_of_running(
+    attempts: Collection[UUID], start: int, end: int, name: str
+) -> dict[UUID, ByGpu]:
+    """Return the sums of a metric by minute for each GPU of running attempts (Unix ms)."""
+    spans = [span for span in spans_in(end, end, is_active=True) if span.attempt_id in attempts]
+    found = sums_of(spans, start, end, name)
+    rest = {span.attempt_id for span in spans} - found.keys()
+    return found | _sums_of_placements(rest, start, end, name)
+
+
+def _sums_of_placements(
+    attempts: Collection[UUID], start: int, end: int, name: str
+) -> dict[UUID, ByGpu]:
+    """Return the sums of the GPUs that the portal has assigned to attempts on one node."""
+    placed = {
+        pk: (cluster, placement.get("node"), {str(index) for index in placement.get("gpus") or ()})
+        for pk, cluster, placement in Attempt.objects.filter(
+            id__in=list(attempts), placement__isnull=False
+        ).values_list("id", "cluster_id", "placement")
+    }
+    nodes = {
+        (cluster, host): f"node:{pk.hex}"
+        for cluster, host, pk in Node.objects.filter(
+            name__in={host for _, host, _ in placed.values()}
+        ).values_list("cluster_id", "name", "id")
+    }
+    sums = dict(_read(set(nodes.values()), start, end, name))
+    found = {}
+    for pk, (cluster, host, gpus) in placed.items():
+        by_gpu = sums.get(nodes.get((cluster, host), ""), {})
+        own = {labels: one for labels, one in by_gpu.items() if _gpu_of(labels) in gpus}
+        if own:
+            found[pk] = own
+    return found
+
+
+def _gpu_of(labels: str) -> str | None:
+    """Return the index of a whole GPU, by the labels of its series."""
+    named = json.loads(labels)
+    return None if "mig" in named else named.get("gpu")
+
+
 def is_idle_gpu(gpu: Mapping[str, Any], now: int) -> bool:
     """Return whether an entry of `AttemptUtilization.gpus` has been below 10% for 30 minutes."""
     since, use = gpu["idle_since"], gpu["utilization"]
     return since is not None and now - since >= IDLE_FOR and use is not None and use < IDLE_BELOW
 
 
-def _sums_of(spans: Sequence[Span], start: int, end: int) -> dict[UUID, ByGpu]:
+def sums_of(
+    spans: Sequence[Span], start: int, end: int, name: str = GPU_UTILIZATION
+) -> dict[UUID, ByGpu]:
     """Return the sums of each attempt's GPUs by minute.
 
     For clusters whose agents do not see jobs, use the GPUs of the nodes that the attempt has alone.
     """
     found: dict[UUID, ByGpu] = {}
     owners = {f"attempt:{span.attempt_id.hex}": span.attempt_id for span in spans}
-    for owner, by_gpu in _read(owners, start, end):
+    for owner, by_gpu in _read(owners, start, end, name):
         found[owners[owner]] = by_gpu
-    found |= _sums_of_whole_nodes([s for s in spans if s.attempt_id not in found], start, end)
-    return found
+    rest = [s for s in spans if s.attempt_id not in found]
+    return found | _sums_of_whole_nodes(rest, start, end, name)
 
 
-def _sums_of_whole_nodes(spans: Sequence[Span], start: int, end: int) -> dict[UUID, ByGpu]:
-    names = {name for span in spans for name in span.nodes if name}
-    if not names:
+def _sums_of_whole_nodes(
+    spans: Sequence[Span], start: int, end: int, name: str
+) -> dict[UUID, ByGpu]:
+    hosts = {host for span in spans for host in span.nodes if host}
+    if not hosts:
         return {}
     nodes = {
-        (cluster, name): (pk, gpus)
-        for cluster, name, pk, gpus in Node.objects.filter(name__in=names)
+        (cluster, host): (pk, gpus)
+        for cluster, host, pk, gpus in Node.objects.filter(name__in=hosts)
         .annotate(n=Count("gpus"))
         .values_list("cluster_id", "name", "id", "n")
     }
     whole: dict[UUID, list[tuple[str, str]]] = {}
     for span in spans:
-        own = [(name, nodes.get((span.cluster_id, name))) for name in span.nodes]
+        own = [(host, nodes.get((span.cluster_id, host))) for host in span.nodes]
         if all(node for _, node in own) and sum(node[1] for _, node in own if node) == span.gpus:
-            whole[span.attempt_id] = [(name, f"node:{node[0].hex}") for name, node in own if node]
-    sums = dict(_read({owner for some in whole.values() for _, owner in some}, start, end))
+            whole[span.attempt_id] = [(host, f"node:{node[0].hex}") for host, node in own if node]
+    owners = {owner for some in whole.values() for _, owner in some}
+    sums = dict(_read(owners, start, end, name))
     return {
         pk: {
-            f"{name} {gpu}": one for name, owner in some for gpu, one in sums.get(owner, {}).items()
+            f"{host} {gpu}": one for host, owner in some for gpu, one in sums.get(owner, {}).items()
         }
         for pk, some in whole.items()
     }
 
 
-def _read(owners: Iterable[str], start: int, end: int) -> Iterator[tuple[str, ByGpu]]:
+def _read(
+    owners: Iterable[str], start: int, end: int, name: str = GPU_UTILIZATION
+) -> Iterator[tuple[str, ByGpu]]:
     for some in _batches(owners):
         yield from series.sums_by_period(
-            some, GPU_UTILIZATION, start_ms=start, end_ms=end, period_ms=MINUTE
+            some, name, start_ms=start, end_ms=end, period_ms=MINUTE
         ).items()
 
 
@@ -276,7 +328,7 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-def _mean_by_period(by_gpu: ByGpu, period_ms: int) -> dict[int, float]:
+def mean_by_period(by_gpu: ByGpu, period_ms: int) -> dict[int, float]:
     """Return the mean over GPUs, each of which counts the same, by period."""
     values: dict[int, list[float]] = defaultdict(list)
     for sums in by_gpu.values():

@@ -15,11 +15,13 @@ from jobs import representations, selectors, storage
 from jobs.metrics import chart_context
 from jobs.models import Attempt, Dependency, Job
 from jobs.outputs import output_text
+from jobs.pricing import cost_of_jobs
 from jobs.saving.represent import output_rows
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
 from jobs.services.change import may_change
 from jobs.spec_changes import spec_diff
+from jobs.utilization.idle_rules import idle_case
 from jobs.web.links import links_of
 from jobs.web.reading import facts_of_log, last_lines
 from portal import series
@@ -121,6 +123,9 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "metrics": latest_metrics(row, attempt),
         "gpu": gpu_sparkline(attempt) if row.resources.get("gpu") else None,
         "usage": _usage(attempt),
+        "cost": cost_of_jobs([row.id]),
+        "idle_case": idle_case(row) if row.resources.get("gpu") else None,
+        "now": clock.now(),
         "lineage": _lineage(request, row),
         "links": links_of(request.actor, row),
         "graph": lineage_context(request, "job", row.id) if tab == "lineage" else None,

@@ -27,7 +27,6 @@ from workspaces.access.permissions import Permission as P
 from workspaces.models import Quota, QuotaRequest, Team
 from workspaces.quotas import requests, set_limits
 from workspaces.quotas.limits import STORAGE
-from workspaces.quotas.mails import mail_decision
 from workspaces.quotas.request_selectors import requests_for
 from workspaces.quotas.set_limits import KEEP, Keep, LimitChange
 from workspaces.web.base import action, local_path, page, show_error
@@ -133,11 +132,8 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
     }.get(do)
 
     def decided() -> None:
-        mail_decision(
-            requests.decide_request(
-                actor=request.actor, org=request.org, request_id=ask, do=do, word=word
-            ),
-            request.org,
+        requests.decide_request(
+            actor=request.actor, org=request.org, request_id=ask, do=do, word=word
         )
 
     return action(request, back, done, decided, undo)

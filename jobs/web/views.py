@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from jobs import selectors, services
 from jobs.lists import JOBS
 from jobs.models import Job
+from jobs.utilization.idle_rules import keep_job
 from jobs.web.job_page import job_context
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
@@ -46,11 +47,13 @@ def job(request: Any, job: str) -> HttpResponse:
 
 @page(None, POST)
 def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
-    """Cancel, hold, release or rerun a job, or delete its log; then redirect back."""
+    """Cancel, hold, keep, release or rerun a job, or delete its log; then redirect back."""
     row = selectors.find_job(request.actor, job)
     back = f"/{request.org.slug}/jobs/{row.number}" + ("?tab=logs" if verb == "delete-logs" else "")
     if verb == "rerun":
         return _rerun(request, row, back)
+    if verb == "keep":
+        return _keep(request, row, back)
     act, done = {
         "cancel": (services.cancel_job, Message("#{number} is being stopped.", number=row.number)),
         "hold": (
@@ -104,6 +107,15 @@ def act_on_jobs(request: Any) -> HttpResponse:
     return redirect(
         f"/{request.org.slug}/{'storage' if verb == 'delete-logs' else 'jobs'}?{request.POST.get('query', '')[:2000]}"
     )
+
+
+def _keep(request: Any, row: Job, back: str) -> HttpResponse:
+    try:
+        hours = float(request.POST.get("hours", "2"))
+    except ValueError:
+        raise InvalidInput.at("hours", Message("must be a number")) from None
+    done = Message("#{number} is kept for {n} hours.", number=row.number, n=f"{hours:g}")
+    return action(request, back, done, lambda: keep_job(actor=request.actor, job=row, hours=hours))
 
 
 def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:

@@ -12,9 +12,9 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from clusters.models import PoolRequest
+from clusters.capacity import natural
+from clusters.models import PoolRequest, PoolReservation
 from clusters.services import pool_requests as service
-from clusters.services.pool_request_mails import mail_decision
 from monitoring.what_if import what_if
 from portal.core.errors import InvalidInput
 from workspaces.access.permissions import Permission as P
@@ -84,7 +84,7 @@ class PoolRequestView(OrgView):
 
 
 def decide(actor: Any, ask: UUID, do: str, **given: Any) -> PoolRequest:
-    """Apply a decision and mail it. Raises InvalidInput, NotFound, NotPermitted, Conflict."""
+    """Apply a decision. Raises InvalidInput, NotFound, NotPermitted, Conflict."""
     service.visible_request(actor, ask)
     if do == "approve":
         if not given.get("pool"):
@@ -98,7 +98,6 @@ def decide(actor: Any, ask: UUID, do: str, **given: Any) -> PoolRequest:
         row = service.give_back(actor=actor, request_id=ask)
     else:
         raise InvalidInput.at("do", "must be approve, decline, withdraw or return")
-    mail_decision(row)
     return row
 
 
@@ -121,4 +120,20 @@ def request_row(row: PoolRequest) -> dict[str, Any]:
         "decided_by": row.decided_by,
         "word": row.word,
         "pool": row.pool.name if row.pool else None,
+        "reservation": row.reservation and reservation_row(row.reservation),
+    }
+
+
+def reservation_row(row: PoolReservation) -> dict[str, Any]:
+    """Return how far the cluster keeps the GPUs for the team."""
+    return {
+        "name": row.name,
+        "state": row.state,
+        "note": row.note,
+        "gpus": sum(row.nodes.values()),
+        "nodes": sorted(row.nodes, key=natural),
+        "starts_at": row.starts_at,
+        "ends_at": row.ends_at,
+        "applied_at": row.applied_at,
+        "checked_at": row.checked_at,
     }

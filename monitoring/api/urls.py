@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from monitoring.api import pool_requests, sources, views
+from monitoring.api import mig, pool_requests, sources, views
 
 urlpatterns = [
     path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
+    path("mig/plans", mig.MigPlansView.as_view(), name="api-mig-plans"),
+    path("mig/plans/<uuid:plan>", mig.MigPlanView.as_view(), name="api-mig-plan"),
+    path("mig/clusters/<str:cluster>", mig.MigSettingsView.as_view(), name="api-mig-settings"),
     path("wall", views.PlatformWallView.as_view(), name="api-platform-wall"),
     path(
         "nodes/<str:node>/metrics",

@@ -33,7 +33,7 @@ class SamplesView(PortalView):
         authorize(self.actor, P.AGENT_WRITE)
         sent = request.headers.get("Muster-Sent", "")
         sent_ms = _whole("Muster-Sent", sent) if sent else None
-        return Response({"accepted": ingest(request.data, sent_ms)})
+        return Response(ingest(request.data, sent_ms))
 
 
 class NodesView(OrgView):

@@ -18,7 +18,7 @@ from workspaces.models import Organization, Team
 from workspaces.tenancy.scope import platform_scope
 
 _TOPIC = re.compile(
-    r"(log|job|jobs|nodes|metrics:attempt|metrics:job|metrics:node|metrics:run):([0-9a-f]{32})\Z"
+    r"(log|job|jobs|nodes|notifications|metrics:attempt|metrics:job|metrics:node|metrics:run):([0-9a-f]{32})\Z"
 )
 
 
@@ -97,6 +97,13 @@ def _orgs_of(actor: Actor) -> list[UUID]:
     return list(Organization.objects.filter(slug__in=slugs).values_list("id", flat=True)[:20])
 
 
+def _of_person(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
+    """Authorize only the person; the messages say that something changed, not what."""
+    if actor.user_id != pk:
+        raise _nothing()
+    return SubscriptionGrant((topic,))
+
+
 def _see(actor: Actor, job: Job | None) -> UUID:
     """Return the job's organization if the actor may read the job."""
     if job is None or not actor.enter(job.org).may(Permission.JOBS_READ, job.team_id):
@@ -120,6 +127,7 @@ KINDS: Mapping[str, Callable[[Actor, UUID, str], SubscriptionGrant]] = {
     "job": _of_job,
     "jobs": _job_list,
     "nodes": _node_list,
+    "notifications": _of_person,
     "metrics:attempt": _of_attempt,
     "metrics:job": _of_job,
     "metrics:node": _of_node,

@@ -13,6 +13,9 @@ from uuid import UUID
 
 from clusters.models import Node
 from clusters.services.devices import store_devices
+from clusters.services.mig_progress import take_report, work_for
+from jobs.dispatch.gpu_errors import ended_late
+from jobs.dispatch.lifecycle import explain_late
 from jobs.models import Attempt
 from portal import series
 from portal.core import clock, streams
@@ -38,9 +41,10 @@ SKEW_MS, MOST_SKEW_MS = 5_000, 100 * 366 * 86_400_000  # clocks that are further
 _DIGITS = {"ratio": 4, "W": 1, "degC": 1, "bytes/s": -4}
 
 
-def ingest(body: Mapping[str, Any], sent_ms: int | None = None) -> int:
-    """Store one batch and return its number of points. Idempotent, so a batch may be sent again.
+def ingest(body: Mapping[str, Any], sent_ms: int | None = None) -> dict[str, Any]:
+    """Store one batch. Idempotent, so a batch may be sent again.
 
+    Returns `accepted`, the number of points, and `work` if the agent is to partition GPUs.
     `sent_ms` is the node's time of sending. Times of a node whose clock is off are corrected. Raises
     InvalidInput, and NotFound for a node that no cluster has reported.
     """
@@ -65,10 +69,24 @@ def ingest(body: Mapping[str, Any], sent_ms: int | None = None) -> int:
         total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
-    return total
+        return _answer(node, body, total)
 
 
-def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> int:
+def _answer(node: Node, body: Mapping[str, Any], total: int) -> dict[str, Any]:
+    work = _mig_work(node, body.get("facts"))
+    return {"accepted": total, **({"work": work} if work else {})}
+
+
+def _mig_work(node: Node, facts: Any) -> dict[str, Any] | None:
+    """Take the agent's report on MIG, and return its next work if it may partition GPUs."""
+    mig = facts.get("mig") if isinstance(facts, dict) else None
+    if not isinstance(mig, dict) or mig.get("is_allowed") is not True:
+        return None
+    take_report(node, mig.get("report"))
+    return work_for(node)
+
+
+def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, Any]:
     """Store a batch of several times, which agents send that measure every second.
 
     `times` are Unix milliseconds in increasing order, the last of which is `at`; each of `columns` is
@@ -110,7 +128,7 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> int:
             total += store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at, points)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
-    return total
+        return _answer(node, body, total)
 
 
 def _columns(columns: Any, count: int) -> list[series.Column]:
@@ -213,6 +231,9 @@ def _store_facts(node: Node, facts: Any, source: str = "") -> None:
         for name, value in reported.items()
         if (_ARCH if name == "arch" else _VERSION).match(value)
     }
+    mig = facts.get("mig")
+    if isinstance(mig, dict) and mig.get("is_allowed") is True:
+        reported["mig"] = "allowed"
     if source:
         reported["source"] = source
     if isinstance(gpus, list):
@@ -270,6 +291,7 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
 
 
 def _record_events(node: Node, events: Any, who: str = "agent") -> None:
+    found = _listed("events", events, 200)
     record_all(
         EventRecord(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
@@ -277,10 +299,18 @@ def _record_events(node: Node, events: Any, who: str = "agent") -> None:
             "node",
             node.id,
             who,
-            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)},
+            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)}
+            | ({"jobs": jobs} if (jobs := _keys(e.get("jobs"))) else {}),
         )
-        for e in _listed("events", events, 200)
+        for e in found
     )
+    if any(e.get("kind") == "xid" for e in found):
+        explain_late(ended_late(node.cluster_id, node.name))
+
+
+def _keys(jobs: Any) -> list[str]:
+    """Return the keys of attempts among the agent's jobs."""
+    return [key for key in jobs[:50] if _KEY.match(str(key))] if isinstance(jobs, list) else []
 
 
 def _listed(name: str, value: Any, most: int) -> Sequence[Mapping[str, Any]]:

@@ -19,6 +19,7 @@ from monitoring.web.views import HOUR_MS
 from monitoring.web.views import RANGES as NODE_RANGES
 from portal.core import clock
 from portal.core.messages import Message
+from schedulers.shares import about_share, share_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
@@ -51,6 +52,7 @@ def _capacity(request: Any) -> HttpResponse:
             ],
             "rows": rows,
             "has_ends": any(row.ends for row in rows),
+            "share_notes": [(kind, about_share(kind)) for kind in kinds if share_of(kind)],
         },
     )
 
@@ -60,6 +62,7 @@ def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:
     best = max(parts, key=lambda gpus: gpus.whole_gpus)
     return {
         "model": kind,
+        "is_share": bool(share_of(kind)),
         "total": sum(gpus.total for gpus in parts),
         "free": sum(gpus.free for gpus in parts),
         "largest": max(gpus.largest for gpus in parts),

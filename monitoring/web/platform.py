@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from clusters.health.selectors import state_counts
 from clusters.representations import cluster_rows
 from jobs.scheduling.queue import queue_page, reasons
 from monitoring import platform_overview as overview_of
@@ -34,6 +35,7 @@ def overview(request: Any) -> HttpResponse:
             "clusters": [row | {"use": gpus["clusters"].get(row["name"])} for row in clusters],
             "nodes": nodes,
             "nodes_out": count,
+            "health": state_counts(),
             "nodes_total": sum(row["nodes"]["total"] for row in clusters),
             "waiting": waiting,
             "pending": sum(reason["n"] for reason in reasons(actor, {})),

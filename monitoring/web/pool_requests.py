@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
+from clusters.capacity import natural
 from clusters.models import PoolRequest
 from clusters.services import pool_requests as service
 from monitoring.api.pool_requests import decide
@@ -24,6 +25,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.web.base import action, page
 
+SHOWN_NODES = 40
 DONE = {
     "approve": Message("Approved. The team can use the pool."),
     "decline": Message("Request declined."),
@@ -88,6 +90,7 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
         return _act(request, row)
     actor, slug = request.actor, request.org.slug
     may_decide = actor.may(P.CLUSTERS_WRITE)
+    nodes = sorted(row.reservation.nodes.items(), key=_by_name) if row.reservation else []
     return render(
         request,
         "monitoring/pool_request.html",
@@ -103,8 +106,14 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
             "effects": what_if(actor, row) if may_decide and row.state == "open" else [],
             "hours": round((row.ends_at - row.starts_at).total_seconds() / 3600 * row.gpus),
             "today": clock.now().date().isoformat(),
+            "kept_nodes": nodes[:SHOWN_NODES],
+            "kept_more": max(len(nodes) - SHOWN_NODES, 0),
         },
     )
+
+
+def _by_name(node: tuple[str, int]) -> Any:
+    return natural(node[0])
 
 
 def _act(request: Any, row: PoolRequest) -> HttpResponse:

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from monitoring.web import capacity, platform, pool_requests, sources, views
+from monitoring.web import capacity, mig, platform, pool_requests, sources, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
     path("pool-requests", pool_requests.platform_pool_requests, name="platform-pool-requests"),
     path("capacity", capacity.platform_capacity, name="platform-capacity"),
+    path("mig", mig.mig_plans, name="mig-plans"),
+    path("mig/<uuid:plan>", mig.mig_plan, name="mig-plan"),
     path("telemetry", sources.sources, name="platform-telemetry"),
     path("telemetry/<str:source>", sources.source, name="platform-telemetry-source"),
 ]

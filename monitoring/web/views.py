@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from clusters.health.selectors import node_health
 from clusters.services.drain import may_drain
 from clusters.web.cluster import take_undo
 from monitoring import nodes as rows
@@ -93,6 +94,8 @@ def _node_page(
             "may_read": request.actor.may(P.CLUSTERS_READ),
             "can_drain": may_drain(found.cluster),
             "is_drained": found.is_drained,
+            "health": node_health(found),
+            "gpu_links": dict(found.devices.values_list("index", "uuid")),
             "undo": take_undo(request, found),
             "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
             "range": chosen,

@@ -194,7 +194,7 @@ def watcher() -> None:
     from portal.background import Background
 
     beside = ("jobs.background.standby", "jobs.saving.background.saver")
-    loops = Background([*settings.MUSTER_AUDIT_LOOPS, *beside])
+    loops = Background([*settings.MUSTER_AUDIT_LOOPS, *settings.MUSTER_NOTIFICATION_LOOPS, *beside])
     loops.start()
     call_command("watch", skip_checks=True)
     loops.stop(5)

@@ -159,6 +159,35 @@ def latest_sums(
     return found
 
 
+def latest_times(owners: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """Return the time of the latest point (Unix ms) of any of these series, by owner."""
+    rows = Series.objects.filter(owner__in=owners, name__in=names).order_by()
+    return dict(rows.values_list("owner").annotate(Max("last_at")))
+
+
+def latest_at_least(
+    owners: Sequence[str], least: Mapping[str, float], since_ms: int
+) -> list[tuple[str, str, dict[str, str], float]]:
+    """Return owner, name, labels and value of last points that reach the value of their name.
+
+    Older points than `since_ms` are left out. One statement, whatever the number of owners.
+    """
+    if not owners or not least:
+        return []
+    reached = Q()
+    for name, value in least.items():
+        reached |= Q(name=name, last_value__gte=value)
+    rows = Series.objects.filter(
+        reached, owner__in=owners, name__in=list(least), last_at__gte=since_ms
+    )
+    return [
+        (owner, name, json.loads(labels), value or 0.0)
+        for owner, name, labels, value in rows.order_by().values_list(
+            "owner", "name", "labels", "last_value"
+        )
+    ]
+
+
 def last_step(owner: str) -> int | None:
     """Return the highest step of an owner's last points; None if they have no steps."""
     rows = Series.objects.filter(owner=owner)

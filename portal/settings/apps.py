@@ -29,6 +29,8 @@ INSTALLED_APPS = [
     "jobs",
     "experiments",
     "monitoring",
+    "monitoring.usage.apps.UsageConfig",
+    "monitoring.notifications.apps.NotificationsConfig",
 ]
 
 MIDDLEWARE = [

@@ -20,6 +20,12 @@ MUSTER_AUDIT_LOOPS = [
     "portal.core.audit.background.verifier",
     "portal.core.audit.background.forwarder",
 ]
+# Threads that notify people, of the same processes.
+MUSTER_NOTIFICATION_LOOPS = [
+    "monitoring.notifications.background.consumer",
+    "monitoring.notifications.background.mailer",
+    "monitoring.notifications.background.poster",
+]
 # Loops of the embedded process (portal/background.py): they replace worker, beat, watcher and
 # agent.
 MUSTER_BACKGROUND = [
@@ -30,6 +36,7 @@ MUSTER_BACKGROUND = [
     "monitoring.demo.telemetry.feed",
     "monitoring.demo.experiments.feed",
     *MUSTER_AUDIT_LOOPS,
+    *MUSTER_NOTIFICATION_LOOPS,
     *(["portal.process.garbage.collect_garbage"] if MUSTER_EMBEDDED else []),
 ]
 # The cluster of a new installation; empty: none. In server mode this machine is not one by default.
@@ -81,6 +88,9 @@ MUSTER_IMAGE_CA = env.text("MUSTER_IMAGE_CA")
 MUSTER_FORWARD_TARGETS = env.items("MUSTER_FORWARD_TARGETS")
 # File of additional trusted certificates.
 MUSTER_FORWARD_CA = env.text("MUSTER_FORWARD_CA")
+# Hosts (with port, if any) to which notifications may be sent at private addresses and without
+# encryption.
+MUSTER_WEBHOOK_HOSTS = env.items("MUSTER_WEBHOOK_HOSTS")
 # Requests per minute, for each token or user.
 MUSTER_API_RATE = int(env.text("MUSTER_API_RATE", "6000"))
 # Maximum age of a session, however much it is used.

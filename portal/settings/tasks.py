@@ -31,6 +31,7 @@ CELERY_BEAT_SCHEDULE = {
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "read-telemetry-sources": {"task": "monitoring.read_sources", "schedule": 5.0},
     "record-utilization": {"task": "jobs.record_utilization", "schedule": 60.0},
+    "apply-idle-rules": {"task": "jobs.apply_idle_rules", "schedule": 60.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
     "count-logs": {"task": "jobs.count_logs", "schedule": 15.0},
     "delete-logs": {"task": "jobs.delete_logs", "schedule": 60.0},
@@ -44,6 +45,10 @@ CELERY_BEAT_SCHEDULE = {
     "purge-models": {"task": "registry.purge", "schedule": 3600.0},
     "purge-trash": {"task": "experiments.purge", "schedule": 3600.0},
     "pool-requests": {"task": "clusters.run_pool_requests", "schedule": 60.0},
+    "update-ledger": {"task": "usage.update_ledger", "schedule": 120.0},
+    "record-usage": {"task": "usage.record", "schedule": 600.0},
+    "mig-plans": {"task": "clusters.advance_mig_plans", "schedule": 10.0},
+    "check-health": {"task": "clusters.check_health", "schedule": 30.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},
     "sync-directories": {
         "task": "workspaces.sync_directories",

@@ -21,6 +21,7 @@ from portal.core.messages import Message
 from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
+    GpuLayout,
     Handle,
     Launch,
     LogChunk,
@@ -30,6 +31,9 @@ from schedulers.contract import (
     Poll,
     Probe,
     Rejected,
+    ReservationFacts,
+    ReservationRequest,
+    ReservationScope,
     Unavailable,
 )
 from schedulers.kubernetes import (
@@ -37,6 +41,7 @@ from schedulers.kubernetes import (
     explanations,
     kueue,
     logs,
+    mig,
     names,
     nodes,
     pod,
@@ -52,7 +57,9 @@ from schedulers.kubernetes.client import ApiError, Client, segment
 from schedulers.kubernetes.creation import Creator
 from schedulers.kubernetes.observed import JobObserver
 from schedulers.kubernetes.rendering import rendered
+from schedulers.kubernetes.reservations import NodeReservations, QuotaReservations
 from schedulers.kubernetes.settings import Config, site_of
+from schedulers.shares import share_of
 
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
@@ -82,15 +89,20 @@ class KubernetesBackend:
             Capability.PACKS,
             Capability.DRAIN,
             Capability.RELEASE,
+            Capability.RESERVATIONS,
+            Capability.MIG_LABELS,
         }
     )
 
     @classmethod
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
-        """Return the capabilities; workspaces only if the operator named their volume."""
-        return cls.capabilities | (
-            {Capability.WORKSPACES} if options.get("workspaces_claim") else set()
-        )
+        """Return the capabilities with these settings of the operator."""
+        found = set(cls.capabilities)
+        if options.get("workspaces_claim"):
+            found.add(Capability.WORKSPACES)
+        if options.get("exclusive_pools") == "none":
+            found.discard(Capability.RESERVATIONS)
+        return frozenset(found)
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -99,6 +111,7 @@ class KubernetesBackend:
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )
         self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
+        self._shared: dict[str, str] = {}  # class of shares → its resource
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
@@ -150,13 +163,13 @@ class KubernetesBackend:
         pod.check_workspaces(launch, self.site)
 
     def render(self, launch: Launch) -> str:
-        made = pod.build(launch, self.site, self._products_of(launch))
+        made = self._built(launch)
         return rendered(launch, self.site, made, self._creator.rehearse(made))
 
     def submit(self, launch: Launch) -> Handle:
         with _refusal_as_unavailable():
-            self._view.queues.check(launch.partition)
-        job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
+            self._view.queues.check(pod.queue_of(launch, self.site))
+        job = self._creator.create(launch, self._built(launch))
         self._view.put(job)
         return Handle(launch.key, states.native_id(job))
 
@@ -311,6 +324,50 @@ class KubernetesBackend:
     def resume(self, node: str) -> None:
         self._cordon(node, is_out=False, why=None)
 
+    @property
+    def reservation_scope(self) -> ReservationScope:
+        return ReservationScope.NODES if self.site.keeps_nodes else ReservationScope.GPUS
+
+    def plan_reservation(self, request: ReservationRequest) -> str:
+        if isinstance(self._reservations, QuotaReservations):
+            return self._reservations.text(request)
+        shown = ", ".join(request.nodes[:6]) + (", …" if len(request.nodes) > 6 else "")
+        return self._reservations.text(request, shown)
+
+    def reserve(self, request: ReservationRequest) -> None:
+        with _refusal_explained():
+            if isinstance(self._reservations, QuotaReservations):
+                self._creator.ensure(request.org, request.team)
+            self._reservations.reserve(request)
+
+    def unreserve(self, name: str, partition: str = "") -> None:
+        with _refusal_explained():
+            self._reservations.unreserve(name)
+
+    def reservations(self, prefix: str) -> Sequence[ReservationFacts]:
+        with _refusal_explained():
+            return self._reservations.all(prefix)
+
+    @cached_property
+    def _reservations(self) -> NodeReservations | QuotaReservations:
+        if self.site.keeps_nodes:
+            return NodeReservations(self._wire)
+        return QuotaReservations(
+            self._wire, self._view.queues, self.site.prefix, self.site.gpu_resource
+        )
+
+    def mig_config(self, gpus: Sequence[GpuLayout]) -> tuple[str, str]:
+        return mig.config_of(gpus)
+
+    def mig_configs(self) -> frozenset[str]:
+        return mig.installed(self._wire, self.config.mig_configs)
+
+    def set_mig_config(self, node: str, name: str) -> None:
+        mig.request(self._wire, node, name)
+
+    def mig_state(self, node: str) -> tuple[str, str]:
+        return mig.state(self._wire, node)
+
     @cached_property
     def _wire(self) -> Client:
         try:
@@ -340,16 +397,30 @@ class KubernetesBackend:
         weakref.finalize(self, view.stop)
         return view
 
+    def _built(self, launch: Launch) -> pod.Objects:
+        """Return the Job; shares have a resource of their own on some nodes."""
+        products = self._products_of(launch)
+        resource = self._shared.get(launch.gpu_type, self.site.gpu_resource)
+        return pod.build(launch, replace(self.site, gpu_resource=resource), products)
+
     def _products_of(self, launch: Launch) -> list[str]:
         """Return the product labels of this GPU type. Raises Rejected when no node has one."""
-        if not launch.gpus or not launch.gpu_type or launch.gpu_type.startswith("mig-"):
+        is_known = launch.gpu_type.startswith("mig-") and not share_of(launch.gpu_type)
+        if not launch.gpus or not launch.gpu_type or is_known:
             return []
         if time.monotonic() - self._products[0] > PRODUCTS_FOR:
             found: dict[str, set[str]] = {}
             with _refusal_as_unavailable():
                 for node in self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]:
-                    if product := node["metadata"].get("labels", {}).get(nodes.PRODUCT):
-                        found.setdefault(nodes.gpu_type(product), set()).add(product)
+                    labels = node["metadata"].get("labels", {})
+                    has = node.get("status", {}).get("allocatable", {})
+                    kinds = nodes.gpu_kinds(labels, has, self.site.gpu_resource)
+                    self._shared |= {kind: name for name, kind in kinds.items() if share_of(kind)}
+                    product = labels.get(nodes.PRODUCT, "")
+                    if product and not any(map(share_of, kinds.values())):
+                        kinds = {**kinds, "": nodes.gpu_type(product)}  # perhaps none is ready now
+                    for kind in kinds.values():
+                        found.setdefault(kind, set()).add(product)
             self._products = (time.monotonic(), found)
         if launch.gpu_type not in self._products[1]:
             raise Rejected(
@@ -360,7 +431,9 @@ class KubernetesBackend:
                 ),
                 "resources.gpus",
             )
-        return sorted(self._products[1][launch.gpu_type])
+        if launch.gpu_type.startswith("mig-"):
+            return []  # the resource alone says which
+        return sorted(filter(None, self._products[1][launch.gpu_type]))
 
     def _stop(self, one: Object) -> None:
         """Stop a job by setting a deadline.
@@ -430,6 +503,23 @@ def _refusal_as_unavailable() -> Iterator[None]:
     try:
         yield
     except ApiError as error:
+        raise Unavailable(str(error)) from error
+
+
+@contextmanager
+def _refusal_explained() -> Iterator[None]:
+    """Map a missing permission to Rejected with advice, other refusals to Unavailable."""
+    try:
+        yield
+    except ApiError as error:
+        if error.status == 403:
+            raise Rejected(
+                Message(
+                    "Muster's account lacks a permission: apply deploy/kubernetes-role.yaml. "
+                    "({error})",
+                    error=error,
+                )
+            ) from error
         raise Unavailable(str(error)) from error
 
 

@@ -49,7 +49,7 @@ class Creator:
     def create(self, launch: Launch, made: Objects) -> Object:
         """Create the objects and return the Job from the server. Raises Rejected, Unavailable."""
         try:
-            self._ensure(made.namespace, launch)
+            self.ensure(launch.org, launch.team)
             job = self._job(launch.key, made)
             for thing in made.owned:
                 self._owned(owned_by(thing, job), job)
@@ -137,13 +137,13 @@ class Creator:
             },
         )
 
-    def _ensure(self, name: str, launch: Launch) -> None:
+    def ensure(self, org: str, team: str) -> None:
+        """Create the namespace of a team if it is missing. Raises ApiError, Rejected, Unavailable."""
+        name = names.namespace_name(self._prefix, org, team)
         if time.monotonic() - self._sure.get(name, -SURE_FOR) < SURE_FOR:
             return
         try:
-            self._wire.post(
-                NAMESPACES, namespace.namespace(name, self._prefix, launch.org, launch.team)
-            )
+            self._wire.post(NAMESPACES, namespace.namespace(name, self._prefix, org, team))
         except ApiError as error:
             if error.reason != "AlreadyExists" and error.status != 403:
                 raise

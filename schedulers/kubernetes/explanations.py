@@ -238,13 +238,15 @@ def _need(spec: Object, count: int, snapshot: Snapshot) -> ResourceRequest:
 
 
 def _allowed(spec: Object, snapshot: Snapshot) -> list[NodeCapacity]:
-    """Return the nodes allowed by the node selector and the GPU type."""
+    """Return the nodes allowed by the node selector, the GPU type and reservations."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec)
+    own = {one.get("value") for one in spec.get("tolerations", ()) if one.get("key") == names.POOL}
     return [
         node
         for node in snapshot.places
         if all(node.labels.get(name) == value for name, value in wanted.items())
         and (not products or node.labels.get(nodes.PRODUCT) in products)
+        and (names.POOL not in node.labels or node.labels[names.POOL] in own)
     ]
 
 

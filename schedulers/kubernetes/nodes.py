@@ -12,6 +12,7 @@ from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.images.config import arch_name
 from schedulers.kubernetes import names
+from schedulers.shares import MPS, SHARED, share_of, share_type
 
 Object = Mapping[str, Any]
 PRODUCT, GPU_MEMORY = "nvidia.com/gpu.product", "nvidia.com/gpu.memory"
@@ -28,6 +29,7 @@ DRIVER_FULL, CUDA_FULL = (
     "nvidia.com/cuda.runtime-version.full",
 )
 CUDA = ("nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor")
+_SHARED_PRODUCT = "-SHARED"
 _UNITS = {
     "": 1,
     "m": 1e-3,
@@ -136,10 +138,8 @@ def _node(
         node.get("spec", {}),
         node.get("status", {}).get("allocatable", {}),
     )
-    gpus, family = (
-        _gpus(meta["name"], meta.get("labels", {}), has, resource),
-        resource.partition("/")[0],
-    )
+    gpus = _gpus(meta["name"], meta.get("labels", {}), has, resource)
+    kinds = gpu_kinds(meta.get("labels", {}), has, resource)
     labels, system = meta.get("labels", {}), node.get("status", {}).get("nodeInfo", {})
     trouble, kept_out = _trouble(node), _kept_out(meta, spec, tolerations)
     notes = [trouble, kept_out, "" if gpus else f"no GPU: the node offers no {resource}"]
@@ -154,13 +154,8 @@ def _node(
         is_drained=bool(kept_out),
         used_cpus=round(used["cpu"], 3),
         used_memory=int(used["memory"]),
-        used_gpus=int(
-            sum(
-                n
-                for name, n in used.items()
-                if name == resource or name.startswith(f"{family}/mig-")
-            )
-        ),
+        used_gpus=int(sum(used[name] for name, kind in kinds.items() if not share_of(kind))),
+        used_shares=int(sum(used[name] for name, kind in kinds.items() if share_of(kind))),
         arch=arch_name(system.get("architecture") or labels.get("kubernetes.io/arch", "")),
         driver=labels.get(DRIVER_FULL) or _version(labels, DRIVER),
         cuda=labels.get(CUDA_FULL) or _version(labels, CUDA),
@@ -170,29 +165,54 @@ def _node(
 def _gpus(
     node: str, labels: Mapping[str, str], has: Mapping[str, str], resource: str
 ) -> list[GpuFacts]:
-    """Return whole GPUs, then MIG slices.
+    """Return whole GPUs, then MIG slices and shares.
 
     Kubernetes has no index for a GPU, so the indexes are ours.
     """
-    product, family = labels.get(PRODUCT, ""), resource.partition("/")[0]
+    product = labels.get(PRODUCT, "")
     compute = _version(labels, COMPUTE)
     memory = int(labels[GPU_MEMORY]) << 20 if labels.get(GPU_MEMORY, "").isdigit() else 0
     found: list[GpuFacts] = []
+    model = product.removesuffix(_SHARED_PRODUCT).replace("-", " ") or "GPU"
+    for name, kind in gpu_kinds(labels, has, resource).items():
+        count = int(quantity(has[name]))
+        if share_of(kind):
+            shares = GpuFacts(len(found), f"{node}/{name}", model, kind, 0, compute, shares=count)
+            found += [shares] if count else []
+            continue
+        found += [
+            GpuFacts(
+                len(found) + i,
+                f"{node}/{name}/{i}",
+                model,
+                kind,
+                memory if name == resource else 0,
+                compute,
+            )
+            for i in range(count)
+        ]
+    return found
+
+
+def gpu_kinds(labels: Mapping[str, str], has: Mapping[str, str], resource: str) -> dict[str, str]:
+    """Return the class of each GPU resource of a node: {"nvidia.com/gpu.shared": "h100.shared"}.
+
+    The device plugin either renames a resource that it shares, or marks the product ("-SHARED").
+    """
+    product, family = labels.get(PRODUCT, ""), resource.partition("/")[0]
+    share = MPS if labels.get(f"{family}/gpu.sharing-strategy") == MPS else SHARED
+    whole, renamed = gpu_type(product.removesuffix(_SHARED_PRODUCT)), f"{resource}.shared"
+    found = {}
     for name in sorted(has, key=lambda n: (n != resource, n)):
-        is_slice = name.startswith(f"{family}/mig-")
-        if name == resource or is_slice:
-            kind = name.partition("/")[2] if is_slice else gpu_type(product)
-            found += [
-                GpuFacts(
-                    len(found) + i,
-                    f"{node}/{name}/{i}",
-                    product.replace("-", " ") or "GPU",
-                    kind,
-                    0 if is_slice else memory,
-                    compute,
-                )
-                for i in range(int(quantity(has[name])))
-            ]
+        if name == renamed:
+            found[name] = share_type(whole, share)
+        elif name == resource:
+            is_shared = product.endswith(_SHARED_PRODUCT) and renamed not in has
+            found[name] = share_type(whole, share) if is_shared else whole
+        elif name.startswith(f"{family}/mig-"):
+            kind, copies = name.partition("/")[2], labels.get(f"{name}.replicas", "")
+            is_shared = copies.isdigit() and int(copies) > 1 and not share_of(kind)
+            found[name] = share_type(kind, SHARED) if is_shared else kind
     return found
 
 
@@ -222,6 +242,7 @@ def _kept_out(meta: Object, spec: Object, tolerations: Sequence[Mapping[str, str
         if (
             taint.get("effect") in _HIDING
             and not taint["key"].startswith("node.kubernetes.io/")
+            and taint["key"] != names.POOL  # our own, for some of our jobs
             and not tolerated(taint, tolerations)
         ):
             value = f"={taint['value']}" if taint.get("value") else ""

@@ -48,6 +48,7 @@ class KubernetesSettings:
     outputs: tuple[str, str] | None = None
     data: str = ""  # the claim with the portal's data folder; without one inputs are fetched
     workspaces: str = ""  # the claim with all workspaces
+    keeps_nodes: bool = True  # for pools of teams: by taints, else by queues of Kueue
     fetch_image: str = ""  # of the container that fetches them; empty: `image`, else the job's
 
 
@@ -91,9 +92,16 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
     owned = [_secret(launch, env, meta)] + ([service] if launch.num_nodes > 1 else [])
     return Objects(
         namespace,
-        _queued(_job(launch, site, name, meta, _variables(env, name), products), launch.partition),
+        _queued(
+            _job(launch, site, name, meta, _variables(env, name), products), queue_of(launch, site)
+        ),
         owned,
     )
+
+
+def queue_of(launch: Launch, site: KubernetesSettings) -> str:
+    """Return the LocalQueue of a job: that of its team's reservation, else that of its pool."""
+    return launch.partition if site.keeps_nodes else launch.reservation or launch.partition
 
 
 def check_inputs(launch: Launch, site: KubernetesSettings) -> None:
@@ -352,26 +360,48 @@ def _pod(
         spec["activeDeadlineSeconds"] = math.ceil(launch.time_limit + launch.grace) + START_ROOM
     if selector := {**launch.node_labels, **site.selector}:
         spec["nodeSelector"] = selector
-    if site.tolerations:
-        spec["tolerations"] = [dict(one) for one in site.tolerations]
+    kept = launch.reservation if site.keeps_nodes else ""
+    tolerations = [dict(one) for one in site.tolerations]
+    if kept:
+        tolerations.append({**taint(kept), "operator": "Equal"})
+    if tolerations:
+        spec["tolerations"] = tolerations
     if site.pull_secrets:
         spec["imagePullSecrets"] = [{"name": one} for one in site.pull_secrets]
     if site.priority_class:
         spec["priorityClassName"] = site.priority_class
-    if products:
-        spec["affinity"] = _on_nodes_with(products)
+    if affinity := {
+        **(_on_nodes(products, launch.exclude_nodes) if products or launch.exclude_nodes else {}),
+        **(_rather_on(kept) if kept else {}),
+    }:
+        spec["affinity"] = {"nodeAffinity": affinity}
     return spec
 
 
-def _on_nodes_with(products: Sequence[str]) -> Object:
-    wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
-    return {
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{"matchExpressions": [wanted]}]
-            }
-        }
-    }
+def taint(reservation: str) -> Object:
+    """Return the taint of nodes that are kept for a team."""
+    return {"key": names.POOL, "value": reservation, "effect": "NoSchedule"}
+
+
+def _rather_on(reservation: str) -> Object:
+    """Prefer the nodes of the reservation: a pod that still waits at its end can start elsewhere."""
+    label = {"key": names.POOL, "operator": "In", "values": [reservation]}
+    term = {"weight": 100, "preference": {"matchExpressions": [label]}}
+    return {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
+
+
+def _on_nodes(products: Sequence[str], excluded: Sequence[str]) -> Object:
+    """Return the affinity to nodes with one of these GPU products, and to none of the excluded."""
+    term: Object = {}
+    if products:
+        wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
+        term["matchExpressions"] = [wanted]
+    # A field selector takes one value, so each node is a requirement of its own
+    if excluded:
+        term["matchFields"] = [
+            {"key": "metadata.name", "operator": "NotIn", "values": [name]} for name in excluded
+        ]
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
 
 
 def _container(launch: Launch, site: KubernetesSettings, variables: list[Object]) -> Object:
@@ -413,7 +443,9 @@ def gpu_resource(gpu_type: str, usual: str) -> str:
     """Return the extended resource of a GPU type; each MIG profile has its own. Raises Rejected."""
     if gpu_type and not _WORD.fullmatch(gpu_type):
         raise Rejected(Message("{x} is not a GPU type.", x=repr(gpu_type[:40])), "resources.gpus")
-    return f"{usual.partition('/')[0]}/{gpu_type}" if gpu_type.startswith("mig-") else usual
+    if gpu_type.startswith("mig-") and "/mig-" not in usual:
+        return f"{usual.partition('/')[0]}/{gpu_type}"
+    return usual
 
 
 def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object]:

@@ -67,7 +67,23 @@ class Config:
         note=Message("Taints as name=value:NoSchedule, or name:NoSchedule."),
         is_rare=True,
     )
+    exclusive_pools: str = option(
+        Message("Exclusive pools"),
+        default="taints",
+        choices=("taints", "kueue", "none"),
+        is_rare=True,
+        note=Message(
+            "How GPUs of an approved request are kept for their team. taints: nodes are labeled "
+            "and tainted. kueue: the team gets a queue of its own, with quota of the pool's queue."
+        ),
+    )
     gpu_resource: str = option(Message("GPU resource"), default="nvidia.com/gpu", is_rare=True)
+    mig_configs: str = option(
+        Message("MIG configurations"),
+        default="gpu-operator/default-mig-parted-config",
+        is_rare=True,
+        note=Message("Config map of the GPU operator, as namespace/name."),
+    )
     priority_class: str = option(Message("Priority class"), default="", is_rare=True)
     user_id: int = option(
         Message("User id"),
@@ -155,6 +171,7 @@ def site_of(given: Config) -> KubernetesSettings:
         data=_claim(given.data_claim, "data_claim"),
         workspaces=_claim(given.workspaces_claim, "workspaces_claim"),
         fetch_image=_image(given.fetch_image),
+        keeps_nodes=given.exclusive_pools != "kueue",
     )
 
 

@@ -7,6 +7,8 @@ ended, so the end is exact even without accounting. See docs/design/slurm.md.
 from __future__ import annotations
 
 import logging
+import os
+import pwd
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +20,7 @@ from uuid import uuid4
 from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
+    GpuLayout,
     Handle,
     Identity,
     Launch,
@@ -29,11 +32,14 @@ from schedulers.contract import (
     Poll,
     Probe,
     Rejected,
+    ReservationFacts,
+    ReservationRequest,
+    ReservationScope,
     Secret,
     Unavailable,
     option,
 )
-from schedulers.slurm import script, states
+from schedulers.slurm import gpu_files, reservations, script, states
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
 from schedulers.slurm.inputs import check_mounts, check_workspaces
@@ -185,6 +191,17 @@ class Config:
             "Empty: jobs cannot use workspaces."
         ),
     )
+    exclusive_pools: str = option(
+        Message("Exclusive pools"),
+        default=reservations.RESERVATION,
+        choices=reservations.KINDS,
+        is_rare=True,
+        note=Message(
+            "How GPUs of an approved request are kept for their team. reservation: nodes are "
+            "reserved, which needs AdminLevel=Operator. partition: the pool's partition is open "
+            "to the team's account only, and closed without a grant. Not over slurmrestd."
+        ),
+    )
     users: tuple[str, ...] = option(
         Message("Users of teams"),
         default=(),
@@ -220,13 +237,17 @@ class SlurmBackend:
             Capability.CONFIRM,
             Capability.NATIVE,
             Capability.IDENTITIES,
+            Capability.RESERVATIONS,
+            Capability.GPU_FILES,
         }
     )
 
     @classmethod
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
-        """Return the capabilities; images and workspaces only if the operator configured them."""
+        """Return the capabilities with these settings of the operator."""
         found = set(cls.capabilities)
+        if options.get("exclusive_pools") == reservations.NONE or options.get("rest_url"):
+            found.discard(Capability.RESERVATIONS)
         if options.get("containers") not in (None, "", "none"):
             found.add(Capability.IMAGES)
         if options.get("workspaces_folder"):
@@ -410,6 +431,72 @@ class SlurmBackend:
     def resume(self, node: str) -> None:
         self._client.resume(_node(node))
 
+    @property
+    def reservation_scope(self) -> ReservationScope:
+        if self.config.exclusive_pools == reservations.PARTITION:
+            return ReservationScope.POOL
+        return ReservationScope.NODES
+
+    def plan_reservation(self, request: ReservationRequest) -> str:
+        users, accounts = self._whose(request)
+        if self.config.exclusive_pools == reservations.PARTITION:
+            return Message(
+                "Opens partition {partition} in Slurm to account {account} only. It is closed "
+                "when the grant ends.",
+                partition=_partition(request.partition),
+                account=accounts,
+            )
+        whose = (
+            Message("account {name}", name=accounts)
+            if accounts
+            else Message("user {name}", name=users)
+        )
+        return reservations.text_of(request, whose, reservations.short(request.nodes))
+
+    def reserve(self, request: ReservationRequest) -> None:
+        users, accounts = self._whose(request)
+        for node in request.nodes:
+            _node(node)
+        if self.config.exclusive_pools == reservations.PARTITION:
+            self._open(_partition(request.partition), accounts)
+        else:
+            self._client.reserve(request, users, accounts)
+
+    def unreserve(self, name: str, partition: str = "") -> None:
+        if self.config.exclusive_pools == reservations.PARTITION and partition:
+            self._open(_partition(partition), reservations.CLOSED)
+        self._client.unreserve(name)
+
+    def reservations(self, prefix: str) -> Sequence[ReservationFacts]:
+        return self._client.reservations(prefix)  # type: ignore[no-any-return]
+
+    def _open(self, partition: str, accounts: str) -> None:
+        if self._client.partition_accounts(partition) != accounts:
+            self._client.open_partition(partition, accounts)
+
+    def _whose(self, request: ReservationRequest) -> tuple[str, str]:
+        """Return the users or else the accounts of a team's jobs. Raises Rejected."""
+        identity = request.identity
+        account = identity.account or ("" if identity.user else self.site.account)
+        user = identity.user or self.config.user or self._client.user
+        if self.config.exclusive_pools == reservations.PARTITION and not account:
+            raise Rejected(
+                Message(
+                    "Partitions are opened to accounts, and {team} has none here. Grant it the "
+                    "pool with its account.",
+                    team=request.team,
+                )
+            )
+        if not account and not user:
+            user = self.config.ssh_user or pwd.getpwuid(os.geteuid()).pw_name
+        return ("", account) if account else (user, "")
+
+    def gpu_files(self, nodes: Mapping[str, Sequence[GpuLayout]]) -> Mapping[str, str]:
+        return gpu_files.gpu_files(nodes)
+
+    def reconfigure(self) -> None:
+        self._client.reconfigure()
+
     def _checked(self, key: str) -> str:
         if not _KEY.fullmatch(key):
             raise Rejected(Message("This is not a valid job key."))
@@ -492,6 +579,16 @@ class SlurmBackend:
         if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
             return None
         return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
+
+
+def _partition(name: str) -> str:
+    if not _NODE.fullmatch(name):
+        raise Rejected(
+            Message(
+                "The pool has no partition. Name one in the pool, or keep pools by reservation."
+            )
+        )
+    return name
 
 
 def _node(name: str) -> str:

@@ -7,8 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schedulers.contract import NodeFacts, Rejected, Unavailable
-from schedulers.slurm import nodes
+from schedulers.contract import (
+    NodeFacts,
+    Rejected,
+    ReservationFacts,
+    ReservationRequest,
+    Unavailable,
+)
+from schedulers.slurm import nodes, reservations
 from schedulers.slurm.errors import failure, is_unknown_job
 from schedulers.slurm.limits import ASSOC, QOS, SlurmLimits, assoc_lines, qos_lines
 from schedulers.slurm.queue import QUEUE, Queued, queue_lines
@@ -159,6 +165,45 @@ class Commands:
     def resume(self, node: str) -> None:
         self.runner.run(["scontrol", "update", f"nodename={node}", "state=resume"])
 
+    def reserve(self, request: ReservationRequest, users: str, accounts: str) -> None:
+        """Create a reservation, or change that with this name."""
+        is_known = bool(self.reservations(request.name))
+        make = reservations.changed if is_known else reservations.created
+        self._reservation(make(request, users, accounts))
+
+    def unreserve(self, name: str) -> None:
+        """Delete a reservation; its jobs go on outside, as one in use cannot be deleted."""
+        if not self.reservations(name):
+            return
+        listing = ["squeue", "--all", "--noheader", f"--reservation={name}", "--format=%A"]
+        for number in sorted(set(self.runner.run(listing).decode().split())):
+            self._change(["scontrol", "update", f"jobid={number}", "ReservationName="], "")
+        self._reservation(["scontrol", "delete", f"ReservationName={name}"])
+
+    def reservations(self, prefix: str) -> list[ReservationFacts]:
+        out = self.runner.run(["scontrol", "show", "reservation", "--oneliner"])
+        return reservations.parsed(out.decode(errors="replace"), prefix)
+
+    def partition_accounts(self, partition: str) -> str:
+        """Return AllowAccounts of a partition: names, or ALL. Raises Rejected if it is unknown."""
+        lines = self._lines(["scontrol", "show", "partition", partition, "--oneliner"])
+        return nodes.pairs(lines[0]).get("AllowAccounts", "ALL") if lines else "ALL"
+
+    def open_partition(self, partition: str, accounts: str) -> None:
+        """Allow only these accounts in a partition."""
+        self._reservation(
+            ["scontrol", "update", f"PartitionName={partition}", f"AllowAccounts={accounts}"]
+        )
+
+    def _reservation(self, argv: list[str]) -> None:
+        code, out, err = self.runner.run_all(argv)
+        text = (err or out).decode(errors="replace")
+        if code and not reservations.is_unknown(text):
+            raise reservations.refusal(text)
+
+    def reconfigure(self) -> None:
+        self.runner.run(["scontrol", "reconfigure"])
+
     def version(self) -> str:
         """Return the version of the controller."""
         out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")
@@ -252,6 +297,7 @@ def sbatch(request: Request, user: str = "") -> list[str]:
         "partition": request.partition,
         "reservation": request.reservation,
         "constraint": request.constraint,
+        "exclude": ",".join(request.exclude),
         "licenses": request.licenses,
         "dependency": "singleton",
         "export": "ALL",

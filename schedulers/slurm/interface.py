@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from portal.core.messages import Message
-from schedulers.contract import NodeFacts, Rejected
+from schedulers.contract import NodeFacts, Rejected, ReservationFacts, ReservationRequest
 from schedulers.slurm.commands import Commands
 from schedulers.slurm.files import Files, MountedSpool, RemoteSpool
 from schedulers.slurm.images import images_of
@@ -18,6 +18,7 @@ from schedulers.slurm.inputs import inputs_of
 from schedulers.slurm.limits import SlurmLimits
 from schedulers.slurm.queue import Queued
 from schedulers.slurm.request import Request, SlurmSettings
+from schedulers.slurm.reservations import RESERVATION
 from schedulers.slurm.rest import RestClient
 from schedulers.slurm.rows import Row
 from schedulers.slurm.sbatch_options import checked
@@ -52,6 +53,12 @@ class SlurmClient(Protocol):
     def nodes(self) -> list[NodeFacts]: ...
     def drain(self, node: str, why: str) -> None: ...
     def resume(self, node: str) -> None: ...
+    def reserve(self, request: ReservationRequest, users: str, accounts: str) -> None: ...
+    def unreserve(self, name: str) -> None: ...
+    def reservations(self, prefix: str) -> list[ReservationFacts]: ...
+    def partition_accounts(self, partition: str) -> str: ...
+    def open_partition(self, partition: str, accounts: str) -> None: ...
+    def reconfigure(self) -> None: ...
     def version(self) -> str: ...
     def check_user(self, user: str) -> None:
         """Check that jobs can be submitted as this user. Raises Rejected, Unavailable."""
@@ -126,6 +133,7 @@ def site_of(config: Any) -> SlurmSettings:
         config.reservation,
         config.constraint,
         checked(config.may_choose),
+        config.exclusive_pools == RESERVATION,
         images_of(config.containers, config.images, config.mounts),
         inputs_of(
             config.data_folder,

@@ -9,11 +9,14 @@ from typing import Any
 from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.images.config import arch_name
+from schedulers.shares import MPS, SHARED, share_type
 from schedulers.slurm.rows import number_of
 
 MIB = 1 << 20
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
-_GRES = re.compile(r"gpu(?::([\w.+-]+))?:(\d+)(?=,|$)")
+_GRES = re.compile(r"(?<![\w/])gpu(?::([\w.+-]+))?:(\d+)(?=,|$)")
+_SHARES = re.compile(r"(?<![\w/])(shard|mps)(?::([A-Za-z][\w.+-]*))?:(\d+)(?=,|$)")
+_SHARE_KINDS = {"shard": SHARED, "mps": MPS}
 _DEAD = {
     "DOWN",
     "FAIL",
@@ -35,12 +38,12 @@ _MARKS = {"*": "NOT_RESPONDING", "$": "MAINTENANCE", "@": "REBOOT", "%": "POWERI
 
 def from_scontrol(text: str) -> list[NodeFacts]:
     """Parse lines of `scontrol show node --oneliner --details`."""
-    return [_node(_pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
+    return [_node(pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
 
 
 def qos_of_partitions(text: str) -> dict[str, str]:
     """Parse `scontrol show partition --oneliner` into the QOS of each partition that has one."""
-    rows = [_pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
+    rows = [pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
     return {
         row["PartitionName"]: _known(row.get("QoS", ""))
         for row in rows
@@ -71,7 +74,7 @@ def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
     ]
 
 
-def _pairs(line: str) -> dict[str, str]:
+def pairs(line: str) -> dict[str, str]:
     """Parse NAME=VALUE pairs; values may contain spaces (OS, Reason), names may not."""
     found = list(_PAIR.finditer(line))
     ends = [*(match.start() for match in found[1:]), len(line)]
@@ -107,6 +110,7 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         used_cpus=float(row.get("CPUAlloc", 0)),
         used_memory=int(float(row.get("AllocMem", 0))) * MIB,
         used_gpus=_used(str(row.get("GresUsed", ""))),
+        used_shares=_used_shares(str(row.get("GresUsed", ""))),
         arch=arch_name(_known(str(row.get("Arch", "")))),
     )
 
@@ -114,7 +118,8 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
 def _gpus(node: str, gres: str) -> list[GpuFacts]:
     """Parse "gpu:h100:4(S:0-1),gpu:1g.10gb:7".
 
-    GPUs are numbered in Slurm's order; serial numbers and memory are unknown.
+    GPUs are numbered in Slurm's order; serial numbers and memory are unknown. All shares of a class
+    ("shard:h100:32") are one row.
     """
     found: list[GpuFacts] = []
     for kind, count in _GRES.findall(re.sub(r"\([^)]*\)", "", gres)):
@@ -130,7 +135,15 @@ def _gpus(node: str, gres: str) -> list[GpuFacts]:
                     0,
                 )
             )
+    for gres_name, kind, count in _SHARES.findall(re.sub(r"\([^)]*\)", "", gres)):
+        name = share_type(kind.lower(), _SHARE_KINDS[gres_name])
+        model = f"NVIDIA {kind.upper()}" if kind else "GPU"
+        found.append(GpuFacts(len(found), f"{node}/{name}", model, name, 0, shares=int(count)))
     return found
+
+
+def _used_shares(gres: str) -> int:
+    return sum(int(count) for *_, count in _SHARES.findall(re.sub(r"\([^)]*\)", "", gres)))
 
 
 def _used(gres: str) -> int:

@@ -72,6 +72,12 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (r"BeginTime", Wait.CLUSTER_HELD, Message("It is scheduled to start later."), ""),
     (r"Licenses", Wait.CAPACITY, Message("The licenses it needs are all in use."), ""),
     (
+        r"May be reserved",
+        Wait.RESERVED,
+        Message("The nodes that it needs are reserved for others."),
+        Message("It starts when the reservation ends, or sooner in another pool."),
+    ),
+    (
         r"ReqNodeNotAvail.*|Nodes_required_for_job_are_DOWN.*|NodeDown",
         Wait.NODES_DOWN,
         Message("Nodes that it needs are down, drained or reserved."),
@@ -131,8 +137,10 @@ def waiting(row: Row) -> PendingReason:
 def _waiting(reason: str, account: str, qos: str, partition: str) -> PendingReason:
     native_reason = reason.strip("()").partition(",")[0].strip()
     names = {"account": account, "qos": qos, "partition": partition}
+    is_reserved = re.search(r"may.be.reserved", reason, re.IGNORECASE)
+    known = "May be reserved" if is_reserved else native_reason
     for pattern, wait, text, advice in _TABLE:
-        if re.fullmatch(pattern, native_reason, re.IGNORECASE):
+        if re.fullmatch(pattern, known, re.IGNORECASE):
             return PendingReason(
                 wait, native_reason or "None", text.format(**names), advice.format(**names), names
             )

@@ -10,12 +10,14 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
+from schedulers.shares import MPS, SHARED, share_of, whole_type
 from schedulers.slurm.images import NONE, Images, check_image
 from schedulers.slurm.inputs import NONE as NO_INPUTS
 from schedulers.slurm.inputs import InputSettings
 from schedulers.slurm.sbatch_options import ChosenOptions, choose, combined
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
+OURS = "muster-"  # names of reservations that the portal makes begin so
 _SLACK = 60.0  # seconds that Slurm's time limit exceeds ours, which is exact
 
 
@@ -35,6 +37,7 @@ class SlurmSettings:
     reservation: str = ""
     constraint: str = ""
     may_choose: frozenset[str] = frozenset()
+    has_reservations: bool = True  # pools of teams are reservations, not partitions
     images: Images = NONE
     inputs: InputSettings = NO_INPUTS
 
@@ -76,6 +79,7 @@ class Request:
     partition: str = ""
     reservation: str = ""
     constraint: str = ""
+    exclude: tuple[str, ...] = ()  # nodes
     licenses: str = ""
     is_exclusive: bool = False
     tasks: Tasks | None = None
@@ -113,7 +117,8 @@ def build_request(launch: Launch, site: SlurmSettings) -> Request:
         account=_own(own, "account", launch.identity.account or site.account),
         qos=_own(own, "qos", launch.identity.qos or site.qos),
         partition=_word(launch.partition or site.partition, "partition"),
-        reservation=_own(own, "reservation", site.reservation),
+        reservation=_reservation(launch, own, site),
+        exclude=tuple(_word(name, "policy.retries") for name in launch.exclude_nodes),
         licenses=own.get("licenses", ""),
         is_exclusive=bool(own.get("exclusive")),
         constraint=combined(
@@ -122,6 +127,14 @@ def build_request(launch: Launch, site: SlurmSettings) -> Request:
         tasks=tasks_of(launch),
         user=_user(launch.identity.user, site),
     )
+
+
+def _reservation(launch: Launch, own: Mapping[str, Any], site: SlurmSettings) -> str:
+    """Return the reservation: that of the team, else the job's own choice, which is no team's."""
+    if str(own.get("reservation") or "").startswith(OURS):
+        raise Rejected(Message("Reservations of teams are chosen by Muster."), "slurm.reservation")
+    ours = launch.reservation if site.has_reservations else ""
+    return ours or _own(own, "reservation", site.reservation)
 
 
 def _user(user: str, site: SlurmSettings) -> str:
@@ -169,8 +182,10 @@ def comment_of(name: str) -> str:
 def _gres(launch: Launch) -> str:
     if not launch.gpus:
         return ""
-    kind = _word(launch.gpu_type.lower().removeprefix("mig-"), "gpu_type")
-    return f"gpu:{kind}:{launch.gpus}" if kind else f"gpu:{launch.gpus}"
+    wanted = launch.gpu_type.lower()
+    name = {SHARED: "shard", MPS: "mps"}.get(share_of(wanted), "gpu")
+    kind = _word(whole_type(wanted).removeprefix("mig-"), "gpu_type")
+    return f"{name}:{kind}:{launch.gpus}" if kind else f"{name}:{launch.gpus}"
 
 
 def _constraint(labels: Mapping[str, str], always: str) -> str:

@@ -17,7 +17,13 @@ from urllib.parse import urlencode
 import jwt
 
 from portal.core.messages import Message
-from schedulers.contract import NodeFacts, Rejected, Unavailable
+from schedulers.contract import (
+    NodeFacts,
+    Rejected,
+    ReservationFacts,
+    ReservationRequest,
+    Unavailable,
+)
 from schedulers.slurm import nodes
 from schedulers.slurm.errors import failure, is_unknown_job
 from schedulers.slurm.http import UNCHANGED, HttpClient, dumped, read
@@ -209,6 +215,24 @@ class RestClient:
     def resume(self, node: str) -> None:
         self._node(node, {"state": ["RESUME"]})
 
+    def reserve(self, request: ReservationRequest, users: str, accounts: str) -> None:
+        raise _no_reservations()
+
+    def unreserve(self, name: str) -> None:
+        raise _no_reservations()
+
+    def reservations(self, prefix: str) -> list[ReservationFacts]:
+        raise _no_reservations()
+
+    def partition_accounts(self, partition: str) -> str:
+        raise _no_reservations()
+
+    def open_partition(self, partition: str, accounts: str) -> None:
+        raise _no_reservations()
+
+    def reconfigure(self) -> None:
+        self._asked("GET", f"{self._slurm}/reconfigure")
+
     def version(self) -> str:
         answer = self._asked("GET", f"{self._slurm}/ping")
         if not any(
@@ -373,6 +397,15 @@ class RestClient:
             token, until = signed(self._key.encode(), user, now), now + _LIFE
             self._made[user] = (token, until)
         return token
+
+
+def _no_reservations() -> Rejected:
+    return Rejected(
+        Message(
+            "This slurmrestd cannot make reservations. Connect this cluster with Slurm's commands "
+            "instead."
+        )
+    )
 
 
 def _without_errors(answer: Json) -> Json:

@@ -41,6 +41,9 @@ def job_body(request: Request, minor: int) -> Json:
     body["gres" if minor < 39 else "tres_per_node"] = (
         request.gres if minor < 39 else (f"gres/{request.gres}" if request.gres else "")
     )
+    if request.exclude:
+        names = list(request.exclude)
+        body |= {"exclude_nodes": ",".join(names)} if minor < 39 else {"excluded_nodes": names}
     body["nodes"] = [request.nodes, request.nodes] if minor < 39 else f"{request.nodes}"
     return {name: value for name, value in body.items() if value not in ("", None)}
 

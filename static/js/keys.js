@@ -1,5 +1,5 @@
 // Keyboard shortcuts: / search, j k rows, Enter open, x select, c create, g and a letter to navigate,
-// ? help, Esc close.
+// i notifications, ? help, Esc close.
 let waiting = false;
 
 const rows = () => [...document.querySelectorAll("table.list[data-keys] tbody tr[data-href]")];
@@ -56,6 +56,7 @@ document.addEventListener("keydown", (event) => {
     Enter: () => current() && location.assign(current().dataset.href),
     x: () => current()?.querySelector("input[type=checkbox]")?.click(),
     c: () => document.querySelector("[data-new]")?.click(),
+    i: () => document.querySelector("[data-bell]")?.click(),
     "?": () => document.getElementById("keys")?.showModal(),
   };
   if (event.key === "Enter" && event.target.closest("a, button, summary")) return;

@@ -149,7 +149,7 @@ function start() {
     if (isBlank) verdict("idle", say("Enter a command to run."));
     else judge(found);
     send.disabled = root.dataset.maySubmit !== "true" || !found.ok || found.start?.ok === false;
-    price(found.cost);
+    price(found.cost, found.price);
     tellImage(found.image);
     tellChanges(found.changes);
     if (spec.isScript && found.spec) fillFrom(found.yaml);
@@ -255,7 +255,7 @@ function start() {
   const format = (value, unit) =>
     unit === "bytes" ? size(value) : (counted[unit]?.(value) ?? `${value} ${unit}`);
 
-  function price(entries) {
+  function price(entries, cost) {
     const hasType = entries.some((e) => e.resource.startsWith("gpu."));
     const asks = entries.filter((e) => e.resource !== "jobs" && !(hasType && e.resource === "gpu"));
     const amounts = asks.map((e) => (isEnglish ? e.text : format(e.ask, e.unit))).join(" · ");
@@ -264,7 +264,15 @@ function start() {
     total.textContent = amounts && `${tasks}${amounts}`;
     const limits = entries.filter((e) => e.limit !== null).map(meter);
     if (amounts && !limits.length) total.textContent += ` · ${say("no quota limit")}`;
-    find("[data-cost]").replaceChildren(total, ...limits);
+    const sum = document.createElement("span");
+    if (cost)
+      sum.textContent = cost.most_text
+        ? say("at most {most} ({hourly} an hour)", {
+            most: cost.most_text,
+            hourly: cost.hourly_text,
+          })
+        : say("{hourly} an hour", { hourly: cost.hourly_text });
+    find("[data-cost]").replaceChildren(total, ...(cost ? [sum] : []), ...limits);
   }
 
   function meter(entry) {
@@ -351,6 +359,7 @@ function start() {
     });
 
   // -- what the team may use
+  let shares = new Map();
   async function loadOptions() {
     const chosen = team?.value;
     if (!chosen) return;
@@ -366,11 +375,21 @@ function start() {
         say("{type}: {n} free", { type: t.type.toUpperCase(), n: t.free }),
       ]),
     ]);
+    shares = new Map(types.map((t) => [t.type, t.note]));
     const pool = find("[data-field='policy.pool']");
     if (pool) offer(pool, [["", say("Muster chooses")], ...pools.map((p) => [p, p])]);
     for (const rows of pairs) if (rows.element.dataset.pairs === "secrets") rows.offer(secrets);
     fill();
+    noteShare();
   }
+
+  // -- what a share of a GPU does not isolate
+  function noteShare() {
+    const note = find("[data-share-note]");
+    note.textContent = shares.get(find("[data-field='accelerators.type']").value) ?? "";
+    note.hidden = !note.textContent;
+  }
+  root.addEventListener("input", noteShare);
 
   function offer(select, options) {
     select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));

@@ -4,7 +4,7 @@
 import { count, locale, say } from "./words.js";
 
 const COLOURS = ["accent", "line-strong", "warn", "failed", "text-2", "focus"];
-const KINDS = ["free", "busy", "idle", "unmeasured", "drained", "down"];
+const KINDS = ["free", "busy", "idle", "unmeasured", "drained", "down", "unhealthy"];
 const TITLES = {
   free: say("free"),
   busy: say("in use"),
@@ -12,8 +12,14 @@ const TITLES = {
   unmeasured: say("allocated, not measured"),
   drained: say("drained"),
   down: say("down"),
+  unhealthy: say("out of service for its health"),
 };
-const STROKES = ["line-strong", "accent", "warn", "accent", "warn", "failed"];
+const HEALTH = {
+  warning: say("health: warning"),
+  draining: say("health: draining"),
+  quarantined: say("health: quarantined"),
+};
+const STROKES = ["line-strong", "accent", "warn", "accent", "warn", "failed", "failed"];
 const IDLE = 10; // percent of use below which an allocated GPU counts as idle
 const EVERY = 30_000;
 const HEAD = 18; // pixels of a group's heading
@@ -202,12 +208,13 @@ function begin(root) {
     return found.filter((group) => group.nodes.length);
   }
 
-  // The state of each GPU; unused GPUs of a down or drained node show the node's state.
+  // The state of each GPU; unused GPUs of a node out of service show the node's state.
   function kindsOf(node, place) {
+    const isUnhealthy = (wall.health?.[place]?.[0] ?? "warning") !== "warning";
     return Array.from({ length: node[3] }, (_, gpu) => {
       if (node[2] === 2) return 5;
       if (!(gpu < 31 ? (node[4] >> gpu) & 1 : Math.floor(node[4] / 2 ** gpu) % 2))
-        return node[2] === 1 ? 4 : 0;
+        return isUnhealthy ? 6 : node[2] === 1 ? 4 : 0;
       const use = wall.use[place][gpu] ?? -1;
       return use < 0 ? 3 : use < IDLE ? 2 : 1;
     });
@@ -241,10 +248,22 @@ function begin(root) {
             wall.use[one.place][gpu] ?? -1,
           ),
         );
+        if (wall.health?.[one.place]) mark(pen, ink, x, y, wall.health[one.place][0]);
       });
     }
     if (at >= 0 && at < shown.length) outline(pen, ink);
     root.dataset.drawn = (performance.now() - began).toFixed(1);
+  }
+
+  // A corner on the first cell of an unhealthy node.
+  function mark(pen, ink, x, y, state) {
+    const side = Math.max(3, Math.round(cellSize / 3));
+    pen.fillStyle = ink[state === "warning" ? "warn" : "failed"];
+    pen.beginPath();
+    pen.moveTo(x, y);
+    pen.lineTo(x + side, y);
+    pen.lineTo(x, y + side);
+    pen.fill();
   }
 
   function heading(pen, ink, block) {
@@ -351,7 +370,7 @@ function begin(root) {
   }
 
   // A free GPU is a thin square, an allocated one has a coloured outline and is filled by its use
-  // from below; tiny cells are tinted instead. Drained has one diagonal, down two.
+  // from below; tiny cells are tinted instead. Out of service has one diagonal, down two.
   function cell(pen, ink, x, y, side, kind, use) {
     pen.lineWidth = 1;
     pen.fillStyle = pen.strokeStyle = ink[STROKES[kind]];
@@ -419,6 +438,7 @@ function begin(root) {
       head,
       ...[
         use >= 0 && say("{n}% used (5 min)", { n: use }),
+        wall.health?.[index] && `${HEALTH[wall.health[index][0]]}: ${wall.health[index][1]}`,
         `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} allocated", { n: kinds.filter(isAllocated).length, all: node[3] })}`,
         ...jobsOn(index, number),
       ]

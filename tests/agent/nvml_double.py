@@ -26,6 +26,7 @@ H100 = {
     "reasons": 0x1,
     "compute": (9, 0),
     "rows": (2, 1, 0, 0),
+    "fields": {pynvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION: 0},
     "gpm": {2: 87.0, 3: 41.0, 5: 63.0, 10: 55.0, 20: 120.0, 21: 80.0, 60: 900.0, 61: 910.0},
 }
 
@@ -112,6 +113,17 @@ class Nvml:
 
     def nvmlDeviceGetName(self, handle: Device) -> str:
         return handle.name
+
+    def nvmlDeviceGetFieldValues(self, handle: Device, fields: list[int]) -> list[Any]:
+        known = handle.get("fields")
+        return [
+            SimpleNamespace(
+                nvmlReturn=pynvml.NVML_SUCCESS if one in known else pynvml.NVML_ERROR_NOT_SUPPORTED,
+                valueType=pynvml.NVML_VALUE_TYPE_UNSIGNED_LONG_LONG,
+                value=SimpleNamespace(ullVal=known.get(one, 0)),
+            )
+            for one in fields
+        ]
 
     def nvmlDeviceGetMemoryInfo(
         self, handle: Device, version: int | None = None

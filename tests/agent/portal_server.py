@@ -18,6 +18,7 @@ class Portal:
     def __init__(self, port: int = 0, token: str = "mst_right"):
         self.mood: int | str = 202
         self.retry_after = ""
+        self.answer = "{}"
         self.clock_ahead = 0.0
         self.token = token
         self.requests: list[Json] = []
@@ -71,11 +72,11 @@ class Portal:
             def answer(self, status: int) -> None:
                 self.send_response_only(status)
                 self.send_header("Date", formatdate(time.time() + portal.clock_ahead, usegmt=True))
-                self.send_header("Content-Length", "2")
+                self.send_header("Content-Length", str(len(portal.answer)))
                 if portal.retry_after:
                     self.send_header("Retry-After", portal.retry_after)
                 self.end_headers()
-                self.wfile.write(b"{}")
+                self.wfile.write(portal.answer.encode())
 
             def log_message(self, *args: Any) -> None:
                 """Log nothing."""

@@ -69,6 +69,20 @@ def test_gpu_activity_needs_two_samples_of_the_same_driver():
     assert not any(s.name == "gpu.sm.active" for s in gpus.measure().samples)
 
 
+def test_gpu_recovery_action_and_rate_of_nvlink_errors(monkeypatch):
+    device = Device("GPU-a")
+    gpus, now = gpus_of(Nvml(device)), [100.0]
+    monkeypatch.setattr("muster_agent.gpus.time.monotonic", lambda: now[0])
+    crc = pynvml.NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL
+    device.metrics["fields"] = {pynvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION: 1, crc: 1000}
+    first = table(gpus.measure().samples)
+    assert first["gpu.recovery", on(0)] == 1 and ("gpu.nvlink.errors", on(0)) not in first
+    device.metrics["fields"][crc], now[0] = 6000, 110.0
+    assert table(gpus.measure().samples)["gpu.nvlink.errors", on(0)] == 500
+    other = gpus_of(Nvml(Device("GPU-b", metrics={"used": GIB})))
+    assert not any(name == "gpu.recovery" for name, _ in table(other.measure().samples))
+
+
 def test_gpu_is_described_with_its_place_and_mig_layout():
     part = Device("MIG-1", name="NVIDIA H100 80GB HBM3 MIG 3g.40gb", instance=2, start=4)
     whole = Device("GPU-a")

@@ -5,12 +5,12 @@ import pytest
 from muster_agent.xid import TABLE, UNKNOWN, Xids, read_table
 
 
-@pytest.mark.parametrize("code", [48, 63, 64, 74, 79, 94, 95])
+@pytest.mark.parametrize("code", [46, 48, 64, 74, 79, 95, 109, 140, 157])
 def test_xid_hardware_error_suggests_a_drain(code):
     assert Xids().explain(code)["action"] == "drain"
 
 
-@pytest.mark.parametrize("code", [13, 31, 43, 45])
+@pytest.mark.parametrize("code", [13, 31, 43, 45, 137])
 def test_xid_application_error_blames_the_program(code):
     assert Xids().explain(code)["action"] == "program"
 

@@ -41,6 +41,7 @@ FILES = {  # of `dataset` and `checkpoint`
     "restore": ["cifar"],
     "purge": ["gone", "--yes"],
 }
+NO_PLAN = "00000000-0000-7000-8000-000000000000"  # of MIG
 # Arguments of every command. {running}, {ended} and {waiting} are jobs in that state; {spare} may be
 # stopped.
 LEAVES = {
@@ -65,6 +66,16 @@ LEAVES = {
     "lineage": ["job:{ended}"],
     "job delete-logs": ["{ended}", "--yes"],
     "idle": [],
+    "usage": ["--range", "24h"],
+    "cost show": [],
+    "cost set-budget": ["5000"],
+    "cost budgets": [],
+    "cost set-price": ["gpu", "2.50"],
+    "cost prices": [],
+    "statement issue": ["2025-12"],
+    "statement list": [],
+    "statement show": ["2025-12"],
+    "statement download": ["2025-12", "--as", "csv"],
     "tensorboard sync": ["--once"],  # refused: it works in a job only
     "experiment create": ["digits"],
     "experiment list": [],
@@ -140,14 +151,27 @@ LEAVES = {
     "node info": ["{node}"],
     "node drain": ["local", "{node}", "-m", "fan"],
     "node resume": ["local", "{node}"],
+    "node health": ["local", "{node}"],
+    "node quarantine": ["local", "{node}", "-m", "fan"],
+    "node return": ["local", "{node}"],
     "cluster list": [],
     "cluster show": ["local"],
     "cluster connect": ["again", "local"],
     "cluster change": ["local"],
     "cluster test": ["local"],
+    "cluster health": ["local", "--set", "temperature.threshold=85"],
     "cluster disable": ["local"],
     "cluster enable": ["local"],
     "cluster remove": ["local"],
+    "mig list": [],
+    "mig settings": ["local"],
+    "mig plan": ["local", "--want", "1g.10gb:7"],
+    "mig show": [NO_PLAN],
+    "mig apply": [NO_PLAN],
+    "mig undo": [NO_PLAN],
+    "mig stop": [NO_PLAN],
+    "mig discard": [NO_PLAN],
+    "mig confirm": [NO_PLAN, "n1"],
     "pool list": [],
     "pool create": ["all", "local", "--open"],
     "pool grant": ["all", "default"],
@@ -214,7 +238,17 @@ LEAVES = {
 }
 # Refused for the local cluster of this portal: it has no scheduler, is connected already, and has a
 # history.
-REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove", "tensorboard sync"}
+REFUSED = {
+    "node drain",
+    "node resume",
+    "node quarantine",
+    "node return",
+    "cluster connect",
+    "cluster remove",
+    "tensorboard sync",
+    *(name for name in LEAVES if NO_PLAN in LEAVES[name]),
+    "mig plan",  # no GPU is there
+}
 AWAY = {"directory test", "directory sync"}  # nothing listens at the address of this directory
 
 

@@ -18,6 +18,7 @@ from monitoring.what_if import what_if
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.deliver import deliver
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -190,15 +191,16 @@ def test_renewal_extends_the_access(atlas, pool, dot, monkeypatch):
 
 
 def test_reminders_are_mailed_once_each(atlas, dot, monkeypatch, settings):
-    settings.EMAIL_HOST = "mail.example"
     row = ask(atlas, days=30)
     service.approve(actor=dot, request_id=row.id, pool="h100")
     now = clock.now()
     for days in (1, 17, 18, 24, 29.5, 29.6, 31):
         monkeypatch.setattr(clock, "now", lambda days=days: now + days * DAY)
         run_pool_requests()
-    subjects = [message.subject.partition(":")[0] for message in mail.outbox]
-    assert subjects == ["Ends soon"] * 3 + ["Ended"]
+        deliver()
+    subjects = [sent.subject for sent in mail.outbox if sent.to == [atlas.ben.email]]
+    ends = [subject for subject in subjects if "end" in subject]
+    assert ends == ["8 × h100 for Vision end soon"] * 3 + ["8 × h100 for Vision have ended"]
 
 
 def test_what_if_tells_who_waits_and_what_must_end(atlas, pool, dot):

@@ -19,8 +19,8 @@ FOREIGN = [
     "http://evil.example:80",
     "https://testserver@evil.example",
 ]
-# Sent by the page of an identity provider; protected by its signature and state.
-EXEMPT = {"account_saml_acs"}
+# Sent by the page of an identity provider, or by a mail program; protected by a signature.
+EXEMPT = {"account_saml_acs", "account_unsubscribe"}
 POSTED = [*PAGE_CHANGES, *((name, path, "POST") for name, path in ACCOUNTS if name not in EXEMPT)]
 
 

@@ -18,6 +18,7 @@ PAGES = (
     "jobs/new",
     "nodes",
     "platform/clusters",
+    "platform/mig",
     "platform/clusters?kind=slurm",
     "platform/clusters/local",
     "platform/clusters/local?tab=nodes",
@@ -34,12 +35,19 @@ PAGES = (
     "people/import",
     "announcements",
     "guide",
+    "notifications",
+    "notifications/settings",
+    "notification-channels",
     "audit",
     "audit?actor=nobody",
     "platform/audit",
     "platform/",
     "platform/organizations",
     "platform/people",
+    "usage",
+    "usage/cost",
+    "platform/usage",
+    "platform/prices",
 )
 TABS = ("overview", "logs", "metrics", "spec", "environment", "events")
 

@@ -52,7 +52,7 @@ def test_agent_at_one_hertz_sends_columns_that_are_stored_with_their_times(owner
     sample = {"name": "cpu.used", "labels": {}, "unit": "cores", "value": 1.5}
     jobs = [{"key": f"muster-{attempt.id.hex}", "samples": [sample]}]
     bodies = [body(now - 1000 * n, None if n == 2 else 500.06 + n, jobs) for n in (3, 2, 1, 0)]
-    assert ingest(combined(bodies)) == 3 + 4
+    assert ingest(combined(bodies))["accepted"] == 3 + 4
     found = curve(owner)
     assert found.values == [503.1, 501.1, 500.1]  # as exact as the sensor
     assert found.times == [now - 3000, now - 1000, now]

@@ -15,6 +15,7 @@ from portal import series
 from portal.core import clock
 from portal.core.models import Event
 from schedulers.states import State
+from tests.deliver import deliver
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -179,10 +180,12 @@ def test_owner_of_idle_gpus_is_notified_once_by_mail_and_on_home(
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     ada.post("/atlas/idle", form)
     ada.post("/atlas/idle", form)
+    deliver()
     assert [mail.to for mail in mailoutbox] == [[story.ben.email]]
     assert Event.objects.filter(kind="job.idle_notified").count() == 1
     assert "asks you to check #1" in story.client(story.ben).get("/atlas/").content.decode()
     assert story.client(story.ben).post("/atlas/idle", form).status_code == 302
+    deliver()
     assert len(mailoutbox) == 1, "a member may not notify others"
 
 

@@ -33,6 +33,7 @@ _KINDS = {
     "services": "Service",
     "events": "Event",
     "nodes": "Node",
+    "configmaps": "ConfigMap",
     "jobs": "Job",
     "networkpolicies": "NetworkPolicy",
     "workloads": "Workload",

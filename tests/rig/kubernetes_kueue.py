@@ -33,7 +33,7 @@ class Kueue:
         """Create the queue of each requested namespace, and its cluster queue and flavor."""
         quota = {"name": "nvidia.com/gpu", "nominalQuota": str(places)}
         self.store.objects["clusterqueues", "", name] = {
-            "metadata": {"name": name},
+            "metadata": {"name": name, "uid": f"queue-{name}"},
             "spec": {"resourceGroups": [{"flavors": [{"name": "default", "resources": [quota]}]}]},
             "status": {
                 "flavorsReservation": [
@@ -77,11 +77,28 @@ class Kueue:
             self._suspend(job, True)
 
     def _hear(self, kind: str, plural: str, thing: Object) -> None:
-        if plural in {"jobs", "workloads"}:
+        if plural == "clusterqueues":
+            self._count(kind, thing)
+        if plural in {"jobs", "workloads", "clusterqueues"}:
             threading.Thread(target=self._control, args=(kind, plural, thing), daemon=True).start()
+
+    def _count(self, kind: str, queue: Object) -> None:
+        """Admit as many Jobs of one GPU as the quota of a changed ClusterQueue has GPUs."""
+        if kind == "DELETED":
+            self.places.pop(queue["metadata"]["name"], None)
+            return
+        self.places[queue["metadata"]["name"]] = sum(
+            int(row["nominalQuota"])
+            for group in queue["spec"]["resourceGroups"]
+            for flavor in group["flavors"]
+            for row in flavor["resources"]
+            if row["name"] == "nvidia.com/gpu"
+        )
 
     def _control(self, kind: str, plural: str, thing: Object) -> None:
         meta = thing["metadata"]
+        if plural == "jobs" and kind == "MODIFIED" and thing["spec"].get("suspend"):
+            self._move(thing)
         if (kind, plural) == ("ADDED", "jobs") and QUEUE in meta["labels"]:
             owner = {
                 "apiVersion": "batch/v1",
@@ -110,6 +127,19 @@ class Kueue:
                 },
             )
         self._admit()
+
+    def _move(self, job: Object) -> None:
+        """Follow a Job that was given another queue."""
+        meta = job["metadata"]
+        name, queue = f"job-{meta['name']}", meta["labels"].get(QUEUE)
+        workload = self.store.objects.get(("workloads", meta["namespace"], name))
+        if queue and workload and workload["spec"]["queueName"] != queue:
+            self.store.update(
+                "workloads",
+                meta["namespace"],
+                name,
+                lambda thing: thing["spec"].update(queueName=queue),
+            )
 
     def _admit(self) -> None:
         """Admit the first workloads that fit, in order of arrival.

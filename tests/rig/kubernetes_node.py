@@ -151,6 +151,15 @@ class Node:
             )
             self._pod(pod, {"phase": "Pending", "conditions": [status]})
             return
+        while taint := _repelled(self.store.objects["nodes", "", NODE], pod["spec"]):
+            text = f"0/1 nodes are available: 1 node(s) had untolerated taint {{{taint}}}"
+            status = _condition("PodScheduled", "False", "Unschedulable", text)
+            now = self.current(pod)
+            if now is None or not self.root.exists():
+                return
+            if not now["status"].get("conditions"):
+                self._pod(pod, {"phase": "Pending", "conditions": [status]})
+            time.sleep(LOOK)
         placed = self._pod(
             pod, {"phase": "Pending", "conditions": [_condition("PodScheduled", "True")]}, NODE
         )
@@ -297,6 +306,18 @@ def _lack(spec: Object, claims: Collection[str]) -> str:
             "1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 No preemption "
             "victims found for incoming pod."
         )
+    return ""
+
+
+def _repelled(node: Object, spec: Object) -> str:
+    """Return the taint of the node that keeps the pod out; empty if none does."""
+    for taint in node["spec"].get("taints") or ():
+        if taint["effect"] != "PreferNoSchedule" and not any(
+            one.get("key") == taint["key"]
+            and (one.get("operator") == "Exists" or one.get("value") == taint.get("value"))
+            for one in spec.get("tolerations", ())
+        ):
+            return f"{taint['key']}: {taint.get('value', '')}"
     return ""
 
 

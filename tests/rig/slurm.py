@@ -32,14 +32,24 @@ def start_slurm(
     rest: bool = True,
     settings: Mapping[str, str] | None = None,
     name: str = "slurm",
+    shards: int = 0,
 ) -> Slurm:
     """Start everything and wait until every node is idle.
 
-    `settings` adds or replaces lines of slurm.conf.
+    `settings` adds or replaces lines of slurm.conf; `shards` are the shares of a node's GPUs.
     """
     home, ports = folder.path / name, _ports(nodes)
     plan = Plan(
-        home, ports, nodes, cpus, memory_mib, gpus, gpu_type, accounting, settings=settings or {}
+        home,
+        ports,
+        nodes,
+        cpus,
+        memory_mib,
+        gpus,
+        gpu_type,
+        accounting,
+        shards=shards,
+        settings=settings or {},
     )
     slurm = _start(folder, plan)
     for node in plan.names:

@@ -37,6 +37,7 @@ class Plan:
     gpu_type: str
     accounting: bool
     cloud: bool = False
+    shards: int = 0  # shares of all GPUs of a node together
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -85,6 +86,7 @@ def gres_conf(plan: Plan) -> str:
     numbers = "0" if plan.gpus == 1 else f"[0-{plan.gpus - 1}]"
     return (
         f"Name=gpu Type={plan.gpu_type} File={plan.home}/dev/nvidia{numbers} Flags=nvidia_gpu_env\n"
+        + (f"Name=shard Count={plan.shards}\n" if plan.shards else "")
     )
 
 
@@ -139,7 +141,7 @@ def _settings(plan: Plan) -> dict[str, object]:
         "SelectType": "select/cons_tres",
         "SelectTypeParameters": "CR_Core_Memory",
         "DefMemPerCPU": 100,
-        "GresTypes": "gpu",
+        "GresTypes": "gpu,shard" if plan.shards else "gpu",
         "ReturnToService": 2,
         "SlurmdTimeout": 300,
         "KillWait": 5,
@@ -185,6 +187,7 @@ def _nodes(plan: Plan) -> list[str]:
     last = plan.ports.slurmd + plan.nodes - 1
     ports = f"{plan.ports.slurmd}" if plan.nodes == 1 else f"[{plan.ports.slurmd}-{last}]"
     gres = f" Gres=gpu:{plan.gpu_type}:{plan.gpus}" if plan.gpus else ""
+    gres += f",shard:{plan.shards}" if plan.shards else ""
     state = "CLOUD" if plan.cloud else "UNKNOWN"
     where = f"NodeName={plan.all_names} NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports}"
     return [f"{where} CPUs={plan.cpus} RealMemory={plan.memory_mib}{gres} State={state}"]

@@ -290,3 +290,12 @@ def test_input_at_path_of_other_volume_is_rejected():
         launch = replace(LAUNCH, inputs=[replace(INPUTS[0], path=path)])
         with pytest.raises(Rejected, match="has other files"):
             pod.build(launch, site)
+
+
+def test_failed_nodes_are_excluded_beside_the_wanted_products():
+    launch = replace(LAUNCH, gpus=1, exclude_nodes=("n1", "n2"))
+    spec = pod.build(launch, SITE, ["H100"]).job["spec"]["template"]["spec"]
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    [term] = spec["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"]
+    assert [field["values"] for field in term["matchFields"]] == [["n1"], ["n2"]]
+    assert term["matchExpressions"][0]["values"] == ["H100"]

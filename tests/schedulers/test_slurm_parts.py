@@ -135,6 +135,15 @@ def test_request_is_converted_to_sbatch_options():
     assert not any(word.startswith("--qos") for word in argv)
 
 
+def test_failed_nodes_are_excluded():
+    request = build_request(launch(exclude_nodes=("n1", "n2")), SITE)
+    assert "--exclude=n1,n2" in sbatch(request)
+    assert job_body(request, 38)["exclude_nodes"] == "n1,n2"
+    assert job_body(request, 40)["excluded_nodes"] == ["n1", "n2"]
+    with pytest.raises(Rejected):
+        build_request(launch(exclude_nodes=("n1 --uid=0",)), SITE)
+
+
 BODIES = [
     (38, ("gres", "gpu:2"), 1024),
     (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024}),

@@ -9,11 +9,11 @@ from django.core import mail
 from django.test import Client
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from tests.each import each
-from workspaces.models import Invitation, Organization, QuotaRequest, User
+from workspaces.models import Invitation, Organization, User
 from workspaces.organizations.invitation_links import send_invitation
 from workspaces.organizations.invitations import invite
-from workspaces.quotas.mails import mail_decision
 from workspaces.tenancy.scope import org_scope
 
 BREAKS = ["\n", "\r", "\r\n", "\r\n ", "\x0b", "\x0c", "\x85", "\u2028"]
@@ -48,16 +48,18 @@ def test_invitation_mail_headers_cannot_be_injected(story, end):
 
 
 @each("end", BREAKS)
-def test_quota_decision_mail_headers_cannot_be_injected(story, monkeypatch, end):
-    monkeypatch.setattr("workspaces.quotas.mails.render_to_string", lambda *_: "")
-    monkeypatch.setattr("workspaces.quotas.mails.request_row", lambda row: {})
-    row = SimpleNamespace(
-        state=QuotaRequest.State.DECLINED,
-        resource=evil(end),
-        asker=story.ben,
-        decided_by="ada@atlas.example",
+def test_notification_mail_headers_cannot_be_injected(story, end):
+    from monitoring.notifications.channels.mail import compose
+    from monitoring.notifications.models import Delivery
+
+    row = Delivery(
+        user=story.ben,
+        org=Organization(name=evil(end), slug="atlas"),
+        kind="decision",
+        title=Message("Your request for {resource} was declined", resource=evil(end)),
+        path="/atlas/quotas",
     )
-    mail_decision(row, Organization(name=evil(end), slug="atlas"))
+    compose(story.ben, None, [row]).send()
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == [story.ben.email]
 
 

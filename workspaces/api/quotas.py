@@ -18,7 +18,6 @@ from workspaces.organizations import selectors
 from workspaces.quotas import requests, set_limits
 from workspaces.quotas.gpu_hours import used_now, with_hours
 from workspaces.quotas.limits import GPU_HOURS
-from workspaces.quotas.mails import mail_decision
 from workspaces.quotas.request_selectors import request_row, requests_for
 
 
@@ -178,5 +177,4 @@ class QuotaRequestView(OrgView):
         row = requests.decide_request(
             actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
         )
-        mail_decision(row, self.org)
         return Response(request_row(row))

@@ -20,12 +20,18 @@ from workspaces.tenancy.scope import platform_scope
 
 _SHUT = ("/accounts/", "/api/v1/me/sessions", "/identity/")
 _SESSIONS = ("/accounts/sessions/", "/api/v1/me/sessions")
-_OPEN_WHILE_ACTING = ("/accounts/acting/", "/accounts/language/", "/accounts/logout/")
+_OPEN_WHILE_ACTING = (
+    "/accounts/acting/",
+    "/accounts/language/",
+    "/accounts/logout/",
+    "/accounts/unsubscribe/",
+)
 _OPEN = (
     "/accounts/language/",
     "/accounts/login/",
     "/accounts/logout/",
     "/accounts/sso/",
+    "/accounts/unsubscribe/",
     "/identity/o/device",
 )
 

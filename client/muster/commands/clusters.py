@@ -107,6 +107,75 @@ def test_cluster(session: Session, name: ClusterName) -> None:
         raise Exit(6)
 
 
+@clusters.command("health")
+def cluster_health(
+    session: Session,
+    name: ClusterName,
+    settings: Annotated[
+        list[str] | None,
+        Option(
+            "--set",
+            metavar="CHECK.SETTING=VALUE",
+            help="Change a check (action, threshold, minutes, returns), or is_acting, most_percent, "
+            "most_per_hour. Repeatable.",
+        ),
+    ] = None,
+    reset: Annotated[
+        bool, Option("--reset", help="Let the rules act again after they stopped.")
+    ] = False,
+) -> None:
+    """Show or change the health checks of a cluster, its limits and its nodes by health."""
+    if reset:
+        session.client.clusters.reset_health(name)
+    if settings:
+        session.client.clusters.change_health(name, **_health_changes(settings))
+    row = session.client.clusters.health(name)
+    counts = ", ".join(f"{n} {state}" for state, n in row["counts"].items() if n)
+    acting = "stopped: " + row["stopped"] if row["stopped_at"] else "acting"
+    lines = (
+        [
+            c["code"],
+            c["label"],
+            c["action"],
+            f"{c['threshold']:g} {c['unit']}" if c["has_threshold"] else "",
+            c["minutes"],
+            c["returns"] or "operator",
+        ]
+        for c in row["checks"]
+    )
+    head = (
+        f"{counts or 'no nodes'}. Rules: {acting if row['is_acting'] else 'only warn'}; at most "
+        f"{row['most_percent']}% of the nodes and {row['most_per_hour']} an hour."
+    )
+    table = Table(
+        ["Check", "~Label", "Action", ">From", ">Lasting (min)", ">Returns after (min)"], lines, ""
+    )
+    session.show(row, [head, table], [name])
+
+
+def _health_changes(settings: list[str]) -> Json:
+    """Parse "temperature.threshold=85" and "most_percent=20"."""
+    found: Json = {}
+    for text in settings:
+        path, has_value, value = text.partition("=")
+        check, _, setting = path.partition(".")
+        if not has_value:
+            raise InvalidInput(f"{text!r}: write CHECK.SETTING=VALUE")
+        parsed: object = value
+        if value in ("true", "false"):
+            parsed = value == "true"
+        elif setting != "action":
+            try:
+                parsed = float(value) if "." in value else int(value)
+            except ValueError:
+                raise InvalidInput(f"{text!r}: the value must be a number") from None
+        if setting:
+            found.setdefault("checks", {}).setdefault(check, {})[setting] = parsed
+        else:
+            found[check] = parsed
+    return found
+
+
 @clusters.command("disable")
 def disable_cluster(session: Session, name: ClusterName) -> None:
     """Stop placing new jobs on a cluster. Running jobs continue."""
@@ -230,16 +299,62 @@ def list_requests(session: Session) -> None:
             r["state"],
             r["ends_at"][:10],
             r["pool"] or "–",
+            (r["reservation"] or {}).get("state", "–"),
             r["word"],
         ]
         for r in found["items"]
     )
     table = Table(
-        ["Request", "Team", "GPUs", "State", "Until", "Pool", "~Message"],
+        ["Request", "Team", "GPUs", "State", "Until", "Pool", "Reservation", "~Message"],
         rows,
         "No requests. Ask for GPUs: muster pool request TEAM --gpus h100:8 --until DATE",
     )
     session.show(found, table, [r["id"] for r in found["items"]])
+
+
+@pools.command("reservation")
+def show_reservation(
+    session: Session, request: Annotated[str, Argument(metavar="REQUEST")]
+) -> None:
+    """Show how the GPUs of a request are kept for the team; operators see it before approving."""
+    row = session.client.pools.get_request(request)
+    kept = row["reservation"]
+    if kept:
+        lines = [
+            f"{kept['name']}: {kept['state']} until {kept['ends_at'][:16].replace('T', ' ')} UTC",
+            f"{kept['gpus']} GPUs on {', '.join(kept['nodes'])}",
+            *([kept["note"]] if kept["note"] else []),
+        ]
+    elif row["state"] == "open":
+        lines = [
+            f"{pool['pool']}: {plan['problem'] or plan['text']}"
+            for pool in row.get("what_if", ())
+            if (plan := pool["reservation"])
+        ] or ["An operator decides first."]
+    else:
+        lines = ["These GPUs are not exclusive."]
+    session.show(row, "\n".join(lines), [row["id"]])
+
+
+@pools.command("renew")
+def renew_request(
+    session: Session,
+    request: Annotated[str, Argument(metavar="REQUEST")],
+    until: Annotated[str, Option("--until", metavar="DATE", help="Such as 2027-01-31.")],
+) -> None:
+    """Ask to keep the GPUs of a request longer. An operator decides."""
+    row = session.client.pools.get_request(request)
+    more = {name: row[name] for name in ("purpose", "budget") if row[name]}
+    made = session.client.pools.request(
+        row["team"],
+        row["gpu_type"],
+        row["gpus"],
+        f"{until}T23:59:59Z",
+        starts_at=row["ends_at"],
+        renews=row["id"],
+        **more,
+    )
+    session.show(made, f"Requested {row['gpus']} × {row['gpu_type']} until {until}.", [made["id"]])
 
 
 @pools.command("decide")
@@ -289,6 +404,77 @@ def revoke_pool(session: Session, name: PoolName, team: TeamName) -> None:
     """Revoke a team's access to a pool. Running jobs continue."""
     session.client.pools.revoke(name, team)
     session.show({"revoked": name, "team": team}, f"{team} may no longer use {name}.", [name])
+
+
+@pools.command("idle-rule")
+def idle_rule(
+    session: Session,
+    name: PoolName,
+    metric: Annotated[
+        str, Option("--metric", metavar="METRIC", help="auto, sm, power or utilization.")
+    ] = "",
+    threshold: Annotated[int, Option("--below", metavar="PERCENT")] = 0,
+    watts: Annotated[int, Option("--watts", metavar="W", help="Per GPU, for power.")] = 0,
+    window: Annotated[int, Option("--window", metavar="MINUTES")] = 0,
+    action: Annotated[str, Option("--action", metavar="ACTION", help="warn, lower or stop.")] = "",
+    grace: Annotated[
+        int, Option("--grace", metavar="MINUTES", help="From the warning to the action.")
+    ] = 0,
+    exempt: Annotated[
+        list[str] | None,
+        Option("--exempt", metavar="LABEL", help="Such as kind=debug. Repeatable."),
+    ] = None,
+    enable: Annotated[bool | None, Option("--enable/--disable")] = None,
+    delete: Annotated[bool, Option("--delete", help="Delete the rule.")] = False,
+) -> None:
+    """Show the rule for idle GPUs of a pool, after changing what is given (operators)."""
+    if delete:
+        session.client.pools.delete_idle_rule(name)
+        session.show({"deleted": name}, f"Deleted the rule of {name}.", [name])
+        return
+    given: Json = {
+        "metric": metric,
+        "threshold": threshold,
+        "watts": watts,
+        "window": window,
+        "action": action,
+        "grace": grace,
+        "exempt": exempt,
+    }
+    fields = {key: value for key, value in given.items() if value}
+    if enable is not None:
+        fields["is_enabled"] = enable
+    pools = session.client.pools
+    rule = pools.set_idle_rule(name, **fields) if fields else pools.idle_rule(name)
+    power = f" or {rule['watts']} W" if rule["watts"] else ""
+    text = (
+        f"{'Enabled' if rule['is_enabled'] else 'Disabled'}: below {rule['threshold']}%{power} "
+        f"({rule['metric']}) for {rule['window']} minutes, then {rule['action']}"
+        + (f" {rule['grace']} minutes after the warning" if rule["action"] != "warn" else "")
+        + f". Exempt: {', '.join(rule['exempt']) or 'none'}."
+    )
+    session.show(rule, text, [name])
+
+
+@pools.command("idle-jobs")
+def idle_jobs(session: Session, name: PoolName) -> None:
+    """List the jobs that the rule of a pool finds idle now; nothing is done (operators)."""
+    rows = session.client.pools.idle_jobs(name)
+    cells = (
+        [
+            f"#{row['number']}",
+            row["name"],
+            row["owner"],
+            f"{row['organization']}/{row['team']}",
+            str(row["gpus"]),
+            f"{row['metric']} {row['value']}",
+            (row["acts_at"] or "-")[:16],
+        ]
+        for row in rows
+    )
+    columns = ["Job", "~Name", "~Owner", "Team", ">GPUs", "Measured", "Acts at"]
+    table = Table(columns, cells, "The rule finds no idle job now.")
+    session.show({"items": rows, "next": None}, table, [row["page"] for row in rows])
 
 
 def pairs(given: list[str] | None) -> dict[str, str]:

@@ -25,6 +25,7 @@ def show_capacity(session: Session) -> None:
             row["type"],
             f"{row['cluster']}/{row['pool']}" if row["pool"] else row["cluster"],
             f"{row['free']}/{row['total']}",
+            str(row["reserved"]),
             str(row["largest_on_one_node"]),
             ", ".join(f"{end['gpus']} in {span(now, end['at'])}" for end in row["next_free"][:2])
             or "-",
@@ -32,7 +33,7 @@ def show_capacity(session: Session) -> None:
         for row in found["items"]
     )
     table = Table(
-        ["GPU", "Cluster/pool", ">Free", ">Most on one node", "Free next"],
+        ["GPU", "Cluster/pool", ">Free", ">Reserved", ">Most on one node", "Free next"],
         rows,
         "No GPUs yet. An operator has to connect a cluster with GPUs.",
     )

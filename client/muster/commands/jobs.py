@@ -26,6 +26,7 @@ from muster.wording import (
     held,
     holders,
     progress,
+    seconds,
     size,
     span,
     why,
@@ -209,6 +210,17 @@ def cancel(
 ) -> None:
     """Cancel jobs."""
     _show_rows(session, [session.client.jobs.cancel(job, why) for job in jobs])
+
+
+@app.command("keep")
+def keep(
+    session: Session,
+    job: Name,
+    for_: Annotated[str, Argument(metavar="DURATION", help="Such as 2h or 90m; at most 72h.")],
+) -> None:
+    """Keep a job that a rule for idle GPUs would stop."""
+    done = session.client.jobs.keep(job, seconds(for_) / 3600)
+    session.show(done, f"#{done['number']} is kept until {done['keep_until']}.", [done["number"]])
 
 
 @app.command("hold")

@@ -178,7 +178,7 @@ def list_nodes(session: Session) -> None:
         [
             n["name"],
             n["cluster"],
-            n.get("state", "ready") if n["is_ready"] else "not ready",
+            _node_state(n),
             f"{n['cpus']['held']:g}/{n['cpus']['total']:g}",
             size(n["memory"]["total"]),
             _gpus(n),
@@ -234,6 +234,58 @@ def resume_node(
     session.show(session.client.clusters.resume(cluster, node), f"Resumed {node}.", [node])
 
 
+@nodes.command("health")
+def node_health(
+    session: Session,
+    cluster: Annotated[str, Argument(metavar="CLUSTER")],
+    node: Annotated[str, Argument(metavar="NODE")],
+) -> None:
+    """Show the health of a node: its state, why, and what to do (operators)."""
+    row = session.client.clusters.node_health(cluster, node)
+    head = f"{node}: {row['state']}" + (f", {row['why']}" if row["why"] else "")
+    lines = (
+        [
+            f["label"],
+            f["why"],
+            f["action"],
+            ago(f["since"]),
+            ago(f["ended_at"]) if f["ended_at"] else "lasts",
+        ]
+        for f in row["findings"]
+    )
+    table = Table(
+        ["Check", "~Finding", "Action", ">Since", ">Ended"], lines, "No check finds anything."
+    )
+    session.show(
+        row, [text for text in (head, row.get("advice")) if text] + [table], [row["state"]]
+    )
+
+
+@nodes.command("quarantine")
+def quarantine_node(
+    session: Session,
+    cluster: Annotated[str, Argument(metavar="CLUSTER")],
+    node: Annotated[str, Argument(metavar="NODE")],
+    reason: Annotated[
+        str, Option("--reason", "-m", metavar="TEXT", help="Reason, shown with the node.")
+    ],
+) -> None:
+    """Take a node out of service until it is returned; no rule returns it (operators)."""
+    row = session.client.clusters.quarantine(cluster, node, reason)
+    session.show(row, f"Quarantined {node}. To undo: muster node return {cluster} {node}", [node])
+
+
+@nodes.command("return")
+def return_node(
+    session: Session,
+    cluster: Annotated[str, Argument(metavar="CLUSTER")],
+    node: Annotated[str, Argument(metavar="NODE")],
+) -> None:
+    """Return a node to service; what its checks still find only warns (operators)."""
+    row = session.client.clusters.return_node(cluster, node)
+    session.show(row, f"Returned {node}: {row['state']}.", [node])
+
+
 def _people(rows: list[Json], empty: str) -> Table:
     lines = (
         [
@@ -245,6 +297,12 @@ def _people(rows: list[Json], empty: str) -> Table:
         for p in rows
     )
     return Table(["Person", "E-mail", "Role", "Teams"], lines, empty)
+
+
+def _node_state(node: Json) -> str:
+    state = node.get("state", "ready") if node["is_ready"] else "not ready"
+    health = node.get("health", {}).get("state", "healthy")
+    return str(state if health == "healthy" else f"{state}, {health}")
 
 
 def _gpus(node: Json) -> str:

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from clusters.models import Cluster
+from jobs.dispatch import gpu_errors
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.dispatch.watch import native_queue
 from jobs.job_specs import spec_of
@@ -100,6 +101,9 @@ def apply_poll(cluster: Cluster, attempts: Sequence[WatchedAttempt], poll: Poll)
         for seen in poll.observations
         if (attempt := by_key.get(seen.key)) and _is_new(attempt, seen)
     ]
+    failed = {c.attempt_id: c.finished_at for c in changes if c.reason in gpu_errors.EXPLAINED}
+    if failed and (later := gpu_errors.awaiting_agents(failed)):
+        changes = [change for change in changes if change.attempt_id not in later]
     changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
     _mark_seen(cluster, by_key, poll)
     return transition(changes) if changes else []

@@ -10,9 +10,18 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.utilization.recording import record_utilization
-from monitoring.demo import datasets, experiments, history, models, telemetry
+from monitoring.demo import (
+    datasets,
+    experiments,
+    history,
+    models,
+    notifications,
+    telemetry,
+    usage,
+)
 from portal.core import clock
 from portal.core.errors import Conflict
+from workspaces.models import Organization
 
 
 class Command(BaseCommand):
@@ -51,6 +60,9 @@ class Command(BaseCommand):
         self.stdout.write("Writing the measurements of GPUs and jobs …")
         telemetry.write_history()
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
+        self.stdout.write("Writing the ledger and the usage …")
+        usage.create(demo.org)
+        notifications.write(Organization.objects.get(slug=demo.org.slug))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
         )

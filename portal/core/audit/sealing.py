@@ -4,22 +4,18 @@ The order of the chain is the order of sealing. Transactions commit out of the o
 positions, so unsealed events are those without a link, not those after the last one sealed. `floor`
 keeps the search cheap: every position below it is sealed or will never exist.
 
-On SQLite, one transaction writes at a time, so everything below a visible position is settled. On
-PostgreSQL, a position is settled once all transactions that had begun when it was seen have ended
-(`pg_snapshot_xmin`). A full scan at the start of leadership and every few hours finds exceptions
-(docs/design/audit.md).
+`portal.core.settled` says which positions are settled. A full scan at the start of leadership and
+every few hours finds exceptions (docs/design/audit.md).
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Max
 
 from portal.core import clock
 from portal.core.audit.anchors import last_cut
@@ -36,25 +32,11 @@ from portal.core.audit.canonical import (
 )
 from portal.core.audit.models import AuditLink
 from portal.core.bulk import insert_rows
-from portal.core.models import Event
+from portal.core.settled import SettledPosition
 
 BATCH = 2000
-# Minimum age of a mark in seconds: a transaction takes positions shortly before it has an id.
-SETTLE = 5.0
 DEEP = 6 * 3600.0  # seconds between full scans
 _FIELDS = ("position", "chain", "seq", "hash")
-
-
-@dataclass(frozen=True)
-class Watermark:
-    """The highest position at one moment, and the `horizon` below which transactions had begun.
-
-    `made` is a monotonic time in seconds.
-    """
-
-    position: int
-    horizon: int
-    made: float
 
 
 @dataclass
@@ -66,14 +48,14 @@ class Sealer:
 
     floor: int = 0
     touched: dict[UUID, Head] = field(default_factory=dict)  # chains that have grown
-    _marks: deque[Watermark] = field(default_factory=deque)
+    _settled: SettledPosition = field(default_factory=SettledPosition)
     _deep_at: float = 0.0
 
     def look(self, most: int = 1 << 40) -> int:
         """Seal all unsealed events, or about `most`; return their number."""
         if clock.monotonic() >= self._deep_at:
             self.floor, self._deep_at = 0, clock.monotonic() + DEEP
-        settled = self._settled()
+        settled = self._settled.look()
         sealed, above = 0, self.floor
         while sealed < most:
             rows = unsealed(above, BATCH)
@@ -97,31 +79,6 @@ class Sealer:
         for chain, end in ends.items():
             end.since += self.touched[chain].since if chain in self.touched else 0
         self.touched.update(ends)
-
-    def _settled(self) -> int:
-        """Return the position below which no event can still appear, and add a mark for later."""
-        highest = Event.objects.aggregate(last=Max("position"))["last"] or 0
-        if connection.vendor != "postgresql":
-            return highest
-        with (
-            connection.cursor() as cursor
-            # Read after the maximum: transactions with a lower position have begun by now.
-        ):
-            cursor.execute(
-                "SELECT pg_snapshot_xmax(s)::text, pg_snapshot_xmin(s)::text "
-                "FROM pg_current_snapshot() AS s"
-            )
-            begun, ended = map(int, cursor.fetchone())
-        settled = self.floor
-        while (
-            self._marks
-            and self._marks[0].horizon <= ended
-            and clock.monotonic() - self._marks[0].made >= SETTLE
-        ):
-            settled = self._marks.popleft().position
-        if not self._marks or self._marks[-1].position < highest:
-            self._marks.append(Watermark(highest, begun, clock.monotonic()))
-        return settled
 
 
 def _link(end: Head, row: Row) -> tuple[Any, ...]:

@@ -41,6 +41,7 @@ CHANGES_NOTHING_OF_IT = {
     "account_acting_stop",
     "account_announcement_dismiss",
     "account_invitation",
+    "account_unsubscribe",
     "account_agreements",
     "mfa_index",
     "mfa_view_recovery_codes",

@@ -9,6 +9,7 @@ import orjson
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from portal.core import settled
 from portal.core.audit import sealing
 from portal.core.audit.anchors import Anchorer
 from portal.core.audit.canonical import COLUMNS, NO_ORG
@@ -71,7 +72,7 @@ def test_exported_chain_can_be_verified_independently():
 
 @pytest.mark.django_db
 def test_sealing_again_seals_only_new_events(monkeypatch):
-    monkeypatch.setattr(sealing, "SETTLE", 0.0)
+    monkeypatch.setattr(settled, "SETTLE", 0.0)
     sealer = Sealer()
     write(5)
     assert seal(sealer) == 5
@@ -120,7 +121,7 @@ def test_event_committed_out_of_order_is_sealed(monkeypatch):
         write(2)
         assert Sealer().look() == 2
         return
-    monkeypatch.setattr(sealing, "SETTLE", 0.0)
+    monkeypatch.setattr(settled, "SETTLE", 0.0)
     sealer, is_written, may_commit = Sealer(), threading.Event(), threading.Event()
 
     def slow() -> None:
@@ -154,7 +155,7 @@ def test_event_committed_out_of_order_is_sealed(monkeypatch):
 @pytest.mark.serial
 @pytest.mark.django_db(transaction=True)
 def test_floor_rises_once_positions_are_settled(monkeypatch, wait_for):
-    monkeypatch.setattr(sealing, "SETTLE", 0.0)
+    monkeypatch.setattr(settled, "SETTLE", 0.0)
     sealer = Sealer()
     write(5)
 

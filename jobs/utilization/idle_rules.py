@@ -1,0 +1,384 @@
+"""Apply the rules for idle GPUs of pools: warn the owner, then stop the job or lower its priority.
+
+What is measured is named in each event. SM activity and power say whether a GPU works; utilization
+counts any kernel and is used where neither is known. What is not known is not idle: each GPU of the
+job needs values for most of the window. The owner can keep a job for some hours.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from clusters.models import Pool
+from jobs.models import Attempt, IdleCase, IdleRule, Job
+from jobs.services.change import authorize_change, cancel_job, change_job
+from jobs.utilization.recording import GPU_UTILIZATION, MINUTE, ByGpu, sums_of_running
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput
+from portal.core.events import EventRecord, changes, record
+from portal.core.messages import Message
+from portal.core.models import Event
+from schedulers.states import State
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
+RULE = Actor(user_id=None, email="idle rule", name="Idle rule", is_operator=True)
+COVERED = 0.8  # share of the window for which there must be values
+MOST_KEPT = 72.0  # hours
+PRIORITY_LOWERED = "low"
+_RANGES = {"threshold": (1, 50), "window": (10, 1440), "grace": (5, 1440), "watts": (1, 2000)}
+_FIELDS = (
+    *("is_enabled", "metric", "threshold", "watts", "window", "action", "grace"),
+    *("exempt", "spares_exec"),
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric that tells whether a GPU works; `below` is the limit in its unit."""
+
+    metric: str
+    title: Message
+    name: str  # of the series
+    below: float
+
+
+@dataclass(frozen=True)
+class Idle:
+    """The finding that a job is idle: what was measured, and the highest mean of its GPUs."""
+
+    job: Job
+    measure: Measure
+    value: float
+
+
+def measures(rule: IdleRule) -> list[Measure]:
+    """Return what a rule measures, the best first; the first one that is known counts."""
+    ratio = rule.threshold / 100
+    sm = Measure("sm", Message("SM activity"), "gpu.sm.active", ratio)
+    power = Measure("power", Message("Power"), "gpu.power", float(rule.watts or 0))
+    any_kernel = Measure("utilization", Message("GPU utilization"), GPU_UTILIZATION, ratio)
+    chosen = {"sm": [sm], "power": [power], "utilization": [any_kernel]}
+    return chosen.get(rule.metric) or [sm, *([power] if rule.watts else []), any_kernel]
+
+
+def apply_idle_rules() -> None:
+    """Apply every enabled rule. A rule that fails is logged, and stops no other."""
+    with platform_scope("rules of pools apply to jobs of every organization"):
+        for rule in IdleRule.objects.filter(is_enabled=True).select_related("pool"):
+            try:
+                _apply(rule)
+            except Exception:
+                log.exception("idle rule of pool %s failed", rule.pool.name)
+
+
+def _apply(rule: IdleRule) -> None:
+    idle = {one.job.id: one for one in idle_in(rule)}
+    for one in idle.values():
+        _escalate(rule, one)
+    over = IdleCase.objects.filter(
+        job__pool=rule.pool, warned_at__isnull=False, acted_at=None
+    ).exclude(job__in=list(idle))
+    for case in over.select_related("job"):
+        _end_case(case)
+
+
+@transaction.atomic
+def _escalate(rule: IdleRule, one: Idle) -> None:
+    """Warn once; act when the time has come. A job kept meanwhile is left alone."""
+    job = one.job
+    IdleCase.objects.get_or_create(job=job, defaults={"org_id": job.org_id})
+    case = IdleCase.objects.select_for_update().get(job=job)
+    now = clock.now()
+    if _is_kept(case) or case.acted_at:
+        return
+    if case.warned_at is None:
+        case.warned_at, case.action = now, str(rule.action)
+        acts = rule.action != IdleRule.Action.WARN
+        case.acts_at = now + timedelta(minutes=rule.grace) if acts else None
+        case.save()
+        _record("idle_warned", rule, one, minutes=rule.grace)
+        return
+    if rule.action == IdleRule.Action.WARN or case.acts_at is None or case.acts_at > now:
+        return
+    case.acted_at = now
+    case.save(update_fields=["acted_at"])
+    if rule.action == IdleRule.Action.STOP:
+        _record("idle_stopped", rule, one)
+        cancel_job(actor=RULE, job=job, why="Its GPUs were idle.")
+    else:
+        _record("idle_lowered", rule, one)
+        change_job(actor=RULE, job=job, priority=PRIORITY_LOWERED)
+
+
+@transaction.atomic
+def _end_case(case: IdleCase) -> None:
+    """Forget a warning: the GPUs are used again, or nothing is known of them."""
+    if (
+        IdleCase.objects.filter(id=case.id, acted_at=None).delete()[0]
+        and not State(case.job.state).is_final
+    ):
+        data = {"number": case.job.number}
+        record(EventRecord("job.idle_ended", case.org_id, "job", case.job_id, RULE.email, data))
+
+
+def _is_kept(case: IdleCase) -> bool:
+    return case.keep_until is not None and case.keep_until > clock.now()
+
+
+def _record(what: str, rule: IdleRule, one: Idle, **more: Any) -> None:
+    is_power = one.measure.metric == "power"
+    data = {
+        "number": one.job.number,
+        "pool": rule.pool.name,
+        "metric": one.measure.metric,
+        "metric_title": str(one.measure.title),
+        "value": f"{one.value:.0f} W" if is_power else f"{one.value:.1%}",
+        "threshold": f"{rule.watts} W" if is_power else f"{rule.threshold}%",
+        "window": rule.window,
+        "action": str(rule.action),
+        **more,
+    }
+    record(EventRecord(f"job.{what}", one.job.org_id, "job", one.job.id, RULE.email, data))
+
+
+# Which jobs are idle
+
+
+def idle_in(rule: IdleRule) -> list[Idle]:
+    """Return the jobs that the rule applies to now. Run in a platform scope.
+
+    Exempt jobs, jobs that their owner keeps, and those already ending are left out.
+    """
+    end = clock.now_ms() // MINUTE * MINUTE
+    start = end - rule.window * MINUTE
+    attempts = _attempts(rule, start)
+    jobs = {attempt.job_id: attempt.job for attempt in attempts}
+    left_out = _used_by_hand(rule, jobs) if rule.spares_exec else set()
+    kept = set(
+        IdleCase.objects.filter(job__in=jobs, keep_until__gt=clock.now()).values_list(
+            "job_id", flat=True
+        )
+    )
+    attempts = [
+        attempt
+        for attempt in attempts
+        if attempt.job_id not in left_out | kept and not is_exempt(rule, attempt.job.labels)
+    ]
+    found = dict(_highest(rule, attempts, start, end))
+    by_job: dict[UUID, list[tuple[Measure, float] | None]] = {}
+    for attempt in attempts:
+        by_job.setdefault(attempt.job_id, []).append(found.get(attempt.id))
+    idle = []
+    for job_id, results in by_job.items():
+        known = [one for one in results if one is not None]
+        if len(known) == len(results) and all(value < m.below for m, value in known):
+            measure, value = max(known, key=lambda one: one[1])
+            idle.append(Idle(jobs[job_id], measure, value))
+    return idle
+
+
+def _attempts(rule: IdleRule, start: int) -> list[Attempt]:
+    """Return the running attempts of jobs that have run for the whole window."""
+    rows = Attempt.objects.filter(
+        job__pool=rule.pool,
+        job__resources__gpu__gt=0,
+        job__cancel_asked_at=None,
+        is_current=True,
+        state=State.RUNNING,
+    ).select_related("job__owner", "job__org", "job__team")
+    began = [row for row in rows if row.started_at]
+    young = {row.job_id for row in began if _ms(row.started_at) > start}
+    return [row for row in began if row.job_id not in young]
+
+
+def _highest(
+    rule: IdleRule, attempts: Collection[Attempt], start: int, end: int
+) -> Iterator[tuple[UUID, tuple[Measure, float]]]:
+    """Yield for each attempt the measure that is known, and the highest mean of its GPUs."""
+    rest = {attempt.id: int(attempt.job.resources["gpu"]) for attempt in attempts}
+    for measure in measures(rule):
+        sums = sums_of_running(set(rest), start, end, measure.name)
+        for attempt_id, by_gpu in sums.items():
+            if (value := _mean_of_busiest(by_gpu, rest[attempt_id], rule.window)) is not None:
+                del rest[attempt_id]
+                yield attempt_id, (measure, value)
+        if not rest:
+            return
+
+
+def _mean_of_busiest(by_gpu: ByGpu, gpus: int, window: int) -> float | None:
+    """Return the highest mean over the window, None if not all GPUs are known for most of it."""
+    known = [sums for sums in by_gpu.values() if len(sums) >= COVERED * window]
+    if len(known) < gpus:
+        return None
+    return max(
+        sum(total for total, _ in sums.values()) / sum(count for _, count in sums.values())
+        for sums in known
+    )
+
+
+def _used_by_hand(rule: IdleRule, jobs: Iterable[UUID]) -> set[UUID | None]:
+    """Return the jobs in which somebody ran a command within the window."""
+    since = clock.now() - timedelta(minutes=rule.window)
+    rows = Event.objects.filter(subject_id__in=list(jobs), kind="job.command_run", at__gt=since)
+    return set(rows.values_list("subject_id", flat=True))
+
+
+def is_exempt(rule: IdleRule, labels: Mapping[str, Any]) -> bool:
+    """Return whether a job with these labels is left alone."""
+    for word in rule.exempt:
+        name, equals, value = word.partition("=")
+        if name in labels and (not equals or str(labels[name]) == value):
+            return True
+    return False
+
+
+# What people do
+
+
+@transaction.atomic
+def keep_job(*, actor: Actor, job: Job, hours: float) -> datetime:
+    """Keep a job from the rule for some hours; return until when.
+
+    Raises InvalidInput, NotPermitted, and Conflict if the job has ended or is ending.
+    """
+    authorize_change(actor, job, Permission.JOBS_CANCEL)
+    if not 0 < hours <= MOST_KEPT:
+        raise InvalidInput.at("hours", Message("must be at most {n}", n=f"{MOST_KEPT:g}"))
+    row = Job.objects.select_for_update().get(id=job.id)
+    if State(row.state).is_final or row.cancel_asked_at:
+        raise Conflict(Message("#{number} has ended or is ending.", number=row.number))
+    until = clock.after(hours * 3600)
+    given = {
+        "keep_until": until,
+        "kept_by": actor.email,
+        "warned_at": None,
+        "acts_at": None,
+        "acted_at": None,
+    }
+    IdleCase.objects.update_or_create(job=row, defaults={"org_id": row.org_id, **given})
+    data = {"number": row.number, "hours": hours, "after": {"keep_until": until.isoformat()}}
+    record(EventRecord("job.idle_kept", row.org_id, "job", row.id, actor.email, data))
+    return until
+
+
+def idle_case(job: Job) -> IdleCase | None:
+    """Return what a rule did or will do to a job that runs."""
+    if State(job.state).is_final:
+        return None
+    return IdleCase.objects.filter(job=job).first()
+
+
+@transaction.atomic
+def set_idle_rule(*, actor: Actor, pool: Pool, **given: Any) -> IdleRule:
+    """Create or change the rule of a pool; omitted fields stay. Raises InvalidInput, NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    Pool.objects.select_for_update().get(id=pool.id)
+    rule = IdleRule.objects.filter(pool=pool).first() or IdleRule(pool=pool)
+    before = {name: getattr(rule, name) for name in _FIELDS} if rule.pk else {}
+    for name, value in given.items():
+        setattr(rule, name, _checked(name, value))
+    if rule.metric == IdleRule.Metric.POWER and not rule.watts:
+        raise InvalidInput.at("watts", Message("is required to measure power"))
+    rule.changed_at, rule.changed_by = clock.now(), actor.email
+    rule.save()
+    after = {name: getattr(rule, name) for name in _FIELDS}
+    data = {"name": pool.name, **changes(before, after)}
+    record(EventRecord("pool.idle_rule_changed", None, "pool", pool.id, actor.email, data))
+    return rule
+
+
+@transaction.atomic
+def delete_idle_rule(*, actor: Actor, pool: Pool) -> None:
+    """Delete the rule of a pool, and its warnings. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    rule = IdleRule.objects.filter(pool=pool).first()
+    if rule is not None:
+        before = {name: getattr(rule, name) for name in _FIELDS}
+        rule.delete()
+        with platform_scope("warnings to jobs of every organization end with the rule"):
+            IdleCase.objects.filter(job__pool=pool, acted_at=None, keep_until=None).delete()
+        data = {"name": pool.name, "before": before}
+        record(EventRecord("pool.idle_rule_deleted", None, "pool", pool.id, actor.email, data))
+
+
+def would_stop(actor: Actor, pool: Pool) -> list[dict[str, Any]]:
+    """Return what the rule of a pool finds now, also if it is disabled. Operators only."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    rule = IdleRule.objects.filter(pool=pool).select_related("pool").first()
+    if rule is None:
+        return []
+    with platform_scope("operators see what a rule would do to every organization"):
+        found = idle_in(rule)
+        cases = {
+            case.job_id: case
+            for case in IdleCase.objects.filter(job__in=[one.job.id for one in found])
+        }
+    rows = [_found_row(one, cases.get(one.job.id)) for one in found]
+    return sorted(rows, key=lambda row: -row["gpus"])
+
+
+def _found_row(one: Idle, case: IdleCase | None) -> dict[str, Any]:
+    job = one.job
+    is_power = one.measure.metric == "power"
+    return {
+        "number": job.number,
+        "name": job.name,
+        "organization": job.org.slug,
+        "team": job.team.slug,
+        "owner": job.owner.email,
+        "page": f"/{job.org.slug}/jobs/{job.number}",
+        "gpus": int(job.resources["gpu"]),
+        "metric": one.measure.metric,
+        "metric_title": one.measure.title,
+        "value": f"{one.value:.0f} W" if is_power else f"{one.value:.1%}",
+        "warned_at": case.warned_at if case else None,
+        "acts_at": case.acts_at if case else None,
+    }
+
+
+def rule_row(rule: IdleRule) -> dict[str, Any]:
+    """Return a rule as the API does."""
+    return {
+        "pool": rule.pool.name,
+        **{name: getattr(rule, name) for name in _FIELDS},
+        "changed_at": rule.changed_at,
+        "changed_by": rule.changed_by,
+    }
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Validate one field of a rule. Raises InvalidInput."""
+    if name in _RANGES:
+        least, most = _RANGES[name]
+        if name == "watts" and value in (None, ""):
+            return None
+        if not str(value).isdecimal() or not least <= int(value) <= most:
+            raise InvalidInput.at(name, Message("must be from {a} to {b}", a=least, b=most))
+        return int(value)
+    if name in ("metric", "action"):
+        allowed = (IdleRule.Metric if name == "metric" else IdleRule.Action).values
+        if value not in allowed:
+            raise InvalidInput.at(name, Message("must be one of {names}", names=", ".join(allowed)))
+    if name == "exempt":
+        fits = isinstance(value, list) and len(value) <= 20
+        if not fits or not all(
+            isinstance(w, str) and w.isprintable() and 0 < len(w) <= 120 for w in value
+        ):
+            raise InvalidInput.at(name, Message("must be at most 20 labels such as kind=debug"))
+    return value
+
+
+def _ms(at: datetime | None) -> int:
+    assert at is not None
+    return round(at.timestamp() * 1000)

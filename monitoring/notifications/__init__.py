@@ -1,0 +1,1 @@
+"""Notifications: events become messages to people and channels (docs/design/notifications.md)."""

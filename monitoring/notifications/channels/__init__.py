@@ -1,0 +1,1 @@
+"""Ways out of the portal: HTTP channels (webhook, Slack, Microsoft Teams) and e-mail."""

@@ -1,0 +1,1 @@
+"""Usage: the ledger of hours, prices and statements, waste, and dashboards (docs/design/usage.md)."""

@@ -1,0 +1,18 @@
+from django.apps import AppConfig
+
+
+class UsageConfig(AppConfig):
+    name = "monitoring.usage"
+    label = "usage"
+
+    def ready(self) -> None:
+        from jobs import pricing
+        from monitoring.usage import costs
+        from monitoring.usage.services import budgets
+        from monitoring.usage.web.navigation import ENTRIES
+        from portal.web import navigation
+
+        navigation.register(*ENTRIES)
+        pricing.register(
+            pricing.Pricing(costs.cost_of_job, costs.price_of_spec, budgets.check_not_stopped)
+        )

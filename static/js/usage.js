@@ -1,0 +1,126 @@
+// Charts of usage: <div data-usage-chart="id"> draws {times, series} of the JSON script with that id.
+// The page reads itself again every five minutes while it is visible.
+import uPlot from "../vendor/uplot.js";
+import { clock, moment } from "./charts/axis.js";
+import { token } from "./charts/colours.js";
+import { parsed } from "./swap.js";
+import { say } from "./words.js";
+
+const HEIGHT = 220;
+const AGAIN = 5 * 60_000;
+const plots = new Map();
+
+const number = (_, value) =>
+  value === null || value === undefined
+    ? "–"
+    : value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });
+
+function lineOf(one) {
+  const color = token(one.color ?? "--c1");
+  const line = { label: one.label, stroke: color, width: 1.5, value: number, spanGaps: false };
+  if (one.kind === "dashed") Object.assign(line, { width: 1, dash: [4, 4] });
+  if (one.kind === "area") line.fill = token("--run-soft");
+  if (one.kind === "bars")
+    Object.assign(line, {
+      fill: color,
+      width: 0,
+      points: { show: false },
+      paths: uPlot.paths.bars({ size: [0.7, 48] }),
+    });
+  return line;
+}
+
+function draw(place) {
+  const data = JSON.parse(document.getElementById(place.dataset.usageChart).textContent);
+  const axis = {
+    stroke: token("--text-2"),
+    grid: { stroke: token("--line"), width: 1 },
+    ticks: { show: false },
+  };
+  const values = data.series.map((one) => one.values);
+  const last = Math.max(0, values[0]?.findLastIndex((value) => value !== null) ?? 0);
+  plots.get(place)?.destroy();
+  plots.set(
+    place,
+    new uPlot(
+      {
+        width: place.clientWidth,
+        height: HEIGHT,
+        scales: { y: { range: (_, __, top) => [0, (top || 1) * 1.08] } },
+        axes: [
+          { ...axis, values: (_, ticks, __, ___, step) => clock(ticks, step) },
+          { ...axis, size: 56 },
+        ],
+        cursor: { points: { size: 6 }, sync: { key: "usage" } },
+        hooks: {
+          // Without a pointer, the legend shows the last values.
+          ready: [(made) => made.setLegend({ idx: last }, false)],
+          setLegend: [(made) => made.legend.idx ?? made.setLegend({ idx: last }, false)],
+        },
+        series: [
+          { label: say("Time"), value: (_, t) => (t === null ? "–" : moment(t)) },
+          ...data.series.map(lineOf),
+        ],
+      },
+      [data.times, ...values],
+      place,
+    ),
+  );
+}
+
+function drawAll() {
+  for (const [place, plot] of plots)
+    if (!place.isConnected) {
+      plot.destroy();
+      plots.delete(place);
+    }
+  for (const place of document.querySelectorAll("[data-usage-chart]")) {
+    draw(place);
+    sizes.observe(place);
+  }
+}
+
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries)
+    plots.get(target)?.setSize({ width: target.clientWidth, height: HEIGHT });
+});
+
+function savePng(id) {
+  const place = document.querySelector(`[data-usage-chart="${id}"]`);
+  const from = plots.get(place).ctx.canvas;
+  const ratio = devicePixelRatio || 1;
+  const head = 28 * ratio;
+  const canvas = document.createElement("canvas");
+  canvas.width = from.width;
+  canvas.height = from.height + head;
+  const paint = canvas.getContext("2d");
+  paint.fillStyle = token("--panel");
+  paint.fillRect(0, 0, canvas.width, canvas.height);
+  paint.fillStyle = token("--text");
+  paint.font = `${13 * ratio}px system-ui`;
+  paint.fillText(place.dataset.name, 12 * ratio, 19 * ratio);
+  paint.drawImage(from, 0, head);
+  const link = document.createElement("a");
+  link.href = canvas.toDataURL("image/png");
+  link.download = `${id}.png`;
+  link.click();
+}
+
+async function refresh() {
+  if (document.hidden) return;
+  const answer = await fetch(location.href).catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = (await parsed(answer)).querySelector("[data-usage]");
+  const old = document.querySelector("[data-usage]");
+  if (!fresh || !old || old.contains(document.activeElement)) return;
+  old.replaceWith(fresh);
+  drawAll();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-usage-png]");
+  if (button) savePng(button.dataset.usagePng);
+});
+document.addEventListener("themechange", drawAll);
+if (document.querySelector("[data-usage]")) setInterval(refresh, AGAIN);
+drawAll();

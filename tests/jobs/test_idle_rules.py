@@ -1,0 +1,223 @@
+"""Rules for idle GPUs of pools: warn, then stop or lower; keep; exempt; what is measured."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from clusters.models import Node, Pool
+from jobs.models import Attempt, IdleCase, Job
+from jobs.tasks import apply_idle_rules
+from portal import series
+from portal.core import clock
+from portal.core.models import Event
+from schedulers.states import State
+from tests.deliver import consume
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import platform_scope
+
+RULE = "/api/v1/orgs/atlas/pools/main/idle-rule"
+MINUTES = timedelta(minutes=1)
+
+
+@pytest.fixture
+def pool(story):
+    cluster = cluster_with(gpus=4)
+    return Pool.objects.create(name="main", cluster=cluster, is_open=True)
+
+
+@pytest.fixture
+def run(story, pool):
+    """Return a function that makes a job of Ben run on two GPUs for two hours."""
+
+    def start(gpus=(0, 1), **spec):
+        job = submit(
+            story,
+            person=story.ben,
+            resources={"accelerators": f"H100:{len(gpus)}"},
+            policy={"pool": "main"},
+            **spec,
+        )
+        with platform_scope("test"):
+            began = {"state": State.RUNNING, "started_at": clock.now() - 120 * MINUTES}
+            placement = {"node": "n0", "gpus": [*gpus]}
+            Attempt.objects.filter(job=job).update(
+                **began, node="n0", has_reservation=True, placement=placement
+            )
+            Job.objects.filter(id=job.id).update(**began)
+        return job
+
+    return start
+
+
+def use(values: dict[int, float], name="gpu.utilization", minutes=60, step=1) -> None:
+    """Store values of GPUs of the node for the minutes before now."""
+    with platform_scope("test"):
+        node = Node.objects.get(name="n0")
+        now = clock.now_ms()
+        points = [
+            series.Point(name, {"gpu": str(gpu)}, now - ago * 60_000, value, unit="x")
+            for gpu, value in values.items()
+            for ago in range(minutes, 0, -step)
+        ]
+        series.append(f"node:{node.id.hex}", points, org_id=None)
+
+
+def rule(story, **given):
+    body = {"window": 60, "threshold": 5, "action": "stop", "grace": 30} | given
+    answer = story.api(story.dot, story.atlas).put(RULE, body, content_type="application/json")
+    assert answer.status_code == 200, answer.json()
+    return answer.json()
+
+
+def kinds(job) -> list[str]:
+    rows = Event.objects.filter(subject_id=job.id, kind__startswith="job.").order_by("position")
+    return [kind for kind in rows.values_list("kind", flat=True) if kind != "job.submitted"]
+
+
+def found(story) -> list[dict]:
+    path = "/api/v1/orgs/atlas/pools/main/idle-jobs"
+    return story.api(story.dot, story.atlas).get(path).json()["items"]
+
+
+def test_idle_job_is_warned_then_stopped_and_its_owner_is_told_how_to_keep_it(story, run):
+    job, now = run(), clock.now()
+    use({0: 0.01, 1: 0.02})
+    rule(story)
+    with clock.frozen(now):
+        apply_idle_rules()
+        apply_idle_rules()
+        assert kinds(job) == ["job.idle_warned"]
+        consume()
+        [told] = story.api(story.ben).get("/api/v1/me/notifications").json()["items"]
+        assert "will be stopped" in told["title"] and "muster job keep 1 2h" in told["body"]
+        assert "GPU utilization stayed below 5% for 60 minutes" in told["body"]
+        page = story.client(story.ben).get("/atlas/jobs/1").content.decode()
+        assert "Keep running" in page and "stops it in" in page
+        [row] = found(story)
+        assert (row["number"], row["metric"], row["value"]) == (1, "utilization", "2.0%")
+    with clock.frozen(now + 29 * MINUTES):
+        use({0: 0.01, 1: 0.02}, minutes=29)
+        apply_idle_rules()
+        assert kinds(job) == ["job.idle_warned"]
+    with clock.frozen(now + 31 * MINUTES):
+        use({0: 0.01, 1: 0.02}, minutes=2)
+        apply_idle_rules()
+        assert kinds(job) == ["job.idle_warned", "job.idle_stopped", "job.cancel_asked"]
+        consume()
+        rows = story.api(story.ben).get("/api/v1/me/notifications").json()["items"]
+        assert len(rows) == 2 and "was stopped" in rows[0]["title"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"values": {0: 0.01, 1: 0.5}},  # one GPU works
+        {"values": {0: 0.01}},  # of one nothing is known
+        {"values": {0: 0.01, 1: 0.01}, "minutes": 20},  # known for a third of the window
+        {"values": {0: 0.01, 1: 0.01}, "step": 3},
+    ],
+)
+def test_job_that_works_or_is_not_measured_is_left_alone(story, run, given):
+    job = run()
+    use(given.pop("values"), **given)
+    rule(story)
+    apply_idle_rules()
+    assert kinds(job) == [] and found(story) == []
+
+
+def test_sm_activity_counts_before_power_and_power_before_utilization(story, run):
+    run()
+    use({0: 1.0, 1: 1.0})  # a kernel that only waits
+    rule(story, watts=120)
+    assert found(story) == []
+    use({0: 90.0, 1: 95.0}, "gpu.power")
+    [row] = found(story)
+    assert (row["metric"], row["value"]) == ("power", "95 W")
+    use({0: 0.01, 1: 0.02}, "gpu.sm.active")
+    assert found(story)[0]["metric"] == "sm"
+    rule(story, metric="utilization")
+    assert found(story) == []
+
+
+def test_exempt_jobs_and_those_used_by_hand_are_left_alone(story, run):
+    run((0,), labels={"kind": "session"})
+    hands = run((1,))
+    rest = run((2,))
+    use({0: 0.0, 1: 0.0, 2: 0.0})
+    rule(story)
+    with platform_scope("test"):
+        Event.objects.create(
+            kind="job.command_run", org_id=hands.org_id, subject_type="job", subject_id=hands.id
+        )
+    assert [row["number"] for row in found(story)] == [rest.number]
+
+
+def test_owner_keeps_a_job_and_a_used_gpu_ends_the_warning(story, run):
+    job, now = run(), clock.now()
+    use({0: 0.0, 1: 0.0})
+    rule(story)
+    with clock.frozen(now):
+        apply_idle_rules()
+        path = f"/api/v1/orgs/atlas/jobs/{job.number}/keep"
+        for hours in (0, 73, -1):
+            answer = story.api(story.ben).post(
+                path, {"hours": hours}, content_type="application/json"
+            )
+            assert answer.status_code == 400
+        story.client(story.ben).post(f"/atlas/jobs/{job.number}/keep", {"hours": "2"})
+    with clock.frozen(now + 40 * MINUTES):
+        use({0: 0.0, 1: 0.0}, minutes=40)
+        apply_idle_rules()
+        assert kinds(job) == ["job.idle_warned", "job.idle_kept"] and found(story) == []
+        assert "keeps this job" in story.client(story.ben).get("/atlas/jobs/1").content.decode()
+    with clock.frozen(now + 130 * MINUTES):
+        use({0: 0.0, 1: 0.0}, minutes=90)
+        apply_idle_rules()
+        assert kinds(job)[-1] == "job.idle_warned"
+    with clock.frozen(now + 150 * MINUTES):
+        use({0: 0.9, 1: 0.9}, minutes=20)
+        apply_idle_rules()
+        assert kinds(job)[-1] == "job.idle_ended"
+        with platform_scope("test"):
+            assert not IdleCase.objects.exists()
+
+
+def test_rule_lowers_the_priority_or_only_warns(story, run):
+    job, now = run(), clock.now()
+    use({0: 0.0, 1: 0.0})
+    rule(story, action="warn")
+    with clock.frozen(now):
+        apply_idle_rules()
+    rule(story, action="lower")
+    with platform_scope("test"):
+        IdleCase.objects.all().delete()
+    with clock.frozen(now + 1 * MINUTES):
+        use({0: 0.0, 1: 0.0}, minutes=1)
+        apply_idle_rules()
+    with clock.frozen(now + 32 * MINUTES):
+        use({0: 0.0, 1: 0.0}, minutes=31)
+        apply_idle_rules()
+    assert kinds(job)[1:] == ["job.idle_warned", "job.idle_lowered", "job.changed"]
+    with platform_scope("test"):
+        assert Job.objects.get(id=job.id).priority < 0
+
+
+def test_operators_edit_the_rule_on_its_page_and_others_read_it(story, pool):
+    dot, path = story.client(story.dot), "/atlas/pools/main/idle-rule"
+    assert "has no rule yet" in dot.get(path).content.decode()
+    form = {"metric": "power", "threshold": "5", "window": "60", "action": "stop", "grace": "30"}
+    assert "is required to measure power" in dot.post(path, form).content.decode()
+    assert dot.post(path, form | {"watts": "120", "is_enabled": "on"}).status_code == 302
+    page = dot.get(path).content.decode()
+    assert "below 120 W per GPU" in page and "finds no idle job" in page
+    ben = story.client(story.ben)
+    page = ben.get(path).content.decode()
+    assert "below 120 W per GPU" in page and 'name="window"' not in page
+    assert ben.post(path, form | {"watts": "1"}).status_code == 403
+    assert story.api(story.ben).get(RULE).json()["watts"] == 120
+    assert "/pools/main/idle-rule" in ben.get("/atlas/pools/main").content.decode()
+    dot.post(path, {"do": "delete"})
+    assert story.api(story.ben).get(RULE).status_code == 404
+    assert Event.objects.filter(kind__startswith="pool.idle_rule").count() == 2

@@ -1,0 +1,121 @@
+"""Usage in the browser's and the API's eyes: operator, owner, team member, stranger."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from monitoring.usage import recording
+from monitoring.usage.amounts import ms_of
+from monitoring.usage.services import ledger
+from portal.core import clock
+from tests.monitoring.usage.stage import run
+from workspaces.tenancy.scope import platform_scope
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def used(story, cluster):
+    """Jobs of Vision and Speech in the last month and now."""
+    now = clock.now()
+    last = (now.replace(day=1) - timedelta(days=3)).replace(hour=2)
+    for team in (story.vision, story.speech):
+        run(story, cluster, ms_of(last), ms_of(last) + 2 * HOUR, gpu=4, team=team)
+    attempt = run(story, cluster, ms_of(now) - 2 * HOUR, gpu=2)
+    ledger.update_ledger()
+    with platform_scope("test"):
+        recording.record_hours(now - timedelta(hours=3))
+    recording.record_all()
+    return attempt, f"{last:%Y-%m}"
+
+
+def text(response):
+    assert response.status_code == 200, response.content[:500]
+    return response.content.decode()
+
+
+def test_operator_prices_and_issues_what_the_owner_reads(story, used):
+    attempt, month = used
+    operator, owner = story.client(story.dot), story.client(story.ada)
+    assert "gpu.h100" in text(operator.get("/platform/prices"))  # used, without a price
+    form = {"resource": "gpu.h100", "amount": "2.50", "currency": "usd", "starts_on": f"{month}-01"}
+    page = text(operator.post("/platform/prices", form, follow=True))
+    assert "2.5 USD" in page
+    assert "20.00" in text(owner.get(f"/atlas/usage/statements/{month}"))  # 8 h × 2.50, a draft
+    operator.post("/platform/statements", {"org": "atlas", "month": month})
+    page = text(owner.get(f"/atlas/usage/statements/{month}"))
+    assert "SHA-256" in page
+    pdf = owner.get(f"/atlas/usage/statements/{month}?as=pdf")
+    assert pdf["Content-Type"] == "application/pdf"
+    assert pdf.content.startswith(b"%PDF")
+    assert b"BilledCost" in owner.get(f"/atlas/usage/statements/{month}?as=focus").content
+    assert "40.00 USD" in text(owner.get("/atlas/usage/statements"))
+    assert "Issued" in text(operator.get(f"/platform/statements?month={month}"))
+    assert "Cost so far" in text(owner.get(f"/atlas/jobs/{attempt.job.number}"))
+    assert "10.00 USD" in text(owner.get("/atlas/usage/cost"))
+
+
+def test_pages_of_usage_show_what_one_may_see(story, used):
+    for person, pages in (
+        (story.ada, ("usage", "usage/jobs", "usage/cost", "usage/statements")),
+        (story.ben, ("usage", "usage/jobs", "usage/cost")),
+        (story.dot, ("usage", "usage?range=30d")),
+    ):
+        for page in pages:
+            text(story.client(person).get(f"/atlas/{page}"))
+    for page in ("usage", "usage?range=90d", "usage/jobs", "usage?org=atlas", "accounts?org=atlas"):
+        text(story.client(story.dot).get(f"/platform/{page}"))
+    assert story.client(story.ben).get("/atlas/usage/statements").status_code == 403
+    assert story.client(story.ben).get("/atlas/usage?team=speech").status_code == 404
+    assert story.client(story.cyd).get("/atlas/usage").status_code == 404
+    assert story.client(story.ada).get("/platform/usage").status_code in (403, 404)
+    assert story.client(story.ada).get("/atlas/usage?range=1y").status_code == 400
+    csv = story.client(story.ada).get("/atlas/usage?as=csv").content.decode()
+    assert csv.startswith("time,allocated_gpus")
+
+
+def test_empty_pages_name_the_next_step(story):
+    for page in ("usage", "usage/jobs", "usage/cost", "usage/statements"):
+        assert "muster" in text(story.client(story.ada).get(f"/atlas/{page}"))
+    for page in ("usage", "usage/jobs", "prices", "accounts", "statements"):
+        text(story.client(story.dot).get(f"/platform/{page}"))
+
+
+def test_api_answers_cost_waste_and_budgets(story, used):
+    ben, ada = story.api(story.ben), story.api(story.ada)
+    base = "/api/v1/orgs/atlas"
+    rows = ada.get(f"{base}/cost?first={used[1]}-01").json()["items"]
+    assert {row["team"] for row in rows} == {"vision", "speech"}
+    rows = ben.get(f"{base}/cost?first={used[1]}-01").json()["items"]
+    assert {row["team"] for row in rows} == {"vision"}
+    found = ben.get(f"{base}/waste?range=24h").json()
+    assert sum(one["gpu_ms"] for one in found["buckets"]) > HOUR
+    assert "jobs" in ben.get(f"{base}/usage").json()
+    body = {"team": "vision", "amount": "100", "stops": True}
+    made = ada.put(f"{base}/budgets", body, content_type="application/json")
+    assert made.status_code == 200, made.content
+    assert ben.get(f"{base}/budgets").json()["items"][0]["amount"] == "100.00"
+    assert ben.put(f"{base}/budgets", body, content_type="application/json").status_code == 403
+    assert ada.delete(f"{base}/budgets?team=vision").status_code == 204
+    assert story.api(story.cyd).get(f"{base}/cost").status_code == 404
+
+
+def test_draft_of_the_form_says_what_the_job_will_cost(story, cluster):
+    operator = story.client(story.dot)
+    day = date.today().replace(day=1)
+    form = {"resource": "gpu", "amount": "4", "currency": "USD", "starts_on": day.isoformat()}
+    operator.post("/platform/prices", form)
+    draft = "run: true\nresources:\n  accelerators: h100:2\npolicy:\n  max_runtime: 3h\n"
+    answer = story.api(story.ben).post(
+        "/api/v1/orgs/atlas/jobs/validate",
+        {"yaml": draft, "team": "vision"},
+        content_type="application/json",
+    )
+    assert answer.json()["price"]["most_text"] == "24.00 USD"
+
+
+def test_month_that_is_none_is_refused(story):
+    assert story.client(story.ada).get("/atlas/usage/statements/2026-13").status_code == 400
+    assert datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,0 +1,97 @@
+"""Small real servers that get what is sent: a webhook receiver and a mail server."""
+
+from __future__ import annotations
+
+import email
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.message import EmailMessage
+from email.policy import default
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import orjson
+from aiosmtpd.controller import Controller
+
+
+class Receiver:
+    """An HTTP server that keeps requests: (path, headers, JSON body).
+
+    `status` is what it answers, with `location` in a redirect.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, str], Any, bytes]] = []
+        self.status, self.location = 204, ""
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                raw = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.requests.append((self.path, dict(self.headers), orjson.loads(raw), raw))
+                self.send_response(outer.status)
+                if outer.location:
+                    self.send_header("Location", outer.location)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            do_GET = do_POST  # noqa: N815
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self._server.server_port}"
+        self.url = f"http://{self.host}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@contextmanager
+def receiver() -> Iterator[Receiver]:
+    """Run a receiver of webhooks."""
+    made = Receiver()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+class Mailbox:
+    """A mail server that keeps what it accepts, and refuses the recipients in `refused`."""
+
+    def __init__(self) -> None:
+        self.mails: list[EmailMessage] = []
+        self.refused: dict[str, str] = {}
+
+    async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
+        if address in self.refused:
+            return self.refused[address]
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        self.mails.append(email.message_from_bytes(envelope.content, policy=default))  # type: ignore[arg-type]
+        return "250 OK"
+
+
+@contextmanager
+def mailbox(settings: Any) -> Iterator[Mailbox]:
+    """Run a mail server, and let Django's settings name it."""
+    made = Mailbox()
+    controller = Controller(made, hostname="127.0.0.1", port=0)
+    controller.start()
+    assert controller.server is not None
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_USE_TLS = "127.0.0.1", False
+    settings.EMAIL_PORT = controller.server.sockets[0].getsockname()[1]
+    try:
+        yield made
+    finally:
+        controller.stop()
