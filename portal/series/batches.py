@@ -190,6 +190,16 @@ def latest_values(
                 yield owner, name, value
 
 
+def last_batch_values(
+    owners: Collection[str],
+) -> Iterator[tuple[str, int, str, dict[str, str], float]]:
+    """Yield owner, time, name, labels and last value of the series in batches of these owners."""
+    for owner, at, data in LatestBatch.objects.filter(owner__in=owners).values_list():
+        for (name, labels, _unit), value in zip(*_latest(bytes(data)), strict=True):
+            if value is not None:
+                yield owner, at, name, labels, value
+
+
 def _latest(data: bytes) -> tuple[list[Any], list[float | None]]:
     found = orjson.loads(codec(zstandard.ZstdDecompressor).decompress(data))
     return found["series"], found["values"]
