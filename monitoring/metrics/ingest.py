@@ -109,6 +109,11 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, A
         node = _node(body)
         times = [t + shift for t in times]
         owner = f"node:{node.id.hex}"
+        # Parse everything before anything is stored.
+        jobs = [
+            (attempt, [_named(attempt, node, point) for point in _points(at, samples, shift)])
+            for attempt, samples in _jobs(body.get("jobs"))
+        ]
         try:
             series.append_batch(owner, times, columns)
         except QuotaExceeded as error:
@@ -123,8 +128,7 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, A
                 }
                 streams.publish(topic, {"t": t, "values": values})
         total = sum(len(times) - column.values.count(None) for column in columns)
-        for attempt, samples in _jobs(body.get("jobs")):
-            points = [_named(attempt, node, point) for point in _points(at, samples, shift)]
+        for attempt, points in jobs:
             total += store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at, points)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))

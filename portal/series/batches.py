@@ -25,7 +25,7 @@ from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.series.models import Batch, Chunk, LatestBatch, Series
 from portal.series.points import NO_STEP, Row, codec, merged, series_key
-from portal.series.store import FULL, canonical, ensure_series, packed_chunks
+from portal.series.store import FULL, canonical, ensure_series, packed_chunks, update_rows
 
 MOST_KNOWN = 4096  # owners whose series a process remembers
 _HEAD = struct.Struct("<II")
@@ -190,6 +190,16 @@ def latest_values(
                 yield owner, name, value
 
 
+def last_batch_values(
+    owners: Collection[str],
+) -> Iterator[tuple[str, int, str, dict[str, str], float]]:
+    """Yield owner, time, name, labels and last value of the series in batches of these owners."""
+    for owner, at, data in LatestBatch.objects.filter(owner__in=owners).values_list():
+        for (name, labels, _unit), value in zip(*_latest(bytes(data)), strict=True):
+            if value is not None:
+                yield owner, at, name, labels, value
+
+
 def _latest(data: bytes) -> tuple[list[Any], list[float | None]]:
     found = orjson.loads(codec(zstandard.ZstdDecompressor).decompress(data))
     return found["series"], found["values"]
@@ -240,9 +250,7 @@ def _compact(owner: str) -> None:
             if rows[-1][1] >= row.last_at:
                 row.last_at, row.last_value, row.last_special = rows[-1][1], rows[-1][2], ""
     Chunk.objects.bulk_create(chunks)
-    Series.objects.bulk_update(
-        series.values(), ["last_at", "last_value", "last_special"], batch_size=200
-    )
+    update_rows(Series, series.values(), ["last_at", "last_value", "last_special"])
     Batch.objects.filter(id__in=[batch.pk for batch in batches]).delete()
 
 

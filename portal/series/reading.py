@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db.models import Case, Count, F, Max, Q, QuerySet, Sum, When
 
-from portal.series.batches import latest_in_batches, latest_values, rows_between
+from portal.series.batches import last_batch_values, latest_in_batches, latest_values, rows_between
 from portal.series.models import Batch, Chunk, Series
 from portal.series.points import (
     NO_STEP,
@@ -162,7 +162,11 @@ def latest_sums(
 def latest_times(owners: Sequence[str], names: Sequence[str]) -> dict[str, int]:
     """Return the time of the latest point (Unix ms) of any of these series, by owner."""
     rows = Series.objects.filter(owner__in=owners, name__in=names).order_by()
-    return dict(rows.values_list("owner").annotate(Max("last_at")))
+    found = dict(rows.values_list("owner").annotate(Max("last_at")))
+    for owner, at, name, _labels, _value in last_batch_values(owners):
+        if name in names:
+            found[owner] = max(found.get(owner, 0), at)
+    return found
 
 
 def latest_at_least(
@@ -170,7 +174,7 @@ def latest_at_least(
 ) -> list[tuple[str, str, dict[str, str], float]]:
     """Return owner, name, labels and value of last points that reach the value of their name.
 
-    Older points than `since_ms` are left out. One statement, whatever the number of owners.
+    Older points than `since_ms` are left out. Two statements, whatever the number of owners.
     """
     if not owners or not least:
         return []
@@ -180,11 +184,22 @@ def latest_at_least(
     rows = Series.objects.filter(
         reached, owner__in=owners, name__in=list(least), last_at__gte=since_ms
     )
-    return [
-        (owner, name, json.loads(labels), value or 0.0)
-        for owner, name, labels, value in rows.order_by().values_list(
-            "owner", "name", "labels", "last_value"
+    found = {
+        (owner, name, labels): (at, value or 0.0)
+        for owner, name, labels, at, value in rows.order_by().values_list(
+            "owner", "name", "labels", "last_at", "last_value"
         )
+    }
+    for owner, at, name, labels, value in last_batch_values(owners):
+        if name not in least or at < since_ms:
+            continue
+        key = (owner, name, canonical(labels))
+        if key not in found or found[key][0] <= at:
+            found[key] = (at, value)
+    return [
+        (owner, name, json.loads(labels), value)
+        for (owner, name, labels), (_at, value) in found.items()
+        if value >= least[name]
     ]
 
 

@@ -19,7 +19,7 @@ from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, QuotaExceeded
 from portal.core.messages import Message
-from portal.series.models import LABELS, Chunk, Series
+from portal.series.models import LABELS, Chunk, LatestBatch, Series
 from portal.series.points import NO_STEP, RAW, Point, Row, coarse, encode, merged, pack, unpack
 
 # Points from which a chunk is not appended to any more.
@@ -182,11 +182,11 @@ def _append_to_locked(series: Mapping[_Name, Series], parts: Sequence[_Part]) ->
             head.data = bytes(head.data) + chunk.data[len(RAW) :]
         _set_last(row, part.rows[-1])
     Chunk.objects.bulk_create(fresh)
-    _update(Chunk, heads.values(), ["start_ms", "end_ms", "count", "is_open", "data"])
-    _update(Series, series.values(), ["last_at", "last_value", "last_special", "last_step"])
+    update_rows(Chunk, heads.values(), ["start_ms", "end_ms", "count", "is_open", "data"])
+    update_rows(Series, series.values(), ["last_at", "last_value", "last_special", "last_step"])
 
 
-def _update(model: type[Model], rows: Collection[Any], fields: Sequence[str]) -> None:
+def update_rows(model: type[Model], rows: Collection[Any], fields: Sequence[str]) -> None:
     """Update rows in one statement; `bulk_update` builds a CASE tree, which takes ten times as long."""
     model._default_manager.bulk_create(
         rows, update_conflicts=True, unique_fields=["id"], update_fields=fields
@@ -272,6 +272,7 @@ def prune(before_ms: int, *, kept: Sequence[str] = ()) -> int:
     for start in kept:
         chunks = chunks.exclude(series__owner__startswith=start)
         rows = rows.exclude(owner__startswith=start)
+    LatestBatch.objects.filter(at_ms__lt=before_ms).delete()
     dropped = _drop(chunks)
     _drop(rows)
     return dropped

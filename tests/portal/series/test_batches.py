@@ -186,3 +186,23 @@ def test_measurements_take_less_than_three_bytes():
         data = pack(rows)
         assert unpack(data) == rows and data.startswith(PACKED)
         assert len(data) / len(rows) < 3, name
+
+
+def test_pruning_deletes_what_compaction_made_of_batches():
+    send(0)
+    batches.compact_batches()
+    series.prune(T0 + 60_000)
+    assert series.latest(NODE) == {} and not Series.objects.exists()
+    assert not LatestBatch.objects.exists()
+
+
+def test_thresholds_are_compared_with_the_last_values_of_batches():
+    series.append(NODE, [Point("gpu.power", {"gpu": "0"}, T0 - 1000, 500.0, unit="W")], org_id=None)
+    assert series.latest_times([NODE], ["gpu.power"]) == {NODE: T0 - 1000}
+    assert len(series.latest_at_least([NODE], {"gpu.power": 9.0}, T0 - 5000)) == 1
+    send(0)
+    assert series.latest_times([NODE], ["gpu.power"]) == {NODE: T0 + 9000}
+    assert series.latest_at_least([NODE], {"gpu.power": 10.0}, T0 - 5000) == []
+    found = (NODE, "gpu.power", {"gpu": "0"}, 9.0)
+    assert series.latest_at_least([NODE], {"gpu.power": 9.0}, T0 - 5000) == [found]
+    assert series.latest_at_least([NODE], {"gpu.power": 9.0}, T0 + 9001) == []
