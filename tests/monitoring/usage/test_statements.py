@@ -193,6 +193,10 @@ def test_cost_of_a_job_so_far_and_to_be(story, cluster, dot, priced):
     attempt = run(story, cluster, START, gpu=2)
     with clock.frozen(at_ms(START + 30 * 60_000)), org_scope(story.atlas.id):
         assert cost_of_jobs([attempt.job_id]) == "3.50 USD"  # 3.505, half to even
+        ledger.update_ledger()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(costs, "MOST_ATTEMPTS", 0)  # as if there were many
+            assert cost_of_jobs([attempt.job_id]) == "3.50 USD"
         spec = parse_mapping(
             {
                 "run": "true",
