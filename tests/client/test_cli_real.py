@@ -64,6 +64,17 @@ LEAVES = {
     "lineage": ["job:{ended}"],
     "job delete-logs": ["{ended}", "--yes"],
     "idle": [],
+    "job keep": ["{running}", "2h"],
+    "notifications list": ["--unread"],
+    "notifications read": [],
+    "notifications settings": ["--on", "job_succeeded.email", "--quiet-hours", "22:00-07:00"],
+    "notification-channel list": [],
+    "notification-channel add": ["slack", "https://hooks.example.org/x", "--for-team", "default"],
+    "notification-channel change": ["{channel}", "--disable"],
+    "notification-channel test": ["{channel}"],
+    "notification-channel log": ["{channel}"],
+    "notification-channel redeliver": ["{channel}", "{delivery}"],
+    "notification-channel delete": ["{channel}"],
     "tensorboard sync": ["--once"],  # refused: it works in a job only
     "experiment create": ["digits"],
     "experiment list": [],
@@ -150,6 +161,8 @@ LEAVES = {
     "pool list": [],
     "pool create": ["all", "local", "--open"],
     "pool grant": ["all", "default"],
+    "pool idle-rule": ["all", "--window", "30"],
+    "pool idle-jobs": ["all"],
     "pool revoke": ["all", "default"],
     "pool delete": ["all"],
     "audit list": [],
@@ -319,6 +332,10 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         point = {"name": "loss", "value": 0.3, "step": 1, "at": 1_700_000_000_000}
         client.runs.log(run, [point])
         client.runs.upload(run, "model/weights.bin", shell.folder / "job.yaml")
+        channels = client.notification_channels
+        channel = channels.create("webhook", "https://127.0.0.1/refused")["id"]
+        delivery = channels.test(channel)["id"]
+        wait_until(lambda: channels.get(channel)["deliveries"][0]["tries"], "a try", 30)
         client.models.create("default/digits", description="Handwritten digits.")
     return {
         "run": run,
@@ -327,6 +344,8 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         "ended": ended,
         "waiting": waiting,
         "spare": shell.submit("sleep 600"),
+        "channel": channel,
+        "delivery": delivery,
         "token": token,
         "invitation": invitation,
         "node": node,
