@@ -41,7 +41,7 @@ def run(story, pool):
         )
         with platform_scope("test"):
             began = {"state": State.RUNNING, "started_at": clock.now() - 120 * MINUTES}
-            placement = {"node": "n0", "gpus": [*gpus]}
+            placement = {"node": "n0", "gpus": [*gpus], "uuids": [], "cpus": 1000, "memory": 0}
             Attempt.objects.filter(job=job).update(
                 **began, node="n0", has_reservation=True, placement=placement
             )
