@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 RULE = Actor(user_id=None, email="idle rule", name="Idle rule", is_operator=True)
 COVERED = 0.8  # share of the window for which there must be values
 MOST_KEPT = 72.0  # hours
+EXEMPT = ("kind=session", "kind=debug")  # labels, of a new rule
 PRIORITY_LOWERED = "low"
 _RANGES = {"threshold": (1, 50), "window": (10, 1440), "grace": (5, 1440), "watts": (1, 2000)}
 _FIELDS = (
@@ -280,6 +281,11 @@ def idle_case(job: Job) -> IdleCase | None:
     return IdleCase.objects.filter(job=job).first()
 
 
+def new_rule(pool: Pool) -> IdleRule:
+    """Return a rule with the defaults, not saved."""
+    return IdleRule(pool=pool, exempt=[*EXEMPT])
+
+
 @transaction.atomic
 def set_idle_rule(*, actor: Actor, pool: Pool, **given: Any) -> IdleRule:
     """Create or change the rule of a pool; omitted fields stay. Warnings begin anew.
@@ -288,7 +294,7 @@ def set_idle_rule(*, actor: Actor, pool: Pool, **given: Any) -> IdleRule:
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     Pool.objects.select_for_update().get(id=pool.id)
-    rule = IdleRule.objects.filter(pool=pool).first() or IdleRule(pool=pool)
+    rule = IdleRule.objects.filter(pool=pool).first() or new_rule(pool)
     before = {name: getattr(rule, name) for name in _FIELDS} if rule.pk else {}
     for name, value in given.items():
         setattr(rule, name, _checked(name, value))
