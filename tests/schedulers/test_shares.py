@@ -152,7 +152,9 @@ def test_job_runs_on_shards_of_a_real_slurm(wait_for):
         options = {"spool": str(place / "spool"), "user": slurm.user, "conf": str(slurm.conf)}
         stage = Stage(SlurmBackend, options, place, wait_for)
         assert kinds(stage.backend.inventory()[0]) == [("h100", 0)] * 2 + [("h100.shared", 8)]
-        key = stage.submit("echo $CUDA_VISIBLE_DEVICES; sleep 600", gpus=3, gpu_type="h100.shared").key
+        key = stage.submit(
+            "echo $CUDA_VISIBLE_DEVICES; sleep 600", gpus=3, gpu_type="h100.shared"
+        ).key
         stage.logged(key, b"\n", 20)
         wait_for(lambda: stage.backend.inventory()[0].used_shares == 3, 20)
         [node] = stage.backend.inventory()
