@@ -143,6 +143,8 @@ def slots(model: str, layout: Stored, other: Stored, changed: str) -> dict[str, 
         for at in range(count)
         if at not in taken
     ]
+    for part in parts:
+        part["compute"], _, part["memory"] = part["profile"].partition(".")
     return {"slices": count, "parts": sorted([*parts, *free], key=lambda part: part["start"])}
 
 
