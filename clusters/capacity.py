@@ -128,7 +128,8 @@ def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
     stock.is_exact &= len(whole) < 2 or left in (0, sum(whole.values()))
     for kind in types.keys() - whole.keys():
         used = machine.used(f"gpu.{kind}")
-        stock.gpus.setdefault(kind, Gpus()).add(types[kind], used, is_ready=state == "ready")
+        kept = machine.reserved(f"gpu.{kind}") if machine.holds else 0
+        stock.gpus.setdefault(kind, Gpus()).add(types[kind], used, kept, is_ready=state == "ready")
     for kind, n in whole.items():
         used = min(left, n)
         left -= used

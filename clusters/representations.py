@@ -142,6 +142,7 @@ def _machine_facts(m: NodeUsage) -> dict[str, Any]:
         ("gpus", m.used("gpu")),
     ):
         facts[name]["used"] = used
+    facts["gpus"]["reserved"] = m.reserved("gpu") if m.holds else 0
     return facts
 
 

@@ -18,11 +18,13 @@ class Pricing:
 
     `of_jobs(ids)` returns the cost of these jobs so far as text, "" if nothing has a price.
     `of_spec(actor, team, spec)` returns the cost until the time limit and for an hour, or None.
+    `of_month(actor)` returns the cost of this month of the teams that the actor sees, or "".
     `check(team)` raises QuotaExceeded if a spent budget stops new jobs of the team.
     """
 
     of_jobs: Callable[[Collection[UUID]], str]
     of_spec: Callable[[Actor, Team | None, JobSpec], dict[str, Any] | None]
+    of_month: Callable[[Actor], str]
     check: Callable[[Team], None]
 
 
@@ -42,6 +44,11 @@ def cost_of_jobs(job_ids: Collection[UUID]) -> str:
 def price_of(actor: Actor, team: Team | None, spec: JobSpec) -> dict[str, Any] | None:
     """Return `hourly`, `most` (until the time limit, None without one), or None without prices."""
     return _registered[0].of_spec(actor, team, spec) if _registered else None
+
+
+def cost_of_month(actor: Actor) -> str:
+    """Return the cost of this month of what the actor sees, with its currency; "" if unknown."""
+    return _registered[0].of_month(actor) if _registered else ""
 
 
 def check_budget(team: Team) -> None:

@@ -98,8 +98,7 @@ def _node(row: MigPlanNode, jobs: Sequence[Mapping[str, Any]], plan: MigPlan) ->
         "error": row.error,
         "is_restored": row.is_restored,
         "is_drained": row.node.is_drained,
-        "waits_for_person": is_by_hand
-        or (row.state == State.CONFIGURING and str(row.note).startswith("Waiting")),
+        "waits_for_person": is_by_hand or (row.state == State.CONFIGURING and bool(row.note)),
         "jobs": [job for job in jobs if row.state in (State.WAITING, State.DRAINING)],
         "unchanged": len(row.gpus) - len(row.changes),
         "gpus": [

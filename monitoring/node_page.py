@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clusters.health.checks import STATE_WORDS, HealthState, why_text
+from clusters.health.checks import STATE_WORDS, HealthState, check_of_xid, why_text
 from clusters.health.selectors import SHAPES
 from clusters.models import Node
 from clusters.services.pools import is_in, pools_visible_to
 from portal.core.messages import Message
 from portal.core.models import Event
+from schedulers.xids import XidClass, xid_of
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
 MOST_EVENTS = 20
-_XID_ACTIONS = {
-    "drain": Message("Drain the node and have the GPU checked."),
-    "program": Message("The program on this GPU caused it."),
-}
+_BY_PROGRAM = Message("The program on this GPU caused it.")
 
 
 def pools_of_node(node: Node, actor: Actor) -> list[str]:
@@ -74,14 +72,7 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
                 why = why_text(data["check"], data.get("gpu"), data.get("params") or {})
             return {"shape": SHAPES[state], "text": Message.joined(". ", (word, why))}
         case "node.xid":
-            text = Message(
-                "XID {code} on GPU {gpu}: {meaning}",
-                code=data.get("code", "?"),
-                gpu=data.get("gpu", "?"),
-                meaning=data.get("meaning", ""),
-            )
-            action = _XID_ACTIONS.get(str(data.get("action")), "")
-            is_fault = data.get("action") == "drain"
+            text, action, is_fault = _xid_words(data)
             return {
                 "shape": "failed" if is_fault else "unknown",
                 "text": Message.joined(". ", (text, action)) if action else text,
@@ -95,3 +86,18 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
             return {"shape": "failed", "text": Message("The NVIDIA driver stopped responding")}
         case _:
             return {"shape": "queued", "text": str(data.get("kind", kind))}
+
+
+def _xid_words(data: Mapping[str, Any]) -> tuple[Message, str, bool]:
+    """Return what happened, what to do, and whether the hardware is at fault."""
+    told, code = str(data.get("meaning", "")), data.get("code")
+    known = xid_of(code if isinstance(code, int) else 0, told, str(data.get("action", "")))
+    text = Message(
+        "XID {code} on GPU {gpu}: {meaning}",
+        code=data.get("code", "?"),
+        gpu=data.get("gpu", "?"),
+        meaning=told or known.meaning,
+    )
+    check = check_of_xid(known.code, known.kind)
+    advice = check.advice if check else _BY_PROGRAM if known.kind is XidClass.PROGRAM else ""
+    return text, advice, known.kind.is_hardware

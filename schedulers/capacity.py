@@ -171,7 +171,9 @@ def withhold(node: NodeCapacity, holds: Iterable[Hold]) -> NodeCapacity:
             continue
         alike = [gpu.uuid for gpu in node.free_gpus if gpu.type == hold.gpu_type]
         last = set(alike[-kept:])
-        free = {resource: node.free[resource] - kept, "gpu": max(node.free["gpu"] - kept, 0)}
+        free = {resource: node.free[resource] - kept}
+        if not share_of(hold.gpu_type):
+            free["gpu"] = max(node.free["gpu"] - kept, 0)
         node = replace(
             node,
             free={**node.free, **free},

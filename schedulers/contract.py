@@ -307,6 +307,7 @@ class NodeFacts:
     # "no GPU: the NVIDIA driver is not installed", or the reason of a drained or down node
     note: str = ""
     is_drained: bool = False  # drained by an operator; `note` has the reason
+    is_reserved: bool = False  # the scheduler keeps it for some jobs now
     partitions: Sequence[str] = ()  # the scheduler's own node groups
     used_cpus: float = 0  # by any user, as counted by the scheduler
     used_memory: int = 0

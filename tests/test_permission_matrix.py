@@ -232,6 +232,10 @@ _HARMLESS = {
     ("GET", "api-idle-gpus"),
     ("GET", "api-storage"),
     ("GET", "api-storage-use"),
+    ("GET", "api-usage"),
+    ("GET", "api-waste"),
+    ("GET", "api-cost"),
+    ("GET", "api-budgets"),
     ("GET", "api-secrets"),  # an empty list
     ("POST", "api-jobs-validate"),
 }  # checks the user's own text

@@ -492,8 +492,9 @@ def test_scripts_store_only_display_settings_in_browser():
     }
     kept = set(re.findall(r"sessionStorage\.\w+Item\(\s*([^,)]+)", text))
     # Input of a form that may be refused, until the next page; no masked fields.
-    # The filters of a list for the way back; a draft of a job, until the next page.
+    # The filters of a list for the way back; a draft of a job, until the next page. A number.
     assert kept == {
+        '"unread"',
         "KEY",
         "stash",
         "`list:${location.pathname}`",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster.errors import Json
@@ -284,8 +284,10 @@ class ServiceAccounts(_Resource):
 
 
 class Nodes(_Resource):
-    def list(self) -> builtins.list[Json]:
-        return list(self._client.items("nodes"))
+    def list(self, health: str = "") -> builtins.list[Json]:
+        """Return the nodes; `health` narrows them: unhealthy, quarantined, draining, warning."""
+        query: dict[str, Any] = {"health": health} if health else {}
+        return list(self._client.items("nodes", **query))
 
     def get(self, name: str) -> Json:
         return self._client.get(f"nodes/{_safe(name)}")

@@ -245,7 +245,7 @@ CHECKS = (
     Check(
         "gpu_count",
         Message("Number of GPUs"),
-        Message("{found} GPUs respond; {expected} are expected"),
+        Message("{found} of {expected} expected GPUs respond"),
         _REBOOT,
         Action.WARN,
         minutes=5,

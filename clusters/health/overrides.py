@@ -19,3 +19,8 @@ def release_findings(node: Node) -> None:
         blocked="",
         **({} if muted else {"check_code": "", "gpu": None, "params": {}}),
     )
+
+
+def take_over(node: Node) -> None:
+    """Keep a node that a person drains from being resumed by a rule."""
+    NodeHealth.objects.filter(node=node.id).update(is_drained_by_rule=False)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from clusters.backends import backend_of
-from clusters.health.overrides import release_findings
+from clusters.health.overrides import release_findings, take_over
 from clusters.models import Cluster, Node
 from portal.core import errors
 from portal.core.events import EventRecord, record
@@ -40,6 +40,7 @@ def drain_node(*, actor: Actor, node: Node, why: str, was: str | None = None) ->
         raise errors.InvalidInput.at("reason", "is required: a reason of up to 200 characters")
     _check_unchanged(node, was)
     _call_scheduler(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
+    take_over(node)
     return _write(actor.email, node, is_drained=True, note=f"{why} ({actor.email})", reason=why)
 
 

@@ -17,9 +17,10 @@ from uuid import UUID
 from django.db import transaction
 
 from clusters.backends import backend_of
+from clusters.health.checks import HealthState
 from clusters.mig_layouts import gpu_layouts, stored_layout, why_unknown
-from clusters.models import Device, MigPlan, MigPlanNode, MigSettings, Node
-from clusters.services.drain import drain_node, resume_node
+from clusters.models import Device, MigPlan, MigPlanNode, MigSettings, Node, NodeHealth
+from clusters.services.drain import drain_node, resume_by_rule
 from clusters.services.mig_plans import (
     ADVANCE,
     Method,
@@ -216,15 +217,26 @@ def _configure(plan: MigPlan, row: MigPlanNode, settings: MigSettings) -> None:
     if not has_gpu_files(plan.cluster):
         _move(row, NodeState.RESUMING)
     elif settings.may_reconfigure:
-        cast(SupportsGpuFiles, backend_of(plan.cluster)).reconfigure()
+        try:
+            cast(SupportsGpuFiles, backend_of(plan.cluster)).reconfigure()
+        except Rejected as error:
+            why = Message("{error} Reconfigure the scheduler yourself, then confirm.", error=error)
+            _note(row, why)
+            return
         _move(row, NodeState.RESUMING)
     else:
         _note(row, Message("Waiting for the scheduler's files: install them, then confirm"))
 
 
 def _resume(row: MigPlanNode, actor: Actor) -> None:
+    """Return the node to service, unless it was drained before or a health rule wants it drained."""
     if not row.was_drained and row.node.is_drained:
-        resume_node(actor=actor, node=row.node)
+        # The rule returns it later
+        is_kept = NodeHealth.objects.filter(
+            node=row.node, state__in=(HealthState.DRAINING, HealthState.QUARANTINED)
+        ).update(is_drained_by_rule=True)
+        if not is_kept:
+            resume_by_rule(row.node, actor.email)
     _move(row, NodeState.FAILED if row.error else NodeState.DONE)
 
 

@@ -349,7 +349,7 @@ def _reconcile(cluster: Cluster) -> None:
     )
     due = [row for row in rows if row.ends_at > now and _has_access(row)]
     known: dict[str, ReservationFacts] | None = None
-    left: dict[str, str] = {}  # what could not be removed, and why
+    left: dict[str, Exception] = {}  # what could not be removed, and why
     if not _keeps(cluster):
         _give_up(cluster, rows, due)
         return
@@ -358,7 +358,7 @@ def _reconcile(cluster: Cluster) -> None:
             known = {one.name: one for one in _native(cluster).reservations(_prefix(cluster))}
         except (Rejected, Unavailable) as error:
             for row in rows:
-                _note(row, _failed(error), str(error))
+                _note(row, _failed(row, error), str(error))
             return
         over = {row.name: row.pool.partition if row.pool else "" for row in rows if row not in due}
         unknown = known.keys() - {row.name for row in due}
@@ -368,7 +368,7 @@ def _reconcile(cluster: Cluster) -> None:
         if row in due:
             _apply(row, machines, known)
         elif row.name in left:
-            _note(row, State.FAILED, left[row.name])
+            _note(row, _failed(row, left[row.name]), str(left[row.name]))
         else:
             _note(row, State.ENDED)
 
@@ -403,18 +403,18 @@ def _has_access(row: PoolReservation) -> bool:
     return row.pool.is_open or PoolGrant.objects.filter(pool=row.pool, team=row.team).exists()
 
 
-def _remove(cluster: Cluster, over: Mapping[str, str]) -> dict[str, str]:
+def _remove(cluster: Cluster, over: Mapping[str, str]) -> dict[str, Exception]:
     """End these reservations of the cluster; return why, for those that could not be ended.
 
     `over` are the partitions of their pools by name, as far as known.
     """
-    left = {}
+    left: dict[str, Exception] = {}
     for name, partition in over.items():
         try:
             _native(cluster).unreserve(name, partition)
         except (Rejected, Unavailable) as error:
             log.warning("reservation %s of cluster %s stays: %s", name, cluster.name, error)
-            left[name] = str(error)
+            left[name] = error
     return left
 
 
@@ -435,7 +435,7 @@ def _apply(
             if seen is None or not _agrees(seen, request):
                 _native(row.cluster).reserve(request)
         except (Rejected, Unavailable) as error:
-            _note(row, _failed(error), str(error))
+            _note(row, _failed(row, error), str(error))
             return
     if row.applied_at is None:
         row.applied_at = clock.now()
@@ -478,9 +478,11 @@ def _agrees(seen: ReservationFacts, request: ReservationRequest) -> bool:
     return is_same_end and seen.gpus == request.gpus
 
 
-def _failed(error: Exception) -> State:
+def _failed(row: PoolReservation, error: Exception) -> State:
     """Return the state after an error: a cluster that does not respond is asked again."""
-    return State.PENDING if isinstance(error, Unavailable) else State.FAILED
+    if not isinstance(error, Unavailable):
+        return State.FAILED
+    return State(row.state) if row.applied_at else State.PENDING
 
 
 @transaction.atomic

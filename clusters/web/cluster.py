@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from clusters import capacity, representations, status
+from clusters.health.checks import HealthState
 from clusters.health.selectors import node_health
 from clusters.models import Cluster, Node
 from clusters.node_capacity import node_usage_of
@@ -127,8 +128,9 @@ def take_undo(request: Any, node: Node | None = None) -> dict[str, Any] | None:
 
 def _reason_of(node: Node) -> str:
     """Return why the node is out of service, without the address that the drain added."""
-    if why := str(node_health(node)["why"]):
-        return why
+    health = node_health(node)
+    if HealthState(health["state"]).is_out:
+        return str(health["why"])
     return str(node.note).rpartition(" (")[0] or str(node.note) or "resumed by mistake"
 
 

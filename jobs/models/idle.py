@@ -10,11 +10,6 @@ from portal.core import clock
 from workspaces.tenancy.models import TenantModel
 
 
-def default_exempt() -> list[str]:
-    """Return the labels that exempt a job unless an operator says otherwise."""
-    return ["kind=session", "kind=debug"]
-
-
 class IdleRule(models.Model):
     """What happens to jobs of a pool whose GPUs are idle. Written by operators.
 
@@ -45,7 +40,7 @@ class IdleRule(models.Model):
     window = models.PositiveIntegerField(default=60)  # minutes
     action = models.CharField(max_length=8, choices=Action.choices, default=Action.WARN)
     grace = models.PositiveIntegerField(default=30)  # minutes
-    exempt = models.JSONField(default=default_exempt)
+    exempt = models.JSONField(default=list)
     spares_exec = models.BooleanField(default=True)
     changed_at = models.DateTimeField(default=clock.now)
     changed_by = models.CharField(max_length=254)

@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 RULE = Actor(user_id=None, email="idle rule", name="Idle rule", is_operator=True)
 COVERED = 0.8  # share of the window for which there must be values
 MOST_KEPT = 72.0  # hours
+EXEMPT = ("kind=session", "kind=debug")  # labels, of a new rule
 PRIORITY_LOWERED = "low"
 _RANGES = {"threshold": (1, 50), "window": (10, 1440), "grace": (5, 1440), "watts": (1, 2000)}
 _FIELDS = (
@@ -74,6 +75,7 @@ def measures(rule: IdleRule) -> list[Measure]:
 def apply_idle_rules() -> None:
     """Apply every enabled rule. A rule that fails is logged, and stops no other."""
     with platform_scope("rules of pools apply to jobs of every organization"):
+        IdleCase.objects.filter(job__state__gte=State.SUCCEEDED).delete()
         for rule in IdleRule.objects.filter(is_enabled=True).select_related("pool"):
             try:
                 _apply(rule)
@@ -96,8 +98,7 @@ def _apply(rule: IdleRule) -> None:
 def _escalate(rule: IdleRule, one: Idle) -> None:
     """Warn once; act when the time has come. A job kept meanwhile is left alone."""
     job = one.job
-    IdleCase.objects.get_or_create(job=job, defaults={"org_id": job.org_id})
-    case = IdleCase.objects.select_for_update().get(job=job)
+    case = _locked_case(job)
     now = clock.now()
     if _is_kept(case) or case.acted_at:
         return
@@ -118,6 +119,11 @@ def _escalate(rule: IdleRule, one: Idle) -> None:
     else:
         _record("idle_lowered", rule, one)
         change_job(actor=RULE, job=job, priority=PRIORITY_LOWERED)
+
+
+def _locked_case(job: Job) -> IdleCase:
+    IdleCase.objects.get_or_create(job=job, defaults={"org_id": job.org_id})
+    return IdleCase.objects.select_for_update().get(job=job)  # type: ignore[no-any-return]
 
 
 @transaction.atomic
@@ -255,18 +261,14 @@ def keep_job(*, actor: Actor, job: Job, hours: float) -> datetime:
     authorize_change(actor, job, Permission.JOBS_CANCEL)
     if not 0 < hours <= MOST_KEPT:
         raise InvalidInput.at("hours", Message("must be at most {n}", n=f"{MOST_KEPT:g}"))
-    row = Job.objects.select_for_update().get(id=job.id)
+    case = _locked_case(job)  # as the rule does before it acts
+    row = Job.objects.get(id=job.id)
     if State(row.state).is_final or row.cancel_asked_at:
         raise Conflict(Message("#{number} has ended or is ending.", number=row.number))
     until = clock.after(hours * 3600)
-    given = {
-        "keep_until": until,
-        "kept_by": actor.email,
-        "warned_at": None,
-        "acts_at": None,
-        "acted_at": None,
-    }
-    IdleCase.objects.update_or_create(job=row, defaults={"org_id": row.org_id, **given})
+    case.keep_until, case.kept_by = until, actor.email
+    case.warned_at = case.acts_at = case.acted_at = None
+    case.save()
     data = {"number": row.number, "hours": hours, "after": {"keep_until": until.isoformat()}}
     record(EventRecord("job.idle_kept", row.org_id, "job", row.id, actor.email, data))
     return until
@@ -279,12 +281,20 @@ def idle_case(job: Job) -> IdleCase | None:
     return IdleCase.objects.filter(job=job).first()
 
 
+def new_rule(pool: Pool) -> IdleRule:
+    """Return a rule with the defaults, not saved."""
+    return IdleRule(pool=pool, exempt=[*EXEMPT])
+
+
 @transaction.atomic
 def set_idle_rule(*, actor: Actor, pool: Pool, **given: Any) -> IdleRule:
-    """Create or change the rule of a pool; omitted fields stay. Raises InvalidInput, NotPermitted."""
+    """Create or change the rule of a pool; omitted fields stay. Warnings begin anew.
+
+    Raises InvalidInput, NotPermitted.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     Pool.objects.select_for_update().get(id=pool.id)
-    rule = IdleRule.objects.filter(pool=pool).first() or IdleRule(pool=pool)
+    rule = IdleRule.objects.filter(pool=pool).first() or new_rule(pool)
     before = {name: getattr(rule, name) for name in _FIELDS} if rule.pk else {}
     for name, value in given.items():
         setattr(rule, name, _checked(name, value))
@@ -292,6 +302,7 @@ def set_idle_rule(*, actor: Actor, pool: Pool, **given: Any) -> IdleRule:
         raise InvalidInput.at("watts", Message("is required to measure power"))
     rule.changed_at, rule.changed_by = clock.now(), actor.email
     rule.save()
+    _forget_warnings(pool)
     after = {name: getattr(rule, name) for name in _FIELDS}
     data = {"name": pool.name, **changes(before, after)}
     record(EventRecord("pool.idle_rule_changed", None, "pool", pool.id, actor.email, data))
@@ -306,10 +317,14 @@ def delete_idle_rule(*, actor: Actor, pool: Pool) -> None:
     if rule is not None:
         before = {name: getattr(rule, name) for name in _FIELDS}
         rule.delete()
-        with platform_scope("warnings to jobs of every organization end with the rule"):
-            IdleCase.objects.filter(job__pool=pool, acted_at=None, keep_until=None).delete()
+        _forget_warnings(pool)
         data = {"name": pool.name, "before": before}
         record(EventRecord("pool.idle_rule_deleted", None, "pool", pool.id, actor.email, data))
+
+
+def _forget_warnings(pool: Pool) -> None:
+    with platform_scope("warnings to jobs of every organization end with the rule"):
+        IdleCase.objects.filter(job__pool=pool, acted_at=None).update(warned_at=None, acts_at=None)
 
 
 def would_stop(actor: Actor, pool: Pool) -> list[dict[str, Any]]:

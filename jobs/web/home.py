@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 
 from jobs import dashboard, selectors, services
 from jobs.first_steps import guide_for
+from jobs.pricing import cost_of_month
 from jobs.utilization.idle import idle_jobs, notify_owner
 from jobs.utilization.selectors import gpu_time_of
 from jobs.web.views import may_submit
@@ -58,6 +59,7 @@ def home(request: Any) -> HttpResponse:
             "utilization": _utilization(gpu_time),
             "allocated": dashboard.allocated_gpus(actor),
             "gpu_hours": _gpu_hours(actor, quotas, teams),
+            "cost": cost_of_month(actor),
             "queued_count": queued_count,
             "stats": dashboard.job_stats(actor),
             "attention": dashboard.attention(actor),

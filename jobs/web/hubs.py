@@ -119,6 +119,7 @@ def team(request: Any, team: str) -> HttpResponse:
             "may_rule": actor.may(P.QUOTAS_WRITE),
             "candidates": selectors.candidates_for(row),
             "may_see_jobs": may_see_jobs,
+            "may_notify": actor.may(P.JOBS_ADMIN, row.id),
             "numbers": _numbers(request, jobs, row.id),
             "jobs": _rows(jobs.filter(state__lt=State.SUCCEEDED), "-state"),
             "days": _use(request, team_id=row.id)

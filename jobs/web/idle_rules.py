@@ -53,7 +53,7 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
             ],
             "pool": row,
             "rule": rule,
-            "shown": rule or IdleRule(pool=row),
+            "shown": rule or service.new_rule(row),
             "typed": request.POST if faults else {},
             "faults": faults,
             "may_write": may_write,

@@ -33,6 +33,7 @@ DETAILED = 60  # nodes with a week of measurements; others of a large fleet have
 FEW = 300.0  # seconds
 AT_A_TIME = 250  # nodes that are measured in one round: those of a large fleet take turns
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
+WORN = ("dgx-07", "3")  # a GPU with a replaced memory row, for the health of its node
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -148,6 +149,8 @@ def _node_points(
         ("memory.total", float(node.memory), "bytes"),
     )
     at_ms = round(at * 1000)
+    if node.name == WORN[0]:
+        points.append(series.Point("gpu.rows.pending", {"gpu": WORN[1]}, at_ms, 1.0, unit="ratio"))
     return points + [series.Point(n, {}, at_ms, v, unit=unit) for n, v, unit in values]
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from django.urls import Resolver404, resolve
+
 from clusters.models import Node, PoolRequest
 from jobs.models import Job
 from jobs.utilization.idle_rules import RULE
@@ -319,23 +321,23 @@ def _pool_ending(event: Event) -> Iterable[Notice]:
 
 
 def _budget(event: Event) -> Iterable[Notice]:
-    """`budget.threshold_reached`: data may have team (id or slug), percent, name, url."""
+    """Data of `budget.threshold_reached` has percent, and the slug of the team if it has one."""
     org = _org(event)
     if org is None:
         return
     team = _team(org, event.data)
-    percent = event.data.get("percent", event.data.get("threshold", "?"))
+    percent = event.data.get("percent", "?")
     name = team.name if team else org.name
     users = {user.id: user for user in people_who_may(P.BILLING_READ, org.id)}
     if team:
         users |= {user.id: user for user in people_who_may(P.JOBS_ADMIN, org.id, team.id)}
-    path = str(event.data.get("url") or event.data.get("path") or "")
+    path = f"/{org.slug}/usage"
     yield Notice(
         "budget",
         org.id,
         list(users.values()),
         Message("{name} has used {percent}% of its budget", name=name, percent=percent),
-        path if path.startswith("/") and not path.startswith("//") else f"/{org.slug}/",
+        path if _is_page(path) else f"/{org.slug}/",
         Message(""),
         "",
         team.id if team else None,
@@ -343,13 +345,16 @@ def _budget(event: Event) -> Iterable[Notice]:
 
 
 def _team(org: Organization, data: Mapping[str, object]) -> Team | None:
-    rows = Team.objects.filter(org_id=org.id)
-    if slug := data.get("team"):
-        return rows.filter(slug=str(slug)).first()
+    slug = data.get("team")
+    return Team.objects.filter(org_id=org.id, slug=str(slug)).first() if slug else None
+
+
+def _is_page(path: str) -> bool:
     try:
-        return rows.filter(id=UUID(str(data.get("team_id", "")))).first()
-    except ValueError:
-        return None
+        resolve(path)
+    except Resolver404:
+        return False
+    return True
 
 
 def _quota_nearly_used(event: Event) -> Iterable[Notice]:
@@ -401,9 +406,11 @@ def _node_unhealthy(event: Event) -> Iterable[Notice]:
     after = event.data.get("after")
     state = after.get("state") if isinstance(after, dict) else event.data.get("state")
     if node and state != "healthy":
-        why = str(event.data.get("why") or event.data.get("reason") or "")
+        check = str(event.data.get("check") or event.data.get("why") or "")
+        gpu = event.data.get("gpu")
+        where = f"GPU {gpu}" if gpu not in (None, "") else ""
         title = Message("{node} is unhealthy: {state}", node=node.name, state=state or "?")
-        yield _of_node(node, title, Message.joined("", [why]))
+        yield _of_node(node, title, Message.joined(" · ", (check, where)))
 
 
 def _of_node(node: Node, title: Message, body: Message) -> Notice:
@@ -415,6 +422,13 @@ def _cluster_silent(event: Event) -> Iterable[Notice]:
     name = str(event.data.get("name", ""))
     title = Message("Cluster {name} does not respond", name=name)
     body = Message.joined("", [str(event.data.get("said", ""))])
+    yield Notice("gpu_unhealthy", None, operators(), title, f"/platform/clusters/{name}", body)
+
+
+def _health_stopped(event: Event) -> Iterable[Notice]:
+    name = str(event.data.get("name", ""))
+    title = Message("Health rules of cluster {name} have stopped acting", name=name)
+    body = Message("Too many nodes failed at once. Check whether it is a false alarm.")
     yield Notice("gpu_unhealthy", None, operators(), title, f"/platform/clusters/{name}", body)
 
 
@@ -467,5 +481,6 @@ MAPPERS: Mapping[str, Mapper] = {
     "node.health_changed": _node_unhealthy,
     "node.quarantined": _node_unhealthy,
     "cluster.silent": _cluster_silent,
+    "cluster.health_stopped": _health_stopped,
     "notification_channel.disabled": _channel_disabled,
 }

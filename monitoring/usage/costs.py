@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Sum
 
 from jobs.job_specs import request_of
-from jobs.models import Attempt
+from jobs.models import Attempt, Job
 from monitoring.usage.amounts import at_ms, by_day, day_of, hours_of, money, rounded, start_of
 from monitoring.usage.models import LedgerLine, UsageDay
 from monitoring.usage.services.ledger import GpuClasses, Run, resources_of, runs_of
@@ -23,6 +23,7 @@ from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.models import Team
 
+MOST_ATTEMPTS = 500
 Used = tuple[UUID, str, date, int]  # team, resource class, day, quantity
 
 
@@ -74,18 +75,33 @@ def _accrued(rows: Any) -> set[tuple[UUID, date]]:
 
 
 def cost_of_jobs(job_ids: Collection[UUID]) -> tuple[Decimal | None, str]:
-    """Return what jobs of one organization cost until now, with the currency; None without prices."""
-    rows = Attempt.objects.filter(job_id__in=list(job_ids), started_at__isnull=False)
-    runs = list(runs_of(rows, GpuClasses(), clock.now_ms()))
-    if not runs:
+    """Return what jobs of one organization cost until now, with the currency; None without prices.
+
+    Many attempts are read from the ledger, which is two minutes behind.
+    """
+    job = Job.objects.filter(id__in=list(job_ids)).only("org_id").first()
+    if job is None:
         return None, ""
-    account = account_of(runs[0].org_id)
-    prices = PriceList(account.currency, account.org_id)
-    costs = cost_of(_used_by(runs), prices)
+    account = account_of(job.org_id)
+    prices = PriceList(account.currency, job.org_id)
+    if prices.is_empty:
+        return None, ""
+    rows = Attempt.objects.filter(job_id__in=list(job_ids), started_at__isnull=False)
+    used: list[Used] = []
+    if rows.count() > MOST_ATTEMPTS:
+        active = rows.filter(state__lt=State.SUCCEEDED)
+        lines = LedgerLine.objects.filter(job_id__in=list(job_ids)).exclude(
+            source__in=active.order_by().values("id")
+        )
+        sums = lines.order_by().values_list("team_id", "resource", "day").annotate(Sum("quantity"))
+        used = [(team, resource, day, int(n)) for team, resource, day, n in sums]
+        rows = active
+    used += _used_by(runs_of(rows, GpuClasses(), clock.now_ms()))
+    costs = cost_of(used, prices)
     return (sum(costs.values(), Decimal()) if costs else None), account.currency
 
 
-def _used_by(runs: Iterable[Run]) -> Iterable[Used]:
+def _used_by(runs: Iterable[Run]) -> Iterator[Used]:
     for run in runs:
         for day, start, end in by_day(run.start, run.end):
             for resource, units in run.resources.items():

@@ -93,7 +93,9 @@ def focus_row(document: Document, line: dict[str, Any]) -> dict[str, Any]:
         "BillingPeriodStart": period[0],
         "BillingPeriodEnd": period[1],
         "CapacityReservationStatus": {"reservation": "Unused"}.get(line["kind"], ""),
-        "CapacityReservationId": "pool" if line["kind"] == "reservation" else "",
+        "CapacityReservationId": f"{line['team']}:{line['resource']}"
+        if line["kind"] == "reservation"
+        else "",
         "ChargeCategory": line["category"],
         "ChargeClass": line["class"],
         "ChargeDescription": line["note"]

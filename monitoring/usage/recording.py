@@ -75,15 +75,20 @@ def record_hours(since: datetime | None = None) -> None:
     for day in sorted(changed):
         _add_up_day(midnight(day))
     if changed:
-        through = at_ms(start - HOUR_MS)
-        Progress.objects.update_or_create(name=NAME, defaults={"through": through})
+        Progress.objects.update_or_create(name=NAME, defaults={"through": at_ms(end)})
+
+
+def recorded_until() -> int:
+    """Return the end of the last period that is in the rollups, in Unix milliseconds."""
+    through = Progress.objects.filter(name=NAME).values_list("through", flat=True).first()
+    return ms_of(through) if through else clock.now_ms()
 
 
 def _next_hour() -> int:
     """Return the hour before the last one: that may be incomplete, and samples arrive late."""
     row = Progress.objects.filter(name=NAME).first()
     if row and row.through:
-        return ms_of(row.through) - HOUR_MS
+        return (ms_of(row.through) - 1) // HOUR_MS * HOUR_MS - HOUR_MS
     first: datetime | None = Attempt.objects.aggregate(at=Min("started_at"))["at"]
     return ms_of(max(first or clock.now(), clock.now() - BACKFILL))
 

@@ -165,6 +165,25 @@ def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Candidates, list[AppliedL
     return Candidates(nodes, [one.cap for one in limits]), limits
 
 
+def _reserved(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason | None:
+    """Explain a job for which only reserved nodes have room."""
+    usable = _usable(job, snapshot.nodes)
+    kept = [node for node in usable if node.is_reserved]
+    rest = Candidates([capacity_of(node) for node in usable if not node.is_reserved])
+    if not kept or rest.admits(job.need):
+        return None
+    return replace(
+        plain,
+        wait=Wait.RESERVED,
+        text=Message(
+            "The nodes of partition {name} with room for it are reserved for others.",
+            name=job.row.partition,
+        ),
+        advice=Message("It starts when the reservation ends, or sooner in another pool."),
+        facts={**plain.facts, "reserved_nodes": len(kept)},
+    )
+
+
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
     """Return the nodes of its partitions with the requested features.
 
@@ -240,6 +259,8 @@ def _by_capacity(
     """
     seen = Candidates(scene.nodes).judge(job.need)
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
+        if reserved := _reserved(plain, job, snapshot):
+            return reserved
         return (
             replace(plain, facts={**plain.facts, **explanations.room(scene, job.need)})
             if plain.wait == Wait.CAPACITY

@@ -104,6 +104,7 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         is_ready=not is_dead,
         note=note or ("" if gpus else Message("Slurm has no GPUs configured on this node (GRES).")),
         is_drained=is_drained,
+        is_reserved="RESERVED" in states,
         partitions=tuple(
             name for name in _known(str(row.get("Partitions", ""))).split(",") if name
         ),

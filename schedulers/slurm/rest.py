@@ -231,6 +231,10 @@ class RestClient:
         raise _no_reservations()
 
     def reconfigure(self) -> None:
+        if self._minor < 40:
+            raise Rejected(
+                Message("This slurmrestd (v0.0.{n}) cannot make Slurm reconfigure.", n=self._minor)
+            )
         self._asked("GET", f"{self._slurm}/reconfigure")
 
     def version(self) -> str:

@@ -7,6 +7,7 @@ import { parsed } from "./swap.js";
 import { say } from "./words.js";
 
 const HEIGHT = 220;
+const HALF_DAY = 43_200; // seconds: room for the first and the last bar
 const AGAIN = 5 * 60_000;
 const plots = new Map();
 
@@ -39,6 +40,7 @@ function draw(place) {
   };
   const values = data.series.map((one) => one.values);
   const last = Math.max(0, values[0]?.findLastIndex((value) => value !== null) ?? 0);
+  const hasBars = data.series.some((one) => one.kind === "bars");
   plots.get(place)?.destroy();
   plots.set(
     place,
@@ -46,7 +48,10 @@ function draw(place) {
       {
         width: place.clientWidth,
         height: HEIGHT,
-        scales: { y: { range: (_, __, top) => [0, (top || 1) * 1.08] } },
+        scales: {
+          ...(hasBars ? { x: { range: (_, a, b) => [a - HALF_DAY, b + HALF_DAY] } } : {}),
+          y: { range: (_, __, top) => [0, (top || 1) * 1.08] },
+        },
         axes: [
           { ...axis, values: (_, ticks, __, ___, step) => clock(ticks, step) },
           { ...axis, size: 56 },

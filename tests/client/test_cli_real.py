@@ -76,6 +76,17 @@ LEAVES = {
     "statement list": [],
     "statement show": ["2025-12"],
     "statement download": ["2025-12", "--as", "csv"],
+    "job keep": ["{running}", "2h"],
+    "notifications list": ["--unread"],
+    "notifications read": [],
+    "notifications settings": ["--on", "job_succeeded.email", "--quiet-hours", "22:00-07:00"],
+    "notification-channel list": [],
+    "notification-channel add": ["slack", "https://hooks.example.org/x", "--for-team", "default"],
+    "notification-channel change": ["{channel}", "--disable"],
+    "notification-channel test": ["{channel}"],
+    "notification-channel log": ["{channel}"],
+    "notification-channel redeliver": ["{channel}", "{delivery}"],
+    "notification-channel delete": ["{channel}"],
     "tensorboard sync": ["--once"],  # refused: it works in a job only
     "experiment create": ["digits"],
     "experiment list": [],
@@ -175,6 +186,8 @@ LEAVES = {
     "pool list": [],
     "pool create": ["all", "local", "--open"],
     "pool grant": ["all", "default"],
+    "pool idle-rule": ["all", "--window", "30"],
+    "pool idle-jobs": ["all"],
     "pool revoke": ["all", "default"],
     "pool request": ["default", "--gpus", "mig-1g.10gb:2", "--until", "2030-01-01"],
     "pool requests": [],
@@ -360,6 +373,10 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         point = {"name": "loss", "value": 0.3, "step": 1, "at": 1_700_000_000_000}
         client.runs.log(run, [point])
         client.runs.upload(run, "model/weights.bin", shell.folder / "job.yaml")
+        channels = client.notification_channels
+        channel = channels.create("webhook", "https://127.0.0.1/refused")["id"]
+        delivery = channels.test(channel)["id"]
+        wait_until(lambda: channels.get(channel)["deliveries"][0]["tries"], "a try", 30)
         client.models.create("default/digits", description="Handwritten digits.")
         pool_request = client.pools.request("default", "mig-1g.10gb", 1, "2030-01-01T00:00:00Z")
     return {
@@ -370,6 +387,8 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         "ended": ended,
         "waiting": waiting,
         "spare": shell.submit("sleep 600"),
+        "channel": channel,
+        "delivery": delivery,
         "token": token,
         "invitation": invitation,
         "node": node,

@@ -186,7 +186,9 @@ def test_model_goes_from_upload_to_download(begin: Callable, sdk: Client, tmp_pa
     # Random bytes could begin as a pickle does, which nobody may approve
     (source / "weights #1.bin").write_bytes(b"weights" + os.urandom((3 << 20) - 7))
     (source / "code" / "empty.py").write_bytes(b"")
-    assert "version 1" in muster("model", "upload", "digits", "source", "--alias", "champion")
+    assert "version 1" in muster(
+        "model", "upload", "default/digits", "source", "--alias", "champion"
+    )
     assert muster("model", "list", "-q").splitlines()[0].endswith("/digits")
     assert "@champion" in muster("model", "show", "digits")
     muster("model", "download", "digits@champion", "--to", "copy")

@@ -200,6 +200,15 @@ def test_node_that_an_operator_drained_stays_drained(fleet, drainable, dot):
     assert Node.objects.get(name="n0").is_drained
 
 
+def test_operator_who_drains_a_drained_node_keeps_it(fleet, drainable, dot):
+    judge(fleet, 0, ("n0",), ecc())
+    node = Node.objects.select_related("cluster").get(name="n0")
+    drain.drain_node(actor=dot, node=node, why="fan as well")
+    judge(fleet, 1, ("n0",), ecc(0.0))
+    judge(fleet, 12, ("n0",), ecc(0.0))
+    assert state() == "healthy" and Node.objects.get(name="n0").is_drained
+
+
 def test_resume_at_the_scheduler_overrides_the_rule(fleet, drainable):
     judge(fleet, 0, ("n0",), ecc())
     Node.objects.filter(name="n0").update(is_drained=False)  # scontrol, seen by the inventory
@@ -233,7 +242,7 @@ def test_devices_are_compared_with_most_of_their_model(fleet):
     assert texts == {
         "n1": "GPU 0: 17 of 18 NVLinks are up",
         "n2": "driver 560.1; most nodes with this GPU have 570.1",
-        "n3": "1 GPUs respond; 2 are expected",
+        "n3": "1 of 2 expected GPUs respond",
     }
 
 

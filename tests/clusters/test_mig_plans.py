@@ -7,7 +7,17 @@ from typing import Any, ClassVar
 
 import pytest
 
-from clusters.models import Cluster, Device, MigPlan, MigPlanNode, MigSettings, Node
+from clusters.models import (
+    Cluster,
+    Device,
+    Gpu,
+    MigPlan,
+    MigPlanNode,
+    MigSettings,
+    Node,
+    NodeHealth,
+)
+from clusters.representations import cluster_rows
 from clusters.services import mig_plans as service
 from clusters.services.mig_progress import advance_plans, work_for
 from monitoring.metrics.ingest import ingest
@@ -449,3 +459,40 @@ def test_api_plans_applies_and_reports(story, drainable):
     assert api.get(at).json()["state"] == "done"
     assert api.get("/api/v1/mig/plans").json()["items"][0]["id"] == made["id"]
     assert MigPlanNode.objects.get().state == "done"
+
+
+def test_node_that_health_wants_drained_is_left_to_the_rule(dot, drainable):
+    site = Site("drainable", nodes=1, gpus=1)
+    allow(dot, site)
+    plan = apply(dot, draft(dot, site, wish={"1g.10gb": 7}))
+    site.turn(2)
+    NodeHealth.objects.create(node=Node.objects.get(), state="draining")
+    site.turn(3)
+    assert site.states(plan) == ["done"] and layouts() == [["1g.10gb"] * 7]
+    assert Node.objects.get().is_drained and NodeHealth.objects.get().is_drained_by_rule
+
+
+def test_shares_are_counted_apart_from_gpus(story, drainable):
+    cluster = Cluster.objects.create(name="big", backend="drainable", config={"url": "u"})
+    node = Node.objects.create(
+        cluster=cluster, name="n0", cpus=8000, memory=64 * GIB, used_shares=5
+    )
+    for index in range(4):
+        Gpu.objects.create(
+            node=node, index=index, uuid=f"g{index}", model="H100", type="h100", memory=80 * GIB
+        )
+    Gpu.objects.create(
+        node=node, index=4, uuid="s", model="H100", type="h100.shared", memory=0, shares=16
+    )
+    api = story.api(story.ben)
+    rows = {r["type"]: r for r in api.get("/api/v1/orgs/atlas/capacity").json()["items"]}
+    assert (rows["h100"]["total"], rows["h100"]["free"]) == (4, 2)
+    shares = rows["h100.shared"]
+    assert (shares["total"], shares["free"], shares["is_share"]) == (16, 11, True)
+    assert cluster_rows()[0]["gpus"]["total"] == 4
+    offers = api.get("/api/v1/orgs/atlas/jobs/options?team=vision").json()["gpu_types"]
+    notes = {offer["type"]: offer["note"] for offer in offers}
+    assert notes["h100"] == "" and "aren't isolated" in notes["h100.shared"]
+    page = story.client(story.ben).get("/atlas/capacity").content.decode()
+    assert "h100.shared" in page and "memory" in page and "shares" in page
+    assert "isolated" in page

@@ -194,7 +194,8 @@ def test_api_returns_free_capacity_of_a_pool(story, big):
     assert data["gpus"] == {
         "total": 2,
         "used": 1,
+        "reserved": 0,
         "free": 1,
-        "types": {"h100": {"total": 2, "used": 1, "free": 1}},
+        "types": {"h100": {"total": 2, "used": 1, "reserved": 0, "free": 1}},
     }
     assert data["nodes"] == {"total": 2, "ready": 2, "drained": 0, "down": 0}

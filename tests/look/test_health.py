@@ -71,7 +71,7 @@ def test_operator_returns_and_quarantines_a_node(page: Page, demo: Portal) -> No
     page.goto(f"{demo.url}/platform/nodes/{NODES[page.viewport_size['width']]}")
     panel = page.locator("#health")
     expect(panel).to_contain_text("XID 79 (GPU has fallen off the bus)")
-    expect(panel).to_contain_text("Reboot the node")
+    expect(page.locator(".note.bad")).to_contain_text("Reboot the node")
     page.get_by_role("button", name="Return to service").click()
     page.get_by_role("dialog").get_by_role("button", name="Return node").click()
     expect(page.locator(".undo")).to_contain_text("back in service")

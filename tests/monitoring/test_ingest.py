@@ -30,7 +30,7 @@ def owner(db) -> str:
 
 
 def send(*samples: object) -> int:
-    return ingest({"node": "n0", "at": clock.now_ms(), "samples": list(samples)})
+    return ingest({"node": "n0", "at": clock.now_ms(), "samples": list(samples)})["accepted"]
 
 
 def sample(**more: object) -> dict[str, object]:

@@ -14,6 +14,8 @@ from typing import Any
 import orjson
 from aiosmtpd.controller import Controller
 
+from tests.rig.processes import free_port
+
 
 class Receiver:
     """An HTTP server that keeps requests: (path, headers, JSON body).
@@ -85,12 +87,12 @@ class Mailbox:
 def mailbox(settings: Any) -> Iterator[Mailbox]:
     """Run a mail server, and let Django's settings name it."""
     made = Mailbox()
-    controller = Controller(made, hostname="127.0.0.1", port=0)
+    port = free_port()
+    controller = Controller(made, hostname="127.0.0.1", port=port)
     controller.start()
-    assert controller.server is not None
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_USE_TLS = "127.0.0.1", False
-    settings.EMAIL_PORT = controller.server.sockets[0].getsockname()[1]
+    settings.EMAIL_PORT = port
     try:
         yield made
     finally:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from schedulers import backends
-from schedulers.contract import Backend, Capability, Rejected
+from schedulers import backends, capabilities_of
+from schedulers.contract import Backend, Capability, Rejected, ReservationRequest
 from schedulers.states import Reason, State
 from tests.schedulers.conftest import MAKERS, backend_of
 
@@ -318,6 +320,31 @@ def test_forget_removes_finished_attempts_only(stage):
     stage.backend.forget(running)
     assert stage.backend.find(done) is None
     assert stage.backend.find(running) is not None
+
+
+def test_reservation_is_made_once_used_changed_and_ended(stage):
+    if Capability.RESERVATIONS not in capabilities_of(stage.kind.name, lambda: stage.options):
+        pytest.skip("it keeps nothing for single teams")
+    nodes = tuple(node.name for node in stage.backend.inventory())
+    prefix, end = f"muster-{uuid4().hex[:8]}-", datetime.now(UTC) + timedelta(days=1)
+    first = ReservationRequest(f"{prefix}1", "h100", 1, end, nodes[:1], "atlas", "vision")
+    assert first.name in stage.backend.plan_reservation(first)
+    try:
+        for _ in range(2):
+            stage.backend.reserve(first)
+        [seen] = stage.again().reservations(prefix)
+        assert (seen.name, seen.nodes) == (first.name, nodes[:1])
+        assert stage.run("true", reservation=first.name)[0].reason == Reason.COMPLETED
+        stage.backend.reserve(replace(first, nodes=nodes[-1:], ends_at=end + timedelta(days=1)))
+        [seen] = stage.backend.reservations(prefix)
+        assert seen.nodes == nodes[-1:]
+        assert seen.ends_at is None or seen.ends_at > end
+    finally:
+        for _ in range(2):
+            stage.backend.unreserve(first.name)
+    assert stage.backend.reservations(prefix) == []
+    with pytest.raises(Rejected):
+        stage.backend.reserve(replace(first, nodes=("no-such-node",)))
 
 
 def test_render_shows_script_and_masks_secrets(stage):

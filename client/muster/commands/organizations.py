@@ -171,9 +171,19 @@ def remove_member(session: Session, email: Email) -> None:
 
 
 @nodes.command("list")
-def list_nodes(session: Session) -> None:
-    """List nodes with their state and resources in use."""
-    found: Json = {"items": session.client.nodes.list(), "next": None}
+def list_nodes(
+    session: Session,
+    health: Annotated[
+        str,
+        Option(
+            "--health",
+            metavar="STATE",
+            help="Only these: unhealthy, quarantined, draining, warning or healthy.",
+        ),
+    ] = "",
+) -> None:
+    """List nodes with their state, health and resources in use."""
+    found: Json = {"items": session.client.nodes.list(health), "next": None}
     rows = (
         [
             n["name"],

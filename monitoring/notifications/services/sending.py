@@ -20,6 +20,7 @@ import orjson
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.db import transaction
+from django.db.models import Min
 from django.utils import translation
 
 from monitoring.notifications.channels import mail
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 State = Delivery.State
 BATCH = 200  # messages per round
 IN_ONE_MAIL = 100
+CHANNELS = 64  # in one round
 AT_ONCE = 8  # requests to different channels
 LONGEST_PAUSE = 1800.0  # seconds
 GIVE_UP = timedelta(days=3)  # of a message to a channel; mail is never given up
@@ -166,18 +168,18 @@ def _next_messages() -> list[Delivery]:
 
     Tests go also to channels that are disabled or have a pause.
     """
-    now, found = clock.now(), dict[Any, Delivery]()
-    rows = (
-        Delivery.objects.filter(channel__isnull=False, state=State.WAITING, due_at__lte=now)
-        .select_related("channel__user", "channel__team", "channel__org", "org")
-        .order_by("due_at", "id")
-    )
+    now = clock.now()
+    rows = Delivery.objects.filter(channel__isnull=False, state=State.WAITING, due_at__lte=now)
     ready = rows.filter(channel__disabled_at=None, channel__next_at__lte=now) | rows.filter(
         kind="test"
     )
-    for row in ready[:BATCH]:
-        found.setdefault(row.channel_id, row)
-    return list(found.values())
+    channels = ready.order_by().values("channel").annotate(first=Min("due_at")).order_by("first")
+    full = ready.select_related("channel__user", "channel__team", "channel__org", "org")
+    found = (
+        full.filter(channel=channel).order_by("due_at", "id").first()
+        for channel in channels.values_list("channel", flat=True)[:CHANNELS]
+    )
+    return [row for row in found if row is not None]
 
 
 def _prepared(row: Delivery) -> Callable[[], Outcome]:

@@ -62,8 +62,8 @@ def notification_channels(request: Any) -> HttpResponse:
             "kinds": [kind for kind in KINDS if _is_offered(request, kind, for_team=False)],
             "default_kinds": service.DEFAULT_KINDS,
             "faults": faults,
-            "typed": request.POST if faults else {"team": request.GET.get("team", "")},
-            "is_adding": bool(faults) or "team" in request.GET,
+            "typed": request.POST if faults else {"team": request.GET.get("of", "")},
+            "is_adding": bool(faults),
         },
     )
 

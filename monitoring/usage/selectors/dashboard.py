@@ -27,6 +27,7 @@ from monitoring.usage.models import (
     QueueHour,
     TeamGpuTime,
 )
+from monitoring.usage.recording import recorded_until
 from monitoring.usage.selectors.access import visible_teams
 from monitoring.usage.services.prices import DEFAULT_CURRENCY, PriceList, account_of
 from portal.core import clock
@@ -181,11 +182,12 @@ def gpu_times(asked: Asked) -> GpuTimes:
             sums[(int(row["hour"].timestamp()) - start) // width] = row
     known = max(sums, default=-1)
     first = min(sums, default=0)
+    until = recorded_until()
     curves: dict[str, list[float | None]] = {}
     for name, of in _CURVES.items():
         if name != "capacity" or is_fleet:
             curves[name] = [
-                round(sum(sums[at][part] for part in of) / _lasted(t, width), 3)
+                round(sum(sums[at][part] for part in of) / _lasted(t, width, until), 3)
                 if at in sums
                 else (0.0 if first <= at <= known and not is_fleet else None)
                 for at, t in enumerate(times)
@@ -203,9 +205,9 @@ _CURVES = {
 }
 
 
-def _lasted(start: int, width: int) -> int:
-    """Return the milliseconds of a period that are over."""
-    return max(min(clock.now_ms() - start * 1000, width * 1000), 1)
+def _lasted(start: int, width: int, until: int) -> int:
+    """Return the milliseconds of a period that are recorded."""
+    return max(min(until - start * 1000, width * 1000), 1)
 
 
 def _rows(model: Any, asked: Asked) -> Any:

@@ -7,19 +7,23 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+from django.core.cache import cache
 from django.db.models import Sum
 
 from monitoring.usage import costs
-from monitoring.usage.amounts import hours_of, month_of, rounded, unit_of
+from monitoring.usage.amounts import hours_of, money, month_of, rounded, unit_of
 from monitoring.usage.models import Budget, Price, UsageDay
 from monitoring.usage.selectors.access import visible_teams
 from monitoring.usage.services.prices import PriceList, account_of
 from portal.core import clock
 from workspaces.access.actors import Actor
 from workspaces.models import Organization, Team
+
+KEPT_FOR = 120  # seconds
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,22 @@ def spending(
         [(day, money, hours) for day, (money, hours) in sorted(days.items())],
         sum((row["cost"] or Decimal() for row in rows), Decimal()),
     )
+
+
+def cost_of_month(actor: Actor) -> str:
+    """Return the cost of this month so far as text, at most two minutes old; "" without prices."""
+    if actor.org_id is None:
+        return ""
+    teams = visible_teams(actor)
+    whose = "all" if teams is None else "-".join(sorted(team.hex for team in teams))
+    key = f"month-cost:{actor.org_id}:{sha256(whose.encode()).hexdigest()[:32]}"
+    found: str | None = cache.get(key)
+    if found is None:
+        today = clock.now().date()
+        row = spending(actor, Organization.objects.get(id=actor.org_id), month_of(today), today)
+        found = money(row.total, row.currency) if row.has_prices else ""
+        cache.set(key, found, KEPT_FOR)
+    return found
 
 
 def _used(

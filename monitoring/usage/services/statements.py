@@ -75,8 +75,6 @@ def issue_statement(*, actor: Actor, org: Organization, month: date) -> Statemen
         Organization.objects.select_for_update().get(id=org.id)
         if Statement.objects.filter(org=org, month=month).exists():
             raise Conflict(Message("The statement of this month was issued already."))
-        if Statement.objects.filter(org=org, month__gt=month).exists():
-            raise Conflict(Message("The statement of a later month was issued already."))
         document = draft(org, month) | {
             "issued_at": clock.now().isoformat(),
             "issued_by": actor.email,
@@ -197,18 +195,14 @@ def _corrections(
     org: Organization, month: date, prices: PriceList, names: dict[UUID, Team]
 ) -> Iterator[dict[str, Any]]:
     """Yield the differences between what the ledger says now and what was billed for a month."""
-    issued = list(
-        Statement.objects.filter(org=org, month__lt=month, currency=prices.currency).order_by(
-            "-month"
-        )[:LOOK_BACK]
-    )
+    every = list(Statement.objects.filter(org=org, currency=prices.currency).order_by("-month"))
+    issued = [row for row in every if row.month < month][:LOOK_BACK]
     billed: dict[str, dict[Key, list[Any]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-    for row in issued:
+    for row in every:
         for line in row.document["lines"]:
             if line["category"] == "Usage":
-                cell = billed[line["month"]][
-                    Key(UUID(line["team_id"]), line["kind"], line["resource"])
-                ]
+                key = Key(UUID(line["team_id"]), line["kind"], line["resource"])
+                cell = billed[line["month"]][key]
                 cell[0] += line["quantity"]
                 cell[1] += Decimal(line["cost"])
     for row in reversed(issued):

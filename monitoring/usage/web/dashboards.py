@@ -231,13 +231,7 @@ def _statistics(request: Any, asked: Asked, base: str) -> HttpResponse:
                 for n in SIZES
                 if (cell := facts["waits"].get(str(n)))
             ],
-            "hours": _bars(
-                [
-                    (f"{hour:02d}", round(cell[1] / cell[0] / 60, 1) if cell[0] else 0)
-                    for hour in range(24)
-                    for cell in [facts["hours"].get(str(hour), [0, 0])]
-                ]
-            ),
+            "hours": _hours(facts["hours"]),
             "ended_url": _jobs_url(asked),
             "failed_url": _jobs_url(asked, state="failed"),
             "users": [
@@ -253,7 +247,7 @@ def _statistics(request: Any, asked: Asked, base: str) -> HttpResponse:
                 ]
             ),
             "unmeasured": facts["efficiency"].get("-", 0) / HOUR_MS,
-            "has_queue": any(queue["queued"]) or any(queue["running"]),
+            "has_queue": len(queue["times"]) > 1,
             "queue_chart": {
                 "times": queue["times"],
                 "series": [
@@ -298,6 +292,26 @@ def _jobs_url(asked: Asked, **more: str) -> str:
 def _bars(rows: list[tuple[str, float]]) -> list[dict[str, Any]]:
     top = max((value for _, value in rows), default=0) or 1
     return [{"label": label, "value": value, "share": value / top} for label, value in rows]
+
+
+def _hours(found: dict[str, list[int]]) -> list[dict[str, Any]]:
+    """Return the mean wait in minutes by hour, as columns of a drawing 240 wide and 60 high."""
+    means = [
+        cell[1] / cell[0] / 60 if cell[0] else 0.0
+        for hour in range(24)
+        for cell in [found.get(str(hour), [0, 0])]
+    ]
+    top = max(means) or 1.0
+    return [
+        {
+            "label": f"{hour:02d}:00",
+            "minutes": round(mean, 1),
+            "x": 10 * hour + 1,
+            "y": f"{60 - 60 * mean / top:.1f}",
+            "height": f"{60 * mean / top:.1f}",
+        }
+        for hour, mean in enumerate(means)
+    ]
 
 
 def _rates(found: dict[str, list[int]], names: dict[str, str]) -> list[dict[str, Any]]:

@@ -32,6 +32,12 @@ KINDS = {
 }
 
 
+def _resource_text(resource: str) -> str:
+    kind, _, model = resource.partition(".")
+    names = {"cpu": "CPU", "memory": Message("Memory"), "storage": Message("Storage"), "gpu": "GPU"}
+    return model.upper() or names.get(kind, kind)
+
+
 def crumbs(slug: str) -> list[tuple[Any, str]]:
     return [(Message("Usage"), f"/{slug}/usage")]
 
@@ -63,6 +69,7 @@ def cost(request: Any) -> HttpResponse:
                 row
                 | {
                     "kind_text": KINDS.get(row["kind"], row["kind"]),
+                    "resource_text": _resource_text(row["resource"]),
                     "cost_text": money(row["cost"], found.currency),
                 }
                 for row in found.rows
@@ -186,6 +193,7 @@ def statement(request: Any, month: str) -> HttpResponse:
                 line
                 | {
                     "kind_text": KINDS.get(line["kind"], line["kind"]),
+                    "resource_text": _resource_text(line["resource"]),
                     "cost_text": f"{Decimal(line['cost']):,}",
                     "discount_text": f"{Decimal(line['discount']):,}",
                     "hours_text": f"{Decimal(line['hours']):,.3f}",

@@ -96,6 +96,20 @@ def test_correction_is_a_line_of_the_next_statement(story, cluster, dot, priced)
     assert third.document["lines"] == []
 
 
+def test_month_issued_late_bills_nothing_twice(story, cluster, dot, priced):
+    september = ms_of(datetime(2026, 10, 1, tzinfo=UTC)) - 5 * HOUR
+    prices.set_price(
+        actor=dot, currency="USD", resource="gpu.h100", amount="3.5", starts_on=date(2026, 9, 1)
+    )
+    attempt = run(story, cluster, september, september + HOUR, gpu=1, cpu=0)
+    run(story, cluster, START, START + HOUR, gpu=1, cpu=0)
+    total = issue(dot, story, date(2026, 9, 1), IN_NOVEMBER).total
+    finish(attempt, september + 2 * HOUR)
+    for month in (NOVEMBER, OCTOBER, date(2026, 12, 1)):  # October was forgotten
+        total += issue(dot, story, month, datetime(2027, 1, 3, tzinfo=UTC)).total
+    assert total == Decimal("10.50")
+
+
 def test_price_of_each_day_discount_and_credit(story, cluster, dot, priced):
     prices.set_price(
         actor=dot,
@@ -193,6 +207,10 @@ def test_cost_of_a_job_so_far_and_to_be(story, cluster, dot, priced):
     attempt = run(story, cluster, START, gpu=2)
     with clock.frozen(at_ms(START + 30 * 60_000)), org_scope(story.atlas.id):
         assert cost_of_jobs([attempt.job_id]) == "3.50 USD"  # 3.505, half to even
+        ledger.update_ledger()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(costs, "MOST_ATTEMPTS", 0)  # as if there were many
+            assert cost_of_jobs([attempt.job_id]) == "3.50 USD"
         spec = parse_mapping(
             {
                 "run": "true",
