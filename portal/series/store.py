@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from math import isfinite, isnan, nan
 from statistics import fmean
 from typing import Any
@@ -257,7 +257,9 @@ def _downsample(series_id: int, before_ms: int, step_ms: int) -> None:
         for at, values in sorted(periods.items())
     ]
     Chunk.objects.filter(id__in=[c.pk for c in chunks]).delete()
-    Chunk.objects.bulk_create(packed_chunks(series_id, made, step_ms))
+    # By the calendar, so that a chunk does not keep points that are due to be deleted.
+    for _, some in groupby(made, key=lambda row: row[1] // (FULL * step_ms)):
+        Chunk.objects.bulk_create(packed_chunks(series_id, list(some), step_ms))
 
 
 def prune(before_ms: int, *, kept: Sequence[str] = ()) -> int:
