@@ -156,7 +156,7 @@ class StatementView(OrgView):
         document, row = statement_of(self.org, month_in(month))
         wanted = request.query_params.get("as", "")
         if wanted:
-            return asattachment(self.org, document, row, wanted)
+            return as_file(self.org, document, row, wanted)
         sealed = {"sha256": row.sha256, "is_intact": statements.is_intact(row)} if row else {}
         return Response(document | {"is_issued": row is not None} | sealed)
 
@@ -167,9 +167,7 @@ def statement_of(org: Any, month: date) -> tuple[dict[str, Any], Statement | Non
     return (row.document if row else statements.draft(org, month)), row
 
 
-def asattachment(
-    org: Any, document: dict[str, Any], row: Statement | None, wanted: str
-) -> HttpResponse:
+def as_file(org: Any, document: dict[str, Any], row: Statement | None, wanted: str) -> HttpResponse:
     """Return a statement as a file. Raises InvalidInput for an unknown format."""
     month, name = date.fromisoformat(document["month"]), document["number"]
     if wanted == "pdf":
