@@ -51,6 +51,7 @@ def test_slurm_shards_and_mps_are_classes_beside_the_gpus():
     )
     assert kinds(node) == [("h100", 0)] * 4 + [("h100.shared", 16), ("mps", 400)]
     assert (node.used_gpus, node.used_shares) == (1, 6)
+    assert slurm_node("gpu:2,shard:8", "shard:0 AllocTRES=cpu=1,gres/shard=3").used_shares == 3
     untyped = slurm_node("gpu:h100:2,shard:8", "gpu:h100:0,shard:3")
     assert kinds(untyped)[2:] == [("shared", 8)] and untyped.used_shares == 3
 
@@ -152,7 +153,9 @@ def test_job_runs_on_shards_of_a_real_slurm(wait_for):
         options = {"spool": str(place / "spool"), "user": slurm.user, "conf": str(slurm.conf)}
         stage = Stage(SlurmBackend, options, place, wait_for)
         assert kinds(stage.backend.inventory()[0]) == [("h100", 0)] * 2 + [("h100.shared", 8)]
-        key = stage.submit("echo $CUDA_VISIBLE_DEVICES; sleep 600", gpus=3, gpu_type="h100.shared").key
+        key = stage.submit(
+            "echo $CUDA_VISIBLE_DEVICES; sleep 600", gpus=3, gpu_type="h100.shared"
+        ).key
         stage.logged(key, b"\n", 20)
         wait_for(lambda: stage.backend.inventory()[0].used_shares == 3, 20)
         [node] = stage.backend.inventory()
