@@ -62,6 +62,7 @@ def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
                 "RealMemory": number_of(row.get("real_memory")),
                 "Gres": row.get("gres") or "",
                 "GresUsed": row.get("gres_used") or "",
+                "AllocTRES": row.get("tres_used") or "",
                 "State": "+".join(_states(row)),
                 "Reason": row.get("reason") or "",
                 "Partitions": _joined(row.get("partitions")),
@@ -112,7 +113,10 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         used_cpus=float(row.get("CPUAlloc", 0)),
         used_memory=int(float(row.get("AllocMem", 0))) * MIB,
         used_gpus=_used(str(row.get("GresUsed", ""))),
-        used_shares=_used_shares(str(row.get("GresUsed", ""))),
+        used_shares=max(
+            _used_shares(str(row.get("GresUsed", ""))),
+            _tracked_shares(str(row.get("AllocTRES", ""))),
+        ),
         arch=arch_name(_known(str(row.get("Arch", "")))),
     )
 
@@ -151,6 +155,11 @@ def _used_shares(gres: str) -> int:
         each = re.findall(r"(\d+)/\d+", detail)
         found += sum(map(int, each)) if each else int(count)
     return found
+
+
+def _tracked_shares(tres: str) -> int:
+    """Sum the shares in AllocTRES, which are there if AccountingStorageTRES has gres/shard."""
+    return sum(int(count) for _, count in re.findall(r"gres/(shard|mps)=(\d+)(?=,|$)", tres))
 
 
 def _used(gres: str) -> int:

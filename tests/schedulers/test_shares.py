@@ -51,6 +51,7 @@ def test_slurm_shards_and_mps_are_classes_beside_the_gpus():
     )
     assert kinds(node) == [("h100", 0)] * 4 + [("h100.shared", 16), ("mps", 400)]
     assert (node.used_gpus, node.used_shares) == (1, 6)
+    assert slurm_node("gpu:2,shard:8", "shard:0 AllocTRES=cpu=1,gres/shard=3").used_shares == 3
     untyped = slurm_node("gpu:h100:2,shard:8", "gpu:h100:0,shard:3")
     assert kinds(untyped)[2:] == [("shared", 8)] and untyped.used_shares == 3
 
