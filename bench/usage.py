@@ -38,13 +38,18 @@ def _measure() -> int:
     from django.test import Client
 
     from tests.story import create_story
+    from workspaces.models import User
     from workspaces.tenancy.scope import platform_scope
 
+    User.objects.update(
+        email="root@bench.example"
+    )  # of the set-up; the story has an Ada of its own
     story = create_story()
     with platform_scope("bench"):
         cluster = _fleet()
         _jobs(story, cluster, JOBS)
     rows = [_ledger()]
+    report(rows)
     with platform_scope("bench"):
         _rollups(story, cluster)
     for person, path in (
@@ -71,7 +76,7 @@ def _measure() -> int:
                 "30 days of 1,000,000 jobs, 200 teams, 40 pools, 16,000 GPUs; without a network",
             )
         )
-    report(rows)
+    report(rows[1:])
     return 0
 
 

@@ -13,6 +13,7 @@ from monitoring.nodes import jobs_of_all
 from portal.core.messages import Message
 from schedulers import mig
 from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 
 MOST_NODES = 100  # of a plan on its page
 State, Method = MigPlanNode.State, MigSettings.Method
@@ -81,7 +82,8 @@ def plan_state(plan: MigPlan) -> tuple[str, Message]:
 def node_rows(plan: MigPlan, actor: Actor, most: int = MOST_NODES) -> list[dict[str, Any]]:
     """Return the nodes of a plan in the order of names, with slots and running jobs."""
     rows = list(plan.nodes.select_related("node").order_by("node__name")[:most])
-    jobs = jobs_of_all(actor, {row.node.name for row in rows}) if rows else {}
+    may_see = bool(rows) and actor.may(Permission.CLUSTERS_READ)
+    jobs = jobs_of_all(actor, {row.node.name for row in rows}) if may_see else {}
     return [_node(row, jobs.get((plan.cluster_id, row.node.name), ()), plan) for row in rows]
 
 
@@ -141,6 +143,8 @@ def slots(model: str, layout: Stored, other: Stored, changed: str) -> dict[str, 
         for at in range(count)
         if at not in taken
     ]
+    for part in parts:
+        part["compute"], _, part["memory"] = part["profile"].partition(".")
     return {"slices": count, "parts": sorted([*parts, *free], key=lambda part: part["start"])}
 
 

@@ -304,7 +304,7 @@ class Gpus(_Resource):
 
     def list(self, **filters: str) -> builtins.list[Json]:
         """Return the physical GPUs. Filters: state, q, node, cluster, model."""
-        return list(self._client.items("gpus", **filters))
+        return list(self._client.items("gpus", None, **filters))
 
     def fleet(self, by: str = "model") -> builtins.list[Json]:
         """Return measurements of all GPUs by "model", "rack", "pool" or "cluster"."""

@@ -47,8 +47,8 @@ def health_rows(nodes: Iterable[UUID]) -> dict[UUID, dict[str, Any]]:
 
 
 def unhealthy_nodes() -> dict[UUID, dict[str, Any]]:
-    """Return the health of all unhealthy nodes, by node. One statement."""
-    rows = NodeHealth.objects.filter(node__is_gone=False, state__in=UNHEALTHY)
+    """Return the health of all unhealthy nodes, also of those that are gone, by node."""
+    rows = NodeHealth.objects.filter(state__in=UNHEALTHY)
     return {row.node_id: health_row(row) for row in rows}
 
 

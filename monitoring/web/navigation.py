@@ -20,7 +20,7 @@ ENTRIES = (
         35,
         "r",
     ),
-    Entry(Group.PLATFORM, _("GPU partitioning"), "mig-plans", "slices", P.CLUSTERS_READ, 32, "m"),
+    Entry(Group.PLATFORM, _("Partitioning"), "mig-plans", "slices", P.CLUSTERS_READ, 32, "m"),
     Entry(Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"),
     Entry(
         Group.PLATFORM,

@@ -90,7 +90,8 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
         return _act(request, row)
     actor, slug = request.actor, request.org.slug
     may_decide = actor.may(P.CLUSTERS_WRITE)
-    nodes = sorted(row.reservation.nodes.items(), key=_by_name) if row.reservation else []
+    kept = row.reservation.nodes if row.reservation else {}
+    nodes = sorted(kept, key=natural)
     return render(
         request,
         "monitoring/pool_request.html",
@@ -107,13 +108,10 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
             "hours": round((row.ends_at - row.starts_at).total_seconds() / 3600 * row.gpus),
             "today": clock.now().date().isoformat(),
             "kept_nodes": nodes[:SHOWN_NODES],
+            "kept_gpus": sum(kept.values()),
             "kept_more": max(len(nodes) - SHOWN_NODES, 0),
         },
     )
-
-
-def _by_name(node: tuple[str, int]) -> Any:
-    return natural(node[0])
 
 
 def _act(request: Any, row: PoolRequest) -> HttpResponse:

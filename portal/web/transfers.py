@@ -111,6 +111,19 @@ def content_type_of(name: str) -> str:
     return kind if kind in SAFE_TYPES else "application/octet-stream"
 
 
+def attachment(body: str | bytes, kind: str, name: str) -> HttpResponse:
+    """Return a response with a small file that was made for it, as a download."""
+    return HttpResponse(
+        body,
+        content_type=kind,
+        headers={
+            "Content-Disposition": content_disposition_header(True, name) or "attachment",
+            "Cache-Control": "private, no-cache",
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
 def send_file(request: HttpRequest, file: Download) -> HttpResponse | StreamingHttpResponse:
     """Return a response with the file, or with the range that the request asks for.
 

@@ -16,6 +16,7 @@ MIB = 1 << 20
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
 _GRES = re.compile(r"(?<![\w/])gpu(?::([\w.+-]+))?:(\d+)(?=,|$)")
 _SHARES = re.compile(r"(?<![\w/])(shard|mps)(?::([A-Za-z][\w.+-]*))?:(\d+)(?=,|$)")
+_USED_SHARES = re.compile(r"(?<![\w/])(?:shard|mps)(?::[A-Za-z][\w.+-]*)?:(\d+)((?:\([^)]*\))?)")
 _SHARE_KINDS = {"shard": SHARED, "mps": MPS}
 _DEAD = {
     "DOWN",
@@ -144,7 +145,12 @@ def _gpus(node: str, gres: str) -> list[GpuFacts]:
 
 
 def _used_shares(gres: str) -> int:
-    return sum(int(count) for *_, count in _SHARES.findall(re.sub(r"\([^)]*\)", "", gres)))
+    """Sum the used shares of "shard:h100:6(4/4,2/4)"; those of each GPU are exact if given."""
+    found = 0
+    for count, detail in _USED_SHARES.findall(gres):
+        each = re.findall(r"(\d+)/\d+", detail)
+        found += sum(map(int, each)) if each else int(count)
+    return found
 
 
 def _used(gres: str) -> int:

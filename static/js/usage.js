@@ -18,17 +18,24 @@ const number = (_, value) =>
 
 function lineOf(one) {
   const color = token(one.color ?? "--c1");
-  const line = { label: one.label, stroke: color, width: 1.5, value: number, spanGaps: false };
-  if (one.kind === "dashed") Object.assign(line, { width: 1, dash: [4, 4] });
-  if (one.kind === "area") line.fill = token("--run-soft");
-  if (one.kind === "bars")
-    Object.assign(line, {
+  const kinds = {
+    dashed: { width: 1, dash: [4, 4] },
+    area: { fill: token("--run-soft") },
+    bars: {
       fill: color,
       width: 0,
       points: { show: false },
       paths: uPlot.paths.bars({ size: [0.7, 48] }),
-    });
-  return line;
+    },
+  };
+  return {
+    label: one.label,
+    stroke: color,
+    width: 1.5,
+    value: number,
+    spanGaps: false,
+    ...kinds[one.kind],
+  };
 }
 
 function draw(place) {

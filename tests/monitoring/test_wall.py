@@ -106,7 +106,7 @@ def test_wall_of_unchanged_inventory_reads_no_nodes(story, twins):
     assert not [
         query["sql"]
         for query in queries
-        if "clusters_node" in query["sql"] or "clusters_gpu" in query["sql"]
+        if '"clusters_node"' in query["sql"] or '"clusters_gpu"' in query["sql"]
     ]
 
 

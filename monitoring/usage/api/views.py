@@ -21,6 +21,7 @@ from monitoring.usage.selectors import spending as spent
 from monitoring.usage.services import budgets, prices, statements
 from portal.core import clock
 from portal.core.errors import InvalidInput
+from portal.web.transfers import attachment
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView, idempotent
 from workspaces.api.views import items, read
@@ -171,11 +172,13 @@ def as_file(org: Any, document: dict[str, Any], row: Statement | None, wanted: s
     month, name = date.fromisoformat(document["month"]), document["number"]
     if wanted == "pdf":
         body: Any = documents.as_pdf(document, row.sha256 if row else "")
-        return _file(body, "application/pdf", f"{name}.pdf")
+        return attachment(body, "application/pdf", f"{name}.pdf")
     if wanted == "csv":
-        return _file(documents.as_csv(document), "text/csv; charset=utf-8", f"{name}.csv")
+        return attachment(documents.as_csv(document), "text/csv; charset=utf-8", f"{name}.csv")
     if wanted == "focus":
-        return _file(documents.as_focus(document), "text/csv; charset=utf-8", f"{name}-focus.csv")
+        return attachment(
+            documents.as_focus(document), "text/csv; charset=utf-8", f"{name}-focus.csv"
+        )
     if wanted == "lines":
         lines = LedgerLine.objects.filter(org=org, day__gte=month, day__lt=next_month(month))
         text = documents.lines_csv(
@@ -183,15 +186,8 @@ def as_file(org: Any, document: dict[str, Any], row: Statement | None, wanted: s
             prices.PriceList(document["currency"], org.id),
             dict(Team.objects.values_list("id", "slug")),
         )
-        return _file(text, "text/csv; charset=utf-8", f"{name}-lines.csv")
+        return attachment(text, "text/csv; charset=utf-8", f"{name}-lines.csv")
     raise InvalidInput.at("as", "must be csv, focus, pdf or lines")
-
-
-def _file(body: Any, kind: str, name: str) -> HttpResponse:
-    answer = HttpResponse(body, content_type=kind)
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    answer["X-Content-Type-Options"] = "nosniff"
-    return answer
 
 
 def statement_row(row: Statement) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from django.db.models.functions import Cast
 
 from clusters.models import Cluster
 from jobs.models import Job
+from jobs.utilization.recording import PERIOD
 from monitoring.usage import statistics
 from monitoring.usage.amounts import HOUR_MS, midnight
 from monitoring.usage.models import (
@@ -207,7 +208,8 @@ _CURVES = {
 
 def _lasted(start: int, width: int, until: int) -> int:
     """Return the milliseconds of a period that are recorded."""
-    return max(min(until - start * 1000, width * 1000), 1)
+    recorded = min(until - start * 1000, width * 1000)
+    return recorded if recorded >= PERIOD else width * 1000
 
 
 def _rows(model: Any, asked: Asked) -> Any:

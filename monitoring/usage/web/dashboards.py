@@ -19,6 +19,7 @@ from monitoring.usage.selectors.dashboard import Asked, Bucket, GpuTimes
 from monitoring.usage.statistics import SECONDS, SIZES
 from monitoring.usage.web.views import crumbs
 from portal.core.messages import Message
+from portal.web.transfers import attachment
 from portal.web.translation import translated
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Organization
@@ -369,6 +370,4 @@ def _csv(times: GpuTimes) -> HttpResponse:
                 *("" if value is None else value for value in values),
             ]
         )
-    answer = HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="usage.csv"'
-    return answer
+    return attachment(out.getvalue(), "text/csv; charset=utf-8", "usage.csv")

@@ -37,7 +37,7 @@ def test_failed_job_is_mailed_once_with_text_html_and_unsubscribe(story, failed,
     assert mail["To"] == story.ben.email and mail["Subject"] == f"#{job.number} {job.name} failed"
     text, html = parts(mail)
     assert "exit 3" in text and f"/atlas/jobs/{job.number}" in text and "<html lang" in html
-    link = re.fullmatch(r"<(http\S+)>", mail["List-Unsubscribe"])[1]
+    link = re.fullmatch(r"<(http\S+)>", mail["List-Unsubscribe"].strip())[1]
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click" and link in text
     assert link in html
     row = Delivery.objects.get()

@@ -22,6 +22,6 @@ def drop(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("jobs", "0002_initial")]
+    dependencies = [("jobs", "0001_initial")]
 
     operations = [migrations.RunPython(create, drop)]
