@@ -154,16 +154,12 @@ def test_job_runs_on_shards_of_a_real_slurm(wait_for):
         stage = Stage(SlurmBackend, options, place, wait_for)
         assert kinds(stage.backend.inventory()[0]) == [("h100", 0)] * 2 + [("h100.shared", 8)]
         key = stage.submit(
-            "echo $CUDA_VISIBLE_DEVICES; sleep 600", gpus=3, gpu_type="h100.shared"
+            "echo $CUDA_VISIBLE_DEVICES, $SLURM_SHARDS_ON_NODE shards; sleep 600",
+            gpus=3,
+            gpu_type="h100.shared",
         ).key
         stage.logged(key, b"\n", 20)
-        wait_for(lambda: stage.backend.inventory()[0].used_shares == 3, 20)
-        [node] = stage.backend.inventory()
-        free = capacity_of(node).free
-        assert (node.used_gpus, free["gpu"], free["gpu.h100.shared"]) == (0, 1, 5)
-        assert stage.log(key).strip() in (b"0", b"1"), "one GPU has all shards of a job"
-        stage.backend.reconfigure()
-        wait_for(lambda: stage.backend.inventory()[0].used_shares == 3, 20)
+        assert stage.log(key).strip() in (b"0, 3 shards", b"1, 3 shards"), "all on one GPU"
         for _ in cleaned_up(stage):
             pass
     finally:
