@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
@@ -151,7 +152,7 @@ def _columns(columns: Any, count: int) -> list[series.Column]:
             raise InvalidInput.at(f"columns[{number}]", "needs a name, few labels and a unit")
         if not isinstance(values, list) or len(values) != count:
             raise InvalidInput.at(f"columns[{number}]", "needs one value per time")
-        if any(value is not None and not _is_finite(value) for value in values):
+        if not _are_finite(values):
             raise InvalidInput.at(f"columns[{number}]", "needs finite numbers, or null")
         named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
         digits = _DIGITS.get(unit)
@@ -274,6 +275,16 @@ def _points(at: int, samples: Any, shift: int = 0) -> Iterable[series.Point]:
                 f"samples[{number}].labels", f"{name}: {error.data['errors'][0]['message']}"
             ) from error
         yield series.Point(name=name, labels=named, at_ms=when, value=float(value), unit=unit[:20])
+
+
+def _are_finite(values: list[Any]) -> bool:
+    """Return whether all values are finite numbers or None; fast if none is missing."""
+    try:
+        if math.isfinite(sum(array("d", values))):
+            return True
+    except (TypeError, OverflowError):
+        pass
+    return all(value is None or _is_finite(value) for value in values)
 
 
 def _is_finite(value: Any) -> TypeGuard[float]:
