@@ -26,6 +26,9 @@ SPECTACULAR_SETTINGS = {
         "displayRequestDuration": True,
     },
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "TelemetrySourceKindEnum": "monitoring.models.TelemetrySource.Kind",
+    },
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
