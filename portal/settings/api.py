@@ -27,7 +27,7 @@ SPECTACULAR_SETTINGS = {
     },
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
-        "TelemetrySourceKindEnum": "monitoring.models.TelemetrySource.Kind",
+        "TelemetrySourceKindEnum": ["dcgm", "prometheus"],
     },
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
