@@ -21,6 +21,7 @@ from monitoring.usage.web.views import crumbs
 from portal.core.messages import Message
 from portal.web.transfers import attachment
 from portal.web.translation import translated
+from schedulers.states import Reason
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Organization
 from workspaces.web.base import page
@@ -240,7 +241,12 @@ def _statistics(request: Any, asked: Asked, base: str) -> HttpResponse:
                 for row in _rates(facts["users"], emails)
             ],
             "images": _rates(facts["images"], {}),
-            "reasons": _bars(sorted(facts["reasons"].items(), key=lambda row: -row[1])[:10]),
+            "reasons": _bars(
+                [
+                    (_headline(code), n)
+                    for code, n in sorted(facts["reasons"].items(), key=lambda row: -row[1])[:10]
+                ]
+            ),
             "efficiency": _bars(
                 [
                     (f"{10 * n}–{10 * n + 10}%", facts["efficiency"].get(str(n), 0) / HOUR_MS)
@@ -293,6 +299,11 @@ def _jobs_url(asked: Asked, **more: str) -> str:
 def _bars(rows: list[tuple[str, float]]) -> list[dict[str, Any]]:
     top = max((value for _, value in rows), default=0) or 1
     return [{"label": label, "value": value, "share": value / top} for label, value in rows]
+
+
+def _headline(code: str) -> str:
+    """Return the reason of a failure in words; "-" if there is none."""
+    return code if code == "-" else Reason(code).headline
 
 
 def _hours(found: dict[str, list[int]]) -> list[dict[str, Any]]:
