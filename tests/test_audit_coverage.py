@@ -259,7 +259,7 @@ def test_rest_change_records_an_event(stage, able):
 
 
 def test_form_change_records_an_event(stage, able):
-    operators = ("application", "cluster", "pool", "installation", "platform")
+    operators = ("application", "cluster", "pool", "installation", "platform", "mig-")
     wrong = []
     for name, path in FORM_ROWS:
         who = (

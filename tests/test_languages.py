@@ -29,6 +29,10 @@ from tests.rig.environment import ROOT
 
 PAIR = re.compile(r"은\(는\)|이\(가\)|을\(를\)|과\(와\)|와\(과\)|\(으\)로|\(이\)라")
 RESOURCES = {
+    "PCIe",
+    "NVLink",
+    "Prometheus",
+    "dcgm-exporter",
     "cpu",
     "memory",
     "gpu",

@@ -28,6 +28,7 @@ OURS = (
 )
 SQL_BY_HAND = {
     "portal/series/store.py",
+    "portal/series/batches.py",
     "portal/process/prepare.py",
     "portal/core/postgres/base.py",
     "portal/core/postgres/row_security.py",
@@ -129,6 +130,7 @@ PATTERNS = {
     "schedulers/kubernetes/kueue.py",
 }
 FORMATS = {
+    "clusters/health/checks.py",
     "portal/core/messages.py",
     "portal/web/translation.py",
     "portal/core/joined_select.py",

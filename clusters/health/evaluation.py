@@ -56,6 +56,11 @@ class _Change:
     finding: HealthFinding | None
 
 
+def saved_policy(cluster: Cluster) -> HealthPolicy:
+    """Return the policy of a cluster, or the defaults if none is stored."""
+    return HealthPolicy.objects.filter(cluster=cluster).first() or HealthPolicy(cluster=cluster)
+
+
 def policy_of(cluster: Cluster) -> HealthPolicy:
     """Return the policy of a cluster. XIDs from before it is first made are not counted."""
     row, _ = HealthPolicy.objects.get_or_create(

@@ -20,7 +20,7 @@ from clusters.health.checks import (
     stopped_text,
     why_text,
 )
-from clusters.health.evaluation import CANNOT_DRAIN, PAUSED, STOPPED, policy_of
+from clusters.health.evaluation import CANNOT_DRAIN, PAUSED, STOPPED, saved_policy
 from clusters.health.findings import NODE
 from clusters.models import Cluster, HealthFinding, Node, NodeHealth
 from clusters.services.drain import may_drain
@@ -78,7 +78,7 @@ def finding_text(row: Mapping[str, Any]) -> Message:
 def node_health(node: Node) -> dict[str, Any]:
     """Return the health of one node with all findings, the worst first."""
     row = NodeHealth.objects.filter(node=node).first()
-    policy = policy_of(node.cluster)
+    policy = saved_policy(node.cluster)
     checks = checks_with(policy.checks)
     found = [
         finding_row(one, checks[one.check_code])
@@ -125,7 +125,7 @@ def device_findings(nodes: Iterable[UUID]) -> dict[tuple[UUID, int], list[str]]:
 
 def policy_row(cluster: Cluster) -> dict[str, Any]:
     """Return the checks of a cluster with their settings, its limits, and its breaker."""
-    policy = policy_of(cluster)
+    policy = saved_policy(cluster)
     checks = checks_with(policy.checks)
     counts = state_counts([cluster.id])
     return {

@@ -72,7 +72,8 @@ ODD_HEADERS = {
     "X-Request-ID": "<script>evil()</script>",
 }
 WRITE = re.compile(r"\b(INSERT|UPDATE|DELETE)\s+(?:INTO\s+|FROM\s+)?\"?(\w+)\"?", re.IGNORECASE)
-BOOKS = {"django_session", "workspaces_signin", "core_event"}
+# Preferences have the language and the time zone of the browser, until the person chooses.
+BOOKS = {"django_session", "workspaces_signin", "core_event", "notifications_preference"}
 SOME = [
     "/",
     "/accounts/login/",

@@ -345,7 +345,7 @@ def test_job_options_list_gpu_types_of_the_team_with_free_counts(story):
     cluster_with(cpus=8, memory=32 * GIB, gpus=8)
     answer = story.api(story.ada).get(f"{JOBS}/options", {"team": "vision"}).json()
     assert answer == {
-        "gpu_types": [{"type": "h100", "free": 8, "total": 8, "most_per_node": 8}],
+        "gpu_types": [{"type": "h100", "free": 8, "total": 8, "most_per_node": 8, "note": ""}],
         "pools": [],
         "secrets": [],
     }

@@ -56,19 +56,15 @@ SQUEEZED = """() => [...document.querySelectorAll("td")]
     .filter((td) => td.offsetHeight > 240 && td.offsetWidth < 64).map((td) => td.innerText.slice(0, 40))"""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("phone", "theme", "language"),
     [
         (False, "light", "en"),
-        *(
-            pytest.param(*way, marks=pytest.mark.integration)
-            for way in [
-                (False, "dark", "ja"),
-                (True, "light", "ko"),
-                (True, "dark", "en"),
-                (True, "dark", "ja"),
-            ]
-        ),
+        (False, "dark", "ja"),
+        (True, "light", "ko"),
+        (True, "dark", "en"),
+        (True, "dark", "ja"),
     ],
 )
 def test_pages_have_no_errors_overflow_or_untranslated_text(

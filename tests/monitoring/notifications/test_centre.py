@@ -41,6 +41,9 @@ def test_failed_job_notifies_its_owner_once_and_nobody_else(story, failed):
     assert listed(story.api(story.ada)) == listed(story.api(story.cyd)) == []
 
 
+# It waits for every transaction of the server, and those of other tests last for minutes.
+@pytest.mark.serial
+@pytest.mark.integration
 def test_event_that_commits_late_is_not_lost(story, failed, monkeypatch):
     monkeypatch.setattr(settled, "SETTLE", 0.0)
     failed()

@@ -41,6 +41,7 @@ def portal(folder, mode, request) -> Portal:
 
 
 @pytest.mark.both_databases
+@pytest.mark.integration
 def test_first_start_shows_working_login_once(portal, folder, wait_for):
     portal.is_furnished = False
     portal.start()
