@@ -147,15 +147,23 @@ def undo_plan(*, actor: Actor, plan_id: UUID) -> MigPlan:
     return plan
 
 
-@transaction.atomic
 def apply_plan(*, actor: Actor, plan_id: UUID) -> MigPlan:
     """Start to apply a draft, node by node. Raises NotPermitted, NotFound, Conflict."""
     authorize(actor, Permission.CLUSTERS_WRITE)
+    plan = find_plan(plan_id)
+    # This asks the cluster, so it is done before the transaction
+    if plan.state == State.DRAFT and (found := _missing_configs(plan)):
+        raise Conflict(found[0], code="cannot_apply")
+    return _start(actor, plan_id)
+
+
+@transaction.atomic
+def _start(actor: Actor, plan_id: UUID) -> MigPlan:
     plan = _locked(plan_id)
     Cluster.objects.select_for_update().get(id=plan.cluster_id)
     if plan.state != State.DRAFT:
         raise Conflict(Message("This plan was applied already."))
-    if found := obstacles(plan):
+    if found := _stored_obstacles(plan):
         raise Conflict(found[0], code="cannot_apply")
     plan.state, plan.method = State.APPLYING, settings_of(plan.cluster).method
     plan.started_at, plan.started_by = clock.now(), actor.email
@@ -232,7 +240,11 @@ def plans(*, most: int = 100) -> list[MigPlan]:
 
 
 def obstacles(plan: MigPlan) -> list[Message]:
-    """Return why a draft cannot be applied now; empty if it can."""
+    """Return why a draft cannot be applied now; empty if it can. Asks the cluster."""
+    return _stored_obstacles(plan) + _missing_configs(plan)
+
+
+def _stored_obstacles(plan: MigPlan) -> list[Message]:
     cluster, settings, found = plan.cluster, settings_of(plan.cluster), list[Message]()
     rows = list(plan.nodes.select_related("node"))
     if plan.missing:
@@ -259,8 +271,6 @@ def obstacles(plan: MigPlan) -> list[Message]:
                     nodes=_few(closed),
                 )
             )
-    if settings.method == Method.LABEL:
-        found += _missing_configs(cluster, rows)
     return found
 
 
@@ -281,9 +291,12 @@ def files_of(plan: MigPlan) -> dict[str, str]:
     return dict(backend.gpu_files({row.node.name: gpu_layouts(row.gpus) for row in rows}))
 
 
-def _missing_configs(cluster: Cluster, rows: Sequence[MigPlanNode]) -> list[Message]:
-    backend = cast(SupportsMigLabels, backend_of(cluster))
-    needed = {backend.mig_config(gpu_layouts(row.gpus))[0] for row in rows}
+def _missing_configs(plan: MigPlan) -> list[Message]:
+    """Return which configurations the GPU operator lacks, where it partitions the GPUs."""
+    if settings_of(plan.cluster).method != Method.LABEL:
+        return []
+    backend = cast(SupportsMigLabels, backend_of(plan.cluster))
+    needed = {backend.mig_config(gpu_layouts(row.gpus))[0] for row in plan.nodes.all()}
     try:
         missing = sorted(needed - backend.mig_configs())
     except (Rejected, Unavailable) as error:

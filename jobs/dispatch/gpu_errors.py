@@ -93,7 +93,7 @@ def explain(ended: Sequence[Attempt]) -> list[Attempt]:
         if worst:
             attempt.reason = Reason.XID
             attempt.evidence = Message.joined(" ", (worst.text, attempt.evidence))
-            attempt.avoid = _with_avoided(attempt, worst)
+            attempt.avoid_next = _with_avoided(attempt, worst)
             changed.append(attempt)
         elif programs:
             cause = Message(

@@ -36,6 +36,7 @@ from monitoring.usage.amounts import HOUR_MS, at_ms, midnight, ms_of
 from monitoring.usage.models import AttemptGpuTime, FleetGpuTime, Progress, TeamGpuTime
 from monitoring.usage.services.ledger import GpuClasses, unused
 from portal.core import clock
+from schedulers.shares import share_of
 from schedulers.states import State, Wait
 from workspaces.tenancy.scope import platform_scope
 
@@ -130,7 +131,7 @@ class Inventory:
     def _add(
         self, cluster: UUID, machine: NodeUsage, pools: Sequence[Pool], *, is_scattered: bool
     ) -> None:
-        gpus = machine.gpus
+        gpus = {kind: n for kind, n in machine.gpus.items() if not share_of(kind)}
         if not gpus:
             return
         pool = next((p.name for p in pools if is_in(p, machine.node, gpus)), "")

@@ -18,7 +18,7 @@ from monitoring.usage import costs
 from monitoring.usage.amounts import hours_of, money, month_of, rounded, unit_of
 from monitoring.usage.models import Budget, Price, UsageDay
 from monitoring.usage.selectors.access import visible_teams
-from monitoring.usage.services.prices import PriceList, account_of
+from monitoring.usage.services.prices import PriceList, account_of, costs_like_a_gpu
 from portal.core import clock
 from workspaces.access.actors import Actor
 from workspaces.models import Organization, Team
@@ -219,7 +219,5 @@ def unpriced_classes() -> list[str]:
     used = set(UsageDay.objects.order_by().values_list("resource", flat=True).distinct())
     priced = set(Price.objects.order_by().values_list("resource", flat=True).distinct())
     return sorted(
-        name
-        for name in used - priced
-        if not ("gpu" in priced and name.startswith("gpu.") and not name.startswith("gpu.mig-"))
+        name for name in used - priced if not ("gpu" in priced and costs_like_a_gpu(name))
     )

@@ -33,6 +33,7 @@ from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.ids import uuid7
 from portal.core.models import Event
+from schedulers.shares import share_of
 from schedulers.states import State
 from workspaces.models import Quota
 from workspaces.quotas.limits import STORAGE, TEAM
@@ -147,8 +148,9 @@ def resources_of(amounts: Mapping[str, Any], gpu_class: str) -> dict[str, int]:
     found: dict[str, int] = {
         name: int(n) for name, n in amounts.items() if name.startswith("gpu.") and n
     }
-    if rest := int(amounts.get("gpu", 0)) - sum(found.values()):
-        found[gpu_class] = found.get(gpu_class, 0) + max(rest, 0)
+    whole = sum(n for name, n in found.items() if not share_of(name))  # shares are not in "gpu"
+    if (rest := int(amounts.get("gpu", 0)) - whole) > 0:
+        found[gpu_class] = found.get(gpu_class, 0) + rest
     if cpu := int(amounts.get("cpu", 0)):
         found["cpu"] = cpu
     if memory := int(amounts.get("memory", 0)):

@@ -16,6 +16,7 @@ from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
+from schedulers.shares import share_of
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
@@ -210,9 +211,9 @@ class PriceList:
         return not self._prices
 
     def price(self, resource: str, day: date) -> Decimal | None:
-        """Return the price of an hour; a GPU without one costs what "gpu" does, a MIG slice nothing."""
+        """Return the price of an hour, or None."""
         found = _at(self._prices.get(resource, ()), day)
-        if found is None and resource.startswith("gpu.") and not resource.startswith("gpu.mig-"):
+        if found is None and costs_like_a_gpu(resource):
             return _at(self._prices.get("gpu", ()), day)
         return found
 
@@ -225,6 +226,12 @@ class PriceList:
         """Return the price of an hour less the discount, without rounding."""
         price = self.price(resource, day)
         return None if price is None else price * (100 - self.discount(team_id, day)) / 100
+
+
+def costs_like_a_gpu(resource: str) -> bool:
+    """Return whether a class without a price costs what "gpu" does: MIG slices and shares do not."""
+    is_part = resource.startswith("gpu.mig-") or bool(share_of(resource))
+    return resource.startswith("gpu.") and not is_part
 
 
 def _at(steps: Iterable[tuple[date, Decimal]], day: date) -> Decimal | None:

@@ -10,5 +10,5 @@ from workspaces.access.permissions import Permission as P
 ENTRIES = (
     Entry(Group.COMPUTE, _("Usage"), "usage", "usage", None, 70, "u"),
     Entry(Group.PLATFORM, _("Usage"), "platform-usage", "usage", P.CLUSTERS_READ, 45, "u"),
-    Entry(Group.PLATFORM, _("Prices"), "platform-prices", "tokens", P.PLATFORM_ADMIN, 55, "p"),
+    Entry(Group.PLATFORM, _("Prices"), "platform-prices", "price", P.PLATFORM_ADMIN, 55, "p"),
 )

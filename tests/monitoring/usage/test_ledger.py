@@ -15,6 +15,7 @@ from clusters.models import Pool, PoolRequest
 from monitoring.usage.amounts import DAY_MS, at_ms, day_of, ms_of
 from monitoring.usage.models import LedgerLine, Progress, UsageDay
 from monitoring.usage.services import ledger
+from monitoring.usage.services.prices import costs_like_a_gpu
 from portal.core import clock
 from portal.core.events import EventRecord, record
 from schedulers.states import State
@@ -130,6 +131,15 @@ def test_gpus_without_a_type_get_the_class_of_their_node(story, cluster):
     run(story, cluster, NOON, NOON + HOUR, gpu=1, gpu_type="")
     update()
     assert total("gpu.h100") == HOUR
+
+
+def test_shares_are_no_gpus_and_cost_nothing_without_a_price():
+    shares = {"gpu.h100.shared": 3, "cpu": 1000}
+    assert ledger.resources_of(shares, "gpu") == shares
+    assert ledger.resources_of(shares | {"gpu": 2}, "gpu.a100") == shares | {"gpu.a100": 2}
+    assert ledger.resources_of({"gpu": 2, "gpu.h100": 2}, "gpu") == {"gpu.h100": 2}
+    classes = ("gpu.h100", "gpu.mig-1g.10gb", "gpu.h100.shared", "gpu.mps", "cpu")
+    assert [name for name in classes if costs_like_a_gpu(name)] == ["gpu.h100"]
 
 
 def test_stored_data_is_measured_once_a_day(story, cluster):
