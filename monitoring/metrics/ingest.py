@@ -119,21 +119,32 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, A
             series.append_batch(owner, times, columns)
         except QuotaExceeded as error:
             raise InvalidInput.at("columns", error.message) from error
-        if streams.is_watched(topic := f"metrics:{owner}"):
-            keys = [series_key(column.name, column.labels) for column in columns]
-            for row, t in enumerate(times):
-                values = {
-                    key: column.values[row]
-                    for key, column in zip(keys, columns, strict=True)
-                    if column.values[row] is not None
-                }
-                streams.publish(topic, {"t": t, "values": values})
+        if streams.was_watched(topic := f"metrics:{owner}"):
+            _publish(topic, times, columns)
         total = sum(len(times) - column.values.count(None) for column in columns)
         for attempt, points in jobs:
             total += store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at, points)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
         return _answer(node, body, total)
+
+
+def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column]) -> None:
+    keys = [series_key(column.name, column.labels) for column in columns]
+    streams.publish_all(
+        (
+            [topic],
+            {
+                "t": t,
+                "values": {
+                    key: column.values[row]
+                    for key, column in zip(keys, columns, strict=True)
+                    if column.values[row] is not None
+                },
+            },
+        )
+        for row, t in enumerate(times)
+    )
 
 
 def _columns(columns: Any, count: int) -> list[series.Column]:
@@ -205,8 +216,9 @@ def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[ser
             series.append(owner, points, org_id=org_id)
         except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
-        values = {p.key: p.value for p in points if p.at_ms == at}
-        streams.publish(f"metrics:{owner}", {"t": at, "values": values})
+        if streams.was_watched(topic := f"metrics:{owner}"):
+            values = {p.key: p.value for p in points if p.at_ms == at}
+            streams.publish(topic, {"t": at, "values": values})
     return len(points)
 
 
@@ -301,12 +313,16 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
         for job in _listed("jobs", jobs, MAX_JOBS)
         if (found := _KEY.match(str(job.get("key", ""))))
     }
+    if not samples:
+        return []
     rows = Attempt.objects.filter(id__in=list(samples), state__gte=State.DISPATCHING)
     return [(attempt, samples[attempt.id]) for attempt in rows]
 
 
 def _record_events(node: Node, events: Any, who: str = "agent") -> None:
     found = _listed("events", events, 200)
+    if not found:
+        return
     record_all(
         EventRecord(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
