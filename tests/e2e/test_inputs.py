@@ -16,7 +16,7 @@ import pytest
 
 from tests.e2e.test_anywhere import api_of
 from tests.rig.environment import ROOT
-from tests.rig.kube import options_of
+from tests.rig.kube import options_of, portal_address
 from tests.rig.portal import Portal
 from tests.rig.processes import Folder
 
@@ -31,7 +31,7 @@ chmod -R u+w . 2> /dev/null
 @pytest.fixture(scope="module")
 def portal() -> Iterator[Portal]:
     folder = Folder()
-    made = Portal(folder, is_furnished=True)
+    made = Portal(folder, address=portal_address(), is_furnished=True)
     made.start()
     yield made
     made.stop()
