@@ -1,35 +1,73 @@
-"""The example with checkpoints on this machine: it is killed, retried, and continues."""
+"""The example takes its data from a dataset, is killed, retried, and continues from a checkpoint."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import pytest
 import yaml
 
+from tests.e2e.test_inputs import connect, slurm_options
 from tests.rig.environment import ROOT
+from tests.rig.kube import options_of, portal_address
 from tests.rig.portal import Portal
 from tests.rig.processes import Folder
 
 EXAMPLE = ROOT / "examples" / "digits" / "resume.yaml"
+DATA = ROOT / "examples" / "digits" / "digits.csv.gz"
+WHERE = (
+    "local",
+    pytest.param("slurm", marks=pytest.mark.integration),
+    pytest.param("kubernetes", marks=pytest.mark.integration),
+)
 
 
 @pytest.fixture
 def portal() -> Iterator[Portal]:
     folder = Folder()
-    made = Portal(folder, is_furnished=True)
+    made = Portal(folder, address=portal_address(), is_furnished=True)
     made.start()
     yield made
     made.stop()
     folder.close()
 
 
-def kill_job(portal: Portal, key: str) -> None:
+@pytest.fixture(params=WHERE)
+def where(portal: Portal, request: pytest.FixtureRequest) -> str:
+    """Return the name of a connected cluster of each kind."""
+    if request.param == "slurm":
+        slurm = request.getfixturevalue("slurm")
+        connect(portal, "slurm", "slurm", slurm_options(slurm, "checkpoints"))
+    if request.param == "kubernetes":
+        connect(portal, "kubernetes", "kubernetes", {**options_of(), "shared": []})
+    return str(request.param)
+
+
+def upload_data(portal: Portal) -> None:
+    """Upload the data of the example as the first version of the dataset `digits`."""
+    folder = portal.folder.path / "data"
+    folder.mkdir()
+    shutil.copy(DATA, folder)
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
+    ours = {
+        "PYTHONPATH": str(ROOT / "client"),
+        "MUSTER_URL": portal.url,
+        "MUSTER_TOKEN": portal.token(),
+    }
+    words = ("dataset", "upload", str(folder), "digits")
+    subprocess.run([sys.executable, "-m", "muster", *words], env=plain | ours, check=True)
+
+
+def kill_job(key: str) -> None:
     """Kill all processes of a job with SIGKILL, also the shell that would write its exit code."""
     mark = f"MUSTER_JOB_KEY={key}".encode()
     for entry in Path("/proc").iterdir():
@@ -40,8 +78,10 @@ def kill_job(portal: Portal, key: str) -> None:
             continue
 
 
-def test_killed_job_continues_from_its_last_checkpoint(portal, wait_for):
-    spec = yaml.safe_load(EXAMPLE.read_text())
+def test_killed_job_continues_from_its_last_checkpoint(portal, where, wait_for):
+    upload_data(portal)
+    spec = yaml.safe_load(EXAMPLE.read_text()) | {"inputs": {"data": "digits@1"}}
+    spec["policy"]["pool"] = where
     spec["envs"] |= {"DIGITS_ENGINE": "plain", "DIGITS_SAVE_EVERY": "2", "DIGITS_SECONDS": "600"}
     # Only the attempt that continues ends by itself.
     spec["run"] = f'[ -z "$MUSTER_RESUME" ] || export DIGITS_SECONDS=8\n{spec["run"]}'
@@ -60,7 +100,7 @@ def test_killed_job_continues_from_its_last_checkpoint(portal, wait_for):
             return api.get(f"/jobs/{number}/outputs").json()["items"][0]
 
         wait_for(lambda: output()["versions"], 120, 0.5)
-        kill_job(portal, next((portal.home / "jobs").glob("muster-*")).name)
+        kill_job(f"muster-{UUID(job()['attempts'][0]['id']).hex}")
         wait_for(lambda: job()["attempt_count"] == 2, 60, 0.5)
         wait_for(lambda: job()["state"] in ("succeeded", "failed"), 180, 0.5)
         assert job()["state"] == "succeeded", log(2)
