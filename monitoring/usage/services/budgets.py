@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -22,6 +24,7 @@ from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
 from workspaces.tenancy.scope import org_scope, platform_scope
 
+log = logging.getLogger(__name__)
 THRESHOLDS = (50, 80, 100)  # percent
 _STOPS = "usage-budget-stops"
 _STOPS_FOR = 15  # seconds
@@ -65,15 +68,21 @@ def check_budgets() -> None:
     with platform_scope("budgets of every organization are checked"):
         rows = list(Budget.objects.select_related("org", "team").order_by("org"))
     for org in {row.org_id: row.org for row in rows}.values():
-        with org_scope(org.id):
-            spent = _spent(org.id)
-            for row in rows:
-                if row.org_id == org.id:
-                    with transaction.atomic():
-                        current = Budget.objects.select_for_update().filter(id=row.id).first()
-                        if current is not None:
-                            _check(current, spent, org)
+        try:
+            _check_all(org, [row.id for row in rows if row.org_id == org.id])
+        except Exception:  # one organization must not keep the budgets of others from stopping
+            log.exception("budgets of %s", org.slug)
     _forget_stops()
+
+
+def _check_all(org: Organization, ids: Iterable[UUID]) -> None:
+    with org_scope(org.id):
+        spent = _spent(org.id)
+        for pk in ids:
+            with transaction.atomic():
+                row = Budget.objects.select_for_update().filter(id=pk).first()
+                if row is not None:
+                    _check(row, spent, org)
 
 
 def _spent(org_id: UUID) -> dict[UUID, Decimal]:
