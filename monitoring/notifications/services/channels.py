@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from monitoring.notifications.channels.posting import checked_url
 from monitoring.notifications.kinds import BY_NAME
 from monitoring.notifications.models import Channel, Delivery
+from monitoring.notifications.recipients import visible
 from portal.core import clock, vault
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, changes, record
@@ -22,6 +23,7 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
 from workspaces.organizations.invitation_links import one_line
+from workspaces.tenancy.scope import platform_scope
 
 PURPOSE = "notification channels"
 MOST = 20  # channels of a person or a team
@@ -81,6 +83,12 @@ def change_channel(
 ) -> Channel:
     """Change a channel; what is omitted stays. Enabling it sends what waits. Raises InvalidInput."""
     _check_may_write(actor, channel.team)
+    # The sender writes to it as well
+    channel = (
+        Channel.objects.select_for_update(of=("self",))
+        .select_related("team", "org")
+        .get(id=channel.id)
+    )
     before = _facts(channel)
     if name is not None:
         channel.name = _name(name)
@@ -161,9 +169,13 @@ def find_channel(actor: Actor, pk: UUID) -> Channel:
     return row
 
 
-def deliveries_of(channel: Channel) -> list[Delivery]:
-    """Return the log of a channel, newest first."""
-    return list(Delivery.objects.filter(channel=channel).order_by("-id")[:LOG])
+@platform_scope("what a person may see is decided in each of their organizations")
+def deliveries_of(actor: Actor, channel: Channel) -> list[Delivery]:
+    """Return the log of a channel, newest first; of one's own, what one may still see."""
+    rows = Delivery.objects.filter(channel=channel)
+    if channel.user_id:
+        rows = rows.filter(visible(actor))
+    return list(rows.order_by("-id")[:LOG])
 
 
 def channel_row(row: Channel) -> dict[str, Any]:

@@ -108,9 +108,9 @@ def _send_to(user: User, rows: Sequence[Delivery], connection: Any) -> int:
     )
     if not wanted:
         return 0
-    made: EmailMultiAlternatives = mail.compose(user, preference, wanted)
-    made.connection = connection
     try:
+        made: EmailMultiAlternatives = mail.compose(user, preference, wanted)
+        made.connection = connection
         made.send()
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
@@ -119,7 +119,8 @@ def _send_to(user: User, rows: Sequence[Delivery], connection: Any) -> int:
         else:
             _put_off(wanted, error)
         return 0
-    except OSError as error:  # includes SMTP errors
+    # SMTP errors, and an address that no mail can have: those of others go on
+    except (OSError, ValueError) as error:
         _put_off(wanted, error)
         return 0
     _set(wanted, state=State.SENT, sent_at=clock.now(), trouble="")

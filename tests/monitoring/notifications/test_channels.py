@@ -13,6 +13,9 @@ from monitoring.notifications.services import sending
 from portal.core import clock
 from portal.core.models import Event
 from tests.deliver import consume, deliver
+from tests.jobs.stage import cluster_with, submit
+from tests.monitoring.notifications.conftest import fail
+from workspaces.models import TeamMembership
 from workspaces.tenancy.scope import platform_scope
 
 CHANNELS = "/api/v1/orgs/atlas/notification-channels"
@@ -215,3 +218,31 @@ def test_channels_belong_to_their_person_or_the_leads_of_their_team(story, hook)
         assert client.post(f"{path}/test").status_code == 404
         assert client.delete(path).status_code == 404
     assert [row["id"] for row in story.api(story.ada).get(CHANNELS).json()["items"]] == [team["id"]]
+
+
+def test_text_of_a_job_is_no_link_in_slack_and_teams(story, hook):
+    cluster_with(gpus=1)
+    name = "[Sign in](https://evil.example) <!channel> *x*"
+    job = submit(story, person=story.ben, name=name)
+    for kind in ("slack", "teams"):
+        add(story, f"{hook.url}/{kind}", kind=kind)
+    fail(job)
+    deliver()
+    bodies = {path: body for path, _, body, _ in hook.requests}
+    assert "<!channel>" not in str(bodies["/slack"])
+    card = bodies["/teams"]["attachments"][0]["content"]
+    assert {block["type"] for block in card["body"]} == {"RichTextBlock"}, "reads no Markdown"
+    assert name in card["body"][0]["inlines"][0]["text"]
+
+
+def test_log_of_a_channel_hides_what_its_person_may_no_longer_see(story, failed, hook):
+    add(story, hook.url)
+    failed()
+    deliver()
+    assert len(log(story)) == 1
+    with platform_scope("test"):
+        TeamMembership.objects.filter(user=story.ben).delete()
+    assert log(story) == []
+    page = story.client(story.ben)
+    [channel] = story.api(story.ben).get(CHANNELS).json()["items"]
+    assert b"failed" not in page.get(f"/atlas/notification-channels/{channel['id']}").content
