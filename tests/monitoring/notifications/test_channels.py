@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import socket
+import time
 from datetime import timedelta
 
 import pytest
@@ -246,3 +247,19 @@ def test_log_of_a_channel_hides_what_its_person_may_no_longer_see(story, failed,
     page = story.client(story.ben)
     [channel] = story.api(story.ben).get(CHANNELS).json()["items"]
     assert b"failed" not in page.get(f"/atlas/notification-channels/{channel['id']}").content
+
+
+def test_slow_channels_keep_the_lease(story, failed, hook, monkeypatch):
+    add(story, hook.url)
+    failed()
+    consume()
+    real, calls = sending.post, []
+
+    def slow(*args, **given):
+        time.sleep(0.5)
+        return real(*args, **given)
+
+    monkeypatch.setattr(sending, "post", slow)
+    monkeypatch.setattr(sending, "RENEW", 0.1)
+    assert sending.send_to_channels(lambda: not calls.append(1)) == 1
+    assert len(calls) > 4, "it is renewed while the channel is awaited"
