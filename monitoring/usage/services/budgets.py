@@ -122,9 +122,10 @@ def _check(row: Budget, spent: dict[UUID, Decimal], org: Organization) -> None:
 def check_not_stopped(team: Team) -> None:
     """Refuse a new job if a budget that stops jobs is spent. Raises QuotaExceeded.
 
-    At most 15 seconds old, so that a submission does not need another statement.
+    At most 15 seconds old, so that a submission does not need another statement. The amount is not
+    told: who may submit need not see the budget of the organization.
     """
-    stops: dict[str, tuple[str, bool]] | None = cache.get(_STOPS)
+    stops: set[str] | None = cache.get(_STOPS)
     if stops is None:
         stops = _find_stops()
         cache.set(_STOPS, stops, _STOPS_FOR)
@@ -133,25 +134,22 @@ def check_not_stopped(team: Team) -> None:
         (f"{month} {team.id}", Message("team {name}", name=team.name)),
         (f"{month} {team.org_id}", Message("the organization")),
     ):
-        if amount := stops.get(key):
+        if key in stops:
             raise QuotaExceeded(
                 Message(
-                    "The budget of {whose} for this month, {amount}, is spent, and it stops new "
-                    "jobs. Ask an administrator to raise it, or wait for the next month.",
+                    "The budget of {whose} for this month is spent, and it stops new jobs. Ask an "
+                    "administrator to raise it, or wait for the next month.",
                     whose=whose,
-                    amount=amount,
                 ),
                 code="budget_spent",
             )
 
 
-def _find_stops() -> dict[str, Any]:
+def _find_stops() -> set[str]:
     month = month_of(clock.now().date())
     with platform_scope("budgets that stop new jobs"):
         rows = Budget.objects.filter(stops=True, reached__gte=100, month=month)
-        return {
-            f"{month.isoformat()} {row.team_id or row.org_id}": f"{row.amount:,}" for row in rows
-        }
+        return {f"{month.isoformat()} {row.team_id or row.org_id}" for row in rows}
 
 
 def _forget_stops() -> None:
