@@ -221,24 +221,21 @@ def test_channels_belong_to_their_person_or_the_leads_of_their_team(story, hook)
     assert [row["id"] for row in story.api(story.ada).get(CHANNELS).json()["items"]] == [team["id"]]
 
 
-def test_text_of_a_job_is_no_link_in_slack_and_teams(story, hook):
+def test_name_of_a_job_is_no_link_in_teams(story, hook):
     cluster_with(gpus=1)
-    name = "[Sign in](https://evil.example) <!channel> *x*"
+    name = "[Sign in](https://evil.example)"
     job = submit(story, person=story.ben, name=name)
-    for kind in ("slack", "teams"):
-        add(story, f"{hook.url}/{kind}", kind=kind)
+    add(story, hook.url, kind="teams")
     fail(job)
     deliver()
-    bodies = {path: body for path, _, body, _ in hook.requests}
-    assert "<!channel>" not in str(bodies["/slack"])
-    card = bodies["/teams"]["attachments"][0]["content"]
+    card = hook.requests[0][2]["attachments"][0]["content"]
     assert {block["type"] for block in card["body"]} == {"RichTextBlock"}, "reads no Markdown"
     assert name in card["body"][0]["inlines"][0]["text"]
 
 
 def test_log_of_a_channel_hides_what_its_person_may_no_longer_see(story, failed, hook):
     add(story, hook.url)
-    failed()
+    title = f"#{failed().number} "
     deliver()
     assert len(log(story)) == 1
     with platform_scope("test"):
@@ -246,7 +243,7 @@ def test_log_of_a_channel_hides_what_its_person_may_no_longer_see(story, failed,
     assert log(story) == []
     page = story.client(story.ben)
     [channel] = story.api(story.ben).get(CHANNELS).json()["items"]
-    assert b"failed" not in page.get(f"/atlas/notification-channels/{channel['id']}").content
+    assert title not in page.get(f"/atlas/notification-channels/{channel['id']}").content.decode()
 
 
 def test_slow_channels_keep_the_lease(story, failed, hook, monkeypatch):

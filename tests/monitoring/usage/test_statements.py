@@ -188,9 +188,10 @@ def test_files_of_a_statement(story, cluster, dot, priced):
 @pytest.mark.parametrize("formula", ["=HYPERLINK(1)", " =1+1", "＝1", "-1+cmd|x", "@SUM(1)"])
 def test_formula_in_a_note_is_text_in_a_spreadsheet(story, cluster, dot, priced, formula):
     run(story, cluster, START, START + HOUR, gpu=1)
-    prices.add_credit(
-        actor=dot, org=story.atlas, team=None, amount="1", starts_on=OCTOBER, note=formula
-    )
+    with org_scope(story.atlas.id):
+        prices.add_credit(
+            actor=dot, org=story.atlas, team=None, amount="1", starts_on=OCTOBER, note=formula
+        )
     row = issue(dot, story, OCTOBER, IN_NOVEMBER)
     found = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode())))
     assert [(one["note"], one["cost"]) for one in found if one["kind"] == "credit"] == [
