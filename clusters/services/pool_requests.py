@@ -211,11 +211,13 @@ def give_back(*, actor: Actor, request_id: UUID) -> PoolRequest:
     authorize(actor, Permission.JOBS_SUBMIT, row.team)
     if row.state != State.APPROVED:
         raise Conflict(Message("There is nothing to return."))
-    for later in PoolRequest.objects.select_for_update().filter(
-        renews=row, state=State.APPROVED, granted_at=None
-    ):
-        _end(later, "returned", actor.email)
-    _end(row, "returned", actor.email)
+    ended = [row]
+    for one in ended:  # the list grows: a renewal may be renewed
+        ended += PoolRequest.objects.select_for_update().filter(
+            renews=one, state=State.APPROVED, granted_at=None
+        )
+    for one in reversed(ended):
+        _end(one, "returned", actor.email)
     return row
 
 

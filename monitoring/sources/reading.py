@@ -81,8 +81,11 @@ def read_due() -> int:
             if TelemetrySource.objects.filter(id=source.id, due_at=source.due_at).update(
                 due_at=until
             ):
-                read_source(source)
                 done += 1
+                try:
+                    read_source(source)
+                except Exception:
+                    log.exception("telemetry source %s was not read", source.name)
     return done
 
 

@@ -29,6 +29,7 @@ PURPOSE = "notification channels"
 MOST = 20  # channels of a person or a team
 DEFAULT_KINDS = ("job_failed", "idle_gpus", "pool_ending", "budget")
 LOG = 50
+_NO_CHANNEL = Message("There is no such channel that you may see.")
 
 
 @transaction.atomic
@@ -87,8 +88,11 @@ def change_channel(
     channel = (
         Channel.objects.select_for_update(of=("self",))
         .select_related("team", "org")
-        .get(id=channel.id)
+        .filter(id=channel.id)
+        .first()
     )
+    if channel is None:
+        raise NotFound(_NO_CHANNEL)
     before = _facts(channel)
     if name is not None:
         channel.name = _name(name)
@@ -165,7 +169,7 @@ def find_channel(actor: Actor, pk: UUID) -> Channel:
     """Return a visible channel. Raises NotFound."""
     row = visible_channels(actor).filter(id=pk).first()
     if row is None:
-        raise NotFound(Message("There is no such channel that you may see."))
+        raise NotFound(_NO_CHANNEL)
     return row
 
 
