@@ -84,15 +84,11 @@ def change_channel(
 ) -> Channel:
     """Change a channel; what is omitted stays. Enabling it sends what waits. Raises InvalidInput."""
     _check_may_write(actor, channel.team)
-    # The sender writes to it as well
-    channel = (
-        Channel.objects.select_for_update(of=("self",))
-        .select_related("team", "org")
-        .filter(id=channel.id)
-        .first()
-    )
-    if channel is None:
+    rows = Channel.objects.select_for_update(of=("self",)).select_related("team", "org")
+    found = rows.filter(id=channel.id).first()  # the sender writes to it as well
+    if found is None:
         raise NotFound(_NO_CHANNEL)
+    channel = found
     before = _facts(channel)
     if name is not None:
         channel.name = _name(name)
