@@ -259,11 +259,12 @@ def _fail(row: MigPlanNode, why: str, *, is_restored: bool = False) -> None:
 
 
 def _move(row: MigPlanNode, after: str) -> None:
-    """Change the state, unless another process has."""
-    MigPlanNode.objects.filter(id=row.id, state=row.state).update(
+    """Change the state, unless somebody else has: then no step of it follows here."""
+    changed = MigPlanNode.objects.filter(id=row.id, state=row.state).update(
         state=after, since=clock.now(), note=""
     )
-    row.state = after
+    if changed:
+        row.state = after
 
 
 def _note(row: MigPlanNode, note: Message) -> None:

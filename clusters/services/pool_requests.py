@@ -71,8 +71,10 @@ def request_pool(
         raise InvalidInput.at("gpu_type", "must be a GPU model of a cluster, or a MIG profile")
     if not 0 < gpus <= MOST_GPUS:
         raise InvalidInput.at("gpus", Message("must be from 1 to {n}", n=MOST_GPUS))
-    if not begin < ends_at <= begin + LONGEST:
+    if not timedelta() < ends_at - begin <= LONGEST:
         raise InvalidInput.at("ends_at", "must be after the start, by at most two years")
+    if renews is not None and renews.team_id != team.id:
+        raise InvalidInput.at("renews", "must be a request of the same team")
     if budget is not None and not 0 < budget < 2**31:
         raise InvalidInput.at("budget", "must be a positive number of GPU-hours")
     if PoolRequest.objects.filter(team=team, state=State.OPEN).count() >= MOST_OPEN:
@@ -209,12 +211,24 @@ def give_back(*, actor: Actor, request_id: UUID) -> PoolRequest:
     authorize(actor, Permission.JOBS_SUBMIT, row.team)
     if row.state != State.APPROVED:
         raise Conflict(Message("There is nothing to return."))
-    for later in PoolRequest.objects.select_for_update().filter(
-        renews=row, state=State.APPROVED, granted_at=None
-    ):
-        _end(later, "returned", actor.email)
-    _end(row, "returned", actor.email)
+    ended = [row]
+    for one in ended:  # the list grows: a renewal may be renewed
+        ended += PoolRequest.objects.select_for_update().filter(
+            renews=one, state=State.APPROVED, granted_at=None
+        )
+    for one in reversed(ended):
+        _end(one, "returned", actor.email)
     return row
+
+
+def end_approved(*, who: str, **of: Any) -> None:
+    """End the approved requests of a pool, or of one team in it, before their date.
+
+    Run in a transaction.
+    """
+    rows = PoolRequest.objects.select_for_update(of=("self",)).select_related("team", "pool", "org")
+    for row in rows.filter(state=State.APPROVED, **of):
+        _end(row, "returned", who)
 
 
 def start_and_end() -> list[PoolRequest]:
@@ -228,7 +242,8 @@ def start_and_end() -> list[PoolRequest]:
     )
     ended = []
     with transaction.atomic():
-        for row in rows.filter(state=State.APPROVED, granted_at=None, starts_at__lte=now):
+        begin = rows.filter(state=State.APPROVED, granted_at=None, starts_at__lte=now)
+        for row in begin.filter(pool__isnull=False):
             _grant(row)
         for row in rows.filter(state=State.APPROVED, ends_at__lte=now):
             _end(row, "expired", "system")

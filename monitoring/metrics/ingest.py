@@ -174,8 +174,9 @@ def _columns(columns: Any, count: int) -> list[series.Column]:
 
 
 def _node(body: Mapping[str, Any]) -> Node:
-    rows = Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at")
-    if (node := rows.first()) is None:
+    name = str(body.get("node", ""))[:253]
+    rows = Node.objects.filter(name=name).order_by("-seen_at")
+    if not name.isprintable() or (node := rows.first()) is None:
         raise NotFound(
             Message(
                 "No cluster has a node {x}. It appears once the inventory of its cluster "
@@ -330,13 +331,18 @@ def _record_events(node: Node, events: Any, who: str = "agent") -> None:
             "node",
             node.id,
             who,
-            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)}
+            {_storable(k): _storable(v) for k, v in e.items() if isinstance(v, str | int | float)}
             | ({"jobs": jobs} if (jobs := _keys(e.get("jobs"))) else {}),
         )
         for e in found
     )
     if any(e.get("kind") == "xid" for e in found):
         explain_late(ended_late(node.cluster_id, node.name))
+
+
+def _storable(value: Any) -> Any:
+    """Return a value without NUL, which PostgreSQL's JSON has not."""
+    return value.replace("\0", "") if isinstance(value, str) else value
 
 
 def _keys(jobs: Any) -> list[str]:

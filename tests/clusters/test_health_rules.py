@@ -395,3 +395,19 @@ def test_cost_of_an_evaluation_does_not_grow_with_the_fleet(
         with django_assert_max_num_queries(30):
             evaluation.evaluate_cluster(cluster)
     assert state_counts()["warning"] == 300
+
+
+def test_xid_is_not_skipped_when_another_host_has_a_clock_that_is_behind(fleet, drainable):
+    with at(1):
+        xid("n0", 79)
+        with at(0):  # recorded later, by a host whose clock is a minute behind
+            xid("n1", 31)
+    judge(fleet, 1, ())
+    judge(fleet, 2, ())
+    assert state("n0") == "quarantined"
+
+
+def test_absurd_index_of_a_gpu_stops_no_evaluation(fleet, drainable):
+    judge(fleet, 0, ("n0",), failed("9" * 60))
+    judge(fleet, 1, ("n1",), failed())
+    assert state("n1") == "quarantined"

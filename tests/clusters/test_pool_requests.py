@@ -12,7 +12,7 @@ from django.db import connection
 
 from clusters.models import Device, Node, Pool, PoolGrant, PoolRequest
 from clusters.services import pool_requests as service
-from clusters.services.pools import grant_pool, pools_for
+from clusters.services.pools import delete_pool, grant_pool, pools_for, revoke_pool
 from clusters.tasks import run_pool_requests
 from monitoring.what_if import what_if
 from portal.core import clock
@@ -256,3 +256,40 @@ def test_journey_by_page_from_request_to_return(story, pool):
     ben.post(here, {"do": "return"})
     with org_scope(story.atlas.id):
         assert PoolRequest.objects.get().state == "ended"
+
+
+def test_deleted_pool_ends_what_was_approved_there_and_holds_up_no_other(
+    atlas, pool, dot, monkeypatch
+):
+    other = Pool.objects.create(name="other", cluster=pool.cluster, gpu_type="h100")
+    now = clock.now()
+    rows = [ask(atlas, gpus=2), ask(atlas, gpus=2, starts_at=now + DAY)]
+    kept = ask(atlas, gpus=2, starts_at=now + DAY)
+    for row in rows:
+        service.approve(actor=dot, request_id=row.id, pool="h100")
+    service.approve(actor=dot, request_id=kept.id, pool="other")
+    delete_pool(actor=dot, pool=pool)
+    assert {PoolRequest.objects.get(id=row.id).state for row in rows} == {"ended"}
+    PoolRequest.objects.filter(id=rows[1].id).update(state="approved")  # deleted before this change
+    monkeypatch.setattr(clock, "now", lambda: now + 2 * DAY)
+    run_pool_requests()
+    assert pools_for(atlas.vision) == [other]
+
+
+def test_revoked_grant_ends_its_request(atlas, pool, dot):
+    row = ask(atlas)
+    service.approve(actor=dot, request_id=row.id, pool="h100")
+    revoke_pool(actor=dot, pool=pool, team=atlas.vision)
+    row.refresh_from_db()
+    assert row.state == "ended" and row.ends_at <= clock.now(), "it is billed no longer"
+
+
+def test_dates_beyond_the_calendar_and_foreign_renewals_are_refused(atlas, pool):
+    ben = atlas.api(atlas.ben)
+    body = {"team": "vision", "gpu_type": "h100", "gpus": 1, "ends_at": "9999-12-31T23:00:00Z"}
+    for more in ({"starts_at": "9999-12-31T00:00:00Z"}, {}):
+        url = "/api/v1/orgs/atlas/pool-requests"
+        answer = ben.post(url, body | more, content_type="application/json")
+        assert answer.status_code == (201 if more else 400), answer.content
+    with pytest.raises(InvalidInput, match="same team"):
+        ask(atlas, atlas.ada, renews=ask(atlas, atlas.ada, team=atlas.speech))

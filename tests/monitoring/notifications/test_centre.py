@@ -233,3 +233,17 @@ def test_removed_member_is_not_told(story, failed):
         remove_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email)
     consume()
     assert not Notification.objects.exists()
+
+
+def test_person_who_no_longer_leads_sees_no_budget(story):
+    with platform_scope("test"):
+        TeamMembership.objects.filter(user=story.ben).update(role="lead")
+    data = {"team": "vision", "percent": 80}
+    record(EventRecord("budget.threshold_reached", story.atlas.id, "budget", None, "muster", data))
+    consume()
+    [row] = listed(story.api(story.ben))
+    assert "80%" in row["title"]
+    with platform_scope("test"):
+        TeamMembership.objects.filter(user=story.ben).update(role="member")
+    assert listed(story.api(story.ben)) == []
+    assert len(listed(story.api(story.ada))) == 1
