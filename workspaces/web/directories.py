@@ -59,7 +59,7 @@ def directories(request: Any) -> HttpResponse:
             messages.success(
                 request,
                 Message(
-                    "{name} is connected. Say next what its groups give, then look at what would "
+                    "{name} is connected. Next, map its groups to roles, then preview what would "
                     "change.",
                     name=made.name,
                 ),
@@ -132,7 +132,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
         ),
     )
     if made:
-        messages.success(request, Message("{name} is changed.", name=made.name))
+        messages.success(request, Message("{name} was updated.", name=made.name))
         return redirect(here)
     named = {
         "title": request.POST.get("title", row.name),
@@ -179,7 +179,7 @@ def change_rules(request: Any, slug: str) -> HttpResponse:
     return action(
         request,
         f"/{request.org.slug}/directories/{row.short_name}",
-        Message("The rules are stored. They count at the next sign-in and run."),
+        Message("Rules saved. They apply at the next sign-in and sync."),
         lambda: service.set_rules(actor=request.actor, provider=row, rules=rules),
     )
 
@@ -209,7 +209,9 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
         return action(
             request,
             back,
-            Message("{name} is switched {x}.", name=row.name, x="on" if do == "enable" else "off"),
+            Message("{name} is enabled.", name=row.name)
+            if do == "enable"
+            else Message("{name} is disabled.", name=row.name),
             lambda: service.update_provider(
                 actor=request.actor, provider=row, is_enabled=do == "enable"
             ),
@@ -219,7 +221,7 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
             request,
             f"/{request.org.slug}/directories",
             Message(
-                "{name} is removed. Its people keep their roles, as if given by hand.",
+                "{name} was removed. Its people keep their roles, as if assigned manually.",
                 name=row.name,
             ),
             lambda: service.remove_provider(
