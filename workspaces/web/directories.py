@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.web.options import fields, store_form, submitted_values
-from workspaces.access.permissions import OrgRole, TeamRole
+from workspaces.access.permissions import ORG_TITLES, TEAM_TITLES
 from workspaces.access.permissions import Permission as P
 from workspaces.identity import provider_services as service
 from workspaces.identity.directory_sync import last_runs, link_people, start_sync
@@ -25,6 +25,18 @@ from workspaces.tenancy.scope import platform_scope
 from workspaces.web.base import action, page
 
 READ_WRITE, POST = ("GET", "HEAD", "POST"), ("POST",)
+_COUNTED = {  # `directory_sync.counts_of` in words
+    "new": Message("accounts created"),
+    "linked": Message("accounts linked"),
+    "given": Message("roles granted"),
+    "taken": Message("roles removed"),
+    "changed": Message("roles changed"),
+    "vanished": Message("left the directory"),
+    "switched off": Message("accounts deactivated"),
+    "switched on": Message("accounts activated"),
+    "left out": Message("conflicts"),
+    "spared": Message("exempt"),
+}
 
 
 @page(P.PROVIDERS_READ, READ_WRITE)
@@ -96,9 +108,12 @@ def directory(request: Any, slug: str) -> HttpResponse:
                 for rule in service.group_rules(row)
             ],
             "places": _places(row),
-            "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
+            "roles": list((ORG_TITLES | TEAM_TITLES | ORG_TITLES).items()),
             "runs": runs,
             "run": whole,
+            "counts": [(n, _COUNTED.get(name, name)) for name, n in whole.counts.items()]
+            if whole
+            else [],
             "under_way": under_way,
             "may_write": request.actor.may(P.PROVIDERS_WRITE),
             "leavers": leavers_of(row),
