@@ -208,14 +208,14 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
         return action(
             request,
             back,
-            _("It has begun: this page shows what it finds."),
+            _("Started. The results appear on this page."),
             lambda: _run(request, row, do),
         )
     if do == "link":
         return action(
             request,
             back,
-            _("It has begun: this page shows what it finds."),
+            _("Started. The results appear on this page."),
             lambda: link_people(
                 actor=request.actor, provider=row, subjects=request.POST.getlist("subject")
             ),
@@ -263,7 +263,7 @@ def _stopped(request: Any, row: Provider) -> DirectoryRun:
         )
     except (ValueError, DirectoryRun.DoesNotExist):
         raise NotFound(
-            _("That run is no longer there to be accepted. Look at what would change now.")
+            _("That sync can no longer be accepted. Do a dry run to see what would change now.")
         ) from None
 
 
