@@ -149,11 +149,15 @@ def _email(name: str) -> str:
 
 
 def _cluster(nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]]:
-    """Connect the cluster now: the installation's audit trail has no earlier events."""
+    """Connect the cluster now: the installation's audit trail has no earlier events.
+
+    Its row is as old as the organization, so that its GPUs count in the past week.
+    """
     with platform_scope("the demo connects its cluster"):
         row = Cluster.objects.create(
             name=CLUSTER,
             backend=SimulatedCluster.name,
+            created_at=clock.now() - timedelta(days=AGE),
             is_enabled=False,  # until the replay has ended
             config={"name": CLUSTER, "h100_nodes": nodes[0], "l40s_nodes": nodes[1]},
         )

@@ -145,7 +145,7 @@ def _from_exporters(
 
     def ask(url: str) -> tuple[str, int]:
         if time.monotonic() > end:
-            raise SourceUnavailable(Message("It was not asked in time."))
+            raise SourceUnavailable(Message("The source was not read in time."))
         return session.text(url), clock.now_ms()
 
     with ThreadPoolExecutor(WORKERS) as pool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from html import unescape
 
 import pytest
 from django.db import transaction
 
 from monitoring.live.topics import grant
 from monitoring.notifications.models import Cursor, HandledEvent, Notification
-from monitoring.notifications.services import consuming
+from monitoring.notifications.services import consuming, inbox
 from monitoring.notifications.services.conditions import check_conditions
 from portal.core import clock, settled
 from portal.core.errors import NotFound
@@ -88,6 +90,18 @@ def test_notification_page_marks_read_filters_and_opens(story, failed):
         in story.client(story.ada).get("/atlas/notifications").content.decode()
     )
     assert story.client(story.ada).get(f"/atlas/notifications/{first.id}").status_code == 404
+
+
+def test_older_notifications_are_reached_by_the_link(story, failed, monkeypatch):
+    monkeypatch.setattr(inbox, "PAGE", 1)
+    first, second = failed(), failed()
+    consume()
+    ben, path = story.client(story.ben), "/atlas/notifications"
+    for job in (second, first):
+        page = ben.get(path).content.decode()
+        assert page.count("is-unread") == 1 and f"#{job.number} " in page
+        path = unescape(re.search(r'rel="next" href="([^"]+)"|$', page)[1] or "")
+    assert path == ""
 
 
 def test_person_who_lost_access_sees_nothing_of_the_object(story, failed):
