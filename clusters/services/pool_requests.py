@@ -7,6 +7,7 @@ what is promised for an overlapping time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,12 +19,13 @@ from django.db.models import Q, QuerySet, Sum
 from clusters.capacity import inside_of
 from clusters.models import Cluster, Gpu, Pool, PoolGrant, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_of
-from clusters.services.pool_reservations import end_for, reserve_for
+from clusters.services.pool_reservations import end_for, reserve_for, scope_of
 from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
+from schedulers.contract import Rejected, Unavailable
 from schedulers.mig import MODELS
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -110,7 +112,6 @@ def visible_request(actor: Actor, request_id: UUID) -> PoolRequest:
     return row
 
 
-@transaction.atomic
 def approve(
     *,
     actor: Actor,
@@ -127,11 +128,25 @@ def approve(
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     chosen = find_pool(pool)
+    with suppress(Rejected, Unavailable):
+        scope_of(chosen.cluster)  # asks the cluster before the transaction; the answer is cached
+    return _approve(actor, request_id, chosen, gpus, ends_at, word)
+
+
+@transaction.atomic
+def _approve(
+    actor: Actor,
+    request_id: UUID,
+    chosen: Pool,
+    gpus: int | None,
+    ends_at: datetime | None,
+    word: str,
+) -> PoolRequest:
     cluster = Cluster.objects.select_for_update().get(id=chosen.cluster_id)
     row = _open(request_id)
     if chosen.gpu_type not in ("", row.gpu_type):
         raise InvalidInput.at(
-            "pool", Message("{name} has only {type} GPUs.", name=pool, type=chosen.gpu_type)
+            "pool", Message("{name} has only {type} GPUs.", name=chosen.name, type=chosen.gpu_type)
         )
     row.gpus = row.gpus if gpus is None else gpus
     row.ends_at = ends_at or row.ends_at

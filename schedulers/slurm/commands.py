@@ -165,6 +165,9 @@ class Commands:
     def resume(self, node: str) -> None:
         self.runner.run(["scontrol", "update", f"nodename={node}", "state=resume"])
 
+    def way_to_keep(self, kind: str) -> str:
+        return ""
+
     def reserve(self, request: ReservationRequest, users: str, accounts: str) -> None:
         """Create a reservation, or change that with this name."""
         is_known = bool(self.reservations(request.name))
