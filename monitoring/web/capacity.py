@@ -15,15 +15,12 @@ from monitoring.fleet import GROUPS, fleet
 from monitoring.lists import DEVICES
 from monitoring.node_page import event_line
 from monitoring.nodes import jobs_of_all
-from monitoring.web.views import HOUR_MS
-from monitoring.web.views import RANGES as NODE_RANGES
+from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.messages import Message
 from schedulers.shares import about_share, share_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
-
-RANGES = (*NODE_RANGES, ("1y", Message("1 year"), 366 * 24 * HOUR_MS))
 
 
 @page(P.NODES_READ)
@@ -121,6 +118,7 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
                 (Message("GPUs"), f"/{slug}/gpus"),
             ],
             "gpu": row,
+            "topic": f"metrics:node:{node.id.hex}",
             "events": [
                 {"at": event.at} | event_line(event.kind, event.data)
                 for event in devices.device_events(node.id, device.index)
