@@ -21,6 +21,8 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
+MOST_NAMES = 50  # nodes of a pool that are named in the address of a form
+
 
 @dataclass
 class WhatIf:
@@ -39,6 +41,8 @@ class WhatIf:
     gpu_hours: int
     short: int  # GPUs that are missing even if all were free
     plan: mig.Plan | None = None
+    wish: str = ""  # what the form of MIG plans needs for it, and on which nodes
+    wish_nodes: str = ""
     reservation: ReservationPreview | None = None
     waiting: int = 0
     waiting_gpus: int = 0
@@ -116,6 +120,7 @@ def _effect(row: PoolRequest, pool: Pool, machines: Sequence[NodeUsage]) -> What
     free = free_by_model(inside).get(row.gpu_type)
     is_free = free.free if free else 0
     missing = sum(plan.missing.values()) if plan else max(row.gpus - promise.left, 0)
+    names = [machine.node.name for machine in inside]
     hours = (row.ends_at - row.starts_at).total_seconds() / 3600
     return WhatIf(
         pool,
@@ -125,6 +130,8 @@ def _effect(row: PoolRequest, pool: Pool, machines: Sequence[NodeUsage]) -> What
         gpu_hours=round(hours * row.gpus),
         short=missing,
         plan=plan,
+        wish=f"{row.gpus + promise.promised} x {row.gpu_type.removeprefix('mig-')}",
+        wish_nodes=", ".join(names) if len(names) <= MOST_NAMES else "",
     )
 
 

@@ -285,6 +285,12 @@ def requests_for(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
     ]
 
 
+def requests_in(actor: Actor, pool: Pool) -> list[PoolRequest]:
+    """Return the approved requests in a pool that the actor may see, the next end first."""
+    rows = _visible_to(actor).filter(pool=pool, state=State.APPROVED)
+    return list(rows.order_by("ends_at")[:MOST_OPEN])
+
+
 def open_requests(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
     """Return the open requests of every organization. Operators only; raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_READ)

@@ -13,8 +13,9 @@ from monitoring import devices
 from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet
 from monitoring.lists import DEVICES
-from monitoring.node_page import event_line
+from monitoring.node_page import event_line, pools_of_node
 from monitoring.nodes import jobs_of_all
+from monitoring.pool_request_page import reservations_of_node
 from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.messages import Message
@@ -118,6 +119,9 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
                 (Message("GPUs"), f"/{slug}/gpus"),
             ],
             "gpu": row,
+            "pools": pools_of_node(node, request.actor),
+            "reservations": reservations_of_node(node, request.actor),
+            "may_read": may_read,
             "topic": f"metrics:node:{node.id.hex}",
             "events": [
                 {"at": event.at} | event_line(event.kind, event.data)

@@ -65,7 +65,8 @@ def mig_plans(request: Any) -> HttpResponse:
             "clusters": clusters,
             "profiles": _profiles(clusters),
             "faults": faults,
-            "typed": request.POST or {"wish": request.GET.get("wish", "")},
+            "typed": request.POST
+            or {name: request.GET.get(name, "") for name in ("wish", "cluster", "nodes")},
             "is_asking": bool(faults) or "plan" in request.GET,
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
         },

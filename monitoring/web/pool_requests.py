@@ -15,6 +15,7 @@ from clusters.models import PoolRequest
 from clusters.services import pool_requests as service
 from monitoring.api.pool_requests import decide
 from monitoring.capacity import supply_of
+from monitoring.pool_request_page import history_of
 from monitoring.what_if import what_if
 from portal.core import clock
 from portal.core.errors import InvalidInput, PortalError
@@ -76,7 +77,7 @@ def platform_pool_requests(request: Any) -> HttpResponse:
         request,
         "monitoring/platform_pool_requests.html",
         {
-            "page_title": Message("Pool requests"),
+            "page_title": Message("GPU requests"),
             "rows": service.open_requests(request.actor),
         },
     )
@@ -102,6 +103,7 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
                 (Message("GPU requests"), f"/{slug}/pool-requests"),
             ],
             "row": row,
+            "history": history_of(row),
             "may_decide": may_decide,
             "may_ask": actor.may(P.JOBS_SUBMIT, row.team_id),
             "effects": what_if(actor, row) if may_decide and row.state == "open" else [],

@@ -15,6 +15,7 @@ from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
 from monitoring.node_page import disks_of, node_events, pools_of_node
+from monitoring.pool_request_page import reservations_of_node
 from portal.core import clock
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
@@ -103,6 +104,7 @@ def _node_page(
             "is_drained": found.is_drained,
             "health": node_health(found),
             "gpu_links": links,
+            "reservations": reservations_of_node(found, request.actor),
             "topic": f"metrics:node:{found.id.hex}",
             "has_sm_activity": any(gpu["sm_active"] is not None for gpu in row["gpus"]),
             "undo": take_undo(request, found),
