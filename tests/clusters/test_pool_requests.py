@@ -235,6 +235,7 @@ def test_what_if_plans_mig_where_the_profile_is_not_provisioned(atlas, dot):
     [effect] = what_if(dot, ask(atlas, gpu_type="mig-1g.10gb", gpus=14))
     assert effect.plan and len(effect.plan.changes) == 2 and effect.plan.cost.drains == 0
     assert effect.as_dict()["mig"]["gpus"][0]["created"] == ["1g.10gb"] * 7
+    assert (effect.wish, effect.wish_nodes) == ("14 x 1g.10gb", "n0, n1")
 
 
 def test_journey_by_page_from_request_to_return(story, pool):
@@ -249,8 +250,19 @@ def test_journey_by_page_from_request_to_return(story, pool):
     assert b"8 \xc3\x97 h100" in dot.get("/platform/pool-requests").content
     seen = dot.get(here).content.decode()
     assert "16 of 16" in seen and "GPU-hours" in seen
-    dot.post(here, {"do": "approve", "pool": "h100", "gpus": "8", "word": "Enjoy"})
-    assert b"Enjoy" in ben.get(here).content
+    dot.post(here, {"do": "approve", "pool": "h100", "gpus": "4", "word": "Enjoy"})
+    shown = ben.get(here).content.decode()
+    assert "Enjoy" in shown and "4 GPUs approved in h100" in shown and "8 were requested" in shown
+    with org_scope(story.atlas.id):
+        [node] = PoolRequest.objects.get().reservation.nodes
+    assert f"/atlas/nodes/{node}" in shown
+    for client, org, words in (
+        (ben, "atlas", f'<a href="{here}">4 × h100</a>'),
+        (story.client(story.cyd), "borealis", "for another organization"),
+    ):
+        page = " ".join(client.get(f"/{org}/nodes/{node}").content.decode().split())
+        assert words in page and ("for Vision" in page) is (org == "atlas")
+    assert here in ben.get("/atlas/pools/h100").content.decode()
     assert story.client(story.cyd).get(here).status_code == 404
     assert story.client(story.cyd).get(here.replace("/atlas/", "/borealis/")).status_code == 404
     ben.post(here, {"do": "return"})

@@ -68,66 +68,72 @@ def panel(page: Page, title: str):
     return page.locator(".panel").filter(has=page.get_by_role("heading", name=title, exact=True))
 
 
-def test_gpus_from_request_to_return(enter: Callable[[str], Page]) -> None:
-    amara = enter("amara.okafor@aurora.example")
-    amara.goto("/aurora/pools")
-    amara.get_by_role("link", name="GPU requests").click()
-    amara.get_by_role("button", name="Request GPUs").click()
-    form = amara.get_by_role("dialog")
+def request_gpus(page: Page) -> str:
+    """Ask for GPUs as a member of a team; return the path of the request."""
+    page.goto("/aurora/pools")
+    page.get_by_role("link", name="GPU requests").click()
+    page.get_by_role("button", name="Request GPUs").click()
+    form = page.get_by_role("dialog")
     form.get_by_label("Team").select_option("robotics")
     form.get_by_label("GPUs", exact=True).fill("8")
     form.get_by_label("Model or MIG profile").fill("h100")
     form.get_by_label("Until").fill(day(10))
     form.get_by_label("Purpose").fill("Fair in Seoul")
     form.get_by_role("button", name="Send request").click()
-    amara.wait_for_url(re.compile(r"/aurora/pool-requests/[0-9a-f-]+$"))
-    here = amara.url
-    expect(amara.locator(".page-head .state")).to_have_text("open")
-    expect(panel(amara, "Details")).to_contain_text("Fair in Seoul")
+    page.wait_for_url(re.compile(r"/aurora/pool-requests/[0-9a-f-]+$"))
+    expect(page.locator(".page-head .state")).to_have_text("open")
+    expect(panel(page, "Details")).to_contain_text("Fair in Seoul")
+    return page.url[page.url.index("/aurora") :]
 
-    operator = enter(EMAIL)
-    operator.goto("/platform/pool-requests")
-    operator.locator("tr").filter(
-        has=operator.locator(f"a[href='{here[here.index('/aurora') :]}']")
-    ).get_by_role("link").first.click()
-    effect = panel(operator, "h100")
+
+def approve_two(page: Page, path: str) -> None:
+    """See the effect as an operator, and approve fewer."""
+    page.goto("/platform/pool-requests")
+    page.locator(f"a[href='{path}']").click()
+    effect = panel(page, "h100")
     for words in ("Free now", "Would wait longer", "Holds back", "jobs of other teams wait"):
         expect(effect).to_contain_text(words)
     effect.get_by_label("GPUs", exact=True).fill("2")
     effect.get_by_role("button", name="Approve in h100").click()
-    kept = panel(operator, "Reservation")
-    expect(kept).to_be_visible()
-    expect(panel(operator, "History")).to_contain_text("8 were requested")
+    expect(panel(page, "Reservation")).to_be_visible()
+    expect(panel(page, "History")).to_contain_text("8 were requested")
 
+
+def run_in_pool(page: Page) -> None:
+    """Choose the pool in the form of a new job, and follow the job to its node."""
+    page.goto("/aurora/jobs/new")
+    page.get_by_label("Team").select_option("robotics")
+    page.locator("[data-field='policy.pool']").select_option("h100")
+    page.get_by_label("Name", exact=True).fill("grasp")
+    page.get_by_label("Command").fill("python grasp.py")
+    page.get_by_label("GPUs", exact=True).fill("1")
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url(re.compile(r"/aurora/jobs/\d+$"))
+    expect(page.locator(".job-head, .page-head").first).to_contain_text(
+        re.compile("running", re.IGNORECASE), timeout=MINUTES
+    )
+    page.goto(page.url)
+    expect(page.locator("a[href='/aurora/pools/h100']").first).to_be_visible()
+    page.locator("a[href^='/aurora/nodes/dgx-']").first.click()
+    expect(page.locator("h1")).to_contain_text("dgx-")
+
+
+def test_gpus_from_request_to_return(enter: Callable[[str], Page]) -> None:
+    amara = enter("amara.okafor@aurora.example")
+    path = request_gpus(amara)
+    approve_two(enter(EMAIL), path)
     amara.reload()
     expect(amara.locator(".page-head .state").first).to_have_text("active")
     expect(amara.locator("h1")).to_have_text("2 × h100")
-
-    lukas = enter("lukas.novak@aurora.example")
-    lukas.goto("/aurora/jobs/new")
-    pool = lukas.locator("[data-field='policy.pool']")
-    if not pool.is_visible():
-        lukas.locator("summary").filter(has_text=re.compile("More|Policy|Placement")).first.click()
-    lukas.get_by_label("Team").select_option("robotics")
-    pool.select_option("h100")
-    lukas.get_by_label("Name", exact=True).fill("grasp")
-    lukas.get_by_label("Command").fill("python grasp.py")
-    lukas.get_by_label("GPUs", exact=True).fill("1")
-    lukas.get_by_role("button", name="Submit").click()
-    lukas.wait_for_url(re.compile(r"/aurora/jobs/\d+$"))
-    expect(lukas.locator(".content")).to_contain_text("running", timeout=MINUTES)
-    lukas.goto(lukas.url)
-    expect(lukas.locator("a[href='/aurora/pools/h100']").first).to_be_visible()
-    lukas.get_by_role("link", name=re.compile("^dgx-")).first.click()
-    expect(lukas.locator("h1")).to_contain_text("dgx-")
+    run_in_pool(enter("lukas.novak@aurora.example"))
 
     amara.get_by_role("button", name="Renew").click()
     renew = amara.get_by_role("dialog")
     renew.get_by_label("Until").fill(day(30))
     renew.get_by_role("button", name="Send request").click()
     amara.goto("/aurora/pool-requests")
-    expect(amara.locator("tr").filter(has_text=day(30))).to_contain_text("open")
-    amara.goto(here)
+    expect(amara.locator("tr").filter(has_text=day(30)).first).to_contain_text("open")
+    amara.goto(path)
     amara.get_by_role("button", name="Return GPUs").click()
     expect(amara.locator(".page-head .state").first).to_have_text("ended")
     expect(panel(amara, "History")).to_contain_text("Returned")
