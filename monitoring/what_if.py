@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -82,12 +83,16 @@ def _change(change: mig.GpuChange) -> dict[str, Any]:
     }
 
 
-def what_if(actor: Actor, row: PoolRequest) -> list[WhatIf]:
+def what_if(
+    actor: Actor, row: PoolRequest, *, gpus: int | None = None, ends_at: datetime | None = None
+) -> list[WhatIf]:
     """Return the effect of a request in each pool that could serve it; the best first.
 
-    Operators only. Raises NotPermitted.
+    `gpus` and `ends_at` instead of what was requested. Operators only. Raises NotPermitted.
     """
     authorize(actor, Permission.CLUSTERS_READ)
+    row = copy(row)
+    row.gpus, row.ends_at = gpus or row.gpus, ends_at or row.ends_at
     pools = list(Pool.objects.select_related("cluster").filter(cluster__is_enabled=True))
     clusters = {pool.cluster_id: pool.cluster for pool in pools}
     machines, ends = node_usage_in(clusters.values()), expected_ends(clusters.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Any
 from uuid import UUID
@@ -91,6 +92,7 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
         return _act(request, row)
     actor, slug = request.actor, request.org.slug
     may_decide = actor.may(P.CLUSTERS_WRITE)
+    changed = _changed(request) if may_decide else {}
     kept = row.reservation.nodes if row.reservation else {}
     nodes = sorted(kept, key=natural)
     return render(
@@ -106,7 +108,9 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
             "history": history_of(row),
             "may_decide": may_decide,
             "may_ask": actor.may(P.JOBS_SUBMIT, row.team_id),
-            "effects": what_if(actor, row) if may_decide and row.state == "open" else [],
+            "effects": what_if(actor, row, **changed) if may_decide and row.state == "open" else [],
+            "asked": {"gpus": row.gpus, "ends_at": row.ends_at, **changed},
+            "is_changed": bool(changed),
             "hours": round((row.ends_at - row.starts_at).total_seconds() / 3600 * row.gpus),
             "today": clock.now().date().isoformat(),
             "kept_nodes": nodes[:SHOWN_NODES],
@@ -114,6 +118,17 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
             "kept_more": max(len(nodes) - SHOWN_NODES, 0),
         },
     )
+
+
+def _changed(request: Any) -> dict[str, Any]:
+    """Return what an operator would approve instead of the request; invalid values are ignored."""
+    found: dict[str, Any] = {}
+    with suppress(InvalidInput):
+        if gpus := _number(request.GET.get("gpus", ""), "gpus"):
+            found["gpus"] = min(gpus, service.MOST_GPUS)
+    with suppress(InvalidInput):
+        found["ends_at"] = _day(request.GET.get("ends_at", ""), "ends_at", is_end=True)
+    return found
 
 
 def _act(request: Any, row: PoolRequest) -> HttpResponse:

@@ -93,8 +93,9 @@ def approve_two(page: Page, path: str) -> None:
     effect = panel(page, "h100")
     for words in ("Free now", "Would wait longer", "Holds back", "jobs of other teams wait"):
         expect(effect).to_contain_text(words)
-    effect.get_by_label("GPUs", exact=True).fill("2")
-    effect.get_by_role("button", name="Approve in h100").click()
+    page.get_by_label("GPUs", exact=True).fill("2")
+    page.get_by_role("button", name="Show effect").click()
+    effect.get_by_role("button", name="Approve 2 in h100").click()
     expect(panel(page, "Reservation")).to_be_visible()
     expect(panel(page, "History")).to_contain_text("8 were requested")
 
