@@ -212,7 +212,17 @@ class RestClient:
                 ) from error
 
     def nodes(self) -> list[NodeFacts]:
-        return nodes.from_rest(self._asked("GET", f"{self._slurm}/nodes").get("nodes", []))
+        rows = self._asked("GET", f"{self._slurm}/nodes").get("nodes", [])
+        return nodes.from_rest(rows, self._running)
+
+    def _running(self) -> list[tuple[str, str]]:
+        """Return TRES per node and nodes of all running jobs."""
+        jobs = self._asked("GET", f"{self._slurm}/jobs").get("jobs", [])
+        return [
+            (str(job.get("tres_per_node") or ""), str(job.get("nodes") or ""))
+            for job in jobs
+            if rest_row(job).state in ("RUNNING", "SUSPENDED", "COMPLETING")
+        ]
 
     def drain(self, node: str, why: str) -> None:
         if self._minor < 40 and self._commands:
