@@ -42,30 +42,23 @@ def history_of(row: PoolRequest) -> list[dict[str, Any]]:
                 "at": event.at,
                 "who": "" if event.actor == "system" else event.actor,
                 "shape": _SHAPES.get(what, "canceled"),
-                "text": _text(what, event.data, asked),
+                "text": _text(what, event.data, row.gpu_type, asked),
             }
         )
     return found[::-1]
 
 
-def _text(what: str, data: dict[str, Any], asked: int) -> Message:
+def _text(what: str, data: dict[str, Any], kind: str, asked: int) -> Message:
     after = data.get("after", {})
     gpus, until = after.get("gpus", 0), str(after.get("until", ""))[:10]
     match what:
         case "requested":
-            return Message.plural(
-                gpus,
-                "{n} GPU requested until {until}",
-                "{n} GPUs requested until {until}",
-                n=gpus,
-                until=until,
-            )
+            return Message("Requested {n} × {type} until {until}", n=gpus, type=kind, until=until)
         case "request_approved":
-            text = Message.plural(
-                gpus,
-                "{n} GPU approved in {pool} until {until}",
-                "{n} GPUs approved in {pool} until {until}",
+            text = Message(
+                "Approved {n} × {type} in {pool} until {until}",
                 n=gpus,
+                type=kind,
                 pool=after.get("pool", ""),
                 until=until,
             )

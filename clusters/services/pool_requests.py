@@ -262,8 +262,10 @@ def due_reminders() -> list[PoolRequest]:
             "team", "asker", "pool", "org"
         )
         for row in rows.filter(state=State.APPROVED, ends_at__lte=now + timedelta(days=REMIND[0])):
-            due = min(days for days in REMIND if row.ends_at <= now + timedelta(days=days))
-            if row.reminded is None or row.reminded > due:
+            left, lasts = row.ends_at - now, row.ends_at - row.starts_at
+            reached = [n for n in REMIND if left <= timedelta(days=n) < lasts]
+            due = min(reached, default=REMIND[0] + 1)
+            if reached and (row.reminded is None or row.reminded > due):
                 row.reminded = due
                 row.save(update_fields=["reminded"])
                 _record_event("ends_soon", "system", row)

@@ -55,9 +55,9 @@ def create(org: Organization) -> None:
 
 def _make(org: Organization, ask: Ask) -> None:
     team = Team.objects.get(slug=ask.team)
-    first = TeamMembership.objects.select_related("user").filter(team=team).order_by("id").first()
-    assert first is not None
-    actor = actor_of(first.user).enter(org)
+    person = TeamMembership.objects.select_related("user").filter(team=team).order_by("id").last()
+    assert person is not None
+    actor = actor_of(person.user).enter(org)
     row = service.request_pool(
         actor=actor,
         org=org,

@@ -36,6 +36,7 @@ FEW = 300.0  # seconds
 AT_A_TIME = 250  # nodes that are measured in one round: those of a large fleet take turns
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 WORN = ("dgx-07", "3")  # a GPU with a replaced memory row, for the health of its node
+POWER_CAP = 0.93  # utilization from which the power limit slows the clocks
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -134,6 +135,9 @@ def _node_points(
             series.Point(name, labels, sensors[0].at_ms, value, unit=unit)
             for name, value, unit in _activity(gpu, sensors[0].value)
         ]
+        if sensors[0].value > POWER_CAP and gpu.type == "h100":
+            reason = labels | {"reason": "power_cap"}
+            points.append(series.Point("gpu.throttle", reason, sensors[0].at_ms, 1.0, unit="ratio"))
         busy += run.recipe.use if run else 0
     share = busy / max(len(gpus), 1)
     memory = node.memory * (0.04 + 0.5 * share)
@@ -183,6 +187,7 @@ def _activity(gpu: Gpu, use: float) -> list[tuple[str, float, str]]:
         ("gpu.memory.bandwidth", use * (0.36 + 0.05 * noise), "ratio"),
         ("gpu.clock.sm", (1980 if use else 345) * 1e6, "Hz"),
         ("gpu.clock.memory", 2619e6, "Hz"),
+        ("gpu.throttled", float(use > POWER_CAP), "ratio"),
         ("gpu.pcie.sent", use * (2.1 + noise) * 1e9, "bytes/s"),
         ("gpu.pcie.received", use * (3.4 + noise) * 1e9, "bytes/s"),
         ("gpu.nvlink.sent", use * (38 + 9 * noise) * 1e9, "bytes/s"),

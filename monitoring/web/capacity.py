@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from clusters.free_capacity import FreeGpus
+from clusters.models import Cluster
 from monitoring import devices
 from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet
@@ -22,6 +23,20 @@ from portal.core.messages import Message
 from schedulers.shares import about_share, share_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
+
+GPU_CHARTS = ",".join(
+    [
+        *(f"gpu.{name}" for name in ("utilization", "sm.active", "sm.occupancy", "tensor.active")),
+        *(f"gpu.memory.{name}" for name in ("used", "bandwidth", "utilization", "temperature")),
+        *(f"gpu.{name}" for name in ("power", "temperature", "clock.sm", "clock.memory")),
+        *(f"gpu.{name}" for name in ("throttled", "throttle", "recovery", "xid")),
+        *(f"gpu.{link}.{way}" for link in ("pcie", "nvlink") for way in ("sent", "received")),
+        *(f"gpu.ecc.{kind}" for kind in ("corrected", "uncorrected")),
+        *(f"gpu.rows.{kind}" for kind in ("corrected", "uncorrected", "pending", "failed")),
+        "gpu.nvlink.errors",
+        "gpu.engine.active",
+    ]
+)
 
 
 @page(P.NODES_READ)
@@ -49,6 +64,7 @@ def _capacity(request: Any) -> HttpResponse:
                 for kind in kinds
             ],
             "rows": rows,
+            "has_clusters": Cluster.objects.exists(),
             "has_ends": any(row.ends for row in rows),
             "share_notes": [(kind, about_share(kind)) for kind in kinds if share_of(kind)],
         },
@@ -119,6 +135,7 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
                 (Message("GPUs"), f"/{slug}/gpus"),
             ],
             "gpu": row,
+            "history_names": GPU_CHARTS,
             "pools": pools_of_node(node, request.actor),
             "reservations": reservations_of_node(node, request.actor),
             "may_read": may_read,

@@ -102,6 +102,7 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
             "gpus": sum(len(node["gpus"]) for node in nodes),
             "jobs": sum(len(node["jobs"]) for node in nodes),
             "obstacles": service.obstacles(row) if is_draft else [],
+            "instances": [name for name in row.wish if name != mig.FULL],
             "settings": settings,
             "method": METHODS[method],
             "methods": [(m, *METHODS[Method(m)]) for m in service.methods_of(row.cluster)],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -66,6 +66,7 @@ def pool_requests(request: Any) -> HttpResponse:
             "faults": faults,
             "typed": request.POST or {"gpu_type": request.GET.get("gpu_type", "")},
             "today": clock.now().date().isoformat(),
+            "later": (clock.now() + timedelta(days=14)).date().isoformat(),
             "is_asking": bool(faults) or "ask" in request.GET,
         },
     )

@@ -203,6 +203,18 @@ def test_reminders_are_mailed_once_each(atlas, dot, monkeypatch, settings):
     assert ends == ["8 × h100 for Vision end soon"] * 3 + ["8 × h100 for Vision have ended"]
 
 
+def test_reminders_are_only_of_days_that_a_request_lasts(atlas, dot, monkeypatch):
+    for days in (10, 1):
+        row = ask(atlas, gpus=1, days=days)
+        service.approve(actor=dot, request_id=row.id, pool="h100")
+    run_pool_requests()
+    assert not Event.objects.filter(kind="pool.ends_soon").exists()
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + 4 * DAY)
+    run_pool_requests()
+    assert Event.objects.filter(kind="pool.ends_soon").count() == 1
+
+
 def test_what_if_tells_who_waits_and_what_must_end(atlas, pool, dot):
     grant_pool(actor=dot, pool=pool, team=atlas.vision)
     submit(atlas, atlas.ada, resources={"accelerators": {"h100": 4}})
@@ -256,7 +268,7 @@ def test_journey_by_page_from_request_to_return(story, pool):
     assert "Show the effect of 16 GPUs" in too_many and "Approve 20" not in too_many
     dot.post(here, {"do": "approve", "pool": "h100", "gpus": "4", "word": "Enjoy"})
     shown = ben.get(here).content.decode()
-    assert "Enjoy" in shown and "4 GPUs approved in h100" in shown and "8 were requested" in shown
+    assert "Enjoy" in shown and "Approved 4 × h100 in h100" in shown and "8 were requested" in shown
     with org_scope(story.atlas.id):
         [node] = PoolRequest.objects.get().reservation.nodes
     assert f"/atlas/nodes/{node}" in shown

@@ -106,7 +106,7 @@ def run_in_pool(page: Page) -> None:
     page.get_by_label("Team").select_option("robotics")
     page.locator("[data-field='policy.pool']").select_option("h100")
     page.get_by_label("Name", exact=True).fill("grasp")
-    page.get_by_label("Command").fill("python grasp.py")
+    page.get_by_label("Command", exact=True).fill("python grasp.py")
     page.get_by_label("GPUs", exact=True).fill("1")
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile(r"/aurora/jobs/\d+$"))
