@@ -83,9 +83,12 @@ def _node_page(
     span = next(ms for key, _, ms in RANGES if key == chosen)
     query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - span})
     here = urlencode({"cluster": found.cluster.name})
-    links = dict(found.devices.values_list("index", "uuid"))
+    devices = list(found.devices.values_list("index", "uuid", "mig"))
+    links = {index: uuid for index, uuid, _ in devices}
+    instances = {part["uuid"]: uuid for _, uuid, mig in devices for part in mig or ()}
     for gpu in row["gpus"]:  # schedulers number MIG instances in their own way
-        gpu["device"] = "" if gpu["type"].startswith("mig-") else links.get(gpu["index"], "")
+        is_part = gpu["type"].startswith("mig-")
+        gpu["device"] = instances.get(gpu["uuid"], "") if is_part else links.get(gpu["index"], "")
     return render(
         request,
         "monitoring/node.html",
