@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from clusters.capacity import inside_of
 from clusters.models import Cluster, Gpu, Pool, PoolGrant, PoolRequest
@@ -261,7 +261,9 @@ def due_reminders() -> list[PoolRequest]:
         rows = PoolRequest.objects.select_for_update(of=("self",)).select_related(
             "team", "asker", "pool", "org"
         )
-        for row in rows.filter(state=State.APPROVED, ends_at__lte=now + timedelta(days=REMIND[0])):
+        renewed = PoolRequest.objects.filter(state=State.APPROVED, renews=OuterRef("pk"))
+        rows = rows.filter(~Exists(renewed), state=State.APPROVED)
+        for row in rows.filter(ends_at__lte=now + timedelta(days=REMIND[0])):
             left, lasts = row.ends_at - now, row.ends_at - row.starts_at
             reached = [n for n in REMIND if left <= timedelta(days=n) < lasts]
             due = min(reached, default=REMIND[0] + 1)

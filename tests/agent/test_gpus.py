@@ -15,7 +15,7 @@ from muster_agent.gpus import GpuReading, Gpus
 from muster_agent.jobs import JobReading
 from muster_agent.nvml import NO_LIBRARY, Driver
 from muster_agent.sample import Sample
-from tests.agent.nvml_double import GIB, Clock, Device, Nvml
+from tests.agent.nvml_double import GIB, H100, Clock, Device, Nvml
 
 Table = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -71,7 +71,9 @@ def test_gpu_activity_needs_two_samples_of_the_same_driver():
 
 def test_gpu_without_gpm_tells_throughput_and_temperature_of_memory(monkeypatch):
     sent, received = (138, 0xFFFFFFFF), (139, 0xFFFFFFFF)
-    device = Device("GPU-a", metrics={"pcie": (2000, 3000), "fields": {sent: 10, received: 20}})
+    older = {name: value for name, value in H100.items() if name != "gpm"}
+    fields = {sent: 10, received: 20}
+    device = Device("GPU-a", metrics={**older, "pcie": (2000, 3000), "fields": fields})
     gpus, now = gpus_of(Nvml(device)), [100.0]
     monkeypatch.setattr("muster_agent.gpus.time.monotonic", lambda: now[0])
     gpus.measure()

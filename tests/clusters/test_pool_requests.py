@@ -184,6 +184,9 @@ def test_renewal_extends_the_access(atlas, pool, dot, monkeypatch):
     again = ask(atlas, days=40, starts_at=clock.now() + 10 * DAY, renews=row)
     service.approve(actor=dot, request_id=again.id, pool="h100")
     now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + 9.5 * DAY)
+    run_pool_requests()
+    assert not Event.objects.filter(kind="pool.ends_soon").exists(), "it goes on"
     monkeypatch.setattr(clock, "now", lambda: now + 11 * DAY)
     run_pool_requests()
     assert pools_for(atlas.vision) == [pool]

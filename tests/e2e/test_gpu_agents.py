@@ -51,8 +51,8 @@ class Lab:
         path = f"/orgs/home/nodes/{node}/metrics?names=cpu.load1&cluster=lab"
         return [t / 1000 for one in self.api.get(path).json()["items"] for t in one["times"]]
 
-    def done(self, method: str, path: str, **body: Any) -> dict[str, Any]:
-        answer = self.api.request(method, path, json=body or None)
+    def done(self, verb: str, path: str, /, **body: Any) -> dict[str, Any]:
+        answer = self.api.request(verb, path, json=body or None)
         assert answer.is_success, answer.text
         return dict(answer.json())
 

@@ -110,9 +110,7 @@ def run_in_pool(page: Page) -> None:
     page.get_by_label("GPUs", exact=True).fill("1")
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile(r"/aurora/jobs/\d+$"))
-    expect(page.locator(".job-head, .page-head").first).to_contain_text(
-        re.compile("running", re.IGNORECASE), timeout=MINUTES
-    )
+    expect(page.locator(".content .state").first).to_have_text("running", timeout=MINUTES)
     page.goto(page.url)
     expect(page.locator("a[href='/aurora/pools/h100']").first).to_be_visible()
     page.locator("a[href^='/aurora/nodes/dgx-']").first.click()
@@ -147,7 +145,7 @@ def test_mig_from_a_wish_to_undo(enter: Callable[[str], Page]) -> None:
     page.goto("/platform/mig")
     page.get_by_role("button", name="New plan").click()
     form = page.get_by_role("dialog")
-    form.get_by_label("Cluster").select_option("aurora-gpu")
+    form.locator("select[name=cluster]").select_option("aurora-gpu")
     form.get_by_label("Offer at least").fill("14 x 1g.10gb")
     form.get_by_role("button", name="Show plan").click()
     page.wait_for_url(re.compile(r"/platform/mig/[0-9a-f-]+$"))
