@@ -7,7 +7,6 @@ what is promised for an overlapping time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -128,8 +127,10 @@ def approve(
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     chosen = find_pool(pool)
-    with suppress(Rejected, Unavailable):
+    try:
         scope_of(chosen.cluster)  # asks the cluster before the transaction; the answer is cached
+    except (Rejected, Unavailable) as error:
+        raise Conflict(str(error), code="cluster_settings") from error
     return _approve(actor, request_id, chosen, gpus, ends_at, word)
 
 
