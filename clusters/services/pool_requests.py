@@ -13,17 +13,18 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from clusters.capacity import inside_of
 from clusters.models import Cluster, Gpu, Pool, PoolGrant, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_of
-from clusters.services.pool_reservations import end_for, reserve_for
+from clusters.services.pool_reservations import end_for, reserve_for, scope_of
 from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
+from schedulers.contract import Rejected, Unavailable
 from schedulers.mig import MODELS
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -112,7 +113,6 @@ def visible_request(actor: Actor, request_id: UUID) -> PoolRequest:
     return row
 
 
-@transaction.atomic
 def approve(
     *,
     actor: Actor,
@@ -129,11 +129,27 @@ def approve(
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     chosen = find_pool(pool)
+    try:
+        scope_of(chosen.cluster)  # asks the cluster before the transaction; the answer is cached
+    except (Rejected, Unavailable) as error:
+        raise Conflict(str(error), code="cluster_settings") from error
+    return _approve(actor, request_id, chosen, gpus, ends_at, word)
+
+
+@transaction.atomic
+def _approve(
+    actor: Actor,
+    request_id: UUID,
+    chosen: Pool,
+    gpus: int | None,
+    ends_at: datetime | None,
+    word: str,
+) -> PoolRequest:
     cluster = Cluster.objects.select_for_update().get(id=chosen.cluster_id)
     row = _open(request_id)
     if chosen.gpu_type not in ("", row.gpu_type):
         raise InvalidInput.at(
-            "pool", Message("{name} has only {type} GPUs.", name=pool, type=chosen.gpu_type)
+            "pool", Message("{name} has only {type} GPUs.", name=chosen.name, type=chosen.gpu_type)
         )
     row.gpus = row.gpus if gpus is None else gpus
     row.ends_at = ends_at or row.ends_at
@@ -261,9 +277,13 @@ def due_reminders() -> list[PoolRequest]:
         rows = PoolRequest.objects.select_for_update(of=("self",)).select_related(
             "team", "asker", "pool", "org"
         )
-        for row in rows.filter(state=State.APPROVED, ends_at__lte=now + timedelta(days=REMIND[0])):
-            due = min(days for days in REMIND if row.ends_at <= now + timedelta(days=days))
-            if row.reminded is None or row.reminded > due:
+        renewed = PoolRequest.objects.filter(state=State.APPROVED, renews=OuterRef("pk"))
+        rows = rows.filter(~Exists(renewed), state=State.APPROVED)
+        for row in rows.filter(ends_at__lte=now + timedelta(days=REMIND[0])):
+            left, lasts = row.ends_at - now, row.ends_at - row.starts_at
+            reached = [n for n in REMIND if left <= timedelta(days=n) < lasts]
+            due = min(reached, default=REMIND[0] + 1)
+            if reached and (row.reminded is None or row.reminded > due):
                 row.reminded = due
                 row.save(update_fields=["reminded"])
                 _record_event("ends_soon", "system", row)
@@ -283,6 +303,12 @@ def requests_for(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
         *rows.filter(state=State.APPROVED).order_by("ends_at")[:most],
         *rows.exclude(running).order_by("-decided_at")[:most],
     ]
+
+
+def requests_in(actor: Actor, pool: Pool) -> list[PoolRequest]:
+    """Return the approved requests in a pool that the actor may see, the next end first."""
+    rows = _visible_to(actor).filter(pool=pool, state=State.APPROVED)
+    return list(rows.order_by("ends_at")[:MOST_OPEN])
 
 
 def open_requests(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
