@@ -53,14 +53,14 @@ _NUMBER = re.compile(r"-?[0-9.]+")
 def as_csv(document: Document) -> str:
     """Return the lines of a statement, one row each."""
     rows = ([*(line[n] for n in _CSV), document["currency"]] for line in document["lines"])
-    return _written([*_CSV, "currency"], rows)
+    return csv_text([*_CSV, "currency"], rows)
 
 
 def as_focus(document: Document) -> str:
     """Return the lines in the columns of FOCUS 1.2."""
     rows = [focus_row(document, line) for line in document["lines"]]
     columns = list(focus_row(document, _NOTHING))
-    return _written(columns, ([row[name] for name in columns] for row in rows))
+    return csv_text(columns, ([row[name] for name in columns] for row in rows))
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(_CSV, "") | {
@@ -154,19 +154,19 @@ def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> str:
             prices.currency,
         ]
 
-    return _written(columns, (row(line) for line in lines))
+    return csv_text(columns, (row(line) for line in lines))
 
 
-def _written(columns: list[str], rows: Any) -> str:
+def csv_text(columns: list[str], rows: Any) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_safe(cell) for cell in row])
+        writer.writerow([safe_cell(cell) for cell in row])
     return out.getvalue()
 
 
-def _safe(cell: Any) -> Any:
+def safe_cell(cell: Any) -> Any:
     is_formula = isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
     return f"'{cell}" if is_formula else cell
 

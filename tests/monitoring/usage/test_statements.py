@@ -186,7 +186,7 @@ def test_files_of_a_statement(story, cluster, dot, priced):
 
 
 def test_formula_in_a_note_is_text_in_a_spreadsheet(story):
-    assert documents._safe("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+    assert documents.safe_cell("=HYPERLINK(1)") == "'=HYPERLINK(1)"
 
 
 def test_lines_of_single_jobs_add_up_to_the_statement(story, cluster, dot, priced):
