@@ -6,43 +6,56 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('usage', '0001_initial'),
+        ("usage", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='fleetgputime',
-            name='energy',
+            model_name="fleetgputime",
+            name="energy",
             field=models.BigIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='fleetgputime',
-            name='metered',
+            model_name="fleetgputime",
+            name="metered",
             field=models.BigIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='fleetgputime',
-            name='unhealthy',
+            model_name="fleetgputime",
+            name="unhealthy",
             field=models.BigIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='fleetgputime',
-            name='watts',
+            model_name="fleetgputime",
+            name="watts",
             field=models.FloatField(null=True),
         ),
         migrations.CreateModel(
-            name='DashboardLayout',
+            name="DashboardLayout",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('page', models.CharField(max_length=20)),
-                ('panels', models.CharField(max_length=400)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("page", models.CharField(max_length=20)),
+                ("panels", models.CharField(max_length=400)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'page'), name='dashboard_layout_once')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "page"), name="dashboard_layout_once")
+                ],
             },
         ),
     ]
