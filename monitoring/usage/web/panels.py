@@ -282,6 +282,12 @@ def _narrowed(board: Board, by: str, row: Data) -> str:
 PANELS = (
     Panel("gpu-times", Message("GPUs over time"), "chart", times, is_wide=True),
     Panel("parts", Message("Where the GPU time went"), "parts", parts, is_wide=True, is_flush=True),
+    Panel("power", Message("Power"), "power", power, is_for=lambda board: board.is_fleet),
+    Panel(
+        "health", Message("Unhealthy GPUs"), "health", health, is_for=lambda board: board.is_fleet
+    ),
+    Panel("queue", Message("Queue"), "chart", queue),
+    Panel("failures", Message("Failures"), "failures", failures),
     Panel(
         "wasters",
         Message("Most wasteful jobs"),
@@ -291,12 +297,6 @@ PANELS = (
         is_flush=True,
         has_png=False,
     ),
-    Panel("power", Message("Power"), "power", power, is_for=lambda board: board.is_fleet),
-    Panel(
-        "health", Message("Unhealthy GPUs"), "health", health, is_for=lambda board: board.is_fleet
-    ),
-    Panel("queue", Message("Queue"), "chart", queue),
-    Panel("failures", Message("Failures"), "failures", failures),
     Panel(
         "orgs",
         Message("Organizations"),
