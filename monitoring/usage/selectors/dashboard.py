@@ -28,7 +28,7 @@ from monitoring.usage.models import (
     QueueHour,
     TeamGpuTime,
 )
-from monitoring.usage.recording import recorded_until
+from monitoring.usage.recording import HOURS_KEPT, recorded_until
 from monitoring.usage.selectors.access import visible_teams
 from monitoring.usage.services.prices import DEFAULT_CURRENCY, PriceList, account_of
 from portal.core import clock
@@ -170,7 +170,8 @@ class GpuTimes:
 def gpu_times(asked: Asked) -> GpuTimes:
     """Return GPU time by hour or day, and grouped by team, organization, class and pool."""
     is_fleet = asked.org is None
-    if asked.last - asked.first <= timedelta(days=HOURLY_UP_TO):
+    is_short = asked.last - asked.first <= timedelta(days=HOURLY_UP_TO)
+    if is_short and asked.first >= clock.now() - HOURS_KEPT:
         asked = replace(asked, is_daily=False)
     width = 86_400 if asked.is_daily else 3600
     start, end = int(asked.first.timestamp()), int(asked.last.timestamp())

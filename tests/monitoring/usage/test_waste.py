@@ -118,6 +118,10 @@ def test_power_and_energy_of_measured_gpus(story, cluster):
         assert times.totals["energy"] == 4000 * 3600
         assert max(n or 0 for n in times.curves["unhealthy"]) == 4
         assert dashboard.power_now(asked)[0] == 4000
+    with clock.frozen(START + timedelta(days=20)):  # hours are deleted by then
+        query = {"range": "7d", "first": "2026-11-20", "last": "2026-11-20"}
+        day = dashboard.gpu_times(dashboard.asked_of(story.actor(story.dot), None, query))
+        assert len(day.times) == 1 and day.totals["capacity"] == 16 * HOUR_MS
         whole = dashboard.asked_of(story.actor(story.dot), None, {"range": "30d"})
         assert dashboard.gpu_times(whole).totals["energy"] == 4000 * 3600  # the sum of the day
 
