@@ -153,7 +153,7 @@ PANELS = (
     Panel("efficiency", Message("Efficiency, in GPU-hours"), "bars", efficiency),
     Panel(
         "wait-hours",
-        Message("Mean wait by hour of submission (UTC), in minutes"),
+        Message("Mean wait by hour of submission (UTC)"),
         "wait_hours",
         waits_by_hour,
     ),
