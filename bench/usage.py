@@ -220,6 +220,7 @@ def _rollups(story: Any, cluster: Any) -> None:
     pools = [f"p{n}" for n in range(40)]
     jobs: list[UUID] = list(_some_jobs())
     parts = ("used", "idle", "underused", "unmeasured")
+    power = {"energy": 10**10, "metered": 10**10, "watts": 5000.0, "unhealthy": 10**8}
     for back in range(DAYS):
         day = midnight(today - timedelta(days=back))
         place = {"is_day": True, "hour": day, "cluster_id": cluster.id, "gpu_class": "gpu.h100"}
@@ -228,7 +229,8 @@ def _rollups(story: Any, cluster: Any) -> None:
             return {name: rng.randrange(10**9) for name in parts}
 
         FleetGpuTime.objects.bulk_create(
-            FleetGpuTime(pool=pool, capacity=10**10, **place, **amounts()) for pool in pools
+            FleetGpuTime(pool=pool, capacity=10**10, **power, **place, **amounts())
+            for pool in pools
         )
         TeamGpuTime.objects.bulk_create(
             [
@@ -267,7 +269,8 @@ def _rollups(story: Any, cluster: Any) -> None:
             if back < 8:
                 place |= {"is_day": False, "hour": at}
                 FleetGpuTime.objects.bulk_create(
-                    FleetGpuTime(pool=pool, capacity=10**10, **place, **amounts()) for pool in pools
+                    FleetGpuTime(pool=pool, capacity=10**10, **power, **place, **amounts())
+                    for pool in pools
                 )
                 TeamGpuTime.objects.bulk_create(
                     TeamGpuTime(org=story.atlas, team=team, pool=pool, **place, **amounts())

@@ -70,6 +70,10 @@ SILENT = {  # changes nothing that people or programs decide
 SILENT_FORMS = {
     "notifications": "marks a person's own messages as read",
     "workspace-upload": "files of people's work: data",
+    **dict.fromkeys(
+        ("usage", "usage-jobs", "platform-usage", "platform-usage-jobs"),
+        "keeps how a person has arranged panels",
+    ),
     "home": "marks a first step as done, for this session only",
     "announcement-dismiss": "puts a line away for one session, and is nobody else's business",
 }

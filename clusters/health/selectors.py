@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, F
 
 from clusters.health.checks import (
     BY_CODE,
@@ -154,6 +154,23 @@ def policy_row(cluster: Cluster) -> dict[str, Any]:
             for check in (checks[known.code] for known in CHECKS)
         ],
     }
+
+
+def unhealthy_by_cluster() -> list[dict[str, Any]]:
+    """Return the unhealthy nodes and their GPUs by cluster and state, the worst state first."""
+    rows = NodeHealth.objects.filter(state__in=UNHEALTHY, node__is_gone=False).order_by()
+    found = rows.values("state", cluster=F("node__cluster__name")).annotate(
+        nodes=Count("node", distinct=True), gpus=Count("node__gpus")
+    )
+    order = {str(state): n for n, state in enumerate(reversed(UNHEALTHY))}
+    return [
+        row
+        | {
+            "word": STATE_WORDS[HealthState(row["state"])],
+            "shape": SHAPES[HealthState(row["state"])],
+        }
+        for row in sorted(found, key=lambda row: (order[row["state"]], row["cluster"]))
+    ]
 
 
 def state_counts(clusters: Iterable[UUID] | None = None) -> dict[str, int]:

@@ -180,7 +180,7 @@ def _record_attempts() -> None:
     jobs = dict(
         Attempt.objects.filter(id__in=[s.attempt_id for s in spans]).values_list("id", "job_id")
     )
-    for some in _batches(spans):
+    for some in batches(spans):
         rows = []
         for span in some:
             row = known.get(span.attempt_id) or AttemptUtilization(
@@ -316,13 +316,14 @@ def _sums_of_whole_nodes(
 def _read(
     owners: Iterable[str], start: int, end: int, name: str = GPU_UTILIZATION
 ) -> Iterator[tuple[str, ByGpu]]:
-    for some in _batches(owners):
+    for some in batches(owners):
         yield from series.sums_by_period(
             some, name, start_ms=start, end_ms=end, period_ms=MINUTE
         ).items()
 
 
-def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+def batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield `AT_ONCE` items at a time."""
     rest = iter(items)
     while some := list(islice(rest, AT_ONCE)):
         yield some
@@ -357,7 +358,7 @@ def _record_nodes() -> None:
     now = clock.now_ms()
     nodes = Node.objects.filter(is_gone=False, gpus__isnull=False).distinct()
     owners = {f"node:{pk.hex}": pk for pk in nodes.values_list("id", flat=True)}
-    for some in _batches(owners):
+    for some in batches(owners):
         rows = [
             NodeUtilization(node_id=owners[owner], at=_at(now), gpus=_by_index(by_gpu, now))
             for owner, by_gpu in _read(some, now - PERIOD, now)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections import defaultdict
+from datetime import datetime, timedelta
+from uuid import UUID
 
+from jobs.models import Attempt
 from monitoring.usage import recording, statistics
 from monitoring.usage.amounts import month_of
+from monitoring.usage.models import FleetQueueHour, QueueHour
 from monitoring.usage.services import budgets, ledger, prices, statements
 from portal.core import clock
 from workspaces.models import Organization, Team
@@ -13,6 +17,7 @@ from workspaces.organizations.bootstrap import PLATFORM
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 DAYS = 7
+SAMPLE = timedelta(minutes=10)
 _PRICES = (
     ("gpu.h100", "2.85"),
     ("gpu.l40s", "0.95"),
@@ -46,6 +51,7 @@ def create(org: Organization) -> None:
     ledger.update_ledger()
     with platform_scope("the demo records its week"):
         recording.record_hours(clock.now() - timedelta(days=DAYS))
+        _write_queue(org)
         statistics.record_queue()
         statistics.record_days()
     with org_scope(org.id):
@@ -55,3 +61,48 @@ def create(org: Organization) -> None:
         has_lines = bool(statements.draft(org, last)["lines"])
     if has_lines:
         statements.issue_statement(actor=PLATFORM, org=org, month=last)
+
+
+def _write_queue(org: Organization) -> None:
+    """Write the queue of each hour as it was sampled every ten minutes, from the times of attempts."""
+    now = clock.now()
+    first = (now - timedelta(days=DAYS)).replace(minute=0, second=0, microsecond=0)
+    cells: dict[tuple[datetime, UUID], list[int]] = defaultdict(lambda: [0, 0, 0])
+    times = list(
+        Attempt.objects.filter(org=org).values_list(
+            "job__team_id", "queued_at", "started_at", "finished_at"
+        )
+    )
+    for sample in range(int((now - first) / SAMPLE)):
+        at = first + sample * SAMPLE
+        hour = at.replace(minute=0)
+        counts: dict[UUID, list[int]] = defaultdict(lambda: [0, 0, 0])
+        for team, queued, started, finished in times:
+            end = finished or now
+            if queued <= at < (started or end):
+                one = counts[team]
+                one[0], one[2] = one[0] + 1, max(one[2], round((at - queued).total_seconds()))
+            elif started and started <= at < end:
+                counts[team][1] += 1
+        for team, one in counts.items():
+            cells[hour, team] = [max(pair) for pair in zip(cells[hour, team], one, strict=True)]
+    QueueHour.objects.bulk_create(
+        (
+            QueueHour(
+                org=org, team_id=team, hour=hour, queued=queued, running=running, longest=longest
+            )
+            for (hour, team), (queued, running, longest) in cells.items()
+        ),
+        ignore_conflicts=True,
+    )
+    hours: dict[datetime, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for (hour, _), (queued, running, longest) in cells.items():
+        n, m, most = hours[hour]
+        hours[hour] = [n + queued, m + running, max(most, longest)]
+    FleetQueueHour.objects.bulk_create(
+        (
+            FleetQueueHour(hour=hour, queued=queued, running=running, longest=longest)
+            for hour, (queued, running, longest) in hours.items()
+        ),
+        ignore_conflicts=True,
+    )

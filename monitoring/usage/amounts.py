@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
+JOULES = 3_600_000  # of a kWh
 MIB = 1 << 20
 _EPOCH = date(1970, 1, 1)
 _EPOCH_AT = datetime(1970, 1, 1, tzinfo=UTC)

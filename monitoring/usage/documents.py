@@ -72,65 +72,89 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_CSV, "") | {
 
 
 def focus_row(document: Document, line: dict[str, Any]) -> dict[str, Any]:
-    """Return one line as a row of FOCUS 1.2."""
+    """Return one line as a row of FOCUS 1.2; "" is null.
+
+    Lines are sums of a team, so they have no resource. `BilledCost` is rounded as on the statement,
+    while list and contracted cost are the products of the quantity and the unit prices, as FOCUS asks.
+    """
     month = date.fromisoformat(line["month"])
     end = next_month(month)
-    period = f"{document['month']}T00:00:00Z", f"{document['until']}T00:00:00Z"
-    price = line["price"] or ""
     is_usage = line["category"] == "Usage"
     is_correction = line["class"] == "Correction"
-    net = f"{Decimal(price) * (100 - Decimal(line['percent'])) / 100:f}" if price else ""
+    is_priced = is_usage and not is_correction
     is_storage = line["kind"] == "storage"
+    is_reservation = line["kind"] == "reservation"
+    price = Decimal(line["price"] or 0)
+    net = price * (100 - Decimal(line["percent"])) / 100
+    hours = Decimal(line["hours"])
+    team = line["team"] or line.get("team_id") or ""
+    unit = FOCUS_UNITS.get(line["unit"], line["unit"])
     return {
         "BilledCost": line["cost"],
         "BillingAccountId": document["organization"]["slug"],
         "BillingAccountName": document["organization"]["name"],
         "BillingAccountType": "Organization",
         "BillingCurrency": document["currency"],
-        "BillingPeriodStart": period[0],
-        "BillingPeriodEnd": period[1],
-        "CapacityReservationStatus": {"reservation": "Unused"}.get(line["kind"], ""),
-        "CapacityReservationId": f"{line['team']}:{line['resource']}"
-        if line["kind"] == "reservation"
-        else "",
+        "BillingPeriodStart": f"{document['month']}T00:00:00Z",
+        "BillingPeriodEnd": f"{document['until']}T00:00:00Z",
+        "CapacityReservationId": f"{team}:{line['resource']}" if is_reservation else "",
+        "CapacityReservationStatus": "Unused" if is_reservation else "",
         "ChargeCategory": line["category"],
         "ChargeClass": line["class"],
         "ChargeDescription": line["note"]
-        or f"{KINDS.get(line['kind'], line['kind'])}: {line['resource']}",
+        or f"{KINDS.get(line['kind'], line['kind'].capitalize())}: {line['resource'] or team}",
         "ChargeFrequency": "Usage-Based" if is_usage else "One-Time",
         "ChargePeriodStart": f"{month}T00:00:00Z",
         "ChargePeriodEnd": f"{end}T00:00:00Z",
+        **_NO_COMMITMENTS,
         "ConsumedQuantity": line["hours"] if is_usage else "",
-        "ConsumedUnit": line["unit"],
-        "ContractedCost": line["cost"],
-        "ContractedUnitPrice": "" if is_correction else net,
+        "ConsumedUnit": unit if is_usage else "",
+        "ContractedCost": _plain(hours * net) if is_priced else line["cost"],
+        "ContractedUnitPrice": _plain(net) if is_priced else "",
         "EffectiveCost": line["cost"],
         "InvoiceId": document["number"],
         "InvoiceIssuerName": "Muster",
-        "ListCost": line["list"],
-        "ListUnitPrice": "" if is_correction else price,
+        "ListCost": _plain(hours * price) if is_priced else line["cost"],
+        "ListUnitPrice": _plain(price) if is_priced else "",
         "PricingCategory": "Standard" if is_usage else "",
         "PricingCurrency": document["currency"],
         "PricingQuantity": line["hours"] if is_usage else "",
-        "PricingUnit": line["unit"],
+        "PricingUnit": unit if is_usage else "",
         "ProviderName": "Muster",
         "PublisherName": "Muster",
         "RegionId": "",
         "RegionName": "",
         "ResourceId": "",
         "ResourceName": "",
-        "ResourceType": line["kind"],
+        "ResourceType": "",
         "ServiceCategory": "Storage" if is_storage else "Compute",
         "ServiceName": "Storage" if is_storage else "Jobs",
-        "ServiceSubcategory": "Object Storage" if is_storage else "Other (Compute)",
+        "ServiceSubcategory": "Other (Storage)" if is_storage else "Other (Compute)",
         "SkuId": line["resource"],
-        "SkuMeter": line["unit"],
-        "SkuPriceId": f"{line['resource']}@{price}" if price else "",
-        "SubAccountId": line["team"],
-        "SubAccountName": line["team_name"],
-        "SubAccountType": "Team" if line["team"] else "",
+        "SkuMeter": unit if line["resource"] else "",
+        "SkuPriceDetails": "",
+        # A price of the list belongs to a currency, and to a first day only through its amount.
+        "SkuPriceId": f"{line['resource']}@{_plain(price)} {document['currency']}"
+        if is_priced
+        else "",
+        "SubAccountId": team,
+        "SubAccountName": line["team_name"] or team,
+        "SubAccountType": "Team" if team else "",
         "Tags": "{}",
     }
+
+
+# Not needed by FOCUS 1.2 where nobody commits to spend, but by programs for FOCUS 1.0.
+_NO_COMMITMENTS = {
+    f"CommitmentDiscount{name}": "" for name in ("Category", "Id", "Name", "Status", "Type")
+}
+# Units as in FOCUS: a time is a plural with a capital, a new countable thing also.
+FOCUS_UNITS = {"GPU-hours": "GPU-Hours", "core-hours": "Core-Hours", "GiB-hours": "GiB-Hours"}
+
+
+def _plain(amount: Decimal) -> str:
+    """Return a number without an exponent and without zeros at its end."""
+    return f"{amount.normalize() + 0:f}"
 
 
 def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> Iterator[bytes]:

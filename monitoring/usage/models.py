@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from portal.core import clock
 from portal.core.ids import uuid7
-from workspaces.models import Team
+from workspaces.models import Team, User
 from workspaces.tenancy.models import TenantModel
 
 
@@ -283,12 +283,19 @@ class TeamGpuTime(GpuShare, TenantModel):
 
 
 class FleetGpuTime(GpuShare):
-    """GPU time of all organizations in an hour or a day; the parts add up to `capacity`."""
+    """GPU time of all organizations in an hour or a day; the parts add up to `capacity`.
+
+    `energy` is that of the GPUs whose power is known, for `metered` GPU-milliseconds.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     capacity = models.BigIntegerField()
     unusable = models.BigIntegerField(default=0)  # free, but fragmented or unhealthy
     free = models.BigIntegerField(default=0)
+    unhealthy = models.BigIntegerField(default=0)  # on nodes in which a check found something
+    energy = models.BigIntegerField(default=0)  # joules
+    metered = models.BigIntegerField(default=0)
+    watts = models.FloatField(null=True)  # in the last five minutes that were recorded of the hour
 
     class Meta:
         constraints = [
@@ -395,3 +402,19 @@ class FleetQueueHour(models.Model):
 
     def __str__(self) -> str:
         return str(self.hour)
+
+
+class DashboardLayout(models.Model):
+    """How a person has arranged the panels of a page: names in order, "-name" for a hidden one."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    page = models.CharField(max_length=20)
+    panels = models.CharField(max_length=400)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "page"], name="dashboard_layout_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.page}"

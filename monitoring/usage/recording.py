@@ -18,7 +18,8 @@ from django.db import transaction
 from django.db.models import BigIntegerField, Min, Sum
 from django.db.models.functions import Cast
 
-from clusters.models import Cluster, Pool, PoolRequest
+from clusters.health.selectors import UNHEALTHY
+from clusters.models import Cluster, NodeHealth, Pool, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pools import is_in
 from jobs.models import Attempt
@@ -27,6 +28,7 @@ from jobs.utilization.recording import (
     PERIOD,
     SETTLED,
     Span,
+    batches,
     mean_by_period,
     spans_in,
     sums_of,
@@ -35,6 +37,7 @@ from monitoring.usage import statistics
 from monitoring.usage.amounts import HOUR_MS, at_ms, midnight, ms_of
 from monitoring.usage.models import AttemptGpuTime, FleetGpuTime, Progress, TeamGpuTime
 from monitoring.usage.services.ledger import GpuClasses, unused
+from portal import series
 from portal.core import clock
 from schedulers.shares import share_of
 from schedulers.states import State, Wait
@@ -48,6 +51,7 @@ ATTEMPTS_KEPT = timedelta(days=100)
 ATTEMPT_HOURS_KEPT = timedelta(days=3)
 WORST = 20  # attempts of a team and day
 PARTS = ("used", "idle", "underused", "unmeasured")
+GPU_POWER = "gpu.power"  # series of nodes, in watts
 # Cluster, pool ("" for none), and class
 Place = tuple[UUID, str, str]
 
@@ -100,6 +104,17 @@ class Supply:
 
     gpus: int = 0
     unusable: int = 0
+    # GPUs of unhealthy nodes, and since when (Unix ms)
+    unhealthy: list[tuple[int, int]] = field(default_factory=list)
+
+
+@dataclass
+class Power:
+    """Energy of measured GPUs in joules, for how long in milliseconds, and the power at the end."""
+
+    energy: float = 0.0
+    metered: int = 0
+    watts: float | None = None
 
 
 @dataclass
@@ -109,6 +124,8 @@ class Inventory:
     supply: dict[Place, Supply] = field(default_factory=lambda: defaultdict(Supply))
     # (cluster, node) -> pool, class
     nodes: dict[tuple[UUID, str], tuple[str, str]] = field(default_factory=dict)
+    # Owner of a node's series -> place; that of the first class if a node has several
+    owners: dict[str, Place] = field(default_factory=dict)
 
     @classmethod
     def now(cls) -> Inventory:
@@ -122,14 +139,29 @@ class Inventory:
             .values_list("cluster_id", flat=True)
             .distinct()
         )
+        unhealthy = dict(
+            NodeHealth.objects.filter(state__in=UNHEALTHY).values_list("node_id", "since")
+        )
         machines = node_usage_in(Cluster.objects.filter(is_enabled=True))
         for cluster, some in machines.items():
             for machine in some:
-                found._add(cluster, machine, pools[cluster], is_scattered=cluster in scattered)
+                found._add(
+                    cluster,
+                    machine,
+                    pools[cluster],
+                    is_scattered=cluster in scattered,
+                    unhealthy_since=unhealthy.get(machine.node.id),
+                )
         return found
 
     def _add(
-        self, cluster: UUID, machine: NodeUsage, pools: Sequence[Pool], *, is_scattered: bool
+        self,
+        cluster: UUID,
+        machine: NodeUsage,
+        pools: Sequence[Pool],
+        *,
+        is_scattered: bool,
+        unhealthy_since: datetime | None,
     ) -> None:
         gpus = {kind: n for kind, n in machine.gpus.items() if not share_of(kind)}
         if not gpus:
@@ -137,6 +169,7 @@ class Inventory:
         pool = next((p.name for p in pools if is_in(p, machine.node, gpus)), "")
         names = sorted(gpus)
         self.nodes[cluster, machine.node.name] = pool, f"gpu.{names[0]}" if len(gpus) == 1 else ""
+        self.owners[f"node:{machine.node.id.hex}"] = cluster, pool, f"gpu.{names[0]}"
         left = machine.used("gpu")
         for kind in names:
             used = min(left, gpus[kind])
@@ -145,6 +178,8 @@ class Inventory:
             supply.gpus += gpus[kind]
             if _is_unusable(machine, is_scattered):
                 supply.unusable += gpus[kind] - used
+            if unhealthy_since:
+                supply.unhealthy.append((ms_of(unhealthy_since), gpus[kind]))
 
 
 def _is_unusable(machine: NodeUsage, is_scattered: bool) -> bool:
@@ -219,6 +254,12 @@ def record_hour(start: int, end: int, inventory: Inventory) -> None:
             teams[span.org_id, span.team_id, place].add(parts)
             attempts.append((span, job_id, place, parts))
     fleet = _fleet(teams, inventory, start, end)
+    for place, power in power_of(inventory.owners, start, end).items():
+        fleet[place] |= {
+            "energy": round(power.energy),
+            "metered": power.metered,
+            "watts": power.watts,
+        }
     hour = at_ms(start)
     with transaction.atomic():
         for model in (FleetGpuTime, TeamGpuTime, AttemptGpuTime):
@@ -251,7 +292,27 @@ def record_hour(start: int, end: int, inventory: Inventory) -> None:
         )
 
 
-def fleet_row(hour: datetime, place: Place, one: dict[str, int]) -> FleetGpuTime:
+def power_of(owners: Mapping[str, Place], start: int, end: int) -> dict[Place, Power]:
+    """Return the power of the GPUs of nodes by place, from their series.
+
+    A GPU that was measured in a period of five minutes has had the mean of its values in all of it.
+    """
+    found: dict[Place, Power] = defaultdict(Power)
+    for some in batches(owners):
+        read = series.sums_by_period(some, GPU_POWER, start_ms=start, end_ms=end, period_ms=PERIOD)
+        for owner, by_gpu in read.items():
+            power = found[owners[owner]]
+            for sums in by_gpu.values():
+                for period, (total, count) in sums.items():
+                    watts = total / count
+                    power.energy += watts * PERIOD / 1000
+                    power.metered += PERIOD
+                    if period == end - PERIOD:
+                        power.watts = (power.watts or 0.0) + watts
+    return found
+
+
+def fleet_row(hour: datetime, place: Place, one: dict[str, Any]) -> FleetGpuTime:
     return FleetGpuTime(hour=hour, **_place(place), **one)
 
 
@@ -277,7 +338,7 @@ def _about(ids: Sequence[UUID], inventory: Inventory) -> dict[UUID, tuple[UUID, 
 
 def _fleet(
     teams: dict[tuple[UUID, UUID, Place], Parts], inventory: Inventory, start: int, end: int
-) -> dict[Place, dict[str, int]]:
+) -> dict[Place, dict[str, Any]]:
     """Return the parts of each place; adds `reserved` to those of teams.
 
     More may be promised or allocated than there is, as nodes go away: capacity is then what is
@@ -306,6 +367,7 @@ def _fleet(
             "capacity": capacity,
             "unusable": unusable,
             "free": left - unusable,
+            "unhealthy": sum(n * max(end - max(since, start), 0) for since, n in supply.unhealthy),
         }
     return found
 
@@ -359,7 +421,7 @@ _SUMS: tuple[tuple[Any, tuple[str, ...], tuple[str, ...]], ...] = (
     (
         FleetGpuTime,
         ("cluster_id", "pool", "gpu_class"),
-        (*PARTS, "reserved", "capacity", "unusable", "free"),
+        (*PARTS, "reserved", "capacity", "unusable", "free", "unhealthy", "energy", "metered"),
     ),
     (
         TeamGpuTime,

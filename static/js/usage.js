@@ -102,42 +102,85 @@ const sizes = new ResizeObserver((entries) => {
     plots.get(target)?.setSize({ width: target.clientWidth, height: HEIGHT });
 });
 
-function savePng(id) {
-  const place = document.querySelector(`[data-usage-chart="${id}"]`);
-  const from = plots.get(place).ctx.canvas;
-  const ratio = devicePixelRatio || 1;
-  const head = 28 * ratio;
+const ROW = 22; // of a bar in a PNG, in pixels
+const WIDTH = 640;
+
+// A panel is saved as its chart, or as its rows (data-bar: share; the label is the first cell).
+function savePng(panel) {
+  const place = panel.querySelector("[data-usage-chart]");
   const canvas = document.createElement("canvas");
-  canvas.width = from.width;
-  canvas.height = from.height + head;
-  const paint = canvas.getContext("2d");
-  paint.fillStyle = token("--panel");
-  paint.fillRect(0, 0, canvas.width, canvas.height);
-  paint.fillStyle = token("--text");
-  paint.font = `${13 * ratio}px system-ui`;
-  paint.fillText(place.dataset.name, 12 * ratio, 19 * ratio);
-  paint.drawImage(from, 0, head);
+  const title = panel.getAttribute("aria-label") ?? place.getAttribute("aria-label");
+  if (place) paintChart(canvas, place, title);
+  else paintBars(canvas, [...panel.querySelectorAll("[data-bar]")], title);
   const link = document.createElement("a");
   link.href = canvas.toDataURL("image/png");
-  link.download = `${id}.png`;
+  link.download = `${panel.dataset.panel ?? place.dataset.usageChart}.png`;
   link.click();
 }
 
-async function refresh() {
-  if (document.hidden) return;
+function sheet(canvas, width, height, ratio, title) {
+  canvas.width = width;
+  canvas.height = height;
+  const paint = canvas.getContext("2d");
+  paint.fillStyle = token("--panel");
+  paint.fillRect(0, 0, width, height);
+  paint.fillStyle = token("--text");
+  paint.font = `${13 * ratio}px system-ui`;
+  paint.fillText(title, 12 * ratio, 19 * ratio);
+  return paint;
+}
+
+function paintChart(canvas, place, title) {
+  const from = plots.get(place).ctx.canvas;
+  const ratio = devicePixelRatio || 1;
+  const head = 28 * ratio;
+  sheet(canvas, from.width, from.height + head, ratio, title).drawImage(from, 0, head);
+}
+
+function paintBars(canvas, rows, title) {
+  const paint = sheet(canvas, 2 * WIDTH, 2 * (40 + ROW * rows.length), 2, title);
+  paint.scale(2, 2);
+  paint.font = "12px system-ui";
+  rows.forEach((row, n) => {
+    const y = 36 + ROW * n;
+    const cells = row.querySelectorAll("th, td");
+    paint.fillStyle = token("--text-2");
+    paint.fillText(cells[0].textContent.trim(), 12, y + 12, 180);
+    paint.fillStyle = token("--track");
+    paint.fillRect(200, y, 340, 14);
+    paint.fillStyle = token("--accent");
+    paint.fillRect(200, y, 340 * Number(row.dataset.bar), 14);
+    paint.fillStyle = token("--text");
+    paint.fillText(
+      row.dataset.barText ?? cells[cells.length - 1].textContent.trim(),
+      550,
+      y + 12,
+      80,
+    );
+  });
+}
+
+async function refresh(isForced) {
+  const old = document.querySelector("[data-usage]");
+  const isBusy =
+    document.hidden ||
+    old.contains(document.activeElement) ||
+    document.querySelector(".is-arranging");
+  if (isBusy && !isForced) return;
   const answer = await fetch(location.href).catch(() => null);
   if (!answer?.ok) return;
   const fresh = (await parsed(answer)).querySelector("[data-usage]");
-  const old = document.querySelector("[data-usage]");
-  if (!fresh || !old || old.contains(document.activeElement)) return;
+  if (!fresh) return;
   old.replaceWith(fresh);
   drawAll();
+  document.dispatchEvent(new Event("boardchanged"));
 }
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-usage-png]");
-  if (button) savePng(button.dataset.usagePng);
+  if (button) savePng(button.closest("section"));
 });
 document.addEventListener("themechange", drawAll);
-if (document.querySelector("[data-usage]")) setInterval(refresh, AGAIN);
+document.addEventListener("boardchange", () => refresh(true));
+if (document.querySelector("[data-usage]")) setInterval(() => refresh(false), AGAIN);
 drawAll();

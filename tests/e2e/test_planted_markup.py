@@ -95,6 +95,8 @@ MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses
     "only_nodes",
     "stopped_for",
     "wish",
+    "page",
+    "panels",
     "digest",
     "commit",
     "driver",

@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from monitoring.usage.amounts import HOUR_MS, rounded
+from monitoring.usage.amounts import HOUR_MS, JOULES, rounded
 from monitoring.usage.selectors import dashboard
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView
@@ -43,7 +43,7 @@ class FleetUsageView(PortalView):
     def get(self, request: Request) -> Response:
         """Return GPU time of the installation, with its capacity. For operators."""
         asked = dashboard.asked_of(self.actor, None, request.query_params)
-        return Response(usage_dict(asked) | waste_dict(asked))
+        return Response(usage_dict(asked) | power_dict(asked) | waste_dict(asked))
 
 
 class WasteView(OrgView):
@@ -65,7 +65,9 @@ def usage_dict(asked: dashboard.Asked) -> dict[str, Any]:
         "last": asked.last,
         "times": times.times,
         "gpus": times.curves,
-        "hours": {name: round(n / HOUR_MS, 3) for name, n in times.totals.items()},
+        "hours": {
+            name: round(n / HOUR_MS, 3) for name, n in times.totals.items() if name != "energy"
+        },
         f"{by}s": [
             {
                 "slug": row["slug"],
@@ -78,6 +80,22 @@ def usage_dict(asked: dashboard.Asked) -> dict[str, Any]:
         ],
         "queue": dashboard.queue_of(asked),
         "jobs": dashboard.facts_of(asked),
+    }
+
+
+def power_dict(asked: dashboard.Asked) -> dict[str, Any]:
+    """Return the power of measured GPUs in watts, as `times` of the usage, and energy; of the fleet."""
+    if asked.org is not None:
+        return {}
+    times = dashboard.gpu_times(asked)
+    watts, at = dashboard.power_now(asked)
+    return {
+        "power": {
+            "watts": times.power,
+            "now_watts": watts,
+            "at": at,
+            "energy_kwh": round(times.totals["energy"] / JOULES, 3),
+        }
     }
 
 

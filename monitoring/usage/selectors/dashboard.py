@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BigIntegerField, QuerySet, Sum
+from django.db.models import BigIntegerField, Max, Sum
 from django.db.models.functions import Cast
 
 from clusters.models import Cluster
@@ -28,7 +28,7 @@ from monitoring.usage.models import (
     QueueHour,
     TeamGpuTime,
 )
-from monitoring.usage.recording import recorded_until
+from monitoring.usage.recording import HOURS_KEPT, recorded_until
 from monitoring.usage.selectors.access import visible_teams
 from monitoring.usage.services.prices import DEFAULT_CURRENCY, PriceList, account_of
 from portal.core import clock
@@ -157,25 +157,26 @@ def _days(first: datetime, last: datetime) -> tuple[date, date]:
 class GpuTimes:
     """GPU time of a span. `times` are Unix seconds; `curves` mean GPUs, null where nothing is known.
 
-    `totals` are GPU-milliseconds by part; `groups` the same by what it is grouped by.
+    `totals` are GPU-milliseconds by part. Of the fleet, `power` is the mean power of measured GPUs
+    in watts, and `totals` has their `energy` (joules), and for how long they were `metered`.
     """
 
     times: list[int]
     curves: dict[str, list[float | None]]
     totals: dict[str, int]
-    groups: list[dict[str, Any]] = field(default_factory=list)
-    has_capacity: bool = False
+    power: list[float | None] = field(default_factory=list)
 
 
 def gpu_times(asked: Asked) -> GpuTimes:
     """Return GPU time by hour or day, and grouped by team, organization, class and pool."""
     is_fleet = asked.org is None
-    if asked.last - asked.first <= timedelta(days=HOURLY_UP_TO):
+    is_short = asked.last - asked.first <= timedelta(days=HOURLY_UP_TO)
+    if is_short and asked.first >= clock.now() - HOURS_KEPT:
         asked = replace(asked, is_daily=False)
     width = 86_400 if asked.is_daily else 3600
     start, end = int(asked.first.timestamp()), int(asked.last.timestamp())
     times = list(range(start, end, width))
-    names = FLEET_PARTS if is_fleet else TEAM_PARTS
+    names = (*FLEET_PARTS, *_FLEET_FACTS) if is_fleet else TEAM_PARTS
     sums: dict[int, dict[str, int]] = {}
     with platform_scope(_WHY) if is_fleet else org_scope(asked.org.id):  # type: ignore[union-attr]
         rows = _rows(FleetGpuTime if is_fleet else TeamGpuTime, asked)
@@ -186,7 +187,7 @@ def gpu_times(asked: Asked) -> GpuTimes:
     until = recorded_until()
     curves: dict[str, list[float | None]] = {}
     for name, of in _CURVES.items():
-        if name != "capacity" or is_fleet:
+        if is_fleet or set(of) <= set(TEAM_PARTS):
             curves[name] = [
                 round(sum(sums[at][part] for part in of) / _lasted(t, width, until), 3)
                 if at in sums
@@ -194,15 +195,31 @@ def gpu_times(asked: Asked) -> GpuTimes:
                 for at, t in enumerate(times)
             ]
     totals = {name: sum(row[name] for row in sums.values()) for name in names}
-    return GpuTimes(times, curves, totals, has_capacity=is_fleet)
+    power = [
+        round(1000 * sums[at]["energy"] / _lasted(t, width, until), 1)
+        if is_fleet and sums.get(at, {}).get("metered")
+        else None
+        for at, t in enumerate(times)
+    ]
+    return GpuTimes(times, curves, totals, power)
 
 
+def power_now(asked: Asked) -> tuple[float | None, datetime]:
+    """Return the power of the measured GPUs of the fleet in watts, when it was last recorded."""
+    at = datetime.fromtimestamp(recorded_until() / 1000, UTC)
+    hour = (at - timedelta(milliseconds=1)).replace(minute=0, second=0, microsecond=0)
+    now = replace(asked, first=hour, last=hour + timedelta(hours=1), is_daily=False)
+    return _rows(FleetGpuTime, now).aggregate(n=Sum("watts"))["n"], at
+
+
+_FLEET_FACTS = ("unhealthy", "energy", "metered")
 _CURVES = {
     "capacity": ("capacity",),
     "allocated": ("used", "idle", "underused", "unmeasured"),
     "in_use": ("used", "underused", "unmeasured"),
     "useful": ("used",),
     "reserved": ("reserved",),
+    "unhealthy": ("unhealthy",),
 }
 
 
@@ -417,30 +434,56 @@ def facts_of(asked: Asked) -> dict[str, Any]:
         return statistics.total(row.facts for row in rows)
 
 
+def outcomes_of(asked: Asked) -> dict[str, list[int]]:
+    """Return how many jobs succeeded, failed and were canceled on each day; `times` are Unix seconds."""
+    first, last = asked.days
+    names = ("ended", "failed", "canceled")
+    columns = ("day", *(f"facts__{name}" for name in names))
+    between = {"day__gte": first, "day__lte": last}
+    sums: dict[date, list[int]] = defaultdict(lambda: [0, 0, 0])
+    if asked.org is None:
+        rows = list(FleetJobDay.objects.filter(**between).values_list(*columns))
+    else:
+        with org_scope(asked.org.id):
+            some = JobDay.objects.filter(org=asked.org, **between)
+            some = (
+                some.filter(team=None) if asked.teams is None else some.filter(team__in=asked.teams)
+            )
+            rows = list(some.values_list(*columns))
+    for day, *counts in rows:
+        sums[day] = [a + (b or 0) for a, b in zip(sums[day], counts, strict=True)]
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    found = [sums[day] for day in days]
+    return {
+        "times": [int(midnight(day).timestamp()) for day in days],
+        "succeeded": [ended - failed - canceled for ended, failed, canceled in found],
+        "failed": [failed for _, failed, _ in found],
+        "canceled": [canceled for _, _, canceled in found],
+    }
+
+
 def queue_of(asked: Asked) -> dict[str, list[Any]]:
     """Return how many jobs waited and ran, and the longest wait in minutes, by hour."""
+    between = {"hour__gte": asked.first, "hour__lt": asked.last}
     names = ("queued", "running", "longest")
     if asked.org is None:
-        rows: QuerySet[Any] = FleetQueueHour.objects.filter(
-            hour__gte=asked.first, hour__lt=asked.last
-        )
-        found = {row.hour: [getattr(row, name) for name in names] for row in rows}
+        rows = FleetQueueHour.objects.filter(**between).order_by("hour")
+        found = list(rows.values_list("hour", *names))
     else:
-        found = defaultdict(lambda: [0, 0, 0])
         with org_scope(asked.org.id):
-            some = QueueHour.objects.filter(
-                org=asked.org, hour__gte=asked.first, hour__lt=asked.last
-            )
+            some = QueueHour.objects.filter(org=asked.org, **between)
             some = some if asked.teams is None else some.filter(team__in=asked.teams)
-            for hour, queued, running, longest in some.values_list("hour", *names):
-                cell = found[hour]
-                found[hour] = [cell[0] + queued, cell[1] + running, max(cell[2], longest)]
-    hours = sorted(found)
+            sums = {
+                "queued_sum": Sum("queued"),
+                "running_sum": Sum("running"),
+                "most": Max("longest"),
+            }
+            found = list(some.order_by("hour").values_list("hour").annotate(**sums))
     return {
-        "times": [int(hour.timestamp()) for hour in hours],
-        "queued": [found[hour][0] for hour in hours],
-        "running": [found[hour][1] for hour in hours],
-        "longest": [round(found[hour][2] / 60, 1) for hour in hours],
+        "times": [int(hour.timestamp()) for hour, *_ in found],
+        "queued": [queued for _, queued, _, _ in found],
+        "running": [running for _, _, running, _ in found],
+        "longest": [round(longest / 60, 1) for _, _, _, longest in found],
     }
 
 

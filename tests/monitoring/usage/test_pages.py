@@ -77,6 +77,43 @@ def test_pages_of_usage_show_what_one_may_see(story, used):
     assert csv.startswith("time,allocated_gpus")
 
 
+def names(response):
+    return re.findall(r'data-panel="([a-z-]+)"', text(response))
+
+
+def test_each_panel_has_a_csv(story, used):
+    for person, page in (
+        (story.ada, "/atlas/usage"),
+        (story.dot, "/platform/usage"),
+        (story.dot, "/platform/usage/jobs"),
+    ):
+        client = story.client(person)
+        for name in names(client.get(page)):
+            lines = text(client.get(f"{page}?as=csv&panel={name}")).splitlines()
+            assert len({line.count(",") for line in lines}) == 1, name
+    assert story.client(story.ada).get("/atlas/usage?as=csv&panel=power").status_code == 404
+
+
+def test_panels_stay_as_each_person_has_arranged_them(story, used):
+    ada, ben, dot = (story.client(person) for person in (story.ada, story.ben, story.dot))
+    page, default = "/atlas/usage", names(story.client(story.ada).get("/atlas/usage"))
+    assert {"queue", "failures", "teams"} < set(default) and "power" not in default
+    assert ada.post(page, {"panels": "queue,-wasters,nonsense"}).status_code == 204
+    mine = names(ada.get(page))
+    assert mine == ["queue", *(n for n in default if n not in ("queue", "wasters"))]
+    assert 'data-board-show="wasters"' in text(ada.get(page))
+    assert names(ben.get(page)) == default
+    shared = names(ben.get(f"{page}?panels=teams,-queue"))  # a link from somebody else
+    assert shared[0] == "teams" and "queue" not in shared
+    assert "panels=teams,-queue" in text(ben.get(f"{page}?panels=teams,-queue"))
+    ada.post(page, {"panels": ""})
+    assert names(ada.get(page)) == default
+    dot.post("/platform/usage", {"panels": "health,-power"})
+    dot.post("/platform/usage?org=atlas", {"panels": "teams"})  # there are no power and health
+    assert "power" not in names(dot.get("/platform/usage"))
+    assert story.client(story.cyd).post(page, {"panels": "queue"}).status_code == 404
+
+
 def test_empty_pages_name_the_next_step(story):
     for page in ("usage", "usage/jobs", "usage/cost", "usage/statements"):
         assert "muster" in text(story.client(story.ada).get(f"/atlas/{page}"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusters.models import Node, Pool, PoolRequest
+from clusters.models import Node, NodeHealth, Pool, PoolRequest
 from jobs.utilization.recording import PERIOD, Span
 from monitoring.usage import recording, statistics
 from monitoring.usage.amounts import HOUR_MS, at_ms, ms_of
@@ -91,6 +91,39 @@ def test_parts_add_up_to_the_capacity(recorded):
         assert teams["speech"].reserved == 2 * HOUR_MS
         # Of the attempts, those that wasted something.
         assert AttemptGpuTime.objects.filter(is_day=True).count() == 2
+
+
+def test_power_and_energy_of_measured_gpus(story, cluster):
+    """One of two nodes is measured for an hour at 8 × 500 W, then its GPUs get unhealthy."""
+    node = Node.objects.get(name="n0")
+    points = [
+        series.Point("gpu.power", {"gpu": str(n)}, at, 500.0, unit="W")
+        for n in range(8)
+        for at in range(S, S + HOUR_MS, 60_000)
+    ]
+    with platform_scope("test"):
+        series.append(f"node:{node.id.hex}", points, org_id=None)
+        NodeHealth.objects.create(
+            node=node, state="quarantined", since=START + timedelta(minutes=30)
+        )
+    with clock.frozen(START + timedelta(hours=1, minutes=1)), platform_scope("test"):
+        recording.record_hours(START)
+    row = hour(0)
+    assert (row.energy, row.metered, row.watts) == (4000 * 3600, 8 * HOUR_MS, 4000)
+    assert row.unhealthy == 8 * HOUR_MS // 2
+    with clock.frozen(START + timedelta(hours=1, minutes=5)):
+        asked = dashboard.asked_of(story.actor(story.dot), None, {"range": "24h"})
+        times = dashboard.gpu_times(asked)
+        assert [watts for watts in times.power if watts] == [4000]
+        assert times.totals["energy"] == 4000 * 3600
+        assert max(n or 0 for n in times.curves["unhealthy"]) == 4
+        assert dashboard.power_now(asked)[0] == 4000
+    with clock.frozen(START + timedelta(days=20)):  # hours are deleted by then
+        query = {"range": "7d", "first": "2026-11-20", "last": "2026-11-20"}
+        day = dashboard.gpu_times(dashboard.asked_of(story.actor(story.dot), None, query))
+        assert len(day.times) == 1 and day.totals["capacity"] == 16 * HOUR_MS
+        whole = dashboard.asked_of(story.actor(story.dot), None, {"range": "30d"})
+        assert dashboard.gpu_times(whole).totals["energy"] == 4000 * 3600  # the sum of the day
 
 
 def test_dashboard_names_the_jobs_behind_the_waste(story, recorded):
