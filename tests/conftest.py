@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 import pytest
 from django.utils import translation
 from hypothesis import HealthCheck, settings
 
 from tests.rig.open_folder import open_folder
-from tests.rig.order import PARTS, marks_of, place
-from tests.rig.postgres import start_postgres
+from tests.rig.order import PARTS, marks_of, place, unit_of
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database, start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 from tests.rig.slurm import Slurm, start_slurm
@@ -51,6 +54,43 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run the files that share a portal in one process, one after the other."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit_of(super()._split_scope(nodeid))
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+_portals: dict[str, Portal] = {}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Stop the portal that files share after the last of them."""
+    if nextitem is None or unit_of(item.nodeid) != unit_of(nextitem.nodeid):
+        while _portals:
+            _portals.popitem()[1].stop()
+
+
+def _running(mode: str, rig: Folder, request: pytest.FixtureRequest) -> Portal:
+    if mode not in _portals:
+        name = f"{mode}-{uuid4().hex[:8]}"
+        portal = Portal(rig, name=name, is_furnished=True)
+        if mode == "server":
+            server = request.getfixturevalue("postgres_url")
+            portal.database_url = create_database(server, "running_portal")
+            portal.redis = start_redis(rig, name=f"{name}-redis")
+            portal.redis_url = portal.redis.url
+        portal.start()
+        _portals[mode] = portal
+    return _portals[mode]
+
+
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
     """Reset the language of the thread, which a request for another language has changed."""
@@ -65,6 +105,25 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
     now = int(time.time())
     monkeypatch.setattr(rate_windows, "_seconds", lambda: now)
+
+
+_keys: dict[tuple[int, int], Any] = {}
+
+
+@pytest.fixture(autouse=True)
+def kept_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generate RSA keys once per process, at half a second each; a test gets each key once."""
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    generate, number = rsa.generate_private_key, itertools.count()
+
+    def kept(public_exponent: int, key_size: int) -> Any:
+        place = (key_size, next(number))
+        if place not in _keys:
+            _keys[place] = generate(public_exponent, key_size)
+        return _keys[place]
+
+    monkeypatch.setattr(rsa, "generate_private_key", kept)
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +150,18 @@ def postgres_url(rig: Folder) -> str:
 def redis_url(rig: Folder) -> str:
     """Return a Redis: that of the suite in server mode, else a new one."""
     return os.environ.get("MUSTER_REDIS_URL") or start_redis(rig).url
+
+
+@pytest.fixture(scope="module")
+def embedded_portal(rig: Folder, request: pytest.FixtureRequest) -> Portal:
+    """Return a running embedded portal, which the files of `tests.rig.order.TOGETHER` share."""
+    return _running("embedded", rig, request)
+
+
+@pytest.fixture(scope="module")
+def running_portal(mode: str, rig: Folder, request: pytest.FixtureRequest) -> Portal:
+    """Return a running portal of the current mode, shared likewise; in server mode the stack."""
+    return _running(mode, rig, request)
 
 
 @pytest.fixture(scope="session")

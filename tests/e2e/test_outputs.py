@@ -5,31 +5,18 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import httpx
-import pytest
 import yaml
 
 from tests.rig.environment import ROOT
-from tests.rig.portal import Portal
-from tests.rig.processes import Folder
 
 EXAMPLE = ROOT / "examples" / "digits" / "resume.yaml"
 
 
-@pytest.fixture
-def portal() -> Iterator[Portal]:
-    folder = Folder()
-    made = Portal(folder, is_furnished=True)
-    made.start()
-    yield made
-    made.stop()
-    folder.close()
-
-
-def kill_job(portal: Portal, key: str) -> None:
+def kill_job(key: str) -> None:
     """Kill all processes of a job with SIGKILL, also the shell that would write its exit code."""
     mark = f"MUSTER_JOB_KEY={key}".encode()
     for entry in Path("/proc").iterdir():
@@ -40,14 +27,14 @@ def kill_job(portal: Portal, key: str) -> None:
             continue
 
 
-def test_killed_job_continues_from_its_last_checkpoint(portal, wait_for):
+def test_killed_job_continues_from_its_last_checkpoint(embedded_portal, wait_for):
     spec = yaml.safe_load(EXAMPLE.read_text())
     spec["envs"] |= {"DIGITS_ENGINE": "plain", "DIGITS_SAVE_EVERY": "2", "DIGITS_SECONDS": "600"}
     # Only the attempt that continues ends by itself.
     spec["run"] = f'[ -z "$MUSTER_RESUME" ] || export DIGITS_SECONDS=8\n{spec["run"]}'
     spec["outputs"]["ckpt"]["every"] = "2s"
-    headers = {"Authorization": f"Bearer {portal.token()}"}
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers) as api:
+    headers = {"Authorization": f"Bearer {embedded_portal.token()}"}
+    with httpx.Client(base_url=f"{embedded_portal.url}/api/v1/orgs/home", headers=headers) as api:
         number = api.post("/jobs", json={"team": "default", "spec": spec}).json()["number"]
 
         def job() -> dict:
@@ -60,7 +47,8 @@ def test_killed_job_continues_from_its_last_checkpoint(portal, wait_for):
             return api.get(f"/jobs/{number}/outputs").json()["items"][0]
 
         wait_for(lambda: output()["versions"], 120, 0.5)
-        kill_job(portal, next((portal.home / "jobs").glob("muster-*")).name)
+        attempt = UUID(job()["attempts"][0]["id"])
+        kill_job(f"muster-{attempt.hex}")
         wait_for(lambda: job()["attempt_count"] == 2, 60, 0.5)
         wait_for(lambda: job()["state"] in ("succeeded", "failed"), 180, 0.5)
         assert job()["state"] == "succeeded", log(2)

@@ -52,10 +52,11 @@ def suite(arguments: list[str], *, is_all: bool) -> int:
     began = time.monotonic()
     code, summary = _browser_scripts()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
-    for name, mode, options in parts(arguments, is_all=is_all):
-        code, summary = _pytest(mode, [*options, *arguments])
-        failed |= code not in {0, NO_TESTS_RAN}
-        lines.append(f"{name}: {summary}")
+    with tempfile.TemporaryDirectory(prefix="muster-tables-") as tables:
+        for name, mode, options in parts(arguments, is_all=is_all):
+            code, summary = _pytest(mode, [*options, *arguments], tables)
+            failed |= code not in {0, NO_TESTS_RAN}
+            lines.append(f"{name}: {summary}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
     print("\n" + "\n".join([*lines, f"total time: {minutes} min {seconds} s"]))
     return int(failed)
@@ -111,7 +112,7 @@ def _browser_scripts() -> tuple[int, str]:
     return done.returncode, f"{counts.get('pass', 0)} passed, {counts.get('fail', 0)} failed"
 
 
-def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
+def _pytest(mode: str, options: list[str], tables: str) -> tuple[int, str]:
     """Run a part of the tests, with bytecode caching whatever the environment says."""
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
@@ -121,7 +122,7 @@ def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
     with subprocess.Popen(
         [*PYTEST, *options],
         cwd=ROOT,
-        env=environment | {"MUSTER_TEST_MODE": mode},
+        env=environment | {"MUSTER_TEST_MODE": mode, "MUSTER_TEST_TABLES": tables},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

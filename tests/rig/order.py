@@ -89,11 +89,29 @@ LONGEST = (
     "portal/process/test_successors.py",
     "workspaces/identity/scim/test_scim.py",
 )
+# Files that share a running portal (fixtures `embedded_portal` and `running_portal`): its start takes
+# longer than most of their tests, so they run in one process.
+TOGETHER = {
+    "tests/client/test_datasets.py": "embedded portal",
+    "tests/client/test_real_portal.py": "embedded portal",
+    "tests/client/test_workspaces.py": "embedded portal",
+    "tests/e2e/test_inputs.py": "embedded portal",
+    "tests/e2e/test_outputs.py": "embedded portal",
+    "tests/datasets/test_hub.py": "running portal",
+    "tests/experiments/mlflow/test_clients.py": "running portal",
+    "tests/monitoring/live/test_real_portal.py": "running portal",
+}
 _PLACES = {ROOT / name: number for number, name in enumerate(LONGEST)}
 
 
 def place(path: Path) -> int:
     return _PLACES.get(path, len(_PLACES))
+
+
+def unit_of(nodeid: str) -> str:
+    """Return what runs in one process: the file, or the files that share a portal."""
+    file = nodeid.partition("::")[0]
+    return TOGETHER.get(file, file)
 
 
 @cache
