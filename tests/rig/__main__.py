@@ -53,8 +53,9 @@ def suite(arguments: list[str], *, is_all: bool) -> int:
     code, summary = _browser_scripts()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
     with tempfile.TemporaryDirectory(prefix="muster-tables-") as tables:
+        variables = {"MUSTER_TEST_TABLES": tables} | ({"MUSTER_TEST_ALL": "1"} if is_all else {})
         for name, mode, options in parts(arguments, is_all=is_all):
-            code, summary = _pytest(mode, [*options, *arguments], tables)
+            code, summary = _pytest(mode, [*options, *arguments], variables)
             failed |= code not in {0, NO_TESTS_RAN}
             lines.append(f"{name}: {summary}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
@@ -112,7 +113,7 @@ def _browser_scripts() -> tuple[int, str]:
     return done.returncode, f"{counts.get('pass', 0)} passed, {counts.get('fail', 0)} failed"
 
 
-def _pytest(mode: str, options: list[str], tables: str) -> tuple[int, str]:
+def _pytest(mode: str, options: list[str], variables: dict[str, str]) -> tuple[int, str]:
     """Run a part of the tests, with bytecode caching whatever the environment says."""
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
@@ -122,7 +123,7 @@ def _pytest(mode: str, options: list[str], tables: str) -> tuple[int, str]:
     with subprocess.Popen(
         [*PYTEST, *options],
         cwd=ROOT,
-        env=environment | {"MUSTER_TEST_MODE": mode, "MUSTER_TEST_TABLES": tables},
+        env=environment | variables | {"MUSTER_TEST_MODE": mode},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
