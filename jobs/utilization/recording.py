@@ -92,9 +92,7 @@ def _record_slice(start: int, end: int) -> None:
     ]
     gpus = _gpus_of_clusters()
     capacity = [
-        GpuCapacity(
-            start=_at(at), gpus=sum(n for since, n in gpus if since < _at(at + PERIOD))
-        )
+        GpuCapacity(start=_at(at), gpus=sum(n for since, n in gpus if since < _at(at + PERIOD)))
         for at in range(start, end, PERIOD)
     ]
     with transaction.atomic():

@@ -19,7 +19,7 @@ from portal.web.undo import undo_of
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
 TABLE = "/atlas/experiments/1"
 
 

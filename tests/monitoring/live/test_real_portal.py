@@ -76,7 +76,7 @@ NONSENSE: list[str | bytes] = [
 ]
 
 
-@pytest.mark.both_databases  # the hub is in this process in embedded mode, and behind Redis in server mode
+# The hub of embedded mode, which is in the portal's process: tests/e2e/test_first_job.py
 async def test_live_log_arrives_complete_with_its_end(site, wait_for):
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
