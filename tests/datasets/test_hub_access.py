@@ -10,6 +10,7 @@ from django.core import signing
 
 from datasets.models import Content, Version
 from tests.datasets.conftest import commit
+from tests.each import each
 from workspaces.organizations.services import remove_member
 
 pytestmark = [pytest.mark.django_db]
@@ -114,7 +115,7 @@ def test_addresses_to_upload_to_are_signed_for_one_file_and_person(filled):
     assert put(url) == 404
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"{",
