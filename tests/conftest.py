@@ -218,9 +218,11 @@ def story(db) -> Story:
 def django_db_setup(django_test_environment, django_db_blocker) -> None:
     """Copy the migrated tables for this process."""
     from django.db import connection
+    from django.test import TransactionTestCase
 
-    from tests.rig.tables import test_database
+    from tests.rig.tables import delete_committed_rows, test_database
 
+    TransactionTestCase._fixture_teardown = delete_committed_rows
     with django_db_blocker.unblock():
         connection.close()
         connection.settings_dict["NAME"] = test_database(connection.settings_dict)
