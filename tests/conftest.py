@@ -16,7 +16,7 @@ from django.utils import translation
 from hypothesis import HealthCheck, settings
 
 from tests.rig.open_folder import open_folder
-from tests.rig.order import PARTS, marks_of, place, unit_of
+from tests.rig.order import PARTS, is_integration, marks_of, place, unit_of
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database, start_postgres
 from tests.rig.processes import Folder
@@ -31,6 +31,12 @@ settings.register_profile("muster", deadline=None, suppress_health_check=[Health
 settings.load_profile("muster")
 T = TypeVar("T")
 Wait = Callable[..., T]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files of which `make test` runs nothing; some take seconds."""
+    is_gate = "not integration" in config.getoption("markexpr") and config.args == ["tests"]
+    return True if is_gate and is_integration(collection_path) else None
 
 
 @pytest.hookimpl(trylast=True)  # keep Django's order within a file

@@ -114,6 +114,12 @@ def unit_of(nodeid: str) -> str:
     return TOGETHER.get(file, file)
 
 
+def is_integration(path: Path) -> bool:
+    """Return whether all tests of a file are marked `integration` by its `pytestmark`."""
+    mark = r"^pytestmark = .*\bpytest\.mark\.integration\b"
+    return path.suffix == ".py" and bool(re.search(mark, path.read_text(), re.MULTILINE))
+
+
 @cache
 def marks_of(path: Path) -> frozenset[str]:
     """Return the marks of PARTS in a file's text; faster than collecting all tests."""

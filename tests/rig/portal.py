@@ -123,7 +123,7 @@ class Portal:
         answer = client.post("/accounts/login/", data=form)
         assert answer.is_redirect, answer.text
         csrf = next(c.value for c in client.cookies.jar if "csrf" in c.name)
-        client.headers |= {"X-CSRFToken": csrf, "Origin": self.url}
+        client.headers.update({"X-CSRFToken": csrf, "Origin": self.url})
         return client
 
     def token(self) -> str:

@@ -65,16 +65,19 @@ def delete_committed_rows(case: Any) -> None:
     found = " UNION ALL ".join(
         f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM {name})" for name in quoted
     )
+    is_postgres = connection.vendor == "postgresql"
+    if is_postgres:
+        connection.disable_row_security()
     with connection.constraint_checks_disabled(), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
+        if is_postgres:
             cursor.execute("SET session_replication_role = replica")  # no foreign keys or triggers
-        try:
-            cursor.execute(found)
-            for (name,) in cursor.fetchall():
-                cursor.execute(f"DELETE FROM {name}")
-        finally:
-            if connection.vendor == "postgresql":
-                cursor.execute("SET session_replication_role = DEFAULT")
+        cursor.execute(found)
+        for (name,) in cursor.fetchall():
+            cursor.execute(f"DELETE FROM {name}")
+        if is_postgres:
+            cursor.execute("SET session_replication_role = DEFAULT")
+    if is_postgres:
+        connection.enable_row_security()
 
 
 _tables: list[str] = []
