@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import UUID
 
 import httpx
+import pytest
 import yaml
 
 from tests.rig.environment import ROOT
@@ -27,6 +28,7 @@ def kill_job(key: str) -> None:
             continue
 
 
+@pytest.mark.integration  # in the gate: tests/jobs/test_saving.py
 def test_killed_job_continues_from_its_last_checkpoint(embedded_portal, wait_for):
     spec = yaml.safe_load(EXAMPLE.read_text())
     spec["envs"] |= {"DIGITS_ENGINE": "plain", "DIGITS_SAVE_EVERY": "2", "DIGITS_SECONDS": "600"}
