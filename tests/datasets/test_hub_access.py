@@ -11,6 +11,7 @@ from django.core import signing
 from datasets.models import Content, Version
 from datasets.services import share_repository
 from tests.datasets.conftest import commit
+from tests.each import each
 from workspaces.models import Membership, TeamMembership, User
 from workspaces.organizations.services import remove_member
 from workspaces.tenancy.scope import org_scope
@@ -117,7 +118,7 @@ def test_addresses_to_upload_to_are_signed_for_one_file_and_person(filled):
     assert put(url) == 404
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"{",

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
@@ -18,43 +17,27 @@ import yaml
 
 from tests.e2e.test_inputs import connect, slurm_options
 from tests.rig.environment import ROOT
-from tests.rig.kube import options_of, portal_address
+from tests.rig.kube import options_of
 from tests.rig.portal import Portal
-from tests.rig.processes import Folder
 
 EXAMPLE = ROOT / "examples" / "digits" / "resume.yaml"
 DATA = ROOT / "examples" / "digits" / "digits.csv.gz"
-WHERE = (
-    "local",
-    pytest.param("slurm", marks=pytest.mark.integration),
-    pytest.param("kubernetes", marks=pytest.mark.integration),
-)
 
 
-@pytest.fixture
-def portal() -> Iterator[Portal]:
-    folder = Folder()
-    made = Portal(folder, address=portal_address(), is_furnished=True)
-    made.start()
-    yield made
-    made.stop()
-    folder.close()
-
-
-@pytest.fixture(params=WHERE)
-def where(portal: Portal, request: pytest.FixtureRequest) -> str:
+@pytest.fixture(params=("local", "slurm", "kubernetes"))
+def where(embedded_portal: Portal, request: pytest.FixtureRequest) -> str:
     """Return the name of a connected cluster of each kind."""
     if request.param == "slurm":
         slurm = request.getfixturevalue("slurm")
-        connect(portal, "slurm", "slurm", slurm_options(slurm, "checkpoints"))
+        connect(embedded_portal, "slurm", "slurm", slurm_options(slurm, "checkpoints"))
     if request.param == "kubernetes":
-        connect(portal, "kubernetes", "kubernetes", {**options_of(), "shared": []})
+        connect(embedded_portal, "kubernetes", "kubernetes", {**options_of(), "shared": []})
     return str(request.param)
 
 
-def upload_data(portal: Portal) -> None:
-    """Upload the data of the example as the first version of the dataset `digits`."""
-    folder = portal.folder.path / "data"
+def upload_data(portal: Portal, name: str) -> None:
+    """Upload the data of the example as the first version of a dataset."""
+    folder = portal.folder.path / name
     folder.mkdir()
     shutil.copy(DATA, folder)
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
@@ -63,7 +46,7 @@ def upload_data(portal: Portal) -> None:
         "MUSTER_URL": portal.url,
         "MUSTER_TOKEN": portal.token(),
     }
-    words = ("dataset", "upload", str(folder), "digits")
+    words = ("dataset", "upload", str(folder), name)
     subprocess.run([sys.executable, "-m", "muster", *words], env=plain | ours, check=True)
 
 
@@ -78,16 +61,19 @@ def kill_job(key: str) -> None:
             continue
 
 
-def test_killed_job_continues_from_its_last_checkpoint(portal, where, wait_for):
-    upload_data(portal)
-    spec = yaml.safe_load(EXAMPLE.read_text()) | {"inputs": {"data": "digits@1"}}
+@pytest.mark.integration  # in the gate: tests/jobs/test_saving.py
+def test_killed_job_continues_from_its_last_checkpoint(embedded_portal, where, wait_for):
+    portal, name = embedded_portal, f"digits-{where}"
+    upload_data(portal, name)
+    spec = yaml.safe_load(EXAMPLE.read_text()) | {"inputs": {"data": f"{name}@1"}}
+    spec["outputs"]["ckpt"]["checkpoint"] = f"trained-{where}"
     spec["policy"]["pool"] = where
     spec["envs"] |= {"DIGITS_ENGINE": "plain", "DIGITS_SAVE_EVERY": "2", "DIGITS_SECONDS": "600"}
     # Only the attempt that continues ends by itself.
     spec["run"] = f'[ -z "$MUSTER_RESUME" ] || export DIGITS_SECONDS=8\n{spec["run"]}'
     spec["outputs"]["ckpt"]["every"] = "2s"
-    headers = {"Authorization": f"Bearer {portal.token()}"}
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers) as api:
+    headers = {"Authorization": f"Bearer {embedded_portal.token()}"}
+    with httpx.Client(base_url=f"{embedded_portal.url}/api/v1/orgs/home", headers=headers) as api:
         number = api.post("/jobs", json={"team": "default", "spec": spec}).json()["number"]
 
         def job() -> dict:
@@ -116,7 +102,7 @@ def test_killed_job_continues_from_its_last_checkpoint(portal, where, wait_for):
         assert len(saved["versions"]) <= 4  # the last three, and the best
         last = [int(n) for n in re.findall(r"checkpoint epoch-(\d+)", log(2))][-1]
         wait_for(lambda: files(api, output())[-1].startswith(f"epoch-{last:06d}/"), 60, 0.5)
-        version = api.get("/checkpoints/digits/versions/main").json()
+        version = api.get(f"/checkpoints/trained-{where}/versions/main").json()
         assert version["job_id"] == job()["id"]
         assert version["message"].startswith(f"Job #{number}: step ")
 

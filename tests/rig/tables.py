@@ -49,6 +49,40 @@ def test_database(settings: Mapping[str, Any]) -> str:
         return str(shutil.copy(_file(folder, environment), settings["TEST"]["NAME"]))
 
 
+_KEPT = {"django_migrations", "django_content_type", "auth_permission"}
+
+
+def delete_committed_rows(case: Any) -> None:
+    """Delete what a test has committed, instead of Django's `flush`.
+
+    Truncating all tables, most of them empty, and sending `post_migrate` takes half a second.
+    """
+    from django.db import connection
+
+    if not (tables := _tables):
+        tables += sorted({*connection.introspection.django_table_names(only_existing=True)} - _KEPT)
+    quoted = [connection.ops.quote_name(table) for table in tables]
+    found = " UNION ALL ".join(
+        f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM {name})" for name in quoted
+    )
+    is_postgres = connection.vendor == "postgresql"
+    if is_postgres:
+        connection.disable_row_security()
+    with connection.constraint_checks_disabled(), connection.cursor() as cursor:
+        if is_postgres:
+            cursor.execute("SET session_replication_role = replica")  # no foreign keys or triggers
+        cursor.execute(found)
+        for (name,) in cursor.fetchall():
+            cursor.execute(f"DELETE FROM {name}")
+        if is_postgres:
+            cursor.execute("SET session_replication_role = DEFAULT")
+    if is_postgres:
+        connection.enable_row_security()
+
+
+_tables: list[str] = []
+
+
 @contextmanager
 def _alone() -> Iterator[Path]:
     folder = Path(os.environ["MUSTER_TEST_TABLES"])
