@@ -15,7 +15,6 @@ import pytest
 from django.utils import translation
 from hypothesis import HealthCheck, settings
 
-from tests.rig.kube import portal_address
 from tests.rig.open_folder import open_folder
 from tests.rig.order import PARTS, is_integration, marks_of, place, unit_of
 from tests.rig.portal import Portal
@@ -86,6 +85,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 def _running(mode: str, rig: Folder, request: pytest.FixtureRequest) -> Portal:
     if mode not in _portals:
+        from tests.rig.kube import portal_address  # imports the client of Kubernetes
+
         name = f"{mode}-{uuid4().hex[:8]}"
         portal = Portal(rig, name=name, address=portal_address(), is_furnished=True)
         if mode == "server":
