@@ -1,7 +1,4 @@
-"""Migrate the tables of an empty portal once per run, and copy them for tests and portals.
-
-Migration takes five seconds of CPU time.
-"""
+"""Make the tables of an empty portal once per run, and copy them for tests and portals."""
 
 from __future__ import annotations
 
@@ -95,7 +92,7 @@ def _file(folder: Path, environment: Mapping[str, str]) -> Path:
     done = folder / "embedded"
     if not done.exists():
         making = folder / "making"
-        _migrate({**environment, "MUSTER_HOME": str(making)})
+        _make({**environment, "MUSTER_HOME": str(making)})
         making.rename(done)
     return done / FILE
 
@@ -115,7 +112,7 @@ def _copy_database(url: str, environment: Mapping[str, str]) -> None:
             "SELECT 1 FROM pg_database WHERE datname = %s", [_TEMPLATE]
         ).fetchone():
             made = create_database(f"{server}/postgres", "muster_making")
-            _migrate({**environment, "MUSTER_DATABASE_URL": made})
+            _make({**environment, "MUSTER_DATABASE_URL": made})
             connection.execute(
                 sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
                     sql.Identifier(made.rpartition("/")[2]), sql.Identifier(_TEMPLATE)
@@ -129,8 +126,8 @@ def _copy_database(url: str, environment: Mapping[str, str]) -> None:
         )
 
 
-def _migrate(environment: Mapping[str, str]) -> None:
-    argv = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0", "--skip-checks"]
+def _make(environment: Mapping[str, str]) -> None:
+    argv = [sys.executable, "-m", "tests.rig.make_tables"]
     done = subprocess.run(
         argv, cwd=ROOT, env=dict(environment), capture_output=True, text=True, check=False
     )
