@@ -35,14 +35,21 @@ async function keep(text, status) {
   const body = new FormData();
   body.set("csrfmiddlewaretoken", board().querySelector("[name=csrfmiddlewaretoken]").value);
   body.set("panels", text);
-  const answer = await fetch(location.pathname + location.search, { method: "POST", body }).catch(
-    () => null,
-  );
-  if (!answer?.ok) find("[data-board-status]").textContent = say("The arrangement wasn't saved.");
+  // The answer is a redirect to the page, which is there already.
+  const asked = { method: "POST", body, redirect: "manual" };
+  const answer = await fetch(location.href, asked).catch(() => null);
+  if (answer?.type !== "opaqueredirect")
+    find("[data-board-status]").textContent = say("The arrangement wasn't saved.");
 }
 
 // Ask the server for panels that the page does not have.
 const reload = () => document.dispatchEvent(new Event("boardchange"));
+
+function keepPlace(panel) {
+  const all = panels();
+  const place = { name: titleOf(panel), n: all.indexOf(panel) + 1, all: all.length };
+  return keep(value(), say("{name}: place {n} of {all}", place));
+}
 
 function move(panel, step, button) {
   const all = panels();
@@ -52,10 +59,7 @@ function move(panel, step, button) {
   else all[to].after(panel);
   button.focus();
   panel.scrollIntoView({ block: "nearest" });
-  keep(
-    value(),
-    say("{name}: place {n} of {all}", { name: titleOf(panel), n: to + 1, all: all.length }),
-  );
+  keepPlace(panel);
 }
 
 async function hide(panel) {
@@ -121,24 +125,31 @@ document.addEventListener("dragstart", (event) => {
   event.dataTransfer.setData("text/plain", titleOf(panel));
   panel.classList.add("is-dragged");
 });
-document.addEventListener("dragover", (event) => {
+function place(event) {
   if (!dragged) return;
   event.preventDefault();
   const over = event.target.closest?.("[data-panel]");
   if (!over || over === dragged) return;
-  const isAfter = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const box = over.getBoundingClientRect();
+  const isBeside = Math.abs(box.top - dragged.getBoundingClientRect().top) < 2;
+  const isAfter = isBeside
+    ? event.clientX > box.left + box.width / 2
+    : event.clientY > box.top + box.height / 2;
   if (isAfter) over.after(dragged);
   else over.before(dragged);
-});
-document.addEventListener("drop", (event) => dragged && event.preventDefault());
-document.addEventListener("dragend", () => {
+}
+
+function drop(event) {
   if (!dragged) return;
-  const at = panels().indexOf(dragged) + 1;
-  dragged.classList.remove("is-dragged");
-  keep(
-    value(),
-    say("{name}: place {n} of {all}", { name: titleOf(dragged), n: at, all: panels().length }),
-  );
+  event.preventDefault();
+  const panel = dragged;
   dragged = null;
-});
+  panel.classList.remove("is-dragged");
+  keepPlace(panel);
+}
+
+document.addEventListener("dragenter", place);
+document.addEventListener("dragover", place);
+document.addEventListener("drop", drop);
+document.addEventListener("dragend", drop);
 document.addEventListener("boardchanged", show);

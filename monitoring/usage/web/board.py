@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
+from django.shortcuts import redirect
 
 from monitoring.usage.selectors import dashboard
 from monitoring.usage.selectors.dashboard import Asked, Bucket, GpuTimes
@@ -160,7 +161,7 @@ class Board:
             known=[one.name for one in self.known],
             panels=self.request.POST.get("panels", "")[:400],
         )
-        return HttpResponse(status=204)
+        return redirect(self.url(panels=""))
 
 
 def chart_of(times: Sequence[int], *series: tuple[str, Sequence[Any], str, str]) -> Data:

@@ -98,7 +98,7 @@ def test_panels_stay_as_each_person_has_arranged_them(story, used):
     ada, ben, dot = (story.client(person) for person in (story.ada, story.ben, story.dot))
     page, default = "/atlas/usage", names(story.client(story.ada).get("/atlas/usage"))
     assert {"queue", "failures", "teams"} < set(default) and "power" not in default
-    assert ada.post(page, {"panels": "queue,-wasters,nonsense"}).status_code == 204
+    assert ada.post(page, {"panels": "queue,-wasters,nonsense"}).status_code == 302
     mine = names(ada.get(page))
     assert mine == ["queue", *(n for n in default if n not in ("queue", "wasters"))]
     assert 'data-board-show="wasters"' in text(ada.get(page))
