@@ -20,6 +20,7 @@ function start() {
   const initial = area.value,
     stash = `new-job:${root.dataset.org}`;
   const LOOKS = 6; // a registry may take three seconds
+  area.value = history.state?.yaml ?? initial; // what was submitted, after a step back
   let spec = new SpecDocument(area.value),
     answer = null, // of the last check
     asked = 0,
@@ -510,6 +511,7 @@ function start() {
   }
   root.addEventListener("submit", () => {
     isSending = true;
+    history.replaceState({ yaml: area.value }, "");
   });
   root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented)

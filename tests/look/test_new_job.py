@@ -62,6 +62,9 @@ def test_newcomer_submits_a_template_and_reruns_it_with_another_rate(
     page.get_by_label("Name", exact=True).press("Control+Enter")
     page.wait_for_url(re.compile(r"/home/jobs/\d+$"))
     number = page.url.rsplit("/", 1)[1]
+    page.go_back()
+    expect(page.locator("textarea[name=yaml]")).to_have_value(re.compile("LR: 1e-3"))
+    expect(page.get_by_label("Name", exact=True)).to_have_value("hello")
 
     page.goto(f"{site.url}/home/jobs/new?from={number}&team=default")
     expect(page.get_by_role("link", name=f"Rerun of #{number}")).to_be_visible()
