@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -39,6 +40,7 @@ _CSV = (
     "cost",
     "note",
 )
+_NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
 KINDS = {"job": "Jobs", "reservation": "Reserved, not used", "storage": "Stored data"}
 _CID = (
     (range(0xAC00, 0xD7B0), "HYSMyeongJo-Medium"),
@@ -50,14 +52,22 @@ _CID = (
 def as_csv(document: Document) -> bytes:
     """Return the lines of a statement, one row each."""
     rows = ([*(line[n] for n in _CSV), document["currency"]] for line in document["lines"])
-    return b"".join(csv_lines([*_CSV, "currency"], rows))
+    return _written([*_CSV, "currency"], rows)
 
 
 def as_focus(document: Document) -> bytes:
     """Return the lines in the columns of FOCUS 1.2."""
     rows = [focus_row(document, line) for line in document["lines"]]
     columns = list(focus_row(document, _NOTHING))
-    return b"".join(csv_lines(columns, ([row[name] for name in columns] for row in rows)))
+    return _written(columns, ([row[name] for name in columns] for row in rows))
+
+
+def _written(columns: list[str], rows: Iterable[list[Any]]) -> bytes:
+    """Return a file. Documents hold amounts as text; negative ones would look like formulas."""
+    cells = (
+        [Decimal(cell) if _NEGATIVE.fullmatch(str(cell)) else cell for cell in row] for row in rows
+    )
+    return b"".join(csv_lines(columns, cells))
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(_CSV, "") | {

@@ -113,15 +113,20 @@ def content_type_of(name: str) -> str:
 
 def attachment(body: str | bytes, kind: str, name: str) -> HttpResponse:
     """Return a response with a small file that was made for it, as a download."""
-    return HttpResponse(
-        body,
-        content_type=kind,
-        headers={
-            "Content-Disposition": content_disposition_header(True, name) or "attachment",
-            "Cache-Control": "private, no-cache",
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
+    return HttpResponse(body, content_type=kind, headers=_download_headers(name))
+
+
+def streamed_attachment(pieces: Iterator[bytes], kind: str, name: str) -> StreamingHttpResponse:
+    """Return a response with a file that is made while it is sent, as a download."""
+    return StreamingHttpResponse(pieces, content_type=kind, headers=_download_headers(name))
+
+
+def _download_headers(name: str) -> dict[str, str]:
+    return {
+        "Content-Disposition": content_disposition_header(True, name) or "attachment",
+        "Cache-Control": "private, no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
 
 
 def send_file(request: HttpRequest, file: Download) -> HttpResponse | StreamingHttpResponse:

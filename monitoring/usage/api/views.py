@@ -6,7 +6,6 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers as s
@@ -22,7 +21,7 @@ from monitoring.usage.services import budgets, prices, statements
 from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.lists import in_this_context
-from portal.web.transfers import attachment
+from portal.web.transfers import attachment, streamed_attachment
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView, idempotent
 from workspaces.api.views import items, read
@@ -187,14 +186,8 @@ def as_file(org: Any, document: dict[str, Any], row: Statement | None, wanted: s
             prices.PriceList(document["currency"], org.id),
             dict(Team.objects.values_list("id", "slug")),
         )
-        return StreamingHttpResponse(
-            in_this_context(found),
-            content_type="text/csv; charset=utf-8",
-            headers={
-                "Content-Disposition": f'attachment; filename="{name}-lines.csv"',
-                "X-Content-Type-Options": "nosniff",
-            },
-        )
+        pieces = in_this_context(found)
+        return streamed_attachment(pieces, "text/csv; charset=utf-8", f"{name}-lines.csv")
     raise InvalidInput.at("as", "must be csv, focus, pdf or lines")
 
 
