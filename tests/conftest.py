@@ -115,20 +115,6 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_windows, "_seconds", lambda: now)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def page_contexts() -> None:
-    """Keep the contexts of pages for `answer.context`, not copies of those of their components."""
-    from django.test import client
-
-    store = client.store_rendered_templates
-
-    def keep(data: Any, signal: Any, sender: Any, template: Any, context: Any, **more: Any) -> None:
-        if not (template.name or "").startswith("cotton/"):
-            store(data, signal, sender, template, context, **more)
-
-    client.store_rendered_templates = keep
-
-
 _keys: dict[tuple[int, int], Any] = {}
 
 
