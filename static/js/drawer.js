@@ -51,9 +51,18 @@ async function fill(dialog, url) {
     if (!body) throw new Error("no drawer");
     const messages = document.querySelector("#content > .messages");
     dialog.querySelector(".body").replaceChildren(...(messages ? [messages] : []), body);
+    refocus(dialog);
   } catch {
     location.assign(url);
   }
+}
+
+// What had the focus was replaced: go to what it has become, else to the current tab.
+function refocus(dialog) {
+  if (dialog.contains(document.activeElement)) return;
+  const same = `[data-focus="${CSS.escape(dialog.dataset.refocus || "-")}"]`;
+  const at = dialog.querySelector(same) ?? dialog.querySelector(".body [aria-current]");
+  (at ?? dialog.querySelector("[data-action=close-dialog]")).focus();
 }
 
 function made(title, url) {
