@@ -47,6 +47,9 @@ export async function parsed(answer) {
 function replace(page) {
   const content = document.getElementById("content");
   content.replaceChildren(...page.getElementById("content").childNodes);
+  // The answer is seen wherever the reader has scrolled to.
+  const messages = content.querySelector(":scope > .messages");
+  messages?.classList.toggle("is-sticky", messages.getBoundingClientRect().top < 0);
   document.dispatchEvent(new Event("swapped"));
 }
 
