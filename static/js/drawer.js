@@ -20,7 +20,7 @@ async function open(link) {
     return fill(dialog, url);
   };
   const isOwn = (url) => new URL(url).pathname === link.pathname;
-  dialog.addEventListener("refresh", () => fill(dialog, shown));
+  dialog.addEventListener("refresh", () => fill(dialog, shown, true));
   dialog.addEventListener("click", (event) => {
     const inner = event.target.closest(".body a[href]");
     if (!inner || !isOwn(inner.href) || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -45,15 +45,25 @@ async function open(link) {
   await show(link.href);
 }
 
-async function fill(dialog, url) {
+// `isAnswer`: a form of the drawer was sent, and the page below has the messages.
+async function fill(dialog, url, isAnswer = false) {
   try {
     const body = (await parsed(await fetch(url))).querySelector("[data-drawer-body]");
     if (!body) throw new Error("no drawer");
-    const messages = document.querySelector("#content > .messages");
+    const messages = isAnswer ? document.querySelector("#content > .messages") : null;
     dialog.querySelector(".body").replaceChildren(...(messages ? [messages] : []), body);
+    refocus(dialog);
   } catch {
     location.assign(url);
   }
+}
+
+// What had the focus was replaced: go to what it has become, else to the current tab.
+function refocus(dialog) {
+  if (dialog.contains(document.activeElement)) return;
+  const same = `[data-focus="${CSS.escape(dialog.dataset.refocus || "-")}"]`;
+  const at = dialog.querySelector(same) ?? dialog.querySelector(".body [aria-current]");
+  (at ?? dialog.querySelector("[data-action=close-dialog]")).focus();
 }
 
 function made(title, url) {

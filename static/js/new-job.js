@@ -502,7 +502,8 @@ function start() {
     fill();
   });
   window.addEventListener("pagehide", () => {
-    if (!isSending && area.value !== initial) sessionStorage.setItem(stash, area.value);
+    const isKnown = area.value === initial || area.value === history.state?.yaml;
+    if (!isSending && !isKnown) sessionStorage.setItem(stash, area.value);
   });
 
   // -- sending

@@ -81,4 +81,5 @@ document.addEventListener("click", (event) => {
     showSelection();
   }
 });
-showSelection();
+// After a step back, the browser has checked the boxes that were checked.
+window.addEventListener("pageshow", showSelection);

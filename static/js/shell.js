@@ -22,7 +22,7 @@ document.addEventListener("click", (event) => {
   else if (on("close-dialog")) on("close-dialog").closest("dialog").close();
   else if (event.target.matches("dialog.drawer")) event.target.close();
   const opener = event.target.closest("[data-opens-dialog]");
-  if (opener) document.getElementById(opener.dataset.opensDialog)?.showModal();
+  if (opener) open(document.getElementById(opener.dataset.opensDialog));
   if (!event.target.closest(".rail, [data-action=rail]"))
     document.querySelector(".rail")?.classList.remove("is-open");
   document.querySelectorAll("details.menu[open]").forEach((menu) => {
@@ -32,7 +32,16 @@ document.addEventListener("click", (event) => {
 
 // A dialog whose form came back with an error, or that a link asked for.
 for (const form of document.querySelectorAll("dialog form[data-open-dialog]"))
-  form.closest("dialog").showModal();
+  open(form.closest("dialog"));
+
+// A form begins in its first field, not at the button that closes it.
+function open(dialog) {
+  dialog?.showModal();
+  const field =
+    dialog?.querySelector("[autofocus]") ??
+    dialog?.querySelector("input:not([type=hidden]), select, textarea");
+  field?.focus();
+}
 
 // "" follows the system.
 function setTheme(choice) {

@@ -16,7 +16,8 @@ document.addEventListener(
 
 async function send(form, button) {
   const drawer = form.closest("dialog.drawer");
-  const focused = locate(document.activeElement);
+  const active = document.activeElement;
+  const focused = locate(active);
   const body = new FormData(form, button); // before the button is disabled, or it is left out
   if (drawer) body.set("back", location.pathname + location.search); // the page below the drawer
   if (button) button.disabled = true;
@@ -29,7 +30,9 @@ async function send(form, button) {
     }
     replace(page);
     focused?.()?.focus();
-    if (drawer?.isConnected) drawer.dispatchEvent(new Event("refresh"));
+    if (!drawer?.isConnected) return;
+    drawer.dataset.refocus = active?.closest("[data-focus]")?.dataset.focus ?? "";
+    drawer.dispatchEvent(new Event("refresh"));
   } catch {
     if (button) button.disabled = false;
     showFailure(form);
@@ -44,6 +47,9 @@ export async function parsed(answer) {
 function replace(page) {
   const content = document.getElementById("content");
   content.replaceChildren(...page.getElementById("content").childNodes);
+  // The answer is seen wherever the reader has scrolled to.
+  const messages = content.querySelector(":scope > .messages");
+  messages?.classList.toggle("is-sticky", messages.getBoundingClientRect().top < 0);
   document.dispatchEvent(new Event("swapped"));
 }
 

@@ -108,7 +108,17 @@ def test_notifications_are_read_and_filtered_in_the_drawer(page: Page, site: Sit
     expect(drawer).to_contain_text("Nothing here")
     drawer.get_by_label("Kind").select_option("job_failed")
     expect(drawer.locator("[aria-current]")).to_contain_text("Unread")
+    expect(drawer.locator(":focus")).to_have_count(1)
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
     expect(page.locator("[data-bell]")).to_be_focused()
     assert page.url == f"{site.url}/home/nodes"
+
+
+def test_dialog_begins_in_its_first_field(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/teams")
+    opener = page.get_by_role("button", name="New team").first
+    opener.click()
+    expect(page.locator("dialog[open] input:not([type=hidden])").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(opener).to_be_focused()
