@@ -9,6 +9,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,18 +115,19 @@ class Portal:
             raise RigFailure(f"manage.py {argv[0]} failed: {done.stderr[-3000:]}")
         return done.stdout.strip()
 
-    def browser(self) -> httpx.Client:
-        """Return an HTTP client that is signed in as the administrator."""
-        client = httpx.Client(base_url=self.url, timeout=60)
-        page = client.get("/accounts/login/").text
-        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
-        assert found, page
-        form = {"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": found[1]}
-        answer = client.post("/accounts/login/", data=form)
-        assert answer.is_redirect, answer.text
-        csrf = next(c.value for c in client.cookies.jar if "csrf" in c.name)
-        client.headers.update({"X-CSRFToken": csrf, "Origin": self.url})
-        return client
+    @contextmanager
+    def browser(self) -> Iterator[httpx.Client]:
+        """Give an HTTP client that is signed in as the administrator."""
+        with httpx.Client(base_url=self.url, timeout=60) as client:
+            page = client.get("/accounts/login/").text
+            found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+            assert found, page
+            form = {"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": found[1]}
+            answer = client.post("/accounts/login/", data=form)
+            assert answer.is_redirect, answer.text
+            csrf = next(c.value for c in client.cookies.jar if "csrf" in c.name)
+            client.headers.update({"X-CSRFToken": csrf, "Origin": self.url})
+            yield client
 
     def token(self) -> str:
         """Return a new access token of the administrator, with all scopes."""
