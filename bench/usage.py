@@ -61,7 +61,7 @@ def _measure() -> int:
         (story.ada, "/atlas/usage/jobs?range=30d"),
         (story.ada, "/atlas/usage/cost"),
     ):
-        client = Client(SERVER_NAME="127.0.0.1")
+        client = Client(headers={"host": "localhost"})
         client.force_login(person)
         took = [1000 * timed(lambda: _get(client, path)) for _ in range(CALLS)]  # noqa: B023
         middle, p95 = quantiles(took, n=2)[0], quantiles(took, n=20)[18]
@@ -304,7 +304,7 @@ def _facts(rng: random.Random) -> dict[str, Any]:
         "hours": {str(n): [1400, 10**5] for n in range(24)},
         "users": {str(UUID(int=n)): [100, 10] for n in range(200)},
         "images": {f"registry/image:{n}": [100, 10] for n in range(200)},
-        "reasons": {"user_error": 2000, "oom": 1000},
+        "reasons": {"user_error": 2000, "out_of_memory": 1000},
         "efficiency": {str(n): 10**9 for n in range(10)},
     }
 

@@ -31,9 +31,11 @@ MOST_JOBS = 2000  # running tasks that are named on nodes
 FRESH_MS = 120_000  # an older measurement is not shown as the current one
 _PLACED = Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)  # as the index `attempt_active`
 _MEASURED = {
+    "sm_active": "gpu.sm.active",
     "memory_used": "gpu.memory.used",
     "temperature": "gpu.temperature",
     "power": "gpu.power",
+    "is_throttled": "gpu.throttled",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,8 @@ from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
+
+MOST_NAMES = 50  # nodes of a pool that are named in the address of a form
 
 
 @dataclass
@@ -39,6 +42,8 @@ class WhatIf:
     gpu_hours: int
     short: int  # GPUs that are missing even if all were free
     plan: mig.Plan | None = None
+    wish: str = ""  # what the form of MIG plans needs for it, and on which nodes
+    wish_nodes: str = ""
     reservation: ReservationPreview | None = None
     waiting: int = 0
     waiting_gpus: int = 0
@@ -78,12 +83,16 @@ def _change(change: mig.GpuChange) -> dict[str, Any]:
     }
 
 
-def what_if(actor: Actor, row: PoolRequest) -> list[WhatIf]:
+def what_if(
+    actor: Actor, row: PoolRequest, *, gpus: int | None = None, ends_at: datetime | None = None
+) -> list[WhatIf]:
     """Return the effect of a request in each pool that could serve it; the best first.
 
-    Operators only. Raises NotPermitted.
+    `gpus` and `ends_at` instead of what was requested. Operators only. Raises NotPermitted.
     """
     authorize(actor, Permission.CLUSTERS_READ)
+    row = copy(row)
+    row.gpus, row.ends_at = gpus or row.gpus, ends_at or row.ends_at
     pools = list(Pool.objects.select_related("cluster").filter(cluster__is_enabled=True))
     clusters = {pool.cluster_id: pool.cluster for pool in pools}
     machines, ends = node_usage_in(clusters.values()), expected_ends(clusters.values())
@@ -116,6 +125,7 @@ def _effect(row: PoolRequest, pool: Pool, machines: Sequence[NodeUsage]) -> What
     free = free_by_model(inside).get(row.gpu_type)
     is_free = free.free if free else 0
     missing = sum(plan.missing.values()) if plan else max(row.gpus - promise.left, 0)
+    names = [machine.node.name for machine in inside]
     hours = (row.ends_at - row.starts_at).total_seconds() / 3600
     return WhatIf(
         pool,
@@ -125,6 +135,8 @@ def _effect(row: PoolRequest, pool: Pool, machines: Sequence[NodeUsage]) -> What
         gpu_hours=round(hours * row.gpus),
         short=missing,
         plan=plan,
+        wish=f"{row.gpus + promise.promised} x {row.gpu_type.removeprefix('mig-')}",
+        wish_nodes=", ".join(names) if len(names) <= MOST_NAMES else "",
     )
 
 

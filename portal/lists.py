@@ -281,7 +281,7 @@ class ListView:
             ([c.cell(row) for c in columns] for row in self._all(rows, order, actor)),
         )
         return StreamingHttpResponse(
-            _in_this_context(lines),
+            in_this_context(lines),
             content_type="text/csv; charset=utf-8",
             headers={
                 "Content-Disposition": f'attachment; filename="{self.name}.csv"',
@@ -730,7 +730,7 @@ def check_names(given: Iterable[str], known: Sequence[str]) -> None:
             raise InvalidInput.at(name, f"is not a filter; use one of {', '.join(known) or 'none'}")
 
 
-def _in_this_context(lines: Iterator[bytes]) -> Iterator[bytes]:
+def in_this_context(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Produce the lines in the tenant scope of the request, which ends before the response."""
     context = copy_context()
     return iter(lambda: context.run(next, lines, b""), b"")

@@ -533,10 +533,10 @@ class SupportsReservations(Protocol):
 
     @property
     def reservation_scope(self) -> ReservationScope:
-        """What the settings of the cluster make it keep."""
+        """What the settings of the cluster make it keep. May ask it once what it can do."""
 
     def plan_reservation(self, request: ReservationRequest) -> str:
-        """Return in one sentence what `reserve` would do. Makes no request."""
+        """Return what `reserve` would do, and which way if there are several. Changes nothing."""
 
     def reserve(self, request: ReservationRequest) -> None:
         """Keep these nodes or GPUs for the team from now on, as far as that is not done.

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 import pytest
 from django.utils import translation
 from hypothesis import HealthCheck, settings
 
 from tests.rig.open_folder import open_folder
-from tests.rig.order import PARTS, marks_of, place
-from tests.rig.postgres import start_postgres
+from tests.rig.order import PARTS, is_integration, marks_of, place, unit_of
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database, start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 from tests.rig.slurm import Slurm, start_slurm
@@ -28,6 +31,12 @@ settings.register_profile("muster", deadline=None, suppress_health_check=[Health
 settings.load_profile("muster")
 T = TypeVar("T")
 Wait = Callable[..., T]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files of which `make test` runs nothing; some take seconds."""
+    is_gate = "not integration" in config.getoption("markexpr") and config.args == ["tests"]
+    return True if is_gate and is_integration(collection_path) else None
 
 
 @pytest.hookimpl(trylast=True)  # keep Django's order within a file
@@ -51,6 +60,45 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run the files that share a portal in one process, one after the other."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit_of(super()._split_scope(nodeid))
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+_portals: dict[str, Portal] = {}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Stop the portal that files share after the last of them."""
+    if nextitem is None or unit_of(item.nodeid) != unit_of(nextitem.nodeid):
+        while _portals:
+            _portals.popitem()[1].stop()
+
+
+def _running(mode: str, rig: Folder, request: pytest.FixtureRequest) -> Portal:
+    if mode not in _portals:
+        from tests.rig.kube import portal_address  # imports the client of Kubernetes
+
+        name = f"{mode}-{uuid4().hex[:8]}"
+        portal = Portal(rig, name=name, address=portal_address(), is_furnished=True)
+        if mode == "server":
+            server = request.getfixturevalue("postgres_url")
+            portal.database_url = create_database(server, "running_portal")
+            portal.redis = start_redis(rig, name=f"{name}-redis")
+            portal.redis_url = portal.redis.url
+        portal.start()
+        _portals[mode] = portal
+    return _portals[mode]
+
+
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
     """Reset the language of the thread, which a request for another language has changed."""
@@ -65,6 +113,39 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
     now = int(time.time())
     monkeypatch.setattr(rate_windows, "_seconds", lambda: now)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def page_contexts() -> None:
+    """Keep the contexts of pages for `answer.context`, not copies of those of their components."""
+    from django.test import client
+
+    store = client.store_rendered_templates
+
+    def keep(data: Any, signal: Any, sender: Any, template: Any, context: Any, **more: Any) -> None:
+        if not (template.name or "").startswith("cotton/"):
+            store(data, signal, sender, template, context, **more)
+
+    client.store_rendered_templates = keep
+
+
+_keys: dict[tuple[int, int], Any] = {}
+
+
+@pytest.fixture(autouse=True)
+def kept_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generate RSA keys once per process, at half a second each; a test gets each key once."""
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    generate, number = rsa.generate_private_key, itertools.count()
+
+    def kept(public_exponent: int, key_size: int) -> Any:
+        place = (key_size, next(number))
+        if place not in _keys:
+            _keys[place] = generate(public_exponent, key_size)
+        return _keys[place]
+
+    monkeypatch.setattr(rsa, "generate_private_key", kept)
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +172,18 @@ def postgres_url(rig: Folder) -> str:
 def redis_url(rig: Folder) -> str:
     """Return a Redis: that of the suite in server mode, else a new one."""
     return os.environ.get("MUSTER_REDIS_URL") or start_redis(rig).url
+
+
+@pytest.fixture(scope="module")
+def embedded_portal(rig: Folder, request: pytest.FixtureRequest) -> Portal:
+    """Return a running embedded portal, which the files of `tests.rig.order.TOGETHER` share."""
+    return _running("embedded", rig, request)
+
+
+@pytest.fixture(scope="module")
+def running_portal(mode: str, rig: Folder, request: pytest.FixtureRequest) -> Portal:
+    """Return a running portal of the current mode, shared likewise; in server mode the stack."""
+    return _running(mode, rig, request)
 
 
 @pytest.fixture(scope="session")
@@ -147,9 +240,11 @@ def story(db) -> Story:
 def django_db_setup(django_test_environment, django_db_blocker) -> None:
     """Copy the migrated tables for this process."""
     from django.db import connection
+    from django.test import TransactionTestCase
 
-    from tests.rig.tables import test_database
+    from tests.rig.tables import delete_committed_rows, test_database
 
+    TransactionTestCase._fixture_teardown = delete_committed_rows
     with django_db_blocker.unblock():
         connection.close()
         connection.settings_dict["NAME"] = test_database(connection.settings_dict)

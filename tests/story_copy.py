@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from django.db import connection, models
+from django.db import models, transaction
 from django.db.models.base import ModelState
 from django.db.models.signals import post_save
 from django.utils import timezone
@@ -39,10 +39,9 @@ class _StoryRows:
 _stored: list[_StoryRows] = []
 
 
+@transaction.atomic
 def copy_story() -> Story:
-    """Return a copy; or use the services the first time, or if commit hooks must run."""
-    if not connection.in_atomic_block:
-        return create_story()
+    """Return a copy; use the services the first time."""
     if _stored:
         return _write(_stored[0])
     began, before = timezone.now(), set(Event.objects.values_list("id", flat=True))

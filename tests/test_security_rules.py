@@ -434,15 +434,31 @@ def nodes() -> list[tuple[str, ast.AST]]:
     ]
 
 
-def found_by(rule: Rule) -> Iterator[tuple[str, int]]:
-    return ((path, getattr(node, "lineno", 0)) for path, node in nodes() if rule(node))
+@cache
+def few_nodes() -> list[tuple[str, ast.AST]]:
+    """Return the nodes other than attributes and constants, which are most of them."""
+    return [(p, node) for p, node in nodes() if not isinstance(node, ast.Attribute | ast.Constant)]
+
+
+OF_ALL_NODES = {
+    "certificates are checked",
+    "hashes are of 256 bits and more",
+    "few modules name a download",
+    "no secret is read from an address",
+}
+
+
+def found_by(name: str) -> Iterator[tuple[str, int]]:
+    rule, _ = RULES[name]
+    places = nodes() if name in OF_ALL_NODES else few_nodes()
+    return ((path, getattr(node, "lineno", 0)) for path, node in places if rule(node))
 
 
 def test_security_rule_has_no_violations():
     broken = [
         f"{path}:{line}: {name}"
-        for name, (rule, allowed) in RULES.items()
-        for path, line in found_by(rule)
+        for name, (_, allowed) in RULES.items()
+        for path, line in found_by(name)
         if path not in allowed
     ]
     assert len(nodes()) > 50_000

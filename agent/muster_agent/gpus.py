@@ -17,6 +17,7 @@ from muster_agent.xid import Xids
 
 EVENTS_AT_ONCE = 256  # per cycle: a failing GPU can raise XIDs faster than they are read
 MHZ = 1_000_000
+ALL_LINKS = 0xFFFFFFFF  # as the scope of an NVLink field
 HARM = {  # NVML clock event reasons that reduce performance; idle and user-set clocks do not
     0x04: "power_cap",
     0x08: "hw_slowdown",
@@ -117,6 +118,8 @@ class Gpus:
             self._nvlink(gpu, reading)
             if not gpu.slices:
                 reading.samples += self._measure(gpu, None, "activity", self._active(gpu))
+            if "activity" in gpu.unsupported:
+                self._throughput(gpu, reading)
             for part in gpu.slices:
                 reading.samples += self._measure(gpu, part, f"slice {part.index}", memory)
                 reading.samples += self._measure(
@@ -187,6 +190,21 @@ class Gpus:
         rate = None if count is None else self._rates.of(gpu.uuid, count, time.monotonic())
         if rate is not None:
             reading.samples.append(Sample("gpu.nvlink.errors", rate, "1/s", labels_of(gpu)))
+
+    def _throughput(self, gpu: Gpu, reading: GpuReading) -> None:
+        """Measure PCIe and NVLink of a GPU without GPM."""
+        reading.samples += self._measure(gpu, None, "pcie", pcie)
+        nvml, now = self._driver.nvml, time.monotonic()
+        fields = {
+            "gpu.nvlink.sent": nvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX,
+            "gpu.nvlink.received": nvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX,
+        }
+        for name, field_id in fields.items() if gpu.links else ():
+            wanted = (field_id, ALL_LINKS)
+            count = self._driver.ask(gpu, name, field_values, nvml, gpu.handle, wanted)
+            rate = self._rates.of((gpu.uuid, name), count[0] * 1024, now) if count else None
+            if rate is not None:
+                reading.samples.append(Sample(name, rate, "bytes/s", labels_of(gpu)))
 
     def _processes(self, gpu: Gpu) -> list[GpuProcess]:
         """Return the processes on a GPU or its slices, without duplicates."""
@@ -310,6 +328,20 @@ def temperature(nvml: Any, handle: Any) -> Found:
     )
 
 
+def memory_temperature(nvml: Any, handle: Any) -> Found:
+    for value in field_values(nvml, handle, nvml.NVML_FI_DEV_MEMORY_TEMP):
+        yield "gpu.memory.temperature", value, "degC"
+
+
+def pcie(nvml: Any, handle: Any) -> Found:
+    """Yield the throughput over the 20 ms that each of the two calls takes."""
+    for name, counter in (
+        ("gpu.pcie.sent", nvml.NVML_PCIE_UTIL_TX_BYTES),
+        ("gpu.pcie.received", nvml.NVML_PCIE_UTIL_RX_BYTES),
+    ):
+        yield name, nvml.nvmlDeviceGetPcieThroughput(handle, counter) * 1000, "bytes/s"
+
+
 def remapped_rows(nvml: Any, handle: Any) -> Found:
     """Yield the memory rows that were replaced; `pending` waits for a reset, `failed` needs repair."""
     corrected, uncorrected, pending, failed = nvml.nvmlDeviceGetRemappedRows(handle)
@@ -339,8 +371,10 @@ def nvlink_errors(nvml: Any, handle: Any) -> int:
     )
 
 
-def field_values(nvml: Any, handle: Any, *fields: int) -> list[int]:
+def field_values(nvml: Any, handle: Any, *fields: int | tuple[int, int]) -> list[int]:
     """Return the whole numbers of these fields; fields that are not supported are left out.
+
+    A field may have a scope, such as the number of a link.
 
     Raises NVMLError "not supported" if none is.
     """
@@ -367,6 +401,7 @@ METRICS: tuple[tuple[str, Callable[[Any, Any], Found]], ...] = (
     ("memory", memory),
     ("power", power),
     ("temperature", temperature),
+    ("memory temperature", memory_temperature),
     ("sm clock", sm_clock),
     ("memory clock", memory_clock),
     ("remapped rows", remapped_rows),

@@ -90,7 +90,7 @@ def _find_metrics(
         gpu = labels.get("gpu", "")
         for check in by_metric[name]:
             is_meant = not check.labels or check.labels in labels.values()
-            if is_meant and gpu.isdecimal() and value >= (check.threshold or 0):
+            if is_meant and gpu.isdecimal() and len(gpu) < 4 and value >= (check.threshold or 0):
                 found.present[owners[owner], int(gpu), check.code] = {"value": round(value, 1)}
 
 
@@ -145,11 +145,12 @@ def read_xids(
     found: Findings, nodes: Collection[UUID], checks: Mapping[str, Check], after: int
 ) -> int:
     """Add the XIDs that agents reported after this event; return the position to go on from."""
-    rows = Event.objects.filter(
-        position__gt=after, at__lte=clock.now() - timedelta(seconds=SETTLED)
-    ).order_by("position")
-    newest = rows.aggregate(at=Max("position"))["at"]
-    if newest is None:
+    rows = Event.objects.filter(position__gt=after).order_by("position")
+    # Up to the first young event: a clock that is behind dates later ones earlier
+    now, settled = clock.now(), timedelta(seconds=SETTLED)
+    young = rows.filter(at__gt=now - settled, at__lt=now + settled).first()
+    newest = young.position - 1 if young else rows.aggregate(at=Max("position"))["at"]
+    if newest is None or newest <= after:
         return after
     for event in rows.filter(position__lte=newest, kind="node.xid"):
         node, code = event.subject_id, event.data.get("code")

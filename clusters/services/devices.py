@@ -10,7 +10,7 @@ from django.db import transaction
 
 from clusters.models import Device, Node
 from portal.core import clock
-from schedulers.local.machine import type_of
+from schedulers.gpu_types import type_of
 
 MOST_GPUS = 64  # of one node
 MOST_INSTANCES = 16  # of one GPU

@@ -19,7 +19,15 @@ from django.db import transaction
 from clusters.backends import backend_of
 from clusters.health.checks import HealthState
 from clusters.mig_layouts import gpu_layouts, stored_layout, why_unknown
-from clusters.models import Device, MigPlan, MigPlanNode, MigSettings, Node, NodeHealth
+from clusters.models import (
+    Cluster,
+    Device,
+    MigPlan,
+    MigPlanNode,
+    MigSettings,
+    Node,
+    NodeHealth,
+)
 from clusters.services.drain import drain_node, resume_by_rule
 from clusters.services.mig_plans import (
     ADVANCE,
@@ -29,13 +37,21 @@ from clusters.services.mig_plans import (
     has_gpu_files,
     settings_of,
 )
+from clusters.workload import workload
 from portal.core import clock
 from portal.core.errors import PortalError
 from portal.core.errors import Unavailable as NoAnswer
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
-from schedulers.contract import Rejected, SupportsGpuFiles, SupportsMigLabels, Unavailable
+from schedulers import capabilities_of
+from schedulers.contract import (
+    Capability,
+    Rejected,
+    SupportsGpuFiles,
+    SupportsMigLabels,
+    Unavailable,
+)
 from workspaces.access.actors import Actor
 from workspaces.organizations.bootstrap import PLATFORM
 
@@ -163,13 +179,21 @@ def _drain(plan: MigPlan, row: MigPlanNode, settings: MigSettings, actor: Actor)
     # What was in use before the drain says nothing: a job may have started since
     if cluster.counted_at is None or cluster.counted_at <= row.drained_at:
         _note(row, Message("Waiting for the next inventory of the cluster"))
-    elif node.used_gpus == 0 and node.used_shares == 0:
+    elif not (busy := _gpus_in_use(plan.cluster, node)) and node.used_shares == 0:
         _move(row, NodeState.CHANGING)
     elif clock.now() > row.since + timedelta(minutes=settings.drain_minutes):
         why = Message("Jobs still use its GPUs after the time allowed. Nothing was changed.")
         _fail(row, why, is_restored=True)
     else:
-        _note(row, Message("Waiting for jobs to end: {n} GPUs in use", n=node.used_gpus))
+        _note(row, Message("Waiting for jobs to end: {n} GPUs in use", n=busy))
+
+
+def _gpus_in_use(cluster: Cluster, node: Node) -> int:
+    """Count the GPUs that jobs use; those that the portal assigned are in no inventory."""
+    if Capability.PLACES not in capabilities_of(cluster.backend):
+        return node.used_gpus
+    placed = workload().reserved_by_node([cluster.id]).get((cluster.id, node.name))
+    return len(placed[2]) if placed else 0
 
 
 def _change(plan: MigPlan, row: MigPlanNode, settings: MigSettings) -> None:
@@ -259,11 +283,12 @@ def _fail(row: MigPlanNode, why: str, *, is_restored: bool = False) -> None:
 
 
 def _move(row: MigPlanNode, after: str) -> None:
-    """Change the state, unless another process has."""
-    MigPlanNode.objects.filter(id=row.id, state=row.state).update(
+    """Change the state, unless somebody else has: then no step of it follows here."""
+    changed = MigPlanNode.objects.filter(id=row.id, state=row.state).update(
         state=after, since=clock.now(), note=""
     )
-    row.state = after
+    if changed:
+        row.state = after
 
 
 def _note(row: MigPlanNode, note: Message) -> None:

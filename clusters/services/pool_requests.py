@@ -13,17 +13,18 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from clusters.capacity import inside_of
 from clusters.models import Cluster, Gpu, Pool, PoolGrant, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_of
-from clusters.services.pool_reservations import end_for, reserve_for
+from clusters.services.pool_reservations import end_for, reserve_for, scope_of
 from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
+from schedulers.contract import Rejected, Unavailable
 from schedulers.mig import MODELS
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -71,8 +72,10 @@ def request_pool(
         raise InvalidInput.at("gpu_type", "must be a GPU model of a cluster, or a MIG profile")
     if not 0 < gpus <= MOST_GPUS:
         raise InvalidInput.at("gpus", Message("must be from 1 to {n}", n=MOST_GPUS))
-    if not begin < ends_at <= begin + LONGEST:
+    if not timedelta() < ends_at - begin <= LONGEST:
         raise InvalidInput.at("ends_at", "must be after the start, by at most two years")
+    if renews is not None and renews.team_id != team.id:
+        raise InvalidInput.at("renews", "must be a request of the same team")
     if budget is not None and not 0 < budget < 2**31:
         raise InvalidInput.at("budget", "must be a positive number of GPU-hours")
     if PoolRequest.objects.filter(team=team, state=State.OPEN).count() >= MOST_OPEN:
@@ -110,7 +113,6 @@ def visible_request(actor: Actor, request_id: UUID) -> PoolRequest:
     return row
 
 
-@transaction.atomic
 def approve(
     *,
     actor: Actor,
@@ -127,11 +129,27 @@ def approve(
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     chosen = find_pool(pool)
+    try:
+        scope_of(chosen.cluster)  # asks the cluster before the transaction; the answer is cached
+    except (Rejected, Unavailable) as error:
+        raise Conflict(str(error), code="cluster_settings") from error
+    return _approve(actor, request_id, chosen, gpus, ends_at, word)
+
+
+@transaction.atomic
+def _approve(
+    actor: Actor,
+    request_id: UUID,
+    chosen: Pool,
+    gpus: int | None,
+    ends_at: datetime | None,
+    word: str,
+) -> PoolRequest:
     cluster = Cluster.objects.select_for_update().get(id=chosen.cluster_id)
     row = _open(request_id)
     if chosen.gpu_type not in ("", row.gpu_type):
         raise InvalidInput.at(
-            "pool", Message("{name} has only {type} GPUs.", name=pool, type=chosen.gpu_type)
+            "pool", Message("{name} has only {type} GPUs.", name=chosen.name, type=chosen.gpu_type)
         )
     row.gpus = row.gpus if gpus is None else gpus
     row.ends_at = ends_at or row.ends_at
@@ -209,12 +227,24 @@ def give_back(*, actor: Actor, request_id: UUID) -> PoolRequest:
     authorize(actor, Permission.JOBS_SUBMIT, row.team)
     if row.state != State.APPROVED:
         raise Conflict(Message("There is nothing to return."))
-    for later in PoolRequest.objects.select_for_update().filter(
-        renews=row, state=State.APPROVED, granted_at=None
-    ):
-        _end(later, "returned", actor.email)
-    _end(row, "returned", actor.email)
+    ended = [row]
+    for one in ended:  # the list grows: a renewal may be renewed
+        ended += PoolRequest.objects.select_for_update().filter(
+            renews=one, state=State.APPROVED, granted_at=None
+        )
+    for one in reversed(ended):
+        _end(one, "returned", actor.email)
     return row
+
+
+def end_approved(*, who: str, **of: Any) -> None:
+    """End the approved requests of a pool, or of one team in it, before their date.
+
+    Run in a transaction.
+    """
+    rows = PoolRequest.objects.select_for_update(of=("self",)).select_related("team", "pool", "org")
+    for row in rows.filter(state=State.APPROVED, **of):
+        _end(row, "returned", who)
 
 
 def start_and_end() -> list[PoolRequest]:
@@ -228,7 +258,8 @@ def start_and_end() -> list[PoolRequest]:
     )
     ended = []
     with transaction.atomic():
-        for row in rows.filter(state=State.APPROVED, granted_at=None, starts_at__lte=now):
+        begin = rows.filter(state=State.APPROVED, granted_at=None, starts_at__lte=now)
+        for row in begin.filter(pool__isnull=False):
             _grant(row)
         for row in rows.filter(state=State.APPROVED, ends_at__lte=now):
             _end(row, "expired", "system")
@@ -246,9 +277,13 @@ def due_reminders() -> list[PoolRequest]:
         rows = PoolRequest.objects.select_for_update(of=("self",)).select_related(
             "team", "asker", "pool", "org"
         )
-        for row in rows.filter(state=State.APPROVED, ends_at__lte=now + timedelta(days=REMIND[0])):
-            due = min(days for days in REMIND if row.ends_at <= now + timedelta(days=days))
-            if row.reminded is None or row.reminded > due:
+        renewed = PoolRequest.objects.filter(state=State.APPROVED, renews=OuterRef("pk"))
+        rows = rows.filter(~Exists(renewed), state=State.APPROVED)
+        for row in rows.filter(ends_at__lte=now + timedelta(days=REMIND[0])):
+            left, lasts = row.ends_at - now, row.ends_at - row.starts_at
+            reached = [n for n in REMIND if left <= timedelta(days=n) < lasts]
+            due = min(reached, default=REMIND[0] + 1)
+            if reached and (row.reminded is None or row.reminded > due):
                 row.reminded = due
                 row.save(update_fields=["reminded"])
                 _record_event("ends_soon", "system", row)
@@ -268,6 +303,12 @@ def requests_for(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
         *rows.filter(state=State.APPROVED).order_by("ends_at")[:most],
         *rows.exclude(running).order_by("-decided_at")[:most],
     ]
+
+
+def requests_in(actor: Actor, pool: Pool) -> list[PoolRequest]:
+    """Return the approved requests in a pool that the actor may see, the next end first."""
+    rows = _visible_to(actor).filter(pool=pool, state=State.APPROVED)
+    return list(rows.order_by("ends_at")[:MOST_OPEN])
 
 
 def open_requests(actor: Actor, *, most: int = 200) -> list[PoolRequest]:

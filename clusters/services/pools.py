@@ -56,7 +56,7 @@ def change_pool(*, actor: Actor, pool: Pool, **rule: Any) -> Pool:
 
 @transaction.atomic
 def delete_pool(*, actor: Actor, pool: Pool) -> None:
-    """Delete a pool with its grants; running jobs continue.
+    """Delete a pool with its grants and what was approved there; running jobs continue.
 
     The last pool of a cluster cannot be deleted unless it is open, because a cluster without pools
     is open to every team. Raises NotPermitted, Conflict.
@@ -74,6 +74,7 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
         )
     _record_event("deleted", pool, actor, {"cluster": pool.cluster.name, "before": _rule(pool)})
     with platform_scope("the grants of every organization go with a pool"):
+        _end_requests(pool, actor)
         pool.delete()
 
 
@@ -136,7 +137,7 @@ def _check_identity(pool: Pool, identity: Identity) -> None:
 
 @transaction.atomic
 def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
-    """Revoke a grant: the team's new jobs no longer go there, running ones continue.
+    """Revoke a grant, and end the requests that gave it; running jobs continue.
 
     Raises NotPermitted, NotFound.
     """
@@ -153,6 +154,17 @@ def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
         {"team": team.slug, "before": {name: value for name, value in given.items() if value}},
         team,
     )
+    _end_requests(pool, actor, team=team)
+
+
+def _end_requests(pool: Pool, actor: Actor, **of: Team) -> None:
+    """End what was approved in a pool that a team, or all teams, can no longer use.
+
+    Otherwise it would be billed until its date, and granted again if it has not begun.
+    """
+    from clusters.services.pool_requests import end_approved  # which imports this module
+
+    end_approved(who=actor.email, pool=pool, **of)
 
 
 def find_pool(name: str) -> Pool:

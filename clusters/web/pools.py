@@ -14,6 +14,7 @@ from clusters.models import Cluster, Pool
 from clusters.node_capacity import node_usage_of
 from clusters.services import connections
 from clusters.services import pools as service
+from clusters.services.pool_requests import requests_in
 from clusters.status import status_of
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import InvalidInput, NotFound, PortalError
@@ -96,6 +97,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
         "page_title": row.name,
         "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
         "pool": row,
+        "requests": requests_in(actor, row),
         "stock": capacity.capacity_of(inside),
         "standing": status_of(row.cluster),
         "nodes": representations.machine_page(inside, {}, SHOWN)[0],

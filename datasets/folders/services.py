@@ -178,7 +178,7 @@ def _checked(field: str, value: Any) -> Any:
 
 def _taken(row: SharedFolder) -> Conflict:
     return Conflict(
-        Message("The name {name} is taken in this organization.", name=row.name),
+        Message("The name {name} is already used in this organization.", name=row.name),
         code="already_exists",
     )
 

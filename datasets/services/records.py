@@ -61,7 +61,7 @@ def check_no_hold(row: Repository) -> None:
 
 def _taken(row: Repository) -> Conflict:
     return Conflict(
-        Message("The name {name} is taken in this organization.", name=row.name),
+        Message("The name {name} is already used in this organization.", name=row.name),
         code="already_exists",
     )
 

@@ -100,7 +100,7 @@ def _act(place: Place) -> HttpResponse:
             return action(
                 request,
                 here,
-                Message("It is shared with {team}.", team=given.get("team", "")),
+                Message("Shared with {team}.", team=given.get("team", "")),
                 lambda: services.share_repository(
                     actor=actor,
                     repository=row,
@@ -112,7 +112,7 @@ def _act(place: Place) -> HttpResponse:
             return action(
                 request,
                 here,
-                Message("It is no longer shared with {team}.", team=given.get("team", "")),
+                Message("No longer shared with {team}.", team=given.get("team", "")),
                 lambda: services.unshare_repository(
                     actor=actor, repository=row, team=_team(given.get("team", ""))
                 ),

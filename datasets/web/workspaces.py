@@ -233,7 +233,7 @@ def _change(place: Place, path: str) -> HttpResponse:
             return action(place.request, here, done, lambda: entries.delete(**about, paths=chosen))
         case "move" if chosen:
             target = given.get("target", "").strip().strip("/")
-            done = Message("It is now at {path}.", path=target)
+            done = Message("Moved to {path}.", path=target)
             above = target.rpartition("/")[0]
             undo = Undo(here, {"do": "move", "path": target, "target": chosen[0]})
             return action(
@@ -288,7 +288,7 @@ def _invite(place: Place) -> HttpResponse:
         )
 
     if given.get("do") != "withdraw":
-        done = Message("It is shared with {name}.", name=name)
+        done = Message("Shared with {name}.", name=name)
         return action(place.request, after, done, invite)
     row = _invitation(place.row, whom, name)
     back: dict[str, str | list[str]] = {
@@ -299,7 +299,7 @@ def _invite(place: Place) -> HttpResponse:
     return action(
         place.request,
         after,
-        Message("It is no longer shared with {name}.", name=name),
+        Message("No longer shared with {name}.", name=name),
         lambda: services.withdraw(actor=place.request.actor, folder=place.row, invitation=row),
         Undo(here, back),
     )

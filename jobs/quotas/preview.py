@@ -181,7 +181,7 @@ def _over(line: MeterLine, row: Quota) -> str:
     assert row.limit is not None
     if row.resource == GPU_HOURS:
         return _(
-            "%(whose)s has used %(used)s this month, above the new limit. Running jobs go on; no "
+            "%(whose)s has used %(used)s this month, above the new limit. Running jobs continue; no "
             "GPU job starts before %(day)s."
         ) % {
             "whose": line.whose,
@@ -189,7 +189,7 @@ def _over(line: MeterLine, row: Quota) -> str:
             "day": f"{next_reset():%Y-%m-%d}",
         }
     return _(
-        "%(whose)s is using %(used)s, %(over)s above the new limit. Running jobs go on; no job "
+        "%(whose)s is using %(used)s, %(over)s above the new limit. Running jobs continue; no job "
         "starts until the use is below it."
     ) % {
         "whose": line.whose,

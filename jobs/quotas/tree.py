@@ -242,10 +242,11 @@ def _subject(actor: Actor, org: Organization, scope: str, subject: str) -> tuple
 
 
 def short(resource: str, amount: int) -> str:
-    """Return the amount without its unit: "2.5", "16 GiB"."""
+    """Return the amount without its unit: "2.5", "1,200", "16 GiB"."""
     if resource in ("memory", STORAGE):
         return bytes_text(amount) if amount else "0"
-    return number_text(resource, amount)
+    whole, point, rest = number_text(resource, amount).partition(".")
+    return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else whole + point + rest
 
 
 def title(resource: str) -> str:

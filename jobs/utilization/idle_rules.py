@@ -21,7 +21,7 @@ from jobs.models import Attempt, IdleCase, IdleRule, Job
 from jobs.services.change import authorize_change, cancel_job, change_job
 from jobs.utilization.recording import GPU_UTILIZATION, MINUTE, ByGpu, sums_of_running
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput
+from portal.core.errors import Conflict, InvalidInput, PortalError
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from portal.core.models import Event
@@ -33,6 +33,7 @@ from workspaces.tenancy.scope import platform_scope
 log = logging.getLogger(__name__)
 RULE = Actor(user_id=None, email="idle rule", name="Idle rule", is_operator=True)
 COVERED = 0.8  # share of the window for which there must be values
+LATEST = 10 * MINUTE  # age of the last value
 MOST_KEPT = 72.0  # hours
 EXEMPT = ("kind=session", "kind=debug")  # labels, of a new rule
 PRIORITY_LOWERED = "low"
@@ -86,7 +87,10 @@ def apply_idle_rules() -> None:
 def _apply(rule: IdleRule) -> None:
     idle = {one.job.id: one for one in idle_in(rule)}
     for one in idle.values():
-        _escalate(rule, one)
+        try:
+            _escalate(rule, one)
+        except PortalError as error:  # it has ended meanwhile, for example
+            log.info("idle rule of pool %s, job %s: %s", rule.pool.name, one.job.number, error)
     over = IdleCase.objects.filter(
         job__pool=rule.pool, warned_at__isnull=False, acted_at=None
     ).exclude(job__in=list(idle))
@@ -202,9 +206,8 @@ def _attempts(rule: IdleRule, start: int) -> list[Attempt]:
         is_current=True,
         state=State.RUNNING,
     ).select_related("job__owner", "job__org", "job__team")
-    began = [row for row in rows if row.started_at]
-    young = {row.job_id for row in began if _ms(row.started_at) > start}
-    return [row for row in began if row.job_id not in young]
+    young = {row.job_id for row in rows if not row.started_at or _ms(row.started_at) > start}
+    return [row for row in rows if row.job_id not in young]
 
 
 def _highest(
@@ -215,16 +218,20 @@ def _highest(
     for measure in measures(rule):
         sums = sums_of_running(set(rest), start, end, measure.name)
         for attempt_id, by_gpu in sums.items():
-            if (value := _mean_of_busiest(by_gpu, rest[attempt_id], rule.window)) is not None:
+            if (value := _mean_of_busiest(by_gpu, rest[attempt_id], start, end)) is not None:
                 del rest[attempt_id]
                 yield attempt_id, (measure, value)
         if not rest:
             return
 
 
-def _mean_of_busiest(by_gpu: ByGpu, gpus: int, window: int) -> float | None:
-    """Return the highest mean over the window, None if not all GPUs are known for most of it."""
-    known = [sums for sums in by_gpu.values() if len(sums) >= COVERED * window]
+def _mean_of_busiest(by_gpu: ByGpu, gpus: int, start: int, end: int) -> float | None:
+    """Return the highest mean over the window, None if not all GPUs are known for most of it.
+
+    They must be known now as well: a fifth of a day is long enough to begin to work.
+    """
+    least = COVERED * (end - start) / MINUTE
+    known = [s for s in by_gpu.values() if len(s) >= least and max(s) >= end - LATEST]
     if len(known) < gpus:
         return None
     return max(

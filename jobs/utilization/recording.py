@@ -90,8 +90,10 @@ def _record_slice(start: int, end: int) -> None:
         GpuTime(org_id=org, team_id=team, start=_at(at), allocated=a, measured=m, used=u)
         for (org, team, at), (a, m, u) in sorted(times.items())
     ]
+    gpus = _gpus_of_clusters()
     capacity = [
-        GpuCapacity(start=_at(at), gpus=_gpus_at(at + PERIOD)) for at in range(start, end, PERIOD)
+        GpuCapacity(start=_at(at), gpus=sum(n for since, n in gpus if since < _at(at + PERIOD)))
+        for at in range(start, end, PERIOD)
     ]
     with transaction.atomic():
         GpuTime.objects.bulk_create(
@@ -106,14 +108,12 @@ def _record_slice(start: int, end: int) -> None:
         )
 
 
-def _gpus_at(end: int) -> int:
-    """Return the number of GPUs; of nodes that have gone since, nothing is known."""
-    return Gpu.objects.filter(
-        node__is_gone=False,
-        node__cluster__is_enabled=True,
-        node__cluster__created_at__lt=_at(end),
-        shares=None,
-    ).count()
+def _gpus_of_clusters() -> list[tuple[datetime, int]]:
+    """Return when each cluster was created and its GPUs; nothing is known of nodes that have gone."""
+    found = Gpu.objects.filter(
+        node__is_gone=False, node__cluster__is_enabled=True, shares=None
+    ).values_list("node__cluster__created_at")
+    return list(found.annotate(Count("id")).order_by())
 
 
 @dataclass(frozen=True)

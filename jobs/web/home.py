@@ -131,8 +131,9 @@ def _utilization(gpu_time: dict[str, Any]) -> float | None:
 def _limited(actor: Any, quotas: list[Item], teams: list[Item]) -> list[Item]:
     """Return the limited meters of the organization, the actor's teams and the actor."""
     own = {team["slug"] for team in teams if team["role"]}
+    names = {team["slug"]: team["name"] for team in teams}
     return [
-        q
+        q | {"name": names.get(q["subject"], q["subject"])}
         for q in quotas
         if q["limit"] is not None
         and (

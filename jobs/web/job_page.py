@@ -11,6 +11,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from clusters.models import Device
 from jobs import representations, selectors, storage
 from jobs.metrics import chart_context
 from jobs.models import Attempt, Dependency, Job
@@ -105,7 +106,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
         "job": detail,
         "job_hex": row.id.hex,
-        "attempt": representations.attempt_row(attempt),
+        "attempt": representations.attempt_row(attempt) | {"devices": _devices(attempt)},
         "attempt_hex": attempt.id.hex,
         "tries": _tries(row, attempt),
         "timeline": timeline(row, attempt),
@@ -142,6 +143,15 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
         "is_final": State(row.state).is_final,
     }
+
+
+def _devices(attempt: Attempt) -> list[tuple[int, str]]:
+    """Return index and UUID of the GPUs that have a page: known devices, not their MIG instances."""
+    place = attempt.placement or {}
+    uuids = place.get("uuids", [])
+    known = set(Device.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
+    pairs = list(zip(place.get("gpus", []), uuids, strict=False))
+    return pairs if pairs and known.issuperset(uuids) else []
 
 
 def timeline(row: Job, attempt: Attempt) -> list[Phase]:

@@ -41,6 +41,13 @@ class DecisionSerializer(s.Serializer[Any]):
     ends_at = s.DateTimeField(required=False, help_text="With approve: another end.")
 
 
+class WhatIfSerializer(s.Serializer[Any]):
+    gpus = s.IntegerField(
+        required=False, min_value=1, max_value=service.MOST_GPUS, help_text="Effect of this number."
+    )
+    ends_at = s.DateTimeField(required=False, help_text="Effect of this end.")
+
+
 class PoolRequestsView(OrgView):
     permissions = {"GET": P.NODES_READ, "POST": None}
 
@@ -64,11 +71,14 @@ class PoolRequestsView(OrgView):
 class PoolRequestView(OrgView):
     permissions = {"GET": P.NODES_READ, "POST": None}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[WhatIfSerializer])
     def get(self, request: Request, ask: UUID) -> Response:
         """Return one request; for operators with `what_if`, its effect in each pool."""
         row = service.visible_request(self.actor, ask)
-        effects = what_if(self.actor, row) if self.actor.may(P.CLUSTERS_READ) else None
+        query = WhatIfSerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        may_read = self.actor.may(P.CLUSTERS_READ)
+        effects = what_if(self.actor, row, **query.validated_data) if may_read else None
         more = {} if effects is None else {"what_if": [effect.as_dict() for effect in effects]}
         return Response(request_row(row) | more)
 

@@ -102,7 +102,7 @@ class SourceView(PortalView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, source: str) -> Response:
-        """Remove a source. What it measured stays."""
+        """Remove a source. Its measurements are kept."""
         row = service.find_source(source)
         service.remove_source(actor=self.actor, source=row)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -161,9 +161,10 @@ def _metrics(request: Request, node: str) -> Response:
     names = [n for n in query.get("names", "").split(",") if n][:100] or None
     most = min(max(_whole("max_points", query.get("max_points") or "600"), 10), 5000)
     row = find_node(node, query.get("cluster", ""))
-    found = series.query(f"node:{row.id.hex}", names=names, max_points=most, **span)
+    owner, labels = f"node:{row.id.hex}", None
     if gpu := query.get("gpu"):
-        found = [one for one in found if one.labels.get("gpu") == gpu]
+        labels = series.labels_with(owner, "gpu", gpu)
+    found = series.query(owner, names=names, labels=labels, max_points=most, **span)
     return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
 
 

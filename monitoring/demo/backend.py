@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import random
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from monitoring.demo.simulation import Run, RunStore, plan
 from portal.core import clock
+from schedulers import mig
 from schedulers.contract import (
     Capability,
     GpuFacts,
@@ -45,6 +46,7 @@ class Config:
     name: str = "simulated"
     h100_nodes: int = 10
     l40s_nodes: int = 8
+    is_measured: bool = True  # the portal plays the agents, too
 
 
 class SimulatedCluster:
@@ -74,10 +76,10 @@ class SimulatedCluster:
         return Probe(is_ok=True, message="The cluster is simulated.", version="1")
 
     def inventory(self) -> Sequence[NodeFacts]:
-        nodes = [
-            *(self._node(f"dgx-{n:02}", "h100") for n in range(1, self.config.h100_nodes + 1)),
-            *(self._node(f"render-{n:02}", "l40s") for n in range(1, self.config.l40s_nodes + 1)),
-        ]
+        layouts, names = self.layouts(), []
+        names += [(f"dgx-{n:02}", "h100") for n in range(1, self.config.h100_nodes + 1)]
+        names += [(f"render-{n:02}", "l40s") for n in range(1, self.config.l40s_nodes + 1)]
+        nodes = [self._node(name, kind, layouts) for name, kind in names]
         drained = self._drained()
         return [
             replace(node, is_drained=True, note=drained[node.name])
@@ -86,13 +88,15 @@ class SimulatedCluster:
             for node in nodes
         ]
 
-    def _node(self, name: str, kind: str) -> NodeFacts:
+    def hardware(self, name: str) -> list[GpuFacts]:
+        """Return the physical GPUs of a node."""
+        kind = "l40s" if name.startswith("render") else "h100"
         model, memory, count, compute = {
             "h100": ("NVIDIA H100 80GB HBM3", 80 * GIB, 8, "9.0"),
             "l40s": ("NVIDIA L40S", 48 * GIB, 4, "8.9"),
         }[kind]
         rng = random.Random(name)
-        gpus = [
+        return [
             GpuFacts(
                 index=n,
                 uuid=f"GPU-{rng.getrandbits(128):032x}",
@@ -103,6 +107,52 @@ class SimulatedCluster:
             )
             for n in range(count)
         ]
+
+    def instances(
+        self, gpu: GpuFacts, layout: Sequence[Mapping[str, Any]]
+    ) -> list[tuple[Mapping[str, Any], GpuFacts]]:
+        """Return the MIG instances of a layout, each with what the scheduler hands out."""
+        model = mig.MODELS["H100-80GB"]
+        return [
+            (
+                one,
+                GpuFacts(
+                    index=gpu.index,
+                    uuid=f"MIG-{gpu.uuid[4:]}-{one['start']}",
+                    model=f"{gpu.model} MIG {one['profile']}",
+                    type=f"mig-{one['profile']}",
+                    memory=gpu.memory * profile.size // model.slices,
+                    compute=gpu.compute,
+                ),
+            )
+            for one in layout
+            if (profile := model.profile(one["profile"]))
+        ]
+
+    def layouts(self) -> dict[str, list[dict[str, Any]] | None]:
+        """Return the MIG layout by GPU; None or missing is without MIG."""
+        return dict(self._mig()["layouts"])
+
+    def report_of(self, node: str) -> dict[str, Any] | None:
+        """Return what the agent of a node reports about its last work."""
+        return cast("dict[str, Any] | None", self._mig()["reports"].get(node))
+
+    def partition(self, node: str, layouts: Mapping[str, Any], report: Mapping[str, Any]) -> None:
+        kept = self._mig()
+        kept["layouts"] |= layouts
+        kept["reports"][node] = report
+        self.runs.folder.mkdir(parents=True, exist_ok=True)
+        (self.runs.folder / "mig").write_text(json.dumps(kept))
+
+    def _mig(self) -> dict[str, dict[str, Any]]:
+        path = self.runs.folder / "mig"
+        return json.loads(path.read_text()) if path.exists() else {"layouts": {}, "reports": {}}
+
+    def _node(self, name: str, kind: str, layouts: Mapping[str, Any]) -> NodeFacts:
+        gpus: list[GpuFacts] = []
+        for gpu in self.hardware(name):
+            layout = layouts.get(gpu.uuid)
+            gpus += [gpu] if layout is None else [one for _, one in self.instances(gpu, layout)]
         return NodeFacts(
             name=name,
             cpus=112 if kind == "h100" else 64,

@@ -19,6 +19,7 @@ from django.db.models import F
 from clusters import backends
 from clusters.models import Cluster, Pool
 from clusters.services.inventory import take_inventory
+from clusters.services.mig_plans import change_settings
 from clusters.services.pools import create_pool, grant_pool
 from experiments.services.experiments import default_experiment
 from jobs import services
@@ -149,15 +150,28 @@ def _email(name: str) -> str:
 
 
 def _cluster(nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]]:
-    """Connect the cluster now: the installation's audit trail has no earlier events."""
+    """Connect the cluster now: the installation's audit trail has no earlier events.
+
+    Its row is as old as the organization, so that its GPUs count in the past week.
+    """
     with platform_scope("the demo connects its cluster"):
         row = Cluster.objects.create(
             name=CLUSTER,
             backend=SimulatedCluster.name,
+            created_at=clock.now() - timedelta(days=AGE),
             is_enabled=False,  # until the replay has ended
             config={"name": CLUSTER, "h100_nodes": nodes[0], "l40s_nodes": nodes[1]},
         )
         take_inventory(row, backends.backend_of(row))
+        change_settings(actor=PLATFORM, cluster=row, method="agent", nodes_at_once=2)
+        last = f"r{1 + nodes[0] // 5}"
+        create_pool(
+            actor=PLATFORM,
+            cluster=row,
+            name="mig",
+            labels={"rack": last, "gpu": "h100"},
+            note="MIG instances for courses",
+        )
         return row, [
             create_pool(actor=PLATFORM, cluster=row, name=gpu_type, gpu_type=gpu_type, note=note)
             for gpu_type, note in _POOLS.items()

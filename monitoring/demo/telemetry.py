@@ -5,19 +5,21 @@ from __future__ import annotations
 import random
 import threading
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import cast
 from uuid import UUID
 
 from django.db import transaction
 
+from clusters.backends import backend_of
 from clusters.models import Cluster, Gpu, Node
 from clusters.services.devices import store_devices
 from jobs.metrics import task_labels, unit_of
 from jobs.models import Attempt
 from monitoring.demo.backend import SimulatedCluster
 from monitoring.demo.history import DAYS, runs_of
+from monitoring.demo.mig import DRIVER, described, report
 from monitoring.demo.simulation import Run
 from monitoring.metrics.ingest import store_samples
 from portal import series
@@ -34,6 +36,7 @@ FEW = 300.0  # seconds
 AT_A_TIME = 250  # nodes that are measured in one round: those of a large fleet take turns
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 WORN = ("dgx-07", "3")  # a GPU with a replaced memory row, for the health of its node
+POWER_CAP = 0.93  # utilization from which the power limit slows the clocks
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -42,7 +45,7 @@ def write_history() -> None:
     with platform_scope("the demo writes measurements"):
         for cluster in Cluster.objects.filter(backend=SimulatedCluster.name):
             now, runs = clock.now().timestamp(), list(runs_of(cluster))
-            by_gpu = _by_gpu(runs)
+            backend, by_gpu = cast(SimulatedCluster, backend_of(cluster)), _by_gpu(runs)
             moments = [
                 *_moments(now - DAYS * 86400, now - FINE_FOR, COARSE),
                 *_moments(now - FINE_FOR, now, FINE),
@@ -55,24 +58,8 @@ def write_history() -> None:
                     for point in _node_points(node, gpus, by_gpu, at)
                 ]
                 series.append(f"node:{node.id.hex}", points, org_id=None)
-                store_devices(node, [_described(gpu) for gpu in gpus], "570.124.06")
+                store_devices(node, described(backend, node.name), DRIVER)
             _write_curves(runs, 0.0, now)
-
-
-def _described(gpu: Gpu) -> dict[str, Any]:
-    """Describe a GPU as an agent does."""
-    return {
-        "index": gpu.index,
-        "uuid": gpu.uuid,
-        "model": gpu.model,
-        "memory": gpu.memory,
-        "compute": gpu.compute,
-        "serial": f"165{int(gpu.uuid[-8:], 16) % 10**10:010d}",
-        "pci": f"00000000:{0x18 + 16 * gpu.index:02X}:00.0",
-        "numa": gpu.index // 4,
-        "links": 18 if gpu.type == "h100" else None,
-        "mig": [],
-    }
 
 
 @every(LIVE)
@@ -83,9 +70,13 @@ def feed(_stop: threading.Event) -> None:
             now, runs = clock.now().timestamp(), list(runs_of(cluster))
             active = [run for run in runs if run.started <= now < run.finished]
             by_gpu = _by_gpu(active)
-            for node, gpus in _turn(list(_nodes(cluster)), now):
+            if not cluster.config.get("is_measured", True):
+                continue
+            turn = _turn(list(_nodes(cluster)), now)
+            for node, gpus in turn:
                 points = _node_points(node, gpus, by_gpu, now)
                 store_samples(f"node:{node.id.hex}", None, round(now * 1000), points)
+            report(cluster, [node for node, _ in turn])
             _write_curves(active, now - LIVE, now)
 
 
@@ -130,16 +121,23 @@ def _run_on(gpu: Gpu, by_gpu: Schedules, at: float) -> Run | None:
 def _node_points(
     node: Node, gpus: Sequence[Gpu], by_gpu: Schedules, at: float
 ) -> list[series.Point]:
-    busy, points = 0.0, []
+    busy, points, parts = 0.0, list[series.Point](), Counter[int]()
     for gpu in gpus:
         run = _run_on(gpu, by_gpu, at)
         labels = {"gpu": str(gpu.index)}
         sensors = _gpu_points(gpu, run, at, labels)
+        if gpu.type.startswith("mig-"):
+            points += _instance_points(sensors, parts[gpu.index])
+            parts[gpu.index] += 1
+            continue
         points += sensors
         points += [
             series.Point(name, labels, sensors[0].at_ms, value, unit=unit)
             for name, value, unit in _activity(gpu, sensors[0].value)
         ]
+        if sensors[0].value > POWER_CAP and gpu.type == "h100":
+            reason = labels | {"reason": "power_cap"}
+            points.append(series.Point("gpu.throttle", reason, sensors[0].at_ms, 1.0, unit="ratio"))
         busy += run.recipe.use if run else 0
     share = busy / max(len(gpus), 1)
     memory = node.memory * (0.04 + 0.5 * share)
@@ -154,13 +152,22 @@ def _node_points(
     return points + [series.Point(n, {}, at_ms, v, unit=unit) for n, v, unit in values]
 
 
+def _instance_points(sensors: Sequence[series.Point], number: int) -> list[series.Point]:
+    """Return what is measured of one MIG instance, and of its GPU with the first."""
+    use, used, total, *others = sensors
+    labels = use.labels | {"mig": str(number)}
+    points = [one.labelled(labels) for one in (used, total)]
+    points.append(series.Point("gpu.sm.active", labels, use.at_ms, use.value * 0.8, unit="ratio"))
+    return points if number else points + others
+
+
 def _gpu_points(gpu: Gpu, run: Run | None, at: float, labels: dict[str, str]) -> list[series.Point]:
     use = run.gpu_utilization(gpu.index, at) if run else 0.0
     idle, full = _WATTS.get(gpu.type, (50, 300))
     noise = random.Random(f"{gpu.uuid}{at // 10}").random()
     held = min(0.35 + run.recipe.use * 0.6, 0.97) if run else 0.005
     values = (
-        ("gpu.utilization", use, "ratio"),
+        ("gpu.utilization", use, "ratio"),  # in the order of `_instance_points`
         ("gpu.memory.used", gpu.memory * held, "bytes"),
         ("gpu.memory.total", float(gpu.memory), "bytes"),
         ("gpu.power", idle + (full - idle) * use + 6 * noise, "W"),
@@ -180,6 +187,7 @@ def _activity(gpu: Gpu, use: float) -> list[tuple[str, float, str]]:
         ("gpu.memory.bandwidth", use * (0.36 + 0.05 * noise), "ratio"),
         ("gpu.clock.sm", (1980 if use else 345) * 1e6, "Hz"),
         ("gpu.clock.memory", 2619e6, "Hz"),
+        ("gpu.throttled", float(use > POWER_CAP), "ratio"),
         ("gpu.pcie.sent", use * (2.1 + noise) * 1e9, "bytes/s"),
         ("gpu.pcie.received", use * (3.4 + noise) * 1e9, "bytes/s"),
         ("gpu.nvlink.sent", use * (38 + 9 * noise) * 1e9, "bytes/s"),

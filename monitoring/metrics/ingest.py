@@ -119,21 +119,32 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, A
             series.append_batch(owner, times, columns)
         except QuotaExceeded as error:
             raise InvalidInput.at("columns", error.message) from error
-        if streams.is_watched(topic := f"metrics:{owner}"):
-            keys = [series_key(column.name, column.labels) for column in columns]
-            for row, t in enumerate(times):
-                values = {
-                    key: column.values[row]
-                    for key, column in zip(keys, columns, strict=True)
-                    if column.values[row] is not None
-                }
-                streams.publish(topic, {"t": t, "values": values})
+        if streams.was_watched(topic := f"metrics:{owner}"):
+            _publish(topic, times, columns)
         total = sum(len(times) - column.values.count(None) for column in columns)
         for attempt, points in jobs:
             total += store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at, points)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
         return _answer(node, body, total)
+
+
+def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column]) -> None:
+    keys = [series_key(column.name, column.labels) for column in columns]
+    streams.publish_all(
+        (
+            [topic],
+            {
+                "t": t,
+                "values": {
+                    key: column.values[row]
+                    for key, column in zip(keys, columns, strict=True)
+                    if column.values[row] is not None
+                },
+            },
+        )
+        for row, t in enumerate(times)
+    )
 
 
 def _columns(columns: Any, count: int) -> list[series.Column]:
@@ -163,8 +174,9 @@ def _columns(columns: Any, count: int) -> list[series.Column]:
 
 
 def _node(body: Mapping[str, Any]) -> Node:
-    rows = Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at")
-    if (node := rows.first()) is None:
+    name = str(body.get("node", ""))[:253]
+    rows = Node.objects.filter(name=name).order_by("-seen_at")
+    if not name.isprintable() or (node := rows.first()) is None:
         raise NotFound(
             Message(
                 "No cluster has a node {x}. It appears once the inventory of its cluster "
@@ -205,8 +217,9 @@ def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[ser
             series.append(owner, points, org_id=org_id)
         except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
-        values = {p.key: p.value for p in points if p.at_ms == at}
-        streams.publish(f"metrics:{owner}", {"t": at, "values": values})
+        if streams.was_watched(topic := f"metrics:{owner}"):
+            values = {p.key: p.value for p in points if p.at_ms == at}
+            streams.publish(topic, {"t": at, "values": values})
     return len(points)
 
 
@@ -301,12 +314,16 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
         for job in _listed("jobs", jobs, MAX_JOBS)
         if (found := _KEY.match(str(job.get("key", ""))))
     }
+    if not samples:
+        return []
     rows = Attempt.objects.filter(id__in=list(samples), state__gte=State.DISPATCHING)
     return [(attempt, samples[attempt.id]) for attempt in rows]
 
 
 def _record_events(node: Node, events: Any, who: str = "agent") -> None:
     found = _listed("events", events, 200)
+    if not found:
+        return
     record_all(
         EventRecord(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
@@ -314,13 +331,18 @@ def _record_events(node: Node, events: Any, who: str = "agent") -> None:
             "node",
             node.id,
             who,
-            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)}
+            {_storable(k): _storable(v) for k, v in e.items() if isinstance(v, str | int | float)}
             | ({"jobs": jobs} if (jobs := _keys(e.get("jobs"))) else {}),
         )
         for e in found
     )
     if any(e.get("kind") == "xid" for e in found):
         explain_late(ended_late(node.cluster_id, node.name))
+
+
+def _storable(value: Any) -> Any:
+    """Return a value without NUL, which PostgreSQL's JSON has not."""
+    return value.replace("\0", "") if isinstance(value, str) else value
 
 
 def _keys(jobs: Any) -> list[str]:

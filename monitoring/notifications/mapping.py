@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.urls import Resolver404, resolve
-
 from clusters.models import Node, PoolRequest
 from jobs.models import Job
 from jobs.utilization.idle_rules import RULE
@@ -328,33 +326,29 @@ def _budget(event: Event) -> Iterable[Notice]:
     team = _team(org, event.data)
     percent = event.data.get("percent", "?")
     name = team.name if team else org.name
-    users = {user.id: user for user in people_who_may(P.BILLING_READ, org.id)}
+    title = Message("{name} has used {percent}% of its budget", name=name, percent=percent)
+    path = f"/{org.slug}/usage/cost"
+    payers = people_who_may(P.BILLING_READ, org.id)
+    yield Notice("budget", org.id, payers, title, path, permission=P.BILLING_READ)
     if team:
-        users |= {user.id: user for user in people_who_may(P.JOBS_ADMIN, org.id, team.id)}
-    path = f"/{org.slug}/usage"
-    yield Notice(
-        "budget",
-        org.id,
-        list(users.values()),
-        Message("{name} has used {percent}% of its budget", name=name, percent=percent),
-        path if _is_page(path) else f"/{org.slug}/",
-        Message(""),
-        "",
-        team.id if team else None,
-    )
+        known = {user.id for user in payers}
+        leads = [
+            user for user in people_who_may(P.JOBS_ADMIN, org.id, team.id) if user.id not in known
+        ]
+        yield Notice(
+            "budget",
+            org.id,
+            leads,
+            title,
+            path,
+            permission=P.JOBS_ADMIN,
+            team_id=team.id,
+        )
 
 
 def _team(org: Organization, data: Mapping[str, object]) -> Team | None:
     slug = data.get("team")
     return Team.objects.filter(org_id=org.id, slug=str(slug)).first() if slug else None
-
-
-def _is_page(path: str) -> bool:
-    try:
-        resolve(path)
-    except Resolver404:
-        return False
-    return True
 
 
 def _quota_nearly_used(event: Event) -> Iterable[Notice]:

@@ -5,6 +5,7 @@ Prometheus has the same names and labels, so both sources use this.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from clusters.services.devices import MOST_GPUS
 from portal.series import Point
 
 MIB = 1 << 20
@@ -85,6 +87,7 @@ THROTTLE_REASONS = {
     0x40: "hw_thermal",
     0x80: "power_brake",
 }
+_INDEX = re.compile(r"[0-9]{1,2}")  # of a GPU of a node, and of an instance of a GPU
 _HOSTS = ("Hostname", "hostname", "node", "kubernetes_node", "instance")
 
 
@@ -120,9 +123,12 @@ def samples_of_text(text: str, at_ms: int) -> Iterator[Sample]:
         for line in text.splitlines()
         if line.startswith(PREFIX) and line.partition("{")[0].split(" ", 1)[0] in READ
     )
-    for family in text_string_to_metric_families("\n".join(lines) + "\n"):
-        for one in family.samples:
-            yield Sample(one.name, one.labels, at_ms, float(one.value))
+    try:
+        for family in text_string_to_metric_families("\n".join(lines) + "\n"):
+            for one in family.samples:
+                yield Sample(one.name, one.labels, at_ms, float(one.value))
+    except IndexError as error:  # of the parser, for some labels
+        raise ValueError("malformed labels") from error
 
 
 def reports_of(samples: Iterable[Sample], host: str = "") -> dict[str, HostReport]:
@@ -131,9 +137,11 @@ def reports_of(samples: Iterable[Sample], host: str = "") -> dict[str, HostRepor
     memory: dict[tuple[str, str, str, int], dict[str, float]] = defaultdict(dict)
     for one in samples:
         where, gpu = host or host_of(one.labels), one.labels.get("gpu", "")
-        if not where or not gpu.isascii() or not gpu.isdigit() or not is_known(one.value):
+        part = one.labels.get("GPU_I_ID", "")
+        is_named = _INDEX.fullmatch(gpu) and (not part or _INDEX.fullmatch(part))
+        if not where or not is_named or not is_known(one.value):
             continue
-        report, part = reports[where], one.labels.get("GPU_I_ID", "")
+        report = reports[where]
         _describe(report, one.labels, gpu, part)
         if one.field in _MEMORY:
             memory[where, gpu, part, one.at_ms][one.field] = one.value
@@ -166,7 +174,7 @@ def is_known(value: float) -> bool:
 
 def _describe(report: HostReport, labels: Mapping[str, str], gpu: str, part: str) -> None:
     uuid = labels.get("UUID", "")
-    if not uuid:
+    if not uuid or (uuid not in report.gpus and len(report.gpus) >= MOST_GPUS):
         return
     report.driver = labels.get("DCGM_FI_DRIVER_VERSION", report.driver)
     if uuid not in report.gpus:

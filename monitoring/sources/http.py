@@ -11,6 +11,10 @@ from portal.core.messages import Message
 from portal.core.outbound import OutboundPolicy, RequestRefused, Session, causes
 
 SECONDS, LIMIT, CONNECTIONS = 10.0, 256 << 20, 8
+EXPORTED = 16 << 20  # bytes of one exporter's answer: several are read at a time
+
+
+UNREADABLE = Message("The answer is not that of a Prometheus.")
 
 
 class SourceUnavailable(Exception):
@@ -28,13 +32,13 @@ class Telemetry(Session):
     sent over TLS. Nothing is followed elsewhere, and no text of an answer is shown.
     """
 
-    def __init__(self, token: str = "", seconds: float = SECONDS) -> None:
+    def __init__(self, token: str = "", seconds: float = SECONDS, limit: int = LIMIT) -> None:
         super().__init__(
             OutboundPolicy(
                 is_private=True,
                 is_plain=not token,
                 seconds=seconds,
-                limit=LIMIT,
+                limit=limit,
                 connections=CONNECTIONS,
             )
         )
@@ -51,9 +55,9 @@ class Telemetry(Session):
         try:
             found = orjson.loads(body)["data"]["result"]
         except (ValueError, KeyError, TypeError) as error:
-            raise SourceUnavailable(Message("The answer is not that of a Prometheus.")) from error
+            raise SourceUnavailable(UNREADABLE) from error
         if not isinstance(found, list):
-            raise SourceUnavailable(Message("The answer is not that of a Prometheus."))
+            raise SourceUnavailable(UNREADABLE)
         return found
 
     def _asked(self, method: str, url: str, form: dict[str, Any] | None = None) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from monitoring.sources.dcgm import FIELDS, READ, Sample
-from monitoring.sources.http import Telemetry
+from monitoring.sources.http import UNREADABLE, SourceUnavailable, Telemetry
 
 STEP = 300  # seconds between two points of back-filled history
 
@@ -24,9 +24,7 @@ def recent(
     for field in sorted(READ):
         query = f"{field}{{{matchers}}}[{seconds}s]"
         found = session.query(url, "/api/v1/query", query=query, time=end_ms / 1000)
-        for one in _samples(field, found):
-            if one.at_ms > start_ms:
-                yield one
+        yield from _samples(field, found, start_ms + 1, end_ms)
 
 
 def history(
@@ -44,11 +42,19 @@ def history(
             end=end_ms / 1000,
             step=STEP,
         )
-        yield from _samples(field, found)
+        yield from _samples(field, found, start_ms, end_ms)
 
 
-def _samples(field: str, found: list[dict[str, Any]]) -> Iterator[Sample]:
-    for one in found:
-        labels = {str(k): str(v) for k, v in one.get("metric", {}).items()}
-        for at, value in one.get("values", ()):
-            yield Sample(field, labels, round(float(at) * 1000), float(value))
+def _samples(
+    field: str, found: list[dict[str, Any]], first_ms: int, last_ms: int
+) -> Iterator[Sample]:
+    """Yield the samples of this time, of what an answer holds. Raises SourceUnavailable."""
+    try:
+        for one in found:
+            labels = {str(k): str(v) for k, v in one.get("metric", {}).items()}
+            for at, value in one.get("values", ()):
+                at_ms = float(at) * 1000
+                if first_ms <= at_ms <= last_ms:
+                    yield Sample(field, labels, round(at_ms), float(value))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise SourceUnavailable(UNREADABLE) from error

@@ -20,10 +20,12 @@ from monitoring.models import TelemetrySource
 from monitoring.nodes import FRESH_MS
 from monitoring.sources import prometheus
 from monitoring.sources.dcgm import HostReport, find_host, reports_of, samples_of_text
-from monitoring.sources.http import SourceUnavailable, Telemetry
+from monitoring.sources.http import EXPORTED, UNREADABLE, SourceUnavailable, Telemetry
 from portal import series
 from portal.core import clock, vault
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
+from portal.core.outbound import deadline
 from workspaces.tenancy.scope import platform_scope
 
 PURPOSE = TelemetrySource.SEALED["secret"]
@@ -31,6 +33,8 @@ log = logging.getLogger(__name__)
 WORKERS = 16  # exporters asked at a time
 SECONDS = 5.0  # for the answer of one exporter
 LAG_MS = 10_000  # a Prometheus stores a scrape up to this much later
+LONGEST = 60.0  # seconds for all queries of a reading
+FILL_SECONDS = 300.0  # for those of a day of history
 CATCH_UP_MS = 600_000  # most that is read from a Prometheus at a time
 DAY_MS = 86_400_000  # history read at a time
 MOST_UNKNOWN = 20
@@ -77,8 +81,11 @@ def read_due() -> int:
             if TelemetrySource.objects.filter(id=source.id, due_at=source.due_at).update(
                 due_at=until
             ):
-                read_source(source)
                 done += 1
+                try:
+                    read_source(source)
+                except Exception:
+                    log.exception("telemetry source %s was not read", source.name)
     return done
 
 
@@ -93,7 +100,7 @@ def read_source(source: TelemetrySource) -> None:
         if not found.problem:
             _fill(source, token)
     nodes = {node.name: node for node in Node.objects.filter(cluster=source.cluster)}
-    samples = store(source.name, found.reports, nodes)
+    samples = store(source.name, found, nodes)
     since = source.problem_since or clock.now()
     TelemetrySource.objects.filter(id=source.id).update(
         read_at=clock.now(),
@@ -101,7 +108,7 @@ def read_source(source: TelemetrySource) -> None:
         nodes=len(found.reports),
         problem=found.problem,
         problem_since=since if found.problem else None,
-        unknown=found.unknown[:MOST_UNKNOWN],
+        unknown=found.unknown,
         read_until=found.until_ms or F("read_until"),
     )
 
@@ -134,11 +141,11 @@ def _from_exporters(
     ]
     found, failed = Reading(), dict[str, str]()
     end = time.monotonic() + max(source.interval, 10)
-    session = Telemetry(token, SECONDS)
+    session = Telemetry(token, SECONDS, EXPORTED)
 
     def ask(url: str) -> tuple[str, int]:
         if time.monotonic() > end:
-            raise SourceUnavailable(Message("It was not asked in time."))
+            raise SourceUnavailable(Message("The source was not read in time."))
         return session.text(url), clock.now_ms()
 
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -178,23 +185,23 @@ def _from_prometheus(source: TelemetrySource, token: str, names: Sequence[str]) 
     if end <= start:
         return found
     try:
-        samples = prometheus.recent(
-            Telemetry(token), source.url_list[0], source.matchers, start, end
-        )
-        _assign(found, reports_of(samples), names)
+        # All queries together: other sources wait for it
+        with deadline(max(source.interval, LONGEST)):
+            samples = prometheus.recent(
+                Telemetry(token), source.url_list[0], source.matchers, start, end
+            )
+            _assign(found, reports_of(samples), names)
     except (SourceUnavailable, ValueError) as error:
-        found = Reading(problem=getattr(error, "message", "") or _UNREADABLE)
+        found = Reading(problem=getattr(error, "message", "") or UNREADABLE)
     return found
-
-
-_UNREADABLE = Message("The answer is not that of a Prometheus.")
 
 
 def _assign(found: Reading, reports: Mapping[str, HostReport], names: Sequence[str]) -> None:
     known = dict.fromkeys(names)
     for host, report in reports.items():
         if (name := find_host(known, host)) is None:
-            found.unknown = sorted({*found.unknown, host})
+            if host not in found.unknown and len(found.unknown) < MOST_UNKNOWN:
+                found.unknown = sorted([*found.unknown, host[:253]])
         elif name in found.reports:  # several exporters of one node
             found.reports[name].points |= report.points
             found.reports[name].gpus |= report.gpus
@@ -210,10 +217,15 @@ def _fill(source: TelemetrySource, token: str) -> None:
     names = list(Node.objects.filter(cluster=source.cluster).values_list("name", flat=True))
     found = Reading()
     try:
-        samples = prometheus.history(
-            Telemetry(token, 60.0), source.url_list[0], source.matchers, start, source.fill_until
-        )
-        _assign(found, reports_of(samples), names)
+        with deadline(FILL_SECONDS):
+            samples = prometheus.history(
+                Telemetry(token, 60.0),
+                source.url_list[0],
+                source.matchers,
+                start,
+                source.fill_until,
+            )
+            _assign(found, reports_of(samples), names)
     except (SourceUnavailable, ValueError):
         log.warning("the history of %s could not be read; it is tried again", source.name)
         return
@@ -227,20 +239,25 @@ def _fill(source: TelemetrySource, token: str) -> None:
     )
 
 
-def store(name: str, reports: Mapping[str, HostReport], nodes: Mapping[str, Node]) -> int:
-    """Store reports by node; return the number of samples. Nodes with an agent are left to it."""
-    latest = series.latest_of([f"node:{nodes[node].id.hex}" for node in reports])
+def store(name: str, found: Reading, nodes: Mapping[str, Node]) -> int:
+    """Store reports by node; return the number of samples. Nodes with an agent are left to it.
+
+    A report that is refused is a problem of the reading, and the others are stored.
+    """
+    latest = series.latest_of([f"node:{nodes[node].id.hex}" for node in found.reports])
     total = 0
-    for node_name, report in reports.items():
+    for node_name, report in found.reports.items():
         node = nodes[node_name]
         known = latest[f"node:{node.id.hex}"]
         if node.told.get("source", "") != name and _is_reported(known.values()):
             continue
         points, events = _with_changed_xids(report, known)
         gpus = list(report.gpus.values())
-        total += store_report(
-            node, points, source=name, facts={"gpus": gpus, "driver": report.driver}, events=events
-        )
+        facts = {"gpus": gpus, "driver": report.driver}
+        try:
+            total += store_report(node, points, source=name, facts=facts, events=events)
+        except InvalidInput as error:
+            found.problem = Message("{node}: {why}", node=node_name, why=error.message)
     return total
 
 

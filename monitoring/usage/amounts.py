@@ -36,6 +36,14 @@ def start_of(day: date) -> int:
     return (day - _EPOCH).days * DAY_MS
 
 
+def parsed_day(text: str) -> date:
+    """Return the date that a text names. Raises ValueError, also where one cannot compute with it."""
+    day = date.fromisoformat(text)
+    if not 1970 <= day.year < 9000:
+        raise ValueError(text)
+    return day
+
+
 def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 

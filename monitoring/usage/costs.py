@@ -15,6 +15,7 @@ from jobs.job_specs import request_of
 from jobs.models import Attempt, Job
 from monitoring.usage.amounts import at_ms, by_day, day_of, hours_of, money, rounded, start_of
 from monitoring.usage.models import LedgerLine, UsageDay
+from monitoring.usage.selectors.access import visible_teams
 from monitoring.usage.services.ledger import GpuClasses, Run, resources_of, runs_of
 from monitoring.usage.services.prices import PriceList, account_of
 from portal.core import clock
@@ -115,9 +116,14 @@ def cost_of_job(job_ids: Collection[UUID]) -> str:
 
 
 def price_of_spec(actor: Actor, team: Team | None, spec: JobSpec) -> dict[str, Any] | None:
-    """Return what all tasks of a job cost in an hour, and at most: until their time limit."""
+    """Return what all tasks of a job cost in an hour, and at most: until their time limit.
+
+    The discount of a team counts for those who see what it uses.
+    """
     if actor.org_id is None:
         return None
+    teams = visible_teams(actor)
+    seen = team.id if team and (teams is None or team.id in teams) else None
     account = account_of(actor.org_id)
     prices = PriceList(account.currency, actor.org_id)
     day = clock.now().date()
@@ -126,7 +132,7 @@ def price_of_spec(actor: Actor, team: Team | None, spec: JobSpec) -> dict[str, A
     hourly = Decimal()
     known = False
     for resource, units in amounts.items():
-        price = prices.hourly(resource, day, team.id if team else None)
+        price = prices.hourly(resource, day, seen)
         if price is not None:
             known = True
             hourly += hours_of(resource, units * 3_600_000) * price

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import re
+from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -21,6 +20,7 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table, Tabl
 from monitoring.usage.amounts import at_ms, hours_of, next_month, unit_of
 from monitoring.usage.models import LedgerLine
 from monitoring.usage.services.prices import PriceList
+from portal.core.csv_export import csv_lines
 
 Document = dict[str, Any]
 _CSV = (
@@ -45,22 +45,19 @@ _CID = (
     (range(0x3040, 0x3100), "HeiseiKakuGo-W5"),
     (range(0x4E00, 0xA000), "STSong-Light"),
 )
-# A cell that a spreadsheet would read as a formula begins with an apostrophe (CWE-1236).
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"-?[0-9.]+")
 
 
-def as_csv(document: Document) -> str:
+def as_csv(document: Document) -> bytes:
     """Return the lines of a statement, one row each."""
     rows = ([*(line[n] for n in _CSV), document["currency"]] for line in document["lines"])
-    return csv_text([*_CSV, "currency"], rows)
+    return b"".join(csv_lines([*_CSV, "currency"], rows))
 
 
-def as_focus(document: Document) -> str:
+def as_focus(document: Document) -> bytes:
     """Return the lines in the columns of FOCUS 1.2."""
     rows = [focus_row(document, line) for line in document["lines"]]
     columns = list(focus_row(document, _NOTHING))
-    return csv_text(columns, ([row[name] for name in columns] for row in rows))
+    return b"".join(csv_lines(columns, ([row[name] for name in columns] for row in rows)))
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(_CSV, "") | {
@@ -160,8 +157,8 @@ def _plain(amount: Decimal) -> str:
     return f"{amount.normalize() + 0:f}"
 
 
-def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> str:
-    """Return ledger lines with the exact cost of each: the jobs behind a statement."""
+def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> Iterator[bytes]:
+    """Yield ledger lines with the exact cost of each: the jobs behind a statement."""
     columns = ["day", "team", "kind", "job", "resource", "pool", "start", "end", "units"]
     columns += ["hours", "unit", "price", "percent", "cost", "currency"]
 
@@ -178,21 +175,7 @@ def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> str:
             prices.currency,
         ]
 
-    return csv_text(columns, (row(line) for line in lines))
-
-
-def csv_text(columns: list[str], rows: Any) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([safe_cell(cell) for cell in row])
-    return out.getvalue()
-
-
-def safe_cell(cell: Any) -> Any:
-    is_formula = isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
-    return f"'{cell}" if is_formula else cell
+    return csv_lines(columns, (row(line) for line in lines))
 
 
 def as_pdf(document: Document, sha256: str = "") -> bytes:

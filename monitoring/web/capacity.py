@@ -9,21 +9,34 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from clusters.free_capacity import FreeGpus
+from clusters.models import Cluster
 from monitoring import devices
 from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet
 from monitoring.lists import DEVICES
-from monitoring.node_page import event_line
+from monitoring.node_page import event_line, pools_of_node
 from monitoring.nodes import jobs_of_all
-from monitoring.web.views import HOUR_MS
-from monitoring.web.views import RANGES as NODE_RANGES
+from monitoring.pool_request_page import reservations_of_node
+from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.messages import Message
 from schedulers.shares import about_share, share_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
-RANGES = (*NODE_RANGES, ("1y", Message("1 year"), 366 * 24 * HOUR_MS))
+GPU_CHARTS = ",".join(
+    [
+        *(f"gpu.{name}" for name in ("utilization", "sm.active", "sm.occupancy", "tensor.active")),
+        *(f"gpu.memory.{name}" for name in ("used", "bandwidth", "utilization", "temperature")),
+        *(f"gpu.{name}" for name in ("power", "temperature", "clock.sm", "clock.memory")),
+        *(f"gpu.{name}" for name in ("throttled", "throttle", "recovery", "xid")),
+        *(f"gpu.{link}.{way}" for link in ("pcie", "nvlink") for way in ("sent", "received")),
+        *(f"gpu.ecc.{kind}" for kind in ("corrected", "uncorrected")),
+        *(f"gpu.rows.{kind}" for kind in ("corrected", "uncorrected", "pending", "failed")),
+        "gpu.nvlink.errors",
+        "gpu.engine.active",
+    ]
+)
 
 
 @page(P.NODES_READ)
@@ -51,6 +64,7 @@ def _capacity(request: Any) -> HttpResponse:
                 for kind in kinds
             ],
             "rows": rows,
+            "has_clusters": Cluster.objects.exists(),
             "has_ends": any(row.ends for row in rows),
             "share_notes": [(kind, about_share(kind)) for kind in kinds if share_of(kind)],
         },
@@ -121,6 +135,11 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
                 (Message("GPUs"), f"/{slug}/gpus"),
             ],
             "gpu": row,
+            "history_names": GPU_CHARTS,
+            "pools": pools_of_node(node, request.actor),
+            "reservations": reservations_of_node(node, request.actor),
+            "may_read": may_read,
+            "topic": f"metrics:node:{node.id.hex}",
             "events": [
                 {"at": event.at} | event_line(event.kind, event.data)
                 for event in devices.device_events(node.id, device.index)

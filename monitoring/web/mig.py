@@ -65,7 +65,8 @@ def mig_plans(request: Any) -> HttpResponse:
             "clusters": clusters,
             "profiles": _profiles(clusters),
             "faults": faults,
-            "typed": request.POST or {"wish": request.GET.get("wish", "")},
+            "typed": request.POST
+            or {name: request.GET.get(name, "") for name in ("wish", "cluster", "nodes")},
             "is_asking": bool(faults) or "plan" in request.GET,
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
         },
@@ -101,6 +102,7 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
             "gpus": sum(len(node["gpus"]) for node in nodes),
             "jobs": sum(len(node["jobs"]) for node in nodes),
             "obstacles": service.obstacles(row) if is_draft else [],
+            "instances": [name for name in row.wish if name != mig.FULL],
             "settings": settings,
             "method": METHODS[method],
             "methods": [(m, *METHODS[Method(m)]) for m in service.methods_of(row.cluster)],

@@ -13,7 +13,7 @@ ENTRIES = (
     Entry(Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"),
     Entry(
         Group.PLATFORM,
-        _("Pool requests"),
+        _("GPU requests"),
         "platform-pool-requests",
         "inbox",
         P.CLUSTERS_READ,

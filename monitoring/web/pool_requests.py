@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from clusters.models import PoolRequest
 from clusters.services import pool_requests as service
 from monitoring.api.pool_requests import decide
 from monitoring.capacity import supply_of
+from monitoring.pool_request_page import history_of
 from monitoring.what_if import what_if
 from portal.core import clock
 from portal.core.errors import InvalidInput, PortalError
@@ -64,6 +66,7 @@ def pool_requests(request: Any) -> HttpResponse:
             "faults": faults,
             "typed": request.POST or {"gpu_type": request.GET.get("gpu_type", "")},
             "today": clock.now().date().isoformat(),
+            "later": (clock.now() + timedelta(days=14)).date().isoformat(),
             "is_asking": bool(faults) or "ask" in request.GET,
         },
     )
@@ -76,7 +79,7 @@ def platform_pool_requests(request: Any) -> HttpResponse:
         request,
         "monitoring/platform_pool_requests.html",
         {
-            "page_title": Message("Pool requests"),
+            "page_title": Message("GPU requests"),
             "rows": service.open_requests(request.actor),
         },
     )
@@ -90,6 +93,7 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
         return _act(request, row)
     actor, slug = request.actor, request.org.slug
     may_decide = actor.may(P.CLUSTERS_WRITE)
+    changed = _changed(request) if may_decide else {}
     kept = row.reservation.nodes if row.reservation else {}
     nodes = sorted(kept, key=natural)
     return render(
@@ -102,9 +106,12 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
                 (Message("GPU requests"), f"/{slug}/pool-requests"),
             ],
             "row": row,
+            "history": history_of(row),
             "may_decide": may_decide,
             "may_ask": actor.may(P.JOBS_SUBMIT, row.team_id),
-            "effects": what_if(actor, row) if may_decide and row.state == "open" else [],
+            "effects": what_if(actor, row, **changed) if may_decide and row.state == "open" else [],
+            "asked": {"gpus": row.gpus, "ends_at": row.ends_at, **changed},
+            "is_changed": bool(changed),
             "hours": round((row.ends_at - row.starts_at).total_seconds() / 3600 * row.gpus),
             "today": clock.now().date().isoformat(),
             "kept_nodes": nodes[:SHOWN_NODES],
@@ -112,6 +119,17 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
             "kept_more": max(len(nodes) - SHOWN_NODES, 0),
         },
     )
+
+
+def _changed(request: Any) -> dict[str, Any]:
+    """Return what an operator would approve instead of the request; invalid values are ignored."""
+    found: dict[str, Any] = {}
+    with suppress(InvalidInput):
+        if gpus := _number(request.GET.get("gpus", ""), "gpus"):
+            found["gpus"] = min(gpus, service.MOST_GPUS)
+    with suppress(InvalidInput):
+        found["ends_at"] = _day(request.GET.get("ends_at", ""), "ends_at", is_end=True)
+    return found
 
 
 def _act(request: Any, row: PoolRequest) -> HttpResponse:

@@ -77,7 +77,7 @@ def source(request: Any, source: str) -> HttpResponse:
             return action(
                 request,
                 HERE,
-                Message("{name} was removed. What it measured stays.", name=row.name),
+                Message("{name} was removed. Its measurements are kept.", name=row.name),
                 lambda: service.remove_source(actor=request.actor, source=row),
                 refused=here,
             )

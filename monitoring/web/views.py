@@ -15,6 +15,7 @@ from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
 from monitoring.node_page import disks_of, node_events, pools_of_node
+from monitoring.pool_request_page import reservations_of_node
 from portal.core import clock
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
@@ -25,10 +26,14 @@ RANGES = (
     ("1h", Message("1 hour"), HOUR_MS),
     ("24h", Message("24 hours"), 24 * HOUR_MS),
     ("7d", Message("7 days"), 7 * 24 * HOUR_MS),
+    ("30d", Message("30 days"), 30 * 24 * HOUR_MS),
+    ("1y", Message("1 year"), 366 * 24 * HOUR_MS),
 )
 CHARTS = (
-    "gpu.utilization,gpu.memory.used,gpu.power,gpu.temperature,cpu.utilization,memory.used,"
-    "disk.used,disk.read,disk.write,net.rx,net.tx,cpu.load1"
+    "gpu.utilization,gpu.sm.active,gpu.tensor.active,gpu.memory.used,gpu.memory.bandwidth,"
+    "gpu.power,gpu.temperature,gpu.clock.sm,gpu.throttled,gpu.pcie.sent,gpu.pcie.received,"
+    "gpu.nvlink.sent,gpu.nvlink.received,gpu.ecc.corrected,gpu.ecc.uncorrected,gpu.xid,"
+    "cpu.utilization,memory.used,disk.used,disk.read,disk.write,net.rx,net.tx,cpu.load1"
 )
 
 
@@ -78,6 +83,12 @@ def _node_page(
     span = next(ms for key, _, ms in RANGES if key == chosen)
     query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - span})
     here = urlencode({"cluster": found.cluster.name})
+    devices = list(found.devices.values_list("index", "uuid", "mig"))
+    links = {index: uuid for index, uuid, _ in devices}
+    instances = {part["uuid"]: uuid for _, uuid, mig in devices for part in mig or ()}
+    for gpu in row["gpus"]:  # schedulers number MIG instances in their own way
+        is_part = gpu["type"].startswith("mig-")
+        gpu["device"] = instances.get(gpu["uuid"], "") if is_part else links.get(gpu["index"], "")
     return render(
         request,
         "monitoring/node.html",
@@ -95,7 +106,10 @@ def _node_page(
             "can_drain": may_drain(found.cluster),
             "is_drained": found.is_drained,
             "health": node_health(found),
-            "gpu_links": dict(found.devices.values_list("index", "uuid")),
+            "gpu_links": links,
+            "reservations": reservations_of_node(found, request.actor),
+            "topic": f"metrics:node:{found.id.hex}",
+            "has_sm_activity": any(gpu["sm_active"] is not None for gpu in row["gpus"]),
             "undo": take_undo(request, found),
             "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
             "range": chosen,

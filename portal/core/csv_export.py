@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 _CHUNK = 1 << 16  # bytes
 # Characters that start a formula in a spreadsheet, or hide one.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
 
 def escape_cell(value: object) -> str:
-    """Return a CSV cell that is text: an apostrophe is put before a possible formula."""
+    """Return a CSV cell that is text or a number: an apostrophe precedes a possible formula."""
     text = "" if value is None else str(value)
-    return "'" + text if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
+    is_formula = text.lstrip(" ").startswith(_FORMULA_STARTS) and not _NEGATIVE.fullmatch(text)
+    return "'" + text if is_formula else text
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from portal.core.frames import Deliver, Frame
@@ -31,6 +32,10 @@ BUFFER, BUFFER_BYTES = 20_000, 16 << 20
 READ = 200
 # Seconds between retries during an outage.
 PAUSE = 0.5
+# Topics with viewers in any process, by the Unix time until which they count as watched.
+WATCHED = "live-watched"
+# Seconds for which a process trusts its copy, between renewals, and until a topic expires.
+TRUSTED, RENEWED, UNWATCHED = 1.0, 20.0, 60.0
 # A topic whose position in its stream is not known yet.
 _NOWHERE = b"$"
 
@@ -112,6 +117,8 @@ class RedisBus:
         self._last: dict[str, bytes] = {self._wake_topic: _NOWHERE}
         self._threads: set[str] = set()
         self._wanted = threading.Event()
+        self._watched: frozenset[str] | None = None  # unknown
+        self._trusted_until = self._renewed_at = 0.0
 
     @property
     def dropped(self) -> int:
@@ -127,6 +134,20 @@ class RedisBus:
 
     def is_watched(self, topic: str) -> bool:
         return True
+
+    def was_watched(self, topic: str) -> bool:
+        if time.monotonic() >= self._trusted_until:
+            self._trusted_until = time.monotonic() + TRUSTED
+            try:
+                found = self._asking.zrangebyscore(WATCHED, time.time(), "+inf")
+                self._watched = frozenset(name.decode() for name in found)
+            except Exception:
+                self._watched = None
+        return self._watched is None or topic in self._watched
+
+    @cached_property
+    def _asking(self) -> Any:
+        return self._connection(0.5)
 
     def subscribe(self, topic: str, deliver: Deliver) -> bool:
         with self._lock:
@@ -156,10 +177,12 @@ class RedisBus:
             self._threads.add(name)
         threading.Thread(target=loop, name=f"streams-{name}", daemon=True).start()
 
-    def _connection(self) -> Any:
+    def _connection(self, seconds: float = 10) -> Any:
         import redis
 
-        return redis.Redis.from_url(self._url, socket_connect_timeout=2, socket_timeout=10)
+        return redis.Redis.from_url(
+            self._url, socket_connect_timeout=min(seconds, 2), socket_timeout=seconds
+        )
 
     def _write(self) -> None:
         link, outage = self._connection(), Outage("writer")
@@ -208,6 +231,9 @@ class RedisBus:
             return
         if unknown := [topic for topic, last in wanted.items() if last == _NOWHERE]:
             wanted |= self._find_ends(link, unknown)
+        if unknown or time.monotonic() > self._renewed_at + RENEWED:
+            self._renewed_at = time.monotonic()
+            _watch(link, wanted)
         for name, entries in (
             link.xread({f"live:{t}": last for t, last in wanted.items()}, count=READ, block=1000)
             or ()
@@ -266,6 +292,15 @@ def _frame(topic: str, fields: dict[bytes, bytes]) -> Frame:
         fields[b"b"] == b"1",
         fields.get(b"l") == b"1",
     )
+
+
+def _watch(link: Any, topics: Iterable[str]) -> None:
+    """Tell all processes that these topics have viewers."""
+    now = time.time()
+    with link.pipeline(transaction=False) as pipe:
+        pipe.zadd(WATCHED, dict.fromkeys(topics, now + UNWATCHED))
+        pipe.zremrangebyscore(WATCHED, "-inf", now)
+        pipe.execute()
 
 
 def _is_trimmed(link: Any, topic: str, mark: bytes) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "delete",
     "downsample",
     "history",
+    "labels_with",
     "last_step",
     "latest",
     "latest_at_least",

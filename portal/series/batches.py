@@ -11,6 +11,7 @@ from array import array
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import repeat
 from math import isnan, nan
 from typing import Any, NamedTuple
@@ -107,7 +108,7 @@ def _store_latest(owner: str, at: int, data: bytes) -> None:
 def _ids(
     owner: str, described: bytes, columns: Sequence[Column], org_id: UUID | None, at: int
 ) -> array[int]:
-    key = (owner, described)
+    key = (owner, sha256(described).digest())  # the names may be long
     if (found := _known.get(key)) is not None:
         _known.move_to_end(key)
         return found

@@ -94,6 +94,13 @@ def query(
     return [_data(row, fitted(drawn[row.pk], max_points)) for row in series if row.pk in drawn]
 
 
+def labels_with(owner: str, name: str, value: str) -> list[dict[str, str]]:
+    """Return the sets of labels of an owner's series in which a label has this value."""
+    rows = Series.objects.filter(owner=owner).order_by().values_list("labels", flat=True).distinct()
+    found = (json.loads(text) for text in rows)
+    return [labels for labels in found if labels.get(name) == value]
+
+
 def names(owner: str, most: int) -> list[str]:
     """Return the first names of an owner's series, in alphabetical order."""
     rows = Series.objects.filter(owner=owner).order_by("name").values_list("name", flat=True)

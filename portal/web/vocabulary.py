@@ -105,7 +105,7 @@ EXAMPLES = (
         "Needs PyTorch there (gloo, or NCCL with GPUs)."
     ),
     _("Ask for one GPU and show which one it is; waits, and says why, until one is free."),
-    _("Say where the job runs and what it was given: the shortest look at a job and its log."),
+    _("Print where the job runs and what it got: the quickest look at a job and its log."),
     _("Try six learning rates as one array job, two at a time, and compare their curves."),
-    _("Fails on purpose, by a misspelt command, to show how Muster explains what went wrong."),
+    _("Fails on purpose, with a misspelled command, to show how Muster explains what went wrong."),
 )  # what the examples say of themselves

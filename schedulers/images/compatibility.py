@@ -200,7 +200,7 @@ def _of_gpus(
                 Compatibility.DOUBTFUL,
                 f"have {host.model}",
                 f"where this very image ended with “no kernel image is available” {when}",
-                Message("Take an image that is built for this GPU."),
+                Message("Use an image that is built for this GPU."),
             )
         )
     return found

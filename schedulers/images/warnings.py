@@ -173,7 +173,7 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[ImageWarning]:
             yield ImageWarning(
                 has,
                 f"its PyTorch is built for {kinds}",
-                Message("Take an image that is built for this GPU."),
+                Message("Use an image that is built for this GPU."),
             )
         return
     cuda = version(env.get("CUDA_VERSION", ""))
@@ -183,13 +183,13 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[ImageWarning]:
             has,
             f"which CUDA {version_text(cuda[:2])} does not know: code for it came with "
             f"{version_text(first)}",
-            Message("Take an image with a newer CUDA for these GPUs."),
+            Message("Use an image with a newer CUDA for these GPUs."),
         )
     elif cuda and least and compute < least:
         yield ImageWarning(
             has,
             f"which CUDA {cuda[0]} no longer builds for",
-            Message("Take an image with an older CUDA for these GPUs."),
+            Message("Use an image with an older CUDA for these GPUs."),
         )
 
 

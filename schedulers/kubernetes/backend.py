@@ -36,6 +36,7 @@ from schedulers.contract import (
     ReservationScope,
     Unavailable,
 )
+from schedulers.gpu_types import type_of
 from schedulers.kubernetes import (
     access,
     explanations,
@@ -418,7 +419,7 @@ class KubernetesBackend:
                     self._shared |= {kind: name for name, kind in kinds.items() if share_of(kind)}
                     product = labels.get(nodes.PRODUCT, "")
                     if product and not any(map(share_of, kinds.values())):
-                        kinds = {**kinds, "": nodes.gpu_type(product)}  # perhaps none is ready now
+                        kinds = {**kinds, "": type_of(product)}  # perhaps none is ready now
                     for kind in kinds.values():
                         found.setdefault(kind, set()).add(product)
             self._products = (time.monotonic(), found)

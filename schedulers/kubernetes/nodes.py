@@ -10,6 +10,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.gpu_types import type_of
 from schedulers.images.config import arch_name
 from schedulers.kubernetes import names
 from schedulers.shares import MPS, SHARED, share_of, share_type
@@ -62,17 +63,6 @@ def quantity(text: object) -> float:
     if not math.isfinite(number):  # "1e999"
         raise ValueError(f"not a quantity: {text!r}")
     return number
-
-
-def gpu_type(product: str) -> str:
-    """Return the GPU type of a product: "NVIDIA-H100-80GB-HBM3" is h100.
-
-    Suffixes of shared and partitioned GPUs are dropped.
-    """
-    words = product.lower().replace("nvidia", "").replace("tesla", "").replace("-", " ").split()
-    return (
-        words[0] if words and words[0] not in {"geforce", "rtx", "quadro"} else "".join(words[:3])
-    )[:34] or "gpu"
 
 
 def inventory(
@@ -201,7 +191,7 @@ def gpu_kinds(labels: Mapping[str, str], has: Mapping[str, str], resource: str) 
     """
     product, family = labels.get(PRODUCT, ""), resource.partition("/")[0]
     share = MPS if labels.get(f"{family}/gpu.sharing-strategy") == MPS else SHARED
-    whole, renamed = gpu_type(product.removesuffix(_SHARED_PRODUCT)), f"{resource}.shared"
+    whole, renamed = type_of(product.removesuffix(_SHARED_PRODUCT)), f"{resource}.shared"
     found = {}
     for name in sorted(has, key=lambda n: (n != resource, n)):
         if name == renamed:

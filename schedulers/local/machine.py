@@ -7,6 +7,7 @@ from pathlib import Path
 
 from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.gpu_types import type_of
 from schedulers.images.config import arch_name
 
 
@@ -82,14 +83,3 @@ def _gpu(nvml, index: int) -> GpuFacts:  # type: ignore[no-untyped-def]
         memory=int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
         compute=f"{major}.{minor}",
     )
-
-
-def type_of(model: str) -> str:
-    """Return the resource class of a GPU model.
-
-    "NVIDIA H200" is h200, "NVIDIA H100 80GB HBM3" is h100.
-    """
-    words = model.lower().replace("nvidia", "").replace("tesla", "").replace("-", " ").split()
-    return (
-        words[0] if words and words[0] not in {"geforce", "rtx", "quadro"} else "".join(words[:3])
-    )[:34] or "gpu"

@@ -82,7 +82,10 @@ class Config:
         "slurmrestd",
         default="",
         sends=("rest_token", "rest_key"),
-        note=Message("http://10.0.0.1:6820. If empty, Slurm's commands are used."),
+        note=Message(
+            "http://10.0.0.1:6820. If empty, Slurm's commands are used. They are also used for "
+            "what slurmrestd cannot do, if a login host, slurm.conf or their directory is set."
+        ),
     )
     rest_token: Secret = option(
         Message("REST token"),
@@ -199,7 +202,8 @@ class Config:
         note=Message(
             "How GPUs of an approved request are kept for their team. reservation: nodes are "
             "reserved, which needs AdminLevel=Operator. partition: the pool's partition is open "
-            "to the team's account only, and closed without a grant. Not over slurmrestd."
+            "to the team's account only, and closed without a grant. slurmrestd before v0.0.43 "
+            "cannot do the first, and none can do the second: then Slurm's commands are used."
         ),
     )
     users: tuple[str, ...] = option(
@@ -246,7 +250,7 @@ class SlurmBackend:
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
         """Return the capabilities with these settings of the operator."""
         found = set(cls.capabilities)
-        if options.get("exclusive_pools") == reservations.NONE or options.get("rest_url"):
+        if options.get("exclusive_pools") == reservations.NONE:
             found.discard(Capability.RESERVATIONS)
         if options.get("containers") not in (None, "", "none"):
             found.add(Capability.IMAGES)
@@ -433,25 +437,30 @@ class SlurmBackend:
 
     @property
     def reservation_scope(self) -> ReservationScope:
+        self._client.way_to_keep(self.config.exclusive_pools)
         if self.config.exclusive_pools == reservations.PARTITION:
             return ReservationScope.POOL
         return ReservationScope.NODES
 
     def plan_reservation(self, request: ReservationRequest) -> str:
         users, accounts = self._whose(request)
-        if self.config.exclusive_pools == reservations.PARTITION:
-            return Message(
+        kind = self.config.exclusive_pools
+        if kind == reservations.PARTITION:
+            text = Message(
                 "Opens partition {partition} in Slurm to account {account} only. It is closed "
                 "when the grant ends.",
                 partition=_partition(request.partition),
                 account=accounts,
             )
-        whose = (
-            Message("account {name}", name=accounts)
-            if accounts
-            else Message("user {name}", name=users)
-        )
-        return reservations.text_of(request, whose, reservations.short(request.nodes))
+        else:
+            whose = (
+                Message("account {name}", name=accounts)
+                if accounts
+                else Message("user {name}", name=users)
+            )
+            text = reservations.text_of(request, whose, reservations.short(request.nodes))
+        way = self._client.way_to_keep(kind)
+        return Message.joined(" ", (text, way)) if way else text
 
     def reserve(self, request: ReservationRequest) -> None:
         users, accounts = self._whose(request)

@@ -153,17 +153,24 @@ class Commands:
         self._change(["scancel", str(number)], whose)
 
     def nodes(self) -> list[NodeFacts]:
-        return nodes.from_scontrol(
-            self.runner.run(["scontrol", "show", "node", "--oneliner", "--details"]).decode(
-                errors="replace"
-            )
-        )
+        out = self.runner.run(["scontrol", "show", "node", "--oneliner", "--details"])
+        return nodes.from_scontrol(out.decode(errors="replace"), self._running)
+
+    def _running(self) -> list[tuple[str, str]]:
+        """Return TRES per node and nodes of all running jobs."""
+        states = "--states=running,suspended,completing"
+        columns = "--Format=tres-per-node:|,NodeList:|"
+        lines = self._lines(["squeue", "--all", "--noheader", states, columns])
+        return [(tres, names) for tres, names, *_ in (f"{line}||".split("|") for line in lines)]
 
     def drain(self, node: str, why: str) -> None:
         self.runner.run(["scontrol", "update", f"nodename={node}", "state=drain", f"reason={why}"])
 
     def resume(self, node: str) -> None:
         self.runner.run(["scontrol", "update", f"nodename={node}", "state=resume"])
+
+    def way_to_keep(self, kind: str) -> str:
+        return ""
 
     def reserve(self, request: ReservationRequest, users: str, accounts: str) -> None:
         """Create a reservation, or change that with this name."""

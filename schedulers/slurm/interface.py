@@ -53,6 +53,12 @@ class SlurmClient(Protocol):
     def nodes(self) -> list[NodeFacts]: ...
     def drain(self, node: str, why: str) -> None: ...
     def resume(self, node: str) -> None: ...
+    def way_to_keep(self, kind: str) -> str:
+        """Say which way pools of this kind are kept, if there are several, and why that one.
+
+        Raises Rejected if there is none, with what to change.
+        """
+
     def reserve(self, request: ReservationRequest, users: str, accounts: str) -> None: ...
     def unreserve(self, name: str) -> None: ...
     def reservations(self, prefix: str) -> list[ReservationFacts]: ...
@@ -91,7 +97,12 @@ def open_client(config: Any) -> SlurmClient:
             config.rest_key,
             config.rest_user,
             tuple(config.users),
+            _commands(config) if config.ssh_host or config.bin or config.conf else None,
         )
+    return _commands(config)
+
+
+def _commands(config: Any) -> Commands:
     env = surroundings(config.bin, config.conf)
     if config.ssh_host:
         return Commands(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.images.config import arch_name
 from schedulers.shares import MPS, SHARED, share_type
+from schedulers.slurm.hostlist import expand
 from schedulers.slurm.rows import number_of
 
 MIB = 1 << 20
@@ -17,6 +20,9 @@ _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
 _GRES = re.compile(r"(?<![\w/])gpu(?::([\w.+-]+))?:(\d+)(?=,|$)")
 _SHARES = re.compile(r"(?<![\w/])(shard|mps)(?::([A-Za-z][\w.+-]*))?:(\d+)(?=,|$)")
 _USED_SHARES = re.compile(r"(?<![\w/])(?:shard|mps)(?::[A-Za-z][\w.+-]*)?:(\d+)((?:\([^)]*\))?)")
+_COUNTS_GPUS = re.compile(r"(?<![\w/])shard(?::[A-Za-z][\w.+-]*)?:[1-9]\d*\(IDX:")
+_JOB_SHARES = re.compile(r"(?<!\w)(?:shard|mps)(?::[A-Za-z][\w.+-]*)?(?:[:=](\d+))?(?=,|$)")
+Jobs = Callable[[], Iterable[tuple[str, str]]]
 _SHARE_KINDS = {"shard": SHARED, "mps": MPS}
 _DEAD = {
     "DOWN",
@@ -37,9 +43,13 @@ _DRAINED = {"DRAIN", "DRAINED", "DRAINING"}
 _MARKS = {"*": "NOT_RESPONDING", "$": "MAINTENANCE", "@": "REBOOT", "%": "POWERING_DOWN"}
 
 
-def from_scontrol(text: str) -> list[NodeFacts]:
-    """Parse lines of `scontrol show node --oneliner --details`."""
-    return [_node(pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
+def from_scontrol(text: str, jobs: Jobs = list) -> list[NodeFacts]:
+    """Parse lines of `scontrol show node --oneliner --details`.
+
+    `jobs` returns the running jobs; it is called if Slurm does not count the used shares.
+    """
+    lines = [pairs(line) for line in text.splitlines() if line.startswith("NodeName=")]
+    return _nodes(lines, jobs)
 
 
 def qos_of_partitions(text: str) -> dict[str, str]:
@@ -52,10 +62,10 @@ def qos_of_partitions(text: str) -> dict[str, str]:
     }
 
 
-def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
-    """Parse `nodes` of a REST response of any version."""
-    return [
-        _node(
+def from_rest(rows: Iterable[Mapping[str, Any]], jobs: Jobs = list) -> list[NodeFacts]:
+    """Parse `nodes` of a REST response of any version; `jobs` as for `from_scontrol`."""
+    return _nodes(
+        [
             {
                 "NodeName": row["name"],
                 "CPUTot": row.get("cpus", 0),
@@ -71,8 +81,35 @@ def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
                 "ActiveFeatures": _joined(row.get("active_features")),
                 "Arch": row.get("architecture") or "",
             }
-        )
-        for row in rows
+            for row in rows
+        ],
+        jobs,
+    )
+
+
+def shares_by_node(jobs: Iterable[tuple[str, str]]) -> Counter[str]:
+    """Sum the shares that jobs use on each node, from (TRES per node, hostlist)."""
+    found: Counter[str] = Counter()
+    for tres, names in jobs:
+        count = sum(int(number or 1) for number in _JOB_SHARES.findall(tres))
+        if count:
+            found.update(dict.fromkeys(expand(names), count))
+    return found
+
+
+def _nodes(rows: Sequence[Mapping[str, Any]], jobs: Jobs) -> list[NodeFacts]:
+    """Convert nodes. Slurm 22.05 counts the GPUs with shares in use, not the shares."""
+    nodes = [_node(row) for row in rows]
+    if not any(_COUNTS_GPUS.search(str(row.get("GresUsed", ""))) for row in rows):
+        return nodes
+    if any("gres/shard=" in str(row.get("AllocTRES", "")) for row in rows):
+        return nodes
+    used = shares_by_node(jobs())
+    return [
+        replace(node, used_shares=max(node.used_shares, used[node.name]))
+        if node.used_shares
+        else node
+        for node in nodes
     ]
 
 

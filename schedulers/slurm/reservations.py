@@ -1,16 +1,19 @@
-"""Reservations of nodes for one team: scontrol's commands, its output, and its refusals. Pure."""
+"""Reservations of nodes for one team: what is sent, what is listed, and refusals. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Rejected, ReservationFacts, ReservationRequest, Unavailable
 from schedulers.slurm.errors import failure
 from schedulers.slurm.hostlist import expand
 from schedulers.slurm.nodes import pairs
+from schedulers.slurm.rows import number_of
 
 RESERVATION, PARTITION, NONE = "reservation", "partition", "none"
 KINDS = (RESERVATION, PARTITION, NONE)
@@ -31,6 +34,40 @@ def changed(request: ReservationRequest, users: str, accounts: str) -> list[str]
     """Return the command that changes nodes, team and end of a reservation."""
     whose = f"Accounts={accounts}" if accounts else f"Users={users}"
     return ["scontrol", "update", *_fields(request), whose]
+
+
+def body(request: ReservationRequest, users: str, accounts: str, *, is_new: bool) -> dict[str, Any]:
+    """Return the body that makes or changes a reservation over slurmrestd v0.0.43 and later."""
+    whose = {"accounts": [accounts]} if accounts else {"users": users.split(",")}
+    begin = {
+        "start_time": _number(int(time.time())),
+        # Another name than scontrol's for the second flag
+        "flags": ["IGNORE_JOBS", "NO_HOLD_JOBS_AFTER_END"],
+    }
+    return {
+        "name": request.name,
+        "node_list": list(request.nodes),
+        "end_time": _number(int(request.ends_at.timestamp())),
+        **whose,
+        **(begin if is_new else {}),
+    }
+
+
+def _number(value: int) -> dict[str, Any]:
+    return {"set": True, "infinite": False, "number": value}
+
+
+def listed(rows: Iterable[Mapping[str, Any]], prefix: str) -> list[ReservationFacts]:
+    """Parse `reservations` of a REST response."""
+    return [
+        ReservationFacts(
+            str(row["name"]),
+            expand(str(row.get("node_list") or "")),
+            datetime.fromtimestamp(number_of(row.get("end_time")), UTC),
+        )
+        for row in rows
+        if str(row.get("name", "")).startswith(prefix)
+    ]
 
 
 def _fields(request: ReservationRequest) -> list[str]:

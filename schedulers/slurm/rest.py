@@ -24,7 +24,8 @@ from schedulers.contract import (
     ReservationRequest,
     Unavailable,
 )
-from schedulers.slurm import nodes
+from schedulers.slurm import nodes, reservations
+from schedulers.slurm.commands import Commands
 from schedulers.slurm.errors import failure, is_unknown_job
 from schedulers.slurm.http import UNCHANGED, HttpClient, dumped, read
 from schedulers.slurm.limits import SlurmLimits, assoc_rows, partition_rows, qos_rows
@@ -38,6 +39,7 @@ _LIFE = 900  # lifetime in seconds of tokens that we create
 _EARLY = 60  # seconds before expiry when a token is renewed
 _FEW = 40  # up to this many jobs are requested one by one; more with one listing
 _SEEN = 38  # the minor version whose "not modified" answers were verified
+_RESERVES = 43  # the first minor version that makes reservations (Slurm 25.05)
 _VERSION = re.compile(r"/slurm/v0\.0\.(\d+)/")
 
 
@@ -59,7 +61,8 @@ def ended_at(token: str) -> datetime | None:
 class RestClient:
     """Access to Slurm through slurmrestd.
 
-    The API has no lookup by name, so key and number of every listed job are remembered.
+    The API has no lookup by name, so key and number of every listed job are remembered. What it
+    cannot do is done by `commands`, if the cluster has any.
     """
 
     def __init__(
@@ -70,8 +73,10 @@ class RestClient:
         key: str,
         rest_user: str = "",
         users: tuple[str, ...] = (),
+        commands: Commands | None = None,
     ):
         self.url, self.user, self._token, self._key = url, user, token, key
+        self._commands = commands
         self._rest_user, self._users = rest_user, users
         self._made: dict[str, tuple[str, float]] = {}
         self._numbers: dict[str, int] = {}
@@ -207,37 +212,86 @@ class RestClient:
                 ) from error
 
     def nodes(self) -> list[NodeFacts]:
-        return nodes.from_rest(self._asked("GET", f"{self._slurm}/nodes").get("nodes", []))
+        rows = self._asked("GET", f"{self._slurm}/nodes").get("nodes", [])
+        return nodes.from_rest(rows, self._running)
+
+    def _running(self) -> list[tuple[str, str]]:
+        """Return TRES per node and nodes of all running jobs."""
+        jobs = self._asked("GET", f"{self._slurm}/jobs").get("jobs", [])
+        return [
+            (str(job.get("tres_per_node") or ""), str(job.get("nodes") or ""))
+            for job in jobs
+            if rest_row(job).state in ("RUNNING", "SUSPENDED", "COMPLETING")
+        ]
 
     def drain(self, node: str, why: str) -> None:
-        self._node(node, {"state": ["DRAIN"], "reason": why})
+        if self._minor < 40 and self._commands:
+            self._commands.drain(node, why)
+        else:
+            self._node(node, {"state": ["DRAIN"], "reason": why})
 
     def resume(self, node: str) -> None:
-        self._node(node, {"state": ["RESUME"]})
+        if self._minor < 40 and self._commands:
+            self._commands.resume(node)
+        else:
+            self._node(node, {"state": ["RESUME"]})
+
+    def way_to_keep(self, kind: str) -> str:
+        if kind == reservations.PARTITION:
+            self._for_partitions()
+            return Message("By Slurm's commands, because slurmrestd does not change partitions.")
+        if self._for_reservations() is None:
+            return Message("By slurmrestd (v0.0.{n}).", n=self._minor)
+        return Message(
+            "By Slurm's commands, because this slurmrestd (v0.0.{n}) cannot make reservations; "
+            "v0.0.43 (Slurm 25.05) can.",
+            n=self._minor,
+        )
 
     def reserve(self, request: ReservationRequest, users: str, accounts: str) -> None:
-        raise _no_reservations()
+        if commands := self._for_reservations():
+            commands.reserve(request, users, accounts)
+            return
+        is_known = bool(self.reservations(request.name))
+        body = reservations.body(request, users, accounts, is_new=not is_known)
+        self._reservation("POST", "/reservation", body)
 
     def unreserve(self, name: str) -> None:
-        raise _no_reservations()
+        if commands := self._for_reservations():
+            commands.unreserve(name)
+            return
+        if not self.reservations(name):
+            return
+        for job in self._asked("GET", f"{self._slurm}/jobs").get("jobs", []):
+            if job.get("resv_name") == name:  # one in use cannot be deleted
+                self._change("POST", int(job["job_id"]), {"reservation": ""})
+        self._reservation("DELETE", f"/reservation/{name}")
 
     def reservations(self, prefix: str) -> list[ReservationFacts]:
-        raise _no_reservations()
+        if commands := self._for_reservations():
+            return commands.reservations(prefix)
+        answer = self._asked("GET", f"{self._slurm}/reservations")
+        return reservations.listed(answer.get("reservations", []), prefix)
 
     def partition_accounts(self, partition: str) -> str:
-        raise _no_reservations()
+        return self._for_partitions().partition_accounts(partition)
 
     def open_partition(self, partition: str, accounts: str) -> None:
-        raise _no_reservations()
+        self._for_partitions().open_partition(partition, accounts)
 
     def reconfigure(self) -> None:
-        if self._minor < 40:
+        if self._minor >= 40:
+            self._asked("GET", f"{self._slurm}/reconfigure")
+        elif self._commands:
+            self._commands.reconfigure()
+        else:
             raise Rejected(
                 Message("This slurmrestd (v0.0.{n}) cannot make Slurm reconfigure.", n=self._minor)
             )
-        self._asked("GET", f"{self._slurm}/reconfigure")
 
     def version(self) -> str:
+        if self._commands:
+            self._commands.version()
         answer = self._asked("GET", f"{self._slurm}/ping")
         if not any(
             str(ping.get("ping", "UP")).upper() == "UP" or ping.get("pinged") == "UP"
@@ -254,6 +308,8 @@ class RestClient:
     def beside(
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
     ) -> tuple[int, bytes]:
+        if self._commands:
+            return self._commands.beside(number, folder, argv, timeout, whose)
         raise Rejected(
             Message(
                 "Running commands in a job is not possible over REST. Connect this cluster with "
@@ -273,6 +329,38 @@ class RestClient:
                 "node",
             )
         self._asked("POST", f"{self._slurm}/node/{name}", body)
+
+    def _for_reservations(self) -> Commands | None:
+        """Return what makes reservations: commands, or None for slurmrestd. Raises Rejected."""
+        if self._minor >= _RESERVES:
+            return None
+        if self._commands is None:
+            raise Rejected(
+                Message(
+                    "This slurmrestd (v0.0.{n}) cannot make reservations; v0.0.43 (Slurm 25.05) "
+                    "can. In the settings of the cluster, name a login host or the directory of "
+                    "Slurm's commands as well, or choose none for exclusive pools: then nothing "
+                    "is kept for single teams.",
+                    n=self._minor,
+                )
+            )
+        return self._commands
+
+    def _for_partitions(self) -> Commands:
+        if self._commands is None:
+            raise Rejected(
+                Message(
+                    "slurmrestd does not change partitions. In the settings of the cluster, name "
+                    "a login host or the directory of Slurm's commands as well."
+                )
+            )
+        return self._commands
+
+    def _reservation(self, method: str, path: str, body: Json | None = None) -> None:
+        """Change reservations; an unknown one is ignored. Raises Rejected, Unavailable."""
+        text = _errors(self._send(method, f"{self._slurm}{path}", body))
+        if text and not reservations.is_unknown(text):
+            raise reservations.refusal(text)
 
     def _one(self, number: int) -> Row | None:
         try:
@@ -403,29 +491,18 @@ class RestClient:
         return token
 
 
-def _no_reservations() -> Rejected:
-    return Rejected(
-        Message(
-            "This slurmrestd cannot make reservations. Connect this cluster with Slurm's commands "
-            "instead."
-        )
-    )
-
-
 def _without_errors(answer: Json) -> Json:
-    if errors := [
-        one
+    if text := _errors(answer):
+        raise failure(text)
+    return answer
+
+
+def _errors(answer: Json) -> str:
+    return "; ".join(
+        str(one.get("error") or one.get("description") or one) + f" {one.get('description', '')}"
         for one in answer.get("errors") or []
         if one.get("error_number", one.get("errno", 1)) != 0
-    ]:
-        raise failure(
-            "; ".join(
-                str(one.get("error") or one.get("description") or one)
-                + f" {one.get('description', '')}"
-                for one in errors
-            )
-        )
-    return answer
+    )
 
 
 def _past_row(job: Mapping[str, Any]) -> Row:

@@ -1,5 +1,6 @@
 // Links marked data-drawer open the page that they lead to in a drawer: its [data-drawer-body].
-// A new tab, or a browser without this module, opens the page itself.
+// Its tabs, filters and pages stay in the drawer. A new tab, or a browser without this module, opens
+// the page itself.
 import { parsed } from "./swap.js";
 import { say } from "./words.js";
 
@@ -13,7 +14,25 @@ document.addEventListener("click", (event) => {
 
 async function open(link) {
   const dialog = made(link.dataset.drawer || link.textContent.trim(), link.href);
-  dialog.addEventListener("refresh", () => fill(dialog, link.href));
+  let shown = link.href;
+  const show = (url) => {
+    shown = url;
+    return fill(dialog, url);
+  };
+  const isOwn = (url) => new URL(url).pathname === link.pathname;
+  dialog.addEventListener("refresh", () => fill(dialog, shown));
+  dialog.addEventListener("click", (event) => {
+    const inner = event.target.closest(".body a[href]");
+    if (!inner || !isOwn(inner.href) || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    show(inner.href);
+  });
+  dialog.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "get" || !isOwn(form.action)) return;
+    event.preventDefault();
+    show(`${link.pathname}?${new URLSearchParams(new FormData(form))}`);
+  });
   dialog.addEventListener("close", () => {
     dialog.remove();
     const again = link.isConnected
@@ -23,7 +42,7 @@ async function open(link) {
   });
   document.body.append(dialog);
   dialog.showModal();
-  await fill(dialog, link.href);
+  await show(link.href);
 }
 
 async function fill(dialog, url) {

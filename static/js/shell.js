@@ -65,10 +65,10 @@ async function copy(button) {
   const place = button.closest(".copy")?.querySelector("pre, code");
   const text = (button.dataset.text ?? place.textContent).trim();
   const label = button.querySelector("span") ?? button;
-  const before = label.textContent;
+  button.dataset.label ??= label.textContent; // a second click finds "Copied"
   label.textContent = (await copied(text)) ? say("Copied") : say("Press Ctrl-C");
   setTimeout(() => {
-    label.textContent = before;
+    label.textContent = button.dataset.label;
   }, 1200);
 }
 

@@ -18,7 +18,7 @@ async function send(form, button) {
   const drawer = form.closest("dialog.drawer");
   const focused = locate(document.activeElement);
   const body = new FormData(form, button); // before the button is disabled, or it is left out
-  if (drawer && !body.has("back")) body.set("back", location.pathname + location.search);
+  if (drawer) body.set("back", location.pathname + location.search); // the page below the drawer
   if (button) button.disabled = true;
   try {
     const got = await fetch(form.action, { method: "POST", body });

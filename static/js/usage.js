@@ -8,6 +8,7 @@ import { say } from "./words.js";
 
 const HEIGHT = 220;
 const HALF_DAY = 43_200; // seconds: room for the first and the last bar
+const DAYS = [1, 2, 7, 14, 30].map((n) => n * 86_400); // steps of the axis below bars
 const AGAIN = 5 * 60_000;
 const plots = new Map();
 
@@ -60,7 +61,11 @@ function draw(place) {
           y: { range: (_, __, top) => [0, (top || 1) * 1.08] },
         },
         axes: [
-          { ...axis, values: (_, ticks, __, ___, step) => clock(ticks, step) },
+          {
+            ...axis,
+            ...(hasBars ? { incrs: DAYS } : {}),
+            values: (_, ticks, __, ___, step) => clock(ticks, step),
+          },
           { ...axis, size: 56 },
         ],
         cursor: { points: { size: 6 }, sync: { key: "usage" } },

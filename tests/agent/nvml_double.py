@@ -143,6 +143,9 @@ class Nvml:
     def nvmlDeviceGetTemperature(self, handle: Device, sensor: int) -> Any:
         return handle.get("temperature")
 
+    def nvmlDeviceGetPcieThroughput(self, handle: Device, counter: int) -> int:
+        return int(handle.get("pcie")[counter])
+
     def nvmlDeviceGetClockInfo(self, handle: Device, kind: int) -> Any:
         return handle.get("sm" if kind == pynvml.NVML_CLOCK_SM else "mem")
 

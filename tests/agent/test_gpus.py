@@ -15,7 +15,7 @@ from muster_agent.gpus import GpuReading, Gpus
 from muster_agent.jobs import JobReading
 from muster_agent.nvml import NO_LIBRARY, Driver
 from muster_agent.sample import Sample
-from tests.agent.nvml_double import GIB, Clock, Device, Nvml
+from tests.agent.nvml_double import GIB, H100, Clock, Device, Nvml
 
 Table = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -67,6 +67,26 @@ def test_gpu_activity_needs_two_samples_of_the_same_driver():
     driver.close("upgraded", retry_after=0)
     clock.now += 10
     assert not any(s.name == "gpu.sm.active" for s in gpus.measure().samples)
+
+
+def test_gpu_without_gpm_tells_throughput_and_temperature_of_memory(monkeypatch):
+    sent, received = (138, 0xFFFFFFFF), (139, 0xFFFFFFFF)
+    older = {name: value for name, value in H100.items() if name != "gpm"}
+    fields = {sent: 10, received: 20}
+    device = Device("GPU-a", metrics={**older, "pcie": (2000, 3000), "fields": fields})
+    gpus, now = gpus_of(Nvml(device)), [100.0]
+    monkeypatch.setattr("muster_agent.gpus.time.monotonic", lambda: now[0])
+    gpus.measure()
+    gpus._driver.gpus[0].links = 12
+    gpus.measure()
+    now[0] += 2
+    device.metrics["fields"] = {sent: 10 + 4096, received: 20 + 8192, 82: 71}
+    gpus._driver.gpus[0].unsupported.discard("memory temperature")
+    numbers = table(gpus.measure().samples)
+    assert (numbers["gpu.pcie.sent", on(0)], numbers["gpu.pcie.received", on(0)]) == (2e6, 3e6)
+    assert numbers["gpu.nvlink.sent", on(0)] == 2 << 20
+    assert numbers["gpu.nvlink.received", on(0)] == 4 << 20
+    assert numbers["gpu.memory.temperature", on(0)] == 71
 
 
 def test_gpu_recovery_action_and_rate_of_nvlink_errors(monkeypatch):

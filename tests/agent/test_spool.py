@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muster_agent.spool import MemorySpool, Queue, Spool, SpoolBusy
+from tests.rig.seeds import examples
 
 LIMIT = 1 << 20
 
@@ -152,7 +153,7 @@ def test_spool_full_disk_leaves_no_partial_record(tmp_path, monkeypatch):
     assert drain(spool) == [noise(1), noise(3)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.sampled_from(["append", "advance", "reopen"]), max_size=80))
 def test_spool_random_events_keep_every_batch_once_in_order(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("spool")

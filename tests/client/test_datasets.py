@@ -22,17 +22,14 @@ from muster.folder_cache import FolderCache
 from muster.folders import Fetcher, files_in
 from tests.rig.environment import ROOT
 from tests.rig.portal import Portal
-from tests.rig.processes import Folder, wait_until
+from tests.rig.processes import wait_until
 
 MIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
-def portal(rig: Folder) -> Iterator[tuple[Portal, str]]:
-    made = Portal(rig, name="dataset-portal", is_furnished=True)
-    made.start()
-    yield made, made.token()
-    made.stop()
+def portal(embedded_portal: Portal) -> tuple[Portal, str]:
+    return embedded_portal, embedded_portal.token()
 
 
 @pytest.fixture

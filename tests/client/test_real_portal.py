@@ -14,16 +14,12 @@ import pytest
 from muster import Client, NotAuthenticated, NotFound
 from tests.rig.environment import ROOT
 from tests.rig.portal import Portal
-from tests.rig.processes import Folder
 
 
 @pytest.fixture(scope="module")
-def real(rig: Folder) -> Iterator[tuple[Portal, str]]:
+def real(embedded_portal: Portal) -> tuple[Portal, str]:
     """Return a portal and a token with all scopes."""
-    portal = Portal(rig, name="client-portal", is_furnished=True)
-    portal.start()
-    yield portal, portal.token()
-    portal.stop()
+    return embedded_portal, embedded_portal.token()
 
 
 @pytest.fixture
@@ -165,7 +161,7 @@ def test_teams_quotas_and_nodes_are_listed(sdk: Client):
         if q["resource"] == "cpu" and q["limit"]
     } == {("team", "vision", 64.0)}
     sdk.quotas.set("cpu", None, team="vision")
-    [node] = sdk.nodes.list()
+    [node] = [node for node in sdk.nodes.list() if node["cluster"] == "local"]
     assert sdk.nodes.get(node["name"])["name"] == node["name"]
     with pytest.raises(NotFound):
         sdk.nodes.get("no-such-node")

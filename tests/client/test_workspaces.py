@@ -17,18 +17,14 @@ import pytest
 
 from tests.rig.environment import ROOT
 from tests.rig.portal import Portal
-from tests.rig.processes import Folder
 
 MIB = 1 << 20
 NAMES = ("a b.txt", "50%.txt", "한국어/파일.txt", "deep/er/c+d.txt", "q?.txt", "#1.txt", "it's.txt")
 
 
 @pytest.fixture(scope="module")
-def portal(rig: Folder) -> Iterator[tuple[Portal, str]]:
-    made = Portal(rig, name="workspace-portal", is_furnished=True)
-    made.start()
-    yield made, made.token()
-    made.stop()
+def portal(embedded_portal: Portal) -> tuple[Portal, str]:
+    return embedded_portal, embedded_portal.token()
 
 
 @pytest.fixture

@@ -296,18 +296,18 @@ def test_cluster_that_cannot_drain_only_warns(story):
 
 
 def test_mass_alarm_drains_nothing_and_waits_for_an_operator(story, drainable, dot):
-    cluster = fleet_of(500)
-    names = [f"n{n}" for n in range(500)]
+    cluster = fleet_of(100)
+    names = [f"n{n}" for n in range(100)]
     judge(cluster, 0, names, ecc())
-    assert drainable.told == [] and state_counts()["warning"] == 500
+    assert drainable.told == [] and state_counts()["warning"] == 100
     shown = policy_row(cluster)
-    assert shown["stopped_at"] and "500 more nodes" in shown["stopped"]
+    assert shown["stopped_at"] and "100 more nodes" in shown["stopped"]
     assert Event.objects.filter(kind="cluster.health_stopped").count() == 1
     judge(cluster, 1, names, ecc())
     assert drainable.told == [] and Event.objects.filter(kind="cluster.health_stopped").count() == 1
     judge(cluster, 2, names, ecc(0.0))
     judge(cluster, 13, names, ecc(0.0))  # the alarm was false
-    assert state_counts()["healthy"] == 500
+    assert state_counts()["healthy"] == 100
     judge(cluster, 14, ("n0",), ecc())
     assert state() == "warning" and drainable.told == []
     with at(15):
@@ -387,11 +387,27 @@ def test_operator_quarantines_and_returns_a_node(fleet, drainable, dot):
 def test_cost_of_an_evaluation_does_not_grow_with_the_fleet(
     story, drainable, django_assert_max_num_queries
 ):
-    cluster = fleet_of(300)
-    names = [f"n{n}" for n in range(300)]
+    cluster = fleet_of(100)
+    names = [f"n{n}" for n in range(100)]
     judge(cluster, 0, names, ("gpu.rows.pending", 0, 1.0, {}))
     with at(1):
         report(names, ("gpu.rows.pending", 0, 1.0, {}))
         with django_assert_max_num_queries(30):
             evaluation.evaluate_cluster(cluster)
-    assert state_counts()["warning"] == 300
+    assert state_counts()["warning"] == 100
+
+
+def test_xid_is_not_skipped_when_another_host_has_a_clock_that_is_behind(fleet, drainable):
+    with at(1):
+        xid("n0", 79)
+        with at(0):  # recorded later, by a host whose clock is a minute behind
+            xid("n1", 31)
+    judge(fleet, 1, ())
+    judge(fleet, 2, ())
+    assert state("n0") == "quarantined"
+
+
+def test_absurd_index_of_a_gpu_stops_no_evaluation(fleet, drainable):
+    judge(fleet, 0, ("n0",), failed("9" * 60))
+    judge(fleet, 1, ("n1",), failed())
+    assert state("n1") == "quarantined"

@@ -19,6 +19,7 @@ from clusters.models import (
 )
 from clusters.representations import cluster_rows
 from clusters.services import mig_plans as service
+from clusters.services import mig_progress
 from clusters.services.mig_progress import advance_plans, work_for
 from monitoring.metrics.ingest import ingest
 from muster_agent.mig import carry_out
@@ -496,3 +497,22 @@ def test_shares_are_counted_apart_from_gpus(story, drainable):
     page = story.client(story.ben).get("/atlas/capacity").content.decode()
     assert "h100.shared" in page and "memory" in page and "shares" in page
     assert "isolated" in page
+
+
+def test_plan_that_is_stopped_during_a_drain_partitions_nothing(dot, partitioning, monkeypatch):
+    site = Site("partitioning", nodes=1, gpus=1)
+    allow(dot, site, "label")
+    plan = apply(dot, draft(dot, site, wish={"1g.10gb": 7}))
+    advance_plans()
+    site.count()
+    move = mig_progress._move
+
+    def stopped_meanwhile(row, after):
+        if after == "changing":
+            service.stop_plan(actor=dot, plan_id=plan.id)
+        move(row, after)
+
+    monkeypatch.setattr(mig_progress, "_move", stopped_meanwhile)
+    site.turn(2)
+    assert not [call for call in partitioning.told if call[0] == "label"]
+    assert site.states(plan) == ["failed"] and not Node.objects.get().is_drained

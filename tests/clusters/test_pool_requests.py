@@ -12,7 +12,7 @@ from django.db import connection
 
 from clusters.models import Device, Node, Pool, PoolGrant, PoolRequest
 from clusters.services import pool_requests as service
-from clusters.services.pools import grant_pool, pools_for
+from clusters.services.pools import delete_pool, grant_pool, pools_for, revoke_pool
 from clusters.tasks import run_pool_requests
 from monitoring.what_if import what_if
 from portal.core import clock
@@ -184,6 +184,9 @@ def test_renewal_extends_the_access(atlas, pool, dot, monkeypatch):
     again = ask(atlas, days=40, starts_at=clock.now() + 10 * DAY, renews=row)
     service.approve(actor=dot, request_id=again.id, pool="h100")
     now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + 9.5 * DAY)
+    run_pool_requests()
+    assert not Event.objects.filter(kind="pool.ends_soon").exists(), "it goes on"
     monkeypatch.setattr(clock, "now", lambda: now + 11 * DAY)
     run_pool_requests()
     assert pools_for(atlas.vision) == [pool]
@@ -201,6 +204,18 @@ def test_reminders_are_mailed_once_each(atlas, dot, monkeypatch, settings):
     subjects = [sent.subject for sent in mail.outbox if sent.to == [atlas.ben.email]]
     ends = [subject for subject in subjects if "end" in subject]
     assert ends == ["8 × h100 for Vision end soon"] * 3 + ["8 × h100 for Vision have ended"]
+
+
+def test_reminders_are_only_of_days_that_a_request_lasts(atlas, dot, monkeypatch):
+    for days in (10, 1):
+        row = ask(atlas, gpus=1, days=days)
+        service.approve(actor=dot, request_id=row.id, pool="h100")
+    run_pool_requests()
+    assert not Event.objects.filter(kind="pool.ends_soon").exists()
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + 4 * DAY)
+    run_pool_requests()
+    assert Event.objects.filter(kind="pool.ends_soon").count() == 1
 
 
 def test_what_if_tells_who_waits_and_what_must_end(atlas, pool, dot):
@@ -235,6 +250,7 @@ def test_what_if_plans_mig_where_the_profile_is_not_provisioned(atlas, dot):
     [effect] = what_if(dot, ask(atlas, gpu_type="mig-1g.10gb", gpus=14))
     assert effect.plan and len(effect.plan.changes) == 2 and effect.plan.cost.drains == 0
     assert effect.as_dict()["mig"]["gpus"][0]["created"] == ["1g.10gb"] * 7
+    assert (effect.wish, effect.wish_nodes) == ("14 x 1g.10gb", "n0, n1")
 
 
 def test_journey_by_page_from_request_to_return(story, pool):
@@ -249,10 +265,62 @@ def test_journey_by_page_from_request_to_return(story, pool):
     assert b"8 \xc3\x97 h100" in dot.get("/platform/pool-requests").content
     seen = dot.get(here).content.decode()
     assert "16 of 16" in seen and "GPU-hours" in seen
-    dot.post(here, {"do": "approve", "pool": "h100", "gpus": "8", "word": "Enjoy"})
-    assert b"Enjoy" in ben.get(here).content
+    fewer = dot.get(f"{here}?gpus=4&ends_at=x").content.decode()
+    assert "Approve 4 in h100" in fewer and "Approve 8 in h100" in seen
+    too_many = dot.get(f"{here}?gpus=20").content.decode()
+    assert "Show the effect of 16 GPUs" in too_many and "Approve 20" not in too_many
+    dot.post(here, {"do": "approve", "pool": "h100", "gpus": "4", "word": "Enjoy"})
+    shown = ben.get(here).content.decode()
+    assert "Enjoy" in shown and "Approved 4 × h100 in h100" in shown and "8 were requested" in shown
+    with org_scope(story.atlas.id):
+        [node] = PoolRequest.objects.get().reservation.nodes
+    assert f"/atlas/nodes/{node}" in shown
+    for client, org, words in (
+        (ben, "atlas", f'<a href="{here}">4 × h100</a>'),
+        (story.client(story.cyd), "borealis", "for another organization"),
+    ):
+        page = " ".join(client.get(f"/{org}/nodes/{node}").content.decode().split())
+        assert words in page and ("for Vision" in page) is (org == "atlas")
+    assert here in ben.get("/atlas/pools/h100").content.decode()
     assert story.client(story.cyd).get(here).status_code == 404
     assert story.client(story.cyd).get(here.replace("/atlas/", "/borealis/")).status_code == 404
     ben.post(here, {"do": "return"})
     with org_scope(story.atlas.id):
         assert PoolRequest.objects.get().state == "ended"
+
+
+def test_deleted_pool_ends_what_was_approved_there_and_holds_up_no_other(
+    atlas, pool, dot, monkeypatch
+):
+    other = Pool.objects.create(name="other", cluster=pool.cluster, gpu_type="h100")
+    now = clock.now()
+    rows = [ask(atlas, gpus=2), ask(atlas, gpus=2, starts_at=now + DAY)]
+    kept = ask(atlas, gpus=2, starts_at=now + DAY)
+    for row in rows:
+        service.approve(actor=dot, request_id=row.id, pool="h100")
+    service.approve(actor=dot, request_id=kept.id, pool="other")
+    delete_pool(actor=dot, pool=pool)
+    assert {PoolRequest.objects.get(id=row.id).state for row in rows} == {"ended"}
+    PoolRequest.objects.filter(id=rows[1].id).update(state="approved")  # deleted before this change
+    monkeypatch.setattr(clock, "now", lambda: now + 2 * DAY)
+    run_pool_requests()
+    assert pools_for(atlas.vision) == [other]
+
+
+def test_revoked_grant_ends_its_request(atlas, pool, dot):
+    row = ask(atlas)
+    service.approve(actor=dot, request_id=row.id, pool="h100")
+    revoke_pool(actor=dot, pool=pool, team=atlas.vision)
+    row.refresh_from_db()
+    assert row.state == "ended" and row.ends_at <= clock.now(), "it is billed no longer"
+
+
+def test_dates_beyond_the_calendar_and_foreign_renewals_are_refused(atlas, pool):
+    ben = atlas.api(atlas.ben)
+    body = {"team": "vision", "gpu_type": "h100", "gpus": 1, "ends_at": "9999-12-31T23:00:00Z"}
+    for more in ({"starts_at": "9999-12-31T00:00:00Z"}, {}):
+        url = "/api/v1/orgs/atlas/pool-requests"
+        answer = ben.post(url, body | more, content_type="application/json")
+        assert answer.status_code == (201 if more else 400), answer.content
+    with pytest.raises(InvalidInput, match="same team"):
+        ask(atlas, atlas.ada, renews=ask(atlas, atlas.ada, team=atlas.speech))

@@ -188,11 +188,13 @@ def test_return_and_end_free_the_gpus_at_once_and_renewal_extends(atlas, pool, d
 def test_returning_early_also_returns_the_renewal(atlas, pool, dot):
     kept = granted(atlas, dot, days=10)
     first = kept.requests.get()
-    again = ask(atlas, days=40, starts_at=first.ends_at, renews=first)
-    service.approve(actor=dot, request_id=again.id, pool="h100")
+    again = first
+    for days in (40, 70):
+        again = ask(atlas, days=days, starts_at=again.ends_at, renews=again)
+        service.approve(actor=dot, request_id=again.id, pool="h100")
     service.give_back(actor=atlas.actor(atlas.ben), request_id=first.id)
     run_pool_requests()
-    assert [r.state for r in kept.requests.order_by("created_at")] == ["ended", "ended"]
+    assert [r.state for r in kept.requests.order_by("created_at")] == ["ended"] * 3
     kept.refresh_from_db()
     assert kept.state == "ended"
 

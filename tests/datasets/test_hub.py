@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,13 @@ import pytest
 from tests.rig.environment import ROOT
 from tests.rig.mlflow import python_of
 from tests.rig.portal import Portal
-from tests.rig.postgres import create_database
-from tests.rig.processes import Folder
-from tests.rig.redis import start_redis
 
 PROGRAMS = ROOT / "tests" / "datasets" / "programs"
 
 
 @pytest.fixture(scope="module")
-def hub(mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
-    """Return a running portal."""
-    folder, urls = Folder(), {}
-    if mode == "server":
-        database = create_database(request.getfixturevalue("postgres_url"), "hub_portal")
-        urls = {"database_url": database, "redis_url": start_redis(folder).url}
-    portal = Portal(folder, **urls, is_furnished=True)
-    portal.start()
-    yield portal
-    portal.stop()
-    folder.close()
+def hub(running_portal: Portal) -> Portal:
+    return running_portal
 
 
 @pytest.fixture

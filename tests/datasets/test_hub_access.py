@@ -9,8 +9,12 @@ import pytest
 from django.core import signing
 
 from datasets.models import Content, Version
+from datasets.services import share_repository
 from tests.datasets.conftest import commit
+from tests.each import each
+from workspaces.models import Membership, TeamMembership, User
 from workspaces.organizations.services import remove_member
+from workspaces.tenancy.scope import org_scope
 
 pytestmark = [pytest.mark.django_db]
 DATA = b"x" * 1000
@@ -114,7 +118,7 @@ def test_addresses_to_upload_to_are_signed_for_one_file_and_person(filled):
     assert put(url) == 404
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"{",
@@ -147,3 +151,43 @@ def test_malformed_requests_are_refused(filled, files):
     url = "/hf/datasets/atlas/cifar.git/info/lfs/objects/batch"
     wanted = {"operation": "upload", "objects": files, "transfers": 7}
     assert send(client, url, wanted).status_code == 400
+
+
+def test_team_it_is_shared_with_reads_until_it_leaves_and_other_tenants_never(filled):
+    story, dora = filled.story, User.objects.create(email="dora@example.org", is_active=True)
+    with org_scope(story.atlas.id):
+        Membership.objects.create(org=story.atlas, user=dora, role="member")
+        mine = TeamMembership.objects.create(
+            org=story.atlas, team=story.speech, user=dora, role="member"
+        )
+        share_repository(actor=filled.ben, repository=filled.cifar, team=story.speech)
+    rest, pages = "/api/v1/orgs/atlas/datasets/cifar", "/atlas/datasets/cifar"
+    reads = [
+        *(url for url, data in routes(filled).items() if data is None and "chunks" not in url),
+        *(f"{rest}{more}" for more in ("", "/versions", "/tree", "/files/main/README.md", "/refs")),
+    ]
+    reads = [url for url in reads if "write-token" not in url]
+    shown = [f"{pages}{more}" for more in ("", "/versions", "/lineage", "/raw/README.md")]
+
+    def codes(person):
+        api, browser = story.api(person), story.client(person)
+        found = {url: api.get(url).status_code for url in reads}
+        return found | {url: browser.get(url).status_code for url in shown}
+
+    def refused(person):
+        return {url: code for url, code in codes(person).items() if code != 404}
+
+    readable = codes(dora)
+    assert set(readable.values()) <= {200, 302}, readable
+    hub = "/hf/api/datasets/atlas/cifar/commit/main"
+    header = {"key": "header", "value": {"summary": "x"}}
+    assert send(story.api(dora), hub, header).status_code == 403, "it is shared to read"
+    assert refused(story.cyd) == {}
+    with org_scope(story.borealis.id):
+        foreign = story.north
+    with org_scope(story.atlas.id):
+        url = f"{rest}/shares/{foreign.slug}"
+        put = story.api(story.ben).put(url, {}, content_type="application/json")
+        assert put.status_code == 404, "only teams of the same organization"
+        mine.delete()
+    assert refused(dora) == {}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from datasets import trees
 from datasets.trees import Entry, Folder, PathConflict, Tree, changed_tree, differences
+from tests.rig.seeds import examples
 
 NAMES = st.text('ab-.é\U0001f600"\\,[]', min_size=1, max_size=3)
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
@@ -37,7 +38,7 @@ class Model:
 
 
 @given(steps=st.lists(CHANGES, max_size=6), folder=PATHS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_trees_are_dictionaries(steps, folder):
     model = Model()
     trees.AVERAGE = 3  # small blocks

@@ -18,7 +18,6 @@ from tests.e2e.test_anywhere import api_of
 from tests.rig.environment import ROOT
 from tests.rig.kube import options_of
 from tests.rig.portal import Portal
-from tests.rig.processes import Folder
 
 FILES = {"train/a b.bin": os.urandom(3 << 20), "train/한글.txt": b"1\n", "empty": b""}
 LIST = 'cd "$MUSTER_INPUT_DATA" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum'
@@ -29,13 +28,8 @@ chmod -R u+w . 2> /dev/null
 
 
 @pytest.fixture(scope="module")
-def portal() -> Iterator[Portal]:
-    folder = Folder()
-    made = Portal(folder, is_furnished=True)
-    made.start()
-    yield made
-    made.stop()
-    folder.close()
+def portal(embedded_portal: Portal) -> Portal:
+    return embedded_portal
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +55,10 @@ def muster(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Callable
     for path, content in FILES.items():
         (folder / "data" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "data" / path).write_bytes(content)
-    call("dataset", "upload", "data", "cifar", "-m", "First")
-    call("dataset", "tag", "cifar", "v1.2")
+    call("dataset", "upload", "data", "signs", "-m", "First")
+    call("dataset", "tag", "signs", "v1.2")
     (folder / "data" / "empty").write_bytes(b"later")
-    call("dataset", "upload", "data", "cifar", "-m", "Second")
+    call("dataset", "upload", "data", "signs", "-m", "Second")
     return call
 
 
@@ -74,7 +68,7 @@ def listing() -> str:
 
 
 def test_job_on_this_machine_reads_tagged_version(portal, muster):
-    log = muster("run", "--pool", "local", "--input", "data=cifar@v1.2", "--", ATTACK)
+    log = muster("run", "--pool", "local", "--input", "data=signs@v1.2", "--", ATTACK)
     assert log.startswith(listing()) and log.splitlines()[3] == "1"
     [store] = (portal.home / "blobs" / "files").iterdir()
     name = hashlib.sha256(b"1\n").hexdigest()
@@ -83,10 +77,10 @@ def test_job_on_this_machine_reads_tagged_version(portal, muster):
         [job] = api.get("/api/v1/orgs/home/jobs", params={"q": ""}).json()["items"][:1]
         found = api.get(f"/api/v1/orgs/home/jobs/{job['number']}").json()["inputs"]
     assert [(one["name"], one["repository"], one["version"]) for one in found] == [
-        ("data", "cifar", 1)
+        ("data", "signs", 1)
     ]
-    refused = muster("run", "--input", "data=cifar@v1.3", "--", "true", is_checked=False)
-    assert "cifar has no version v1.3. Its tags are v1.2." in refused
+    refused = muster("run", "--input", "data=signs@v1.3", "--", "true", is_checked=False)
+    assert "signs has no version v1.3. Its tags are v1.2." in refused
 
 
 def connect(portal: Portal, name: str, backend: str, options: dict[str, Any]) -> None:
@@ -109,7 +103,7 @@ def test_slurm_node_fetches_once_and_shares_its_cache(portal, muster, slurm):
     options = slurm_options(slurm, "fetching")
     connect(portal, "fetching", "slurm", options)
     for _ in range(2):
-        log = muster("run", "--pool", "fetching", "--input", "data=cifar@v1.2", "--", LIST)
+        log = muster("run", "--pool", "fetching", "--input", "data=signs@v1.2", "--", LIST)
         assert log == listing()
     [mine] = Path(options["spool"]).glob(".inputs-*")
     [tree] = [path for path in mine.iterdir() if path.is_dir()]
@@ -124,7 +118,7 @@ def test_slurm_reads_shared_data_folder_in_place(portal, muster, slurm):
     for above in (portal.home, *portal.home.parents):
         if not above.stat().st_mode & 1:
             above.chmod(above.stat().st_mode | 1)  # the operator lets the jobs' user pass
-    log = muster("run", "--pool", "shared", "--input", "data=cifar", "--", f"{ATTACK}pwd")
+    log = muster("run", "--pool", "shared", "--input", "data=signs", "--", f"{ATTACK}pwd")
     assert log.splitlines()[-1].startswith(f"{portal.home}/trees/")
     assert "1" in log.splitlines() and "bad" not in log.splitlines()
     assert not list(Path(options["spool"]).glob(".inputs*"))
@@ -170,7 +164,7 @@ def test_slurm_array_on_several_nodes_fetches_once(portal, muster, slurm):
     spec = {
         "run": f"{LIST} | wc -l",
         "num_nodes": 2,
-        "inputs": {"data": "cifar@v1.2"},
+        "inputs": {"data": "signs@v1.2"},
         "policy": {"pool": "nodes"},
     }
     file = portal.folder.path / "job.json"
@@ -183,17 +177,17 @@ def test_slurm_array_on_several_nodes_fetches_once(portal, muster, slurm):
 @pytest.mark.integration
 def test_kubernetes_pod_fetches_before_it_starts(portal, muster):
     connect(portal, "pods", "kubernetes", {**options_of(), "shared": []})
-    log = muster("run", "--pool", "pods", "--input", "data=cifar@v1.2", "--", LIST)
+    log = muster("run", "--pool", "pods", "--input", "data=signs@v1.2", "--", LIST)
     assert log == listing()
     refused = muster(
-        *("run", "--pool", "pods", "--input", "data=cifar@v9", "--", "true"), is_checked=False
+        *("run", "--pool", "pods", "--input", "data=signs@v9", "--", "true"), is_checked=False
     )
-    assert "cifar has no version v9" in refused
+    assert "signs has no version v9" in refused
     with lost_bytes(portal):
         said = muster(
-            *("run", "--pool", "pods", "--input", "data=cifar", "--", "true"), is_checked=False
+            *("run", "--pool", "pods", "--input", "data=signs", "--", "true"), is_checked=False
         )
-    assert "Fetching cifar@2 failed: " in said and "missing from the disk" in said
+    assert "Fetching signs@2 failed: " in said and "missing from the disk" in said
 
 
 @contextmanager
@@ -214,6 +208,6 @@ def test_failed_fetch_on_slurm_is_explained(portal, muster, slurm):
     connect(portal, "losing", "slurm", slurm_options(slurm, "losing"))
     with lost_bytes(portal):
         said = muster(
-            *("run", "--pool", "losing", "--input", "data=cifar", "--", "true"), is_checked=False
+            *("run", "--pool", "losing", "--input", "data=signs", "--", "true"), is_checked=False
         )
-    assert "Fetching cifar@2 failed: " in said and "missing from the disk" in said
+    assert "Fetching signs@2 failed: " in said and "missing from the disk" in said

@@ -22,7 +22,7 @@ from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import no_scope, org_scope
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
 
 
 @pytest.fixture

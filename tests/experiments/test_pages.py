@@ -16,10 +16,11 @@ from jobs import comparison
 from jobs.models import Job, JobInput
 from portal.series import Point
 from portal.web.undo import undo_of
+from tests.each import each
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home"), pytest.mark.both_databases]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
 TABLE = "/atlas/experiments/1"
 
 
@@ -57,7 +58,7 @@ def names(answer: Any) -> list[str]:
     return re.findall(r'<a class="title" href="/atlas/runs/\w+">([^<]*)<', answer.content.decode())
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "shown"),
     [
         ("", "43210"),

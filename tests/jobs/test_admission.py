@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, plan
 from schedulers.capacity import GpuId, NodeCapacity, ResourceRequest, gpu_amounts
 from schedulers.states import Wait
+from tests.rig.seeds import examples
 from workspaces.quotas.limits import Meter, QuotaUsage, meters
 
 ORG, TEAM, USER = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -83,7 +84,7 @@ def snapshots(draw):
     return ClusterSnapshot(limits, draw(nodes()), places=draw(st.integers(0, 4)) > 0)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(snapshots(), requests())
 def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(snapshot, request):
     change = snapshot.smallest_change(request) if snapshot.judge(request).wait else None
@@ -95,7 +96,7 @@ def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(snap
         assert not admits(snapshot, request, change.kind, one_more)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(snapshots(), requests())
 def test_no_change_is_proposed_only_if_no_single_reduction_helps(snapshot, request):
     if snapshot.judge(request).wait is None or snapshot.smallest_change(request) is not None:
@@ -105,7 +106,7 @@ def test_no_change_is_proposed_only_if_no_single_reduction_helps(snapshot, reque
             assert not admits(snapshot, request, resource, amount)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(snapshots(), requests())
 def test_reason_is_the_first_failing_check(snapshot, request):
     decision = snapshot.judge(request)
@@ -139,7 +140,7 @@ def _brute(snapshot: ClusterSnapshot, request: AdmissionRequest) -> Wait | None:
     return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(snapshots(), st.lists(requests(), max_size=12))
 def test_plan_never_exceeds_capacity_or_allocates_a_gpu_twice(snapshot, wanted):
     before = copy.deepcopy(snapshot)

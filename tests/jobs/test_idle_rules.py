@@ -9,8 +9,10 @@ import pytest
 from clusters.models import Node, Pool
 from jobs.models import Attempt, IdleCase, Job
 from jobs.tasks import apply_idle_rules
+from jobs.utilization import idle_rules
 from portal import series
 from portal.core import clock
+from portal.core.errors import Conflict
 from portal.core.models import Event
 from schedulers.states import State
 from tests.deliver import consume
@@ -221,3 +223,35 @@ def test_operators_edit_the_rule_on_its_page_and_others_read_it(story, pool):
     dot.post(path, {"do": "delete"})
     assert story.api(story.ben).get(RULE).status_code == 404
     assert Event.objects.filter(kind__startswith="pool.idle_rule").count() == 2
+
+
+def test_job_whose_agent_fell_silent_is_left_alone_whatever_the_window(story, run):
+    job, now = run(), clock.now()
+    with platform_scope("test"):
+        Attempt.objects.filter(job=job).update(started_at=now - 1500 * MINUTES)
+    with clock.frozen(now - 15 * MINUTES):
+        use({0: 0.01, 1: 0.01}, minutes=1440)
+    rule(story, window=1440)
+    with clock.frozen(now - 15 * MINUTES):
+        assert len(found(story)) == 1
+    assert found(story) == [], "it may have begun to work since"
+
+
+def test_job_that_cannot_be_stopped_holds_up_no_other(story, run, monkeypatch):
+    jobs, now = [run(), run((2, 3))], clock.now()
+    use(dict.fromkeys(range(4), 0.01))
+    rule(story)
+    stop = idle_rules.cancel_job
+
+    def refused(*, job, **more):
+        if job.id == jobs[0].id:
+            raise Conflict("it is ending")
+        stop(job=job, **more)
+
+    monkeypatch.setattr(idle_rules, "cancel_job", refused)
+    with clock.frozen(now):
+        apply_idle_rules()
+    with clock.frozen(now + 31 * MINUTES):
+        use(dict.fromkeys(range(4), 0.01), minutes=31)
+        apply_idle_rules()
+    assert "job.cancel_asked" in kinds(jobs[1]) and "job.idle_stopped" not in kinds(jobs[0])

@@ -16,7 +16,7 @@ from jobs import services
 from jobs.models import Attempt, Job
 from monitoring.what_if import what_if
 from portal.core import clock
-from portal.core.errors import InvalidInput
+from portal.core.errors import Conflict, InvalidInput
 from schedulers.contract import Identity
 from schedulers.slurm.transport import LocalTransport
 from schedulers.spec import parse_mapping
@@ -52,11 +52,9 @@ def submit(story: Story, team, gpus: int = 4, run: str = "sleep 300", **spec) ->
         )
 
 
-def approved(story: Story, gpus: int):
-    """Return a request as the operator approved it, and what was said before."""
-    dot = story.actor(story.dot, story.atlas)
+def requested(story: Story, gpus: int):
     with org_scope(story.atlas.id):
-        row = service.request_pool(
+        return service.request_pool(
             actor=story.actor(story.ben),
             org=story.atlas,
             team=story.vision,
@@ -64,8 +62,26 @@ def approved(story: Story, gpus: int):
             gpus=gpus,
             ends_at=clock.now() + timedelta(days=3),
         )
-        [effect] = what_if(dot, row)
-        return service.approve(actor=dot, request_id=row.id, pool="h100"), effect.reservation
+
+
+def said_of(story: Story, row):
+    """Return what the operator is told before the decision."""
+    with org_scope(story.atlas.id):
+        [effect] = what_if(story.actor(story.dot, story.atlas), row)
+    return effect.reservation
+
+
+def approve(story: Story, row):
+    with org_scope(story.atlas.id):
+        actor = story.actor(story.dot, story.atlas)
+        return service.approve(actor=actor, request_id=row.id, pool="h100")
+
+
+def approved(story: Story, gpus: int):
+    """Return a request as the operator approved it, and what was said before."""
+    row = requested(story, gpus)
+    said = said_of(story, row)
+    return approve(story, row), said
 
 
 def shown(slurm: Slurm) -> list[str]:
@@ -137,6 +153,28 @@ def test_partition_is_opened_to_the_account_and_closed_at_the_end(site, story, s
         assert "AllowAccounts=root " in slurm.run("scontrol", "show", "partition", "debug", "-o")
     finally:
         slurm.run("scontrol", "update", "PartitionName=debug", "AllowAccounts=ALL")
+
+
+def test_old_slurmrestd_says_which_way_is_used_before_the_approval(story, slurm, home):
+    with site_on(story, slurm, by_rest=True) as site:
+        Pool.objects.create(name="h100", cluster=site.cluster, partition="batch")
+        row = requested(story, gpus=4)
+        assert "(v0.0.38) cannot make reservations" in said_of(story, row).problem
+        with pytest.raises(Conflict, match="login host"):
+            approve(story, row)
+        config = {**site.cluster.config, "conf": str(slurm.conf)}
+        Cluster.objects.filter(id=site.cluster.id).update(config=config)
+        assert "By Slurm's commands, because" in said_of(story, row).text
+        approve(story, row)
+        run_pool_requests()
+        [line] = shown(slurm)
+        assert "Users=games" in line
+        own = submit(story, story.vision, 4, run="true")
+        site.until(lambda: is_in(own, State.SUCCEEDED), 60)
+        with org_scope(story.atlas.id):
+            service.give_back(actor=story.actor(story.ben), request_id=row.id)
+        run_pool_requests()
+        assert shown(slurm) == []
 
 
 def test_missing_right_is_told_with_advice(site, story, slurm, monkeypatch):

@@ -92,3 +92,23 @@ def test_cpu_is_called_allocated_or_usage_never_used(page: Page, site: Site) -> 
     expect(page.get_by_role("columnheader", name="CPU allocated")).to_be_visible()
     expect(page.get_by_role("columnheader", name="CPU usage")).to_be_visible()
     assert "CPU used" not in page.locator("body").inner_text()
+
+
+def test_notifications_are_read_and_filtered_in_the_drawer(page: Page, site: Site) -> None:
+    number = site.submit("exit 3", name="fails-loudly")
+    site.ended(number)
+    page.goto(f"{site.url}/home/nodes")
+    expect(page.locator(".bell-count")).to_be_visible(timeout=60_000)
+    page.keyboard.press("i")
+    drawer = page.locator("dialog.drawer")
+    expect(drawer.locator(".is-unread", has_text="fails-loudly")).to_have_count(1)
+    drawer.get_by_role("button", name="Mark as read").first.click()
+    expect(page.locator(".bell-count")).to_be_hidden()
+    drawer.locator(".tabs a", has_text="Unread").click()
+    expect(drawer).to_contain_text("Nothing here")
+    drawer.get_by_label("Kind").select_option("job_failed")
+    expect(drawer.locator("[aria-current]")).to_contain_text("Unread")
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    expect(page.locator("[data-bell]")).to_be_focused()
+    assert page.url == f"{site.url}/home/nodes"

@@ -31,7 +31,7 @@ def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
     page.click("text=Provider setup")
     page.wait_for_selector("text=Assertion consumer")
     looked(page, "other-side")
-    page.click("text=Make a token")
+    page.click("text=Create token")
     page.wait_for_selector("text=shown only this once")
     looked(page, "other-side-token")
     page.click("button[name=do][value=end]")

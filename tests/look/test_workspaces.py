@@ -69,9 +69,9 @@ def change_files(page) -> None:
     page.click("main header [data-opens-dialog=move]")
     page.fill("#move [name=target]", "src/run.py")
     page.click("#move [value=move]")
-    page.wait_for_selector("text=It is now at src/run.py.")
+    page.wait_for_selector("text=Moved to src/run.py.")
     page.click(".messages .undo button")
-    page.wait_for_selector("text=It is now at src/train.py.")
+    page.wait_for_selector("text=Moved to src/train.py.")
 
 
 def preview_and_download(page) -> None:

@@ -11,6 +11,7 @@ from muster_agent.columns import combined
 from portal import series
 from portal.core import clock
 from portal.core.errors import InvalidInput
+from portal.core.models import Event
 from portal.series import batches
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, only_attempt, submit
@@ -143,3 +144,13 @@ def test_utilization_of_nodes_is_recorded_from_batches(owner):
     with platform_scope("test"):
         record_utilization()
         assert NodeUtilization.objects.get().gpus == {"0": 0.5}
+
+
+def test_nul_in_a_batch_is_no_error_of_the_portal(owner, story):
+    dot, now = story.api(story.dot, story.atlas), clock.now_ms()
+    events = [{"kind": "noted", "text": "a\0b", "c\0": 1}]
+    for node, status in (("n0", 200), ("n\0", 404)):
+        given = body(now, jobs=[{"key": "\0"}], events=events) | {"node": node}
+        answer = dot.post("/api/v1/agent/samples", given, content_type="application/json")
+        assert answer.status_code == status, answer.content
+    assert Event.objects.get(kind="node.noted").data["text"] == "ab"

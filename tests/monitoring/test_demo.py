@@ -52,15 +52,6 @@ def test_demo_has_jobs_with_logs_curves_and_gpu_measurements(demo, monkeypatch):
         assert {found.name for found in series.query(f"node:{node.id.hex}")} >= {"gpu.utilization"}
 
 
-def test_demo_owner_sees_it_and_others_do_not(demo, story):
-    owner, other = Client(), story.client(story.ben)
-    owner.force_login(User.objects.get(email=demo.email))
-    for path in ("/aurora/", "/aurora/jobs", "/aurora/jobs/1", "/aurora/nodes"):
-        assert owner.get(path).status_code == 200, path
-        assert other.get(path).status_code == 404, path
-    assert "simulated" not in {kind["name"] for kind in backend_kinds()}
-
-
 @pytest.mark.integration
 def test_demo_registers_models_of_runs_with_links_both_ways(settings, tmp_path, monkeypatch):
     sweeps = [replace(sweep, runs=12) for sweep in experiments.SWEEPS]
@@ -88,12 +79,15 @@ def test_demo_registers_models_of_runs_with_links_both_ways(settings, tmp_path, 
     assert f'href="{page}"' in owner.get(run).content.decode()
 
 
-def test_demo_cannot_be_created_twice(demo):
+def test_demo_is_for_its_owner_goes_on_and_exists_once(demo, story):
+    owner, other = Client(), story.client(story.ben)
+    owner.force_login(User.objects.get(email=demo.email))
+    for path in ("/aurora/", "/aurora/jobs", "/aurora/jobs/1", "/aurora/nodes"):
+        assert owner.get(path).status_code == 200, path
+        assert other.get(path).status_code == 404, path
+    assert "simulated" not in {kind["name"] for kind in backend_kinds()}
     with no_scope(), pytest.raises(Conflict, match="aurora"):
         history.create(1, log=lambda _: None)
-
-
-def test_demo_running_jobs_end_and_send_measurements(demo):
     with platform_scope("test"):
         cluster = Node.objects.first().cluster
         key = f"muster-{'0' * 31}1"

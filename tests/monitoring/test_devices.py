@@ -214,6 +214,14 @@ def test_fleet_sums_up_gpus_by_model_rack_pool_and_cluster(story):
     assert ben.get("/api/v1/orgs/atlas/gpus?pool=main").status_code == 400  # not granted
 
 
+def test_metrics_of_one_gpu_leave_out_the_others(atlas):
+    report(gpu(0), gpu(1), samples=[on(0, "gpu.power", 1.0), on(1, "gpu.power", 2.0)])
+    api = atlas.api(atlas.ben)
+    found = api.get("/api/v1/orgs/atlas/nodes/n0/metrics?gpu=1").json()["items"]
+    assert [(one["labels"], one["values"]) for one in found] == [({"gpu": "1"}, [2.0])]
+    assert not api.get("/api/v1/orgs/atlas/nodes/n0/metrics?gpu=9").json()["items"]
+
+
 def test_gpu_page_says_why_clocks_are_throttled_and_what_is_measured(atlas):
     reason = {"name": "gpu.throttle", "value": 1.0, "labels": {"gpu": "0", "reason": "hw_thermal"}}
     values = {"gpu.clock.sm": 1.2e9, "gpu.pcie.sent": 2.0**30, "gpu.rows.failed": 1.0}

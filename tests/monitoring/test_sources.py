@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from datetime import timedelta
@@ -297,3 +298,70 @@ def test_metrics_count_what_waits_and_who_is_measured(atlas):
         text = atlas.api(atlas.dot, atlas.atlas).get("/metrics").content.decode()
     assert 'muster_nodes{cluster="local",state="ready"} 2.0' in text
     assert 'muster_nodes_measured{cluster="local"} 0.0' in text
+
+
+def prometheus(result):
+    return json.dumps({"status": "success", "data": {"result": result}})
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        [1],
+        [{"metric": 7}],
+        [{"metric": {}, "values": [1]}],
+        [{"metric": {}, "values": [["x", "1"]]}],
+        [{"metric": {}, "values": [["1e400", {}]]}],
+    ],
+)
+def test_strange_answer_of_a_prometheus_is_a_problem_and_stops_no_source(atlas, exporters, result):
+    exporters.texts |= {"/api/v1/query": prometheus(result), "/metrics": text_of("n0", 1)}
+    add(atlas, exporters.url, "prometheus")
+    add(atlas, exporters.url + "/metrics", name="two")
+    assert read_now() == 2
+    problems = dict(TelemetrySource.objects.values_list("name", "problem"))
+    assert latest()["gpu.power{gpu=0}"] == 512.5 and problems["two"] == ""
+    assert problems["one"] or result[0] == {"metric": {}, "values": [["1e400", {}]]}
+
+
+def test_times_that_were_not_asked_for_are_left_out(atlas, exporters, monkeypatch):
+    monkeypatch.setattr(reading, "LAG_MS", 0)
+    now = clock.now_ms() / 1000
+    values = [[at, "7"] for at in (-5, 1, now - 5, now + 9e5, 1e18)]
+    exporters.texts["/api/v1/query"] = prometheus(
+        [{"metric": labels_of("n0", 0), "values": values}]
+    )
+    add(atlas, exporters.url, "prometheus")
+    read_now()
+    (curve,) = series.query(owner(), names=["gpu.power"])
+    assert curve.times == [round((now - 5) * 1000)]
+
+
+def test_hostile_exporter_harms_only_its_own_node(atlas, exporters):
+    many = {"gpu": "0", "UUID": "GPU-x", "Hostname": "n0"}
+    exporters.texts["/n0/metrics"] = "".join(
+        line("DCGM_FI_DEV_FB_USED", many | {"GPU_I_ID": str(n), "UUID": f"U{n}"}, 1) + "\n"
+        for n in range(20_000)
+    ) + line("DCGM_FI_DEV_POWER_USAGE", many | {"gpu": "9" * 600}, 1)
+    exporters.texts["/n1/metrics"] = text_of("n1", 1)
+    add(atlas, exporters.url + "/{node}/metrics")
+    started = time.monotonic()
+    read_now()
+    assert time.monotonic() - started < 20
+    assert latest("n1")["gpu.power{gpu=0}"] == 512.5
+    assert Device.objects.filter(node__name="n0").count() <= 64
+    broken = 'DCGM_FI_DEV_GPU_TEMP{gpu="0",\t=x="n"} 35\n'
+    exporters.texts["/n0/metrics"] = broken
+    read_now()
+    assert "text format" in TelemetrySource.objects.get().problem
+
+
+def test_answer_that_is_too_large_is_a_problem(atlas, exporters, monkeypatch):
+    monkeypatch.setattr(reading, "EXPORTED", 1000)
+    exporters.texts["/metrics"] = text_of("n0", 8)
+    add(atlas, exporters.url + "/metrics")
+    read_now()
+    assert "too large" in TelemetrySource.objects.get().problem or "larger" in (
+        TelemetrySource.objects.get().problem
+    )
+    assert latest() == {}

@@ -37,7 +37,7 @@ def attempt(story):
     job = submit(story, person=story.ben, resources={"accelerators": "H100:2"})
     with platform_scope("test"):
         now = clock.now()
-        type(cluster).objects.update(created_at=now - timedelta(days=1))
+        type(cluster).objects.update(created_at=now - timedelta(hours=3))
         started = {"state": State.RUNNING, "started_at": now - timedelta(hours=2)}
         Attempt.objects.filter(job=job).update(**started, has_reservation=True, node="n0")
         Job.objects.filter(id=job.id).update(**started)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from portal.formats import archives, inspect, mlmodel, pickles, reading
 from portal.formats.reading import Damaged
 from tests.registry.conftest import MLMODEL, UNSAFE, safetensors
+from tests.rig.seeds import examples
 
 
 def facts(name: str, data: bytes):
@@ -241,7 +242,7 @@ def hostile(draw: st.DrawFn) -> bytes:
 
 
 @given(st.sampled_from(NAMES), st.one_of(hostile(), st.binary(max_size=200)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_hostile_file_gives_facts_or_an_error(name, data):
     found = facts(name, data)
     assert isinstance(found.error, str)

@@ -26,8 +26,9 @@ from tests.rig.slurm_by_hand import serve_slurm
 ROOT = Path(__file__).resolve().parents[2]
 # Hypothesis is deterministic here; a manual run explores further.
 PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15", "--hypothesis-profile=ci"]
-# Four workers on two cores: tests that wait for a scheduler or a page leave a core to others.
-PARALLEL = ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
+# Three workers on two cores: tests that wait for a scheduler or a page leave a core to others. Each
+# worker takes 25 s of CPU to collect the tests and to load what all of them need.
+PARALLEL = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
 
@@ -50,12 +51,17 @@ def main(argv: list[str]) -> int:
 def suite(arguments: list[str], *, is_all: bool) -> int:
     """Run the unit tests of the scripts, then each part of the tests; print a summary."""
     began = time.monotonic()
+    warming = _compile_tests()
     code, summary = _browser_scripts()
+    for process in warming:
+        process.wait()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
-    for name, mode, options in parts(arguments, is_all=is_all):
-        code, summary = _pytest(mode, [*options, *arguments])
-        failed |= code not in {0, NO_TESTS_RAN}
-        lines.append(f"{name}: {summary}")
+    with tempfile.TemporaryDirectory(prefix="muster-tables-") as tables:
+        variables = {"MUSTER_TEST_TABLES": tables} | ({"MUSTER_TEST_ALL": "1"} if is_all else {})
+        for name, mode, options in parts(arguments, is_all=is_all):
+            code, summary = _pytest(mode, [*options, *arguments], variables)
+            failed |= code not in {0, NO_TESTS_RAN}
+            lines.append(f"{name}: {summary}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
     print("\n" + "\n".join([*lines, f"total time: {minutes} min {seconds} s"]))
     return int(failed)
@@ -95,6 +101,29 @@ def _files(marks: list[set[str]]) -> list[str]:
     return [str(path) for path in files if all(some & marks_of(path) for some in marks)]
 
 
+def _compile_tests() -> list[subprocess.Popen[bytes]]:
+    """Start to write the bytecode of the tests, which each worker of a new checkout would do."""
+    files = sorted(map(str, (ROOT / "tests").rglob("test_*.py")))
+    if len([*(ROOT / "tests").rglob("__pycache__/test_*-pytest-*.pyc")]) > len(files) / 2:
+        return []
+    options = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
+    return [
+        subprocess.Popen(
+            [sys.executable, "-m", "pytest", *options, *half],
+            cwd=ROOT,
+            env=_environment() | {"MUSTER_TEST_MODE": "embedded"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for half in (files[::2], files[1::2])
+    ]
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment with bytecode caching, whatever the shell says."""
+    return {n: value for n, value in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
+
+
 def _browser_scripts() -> tuple[int, str]:
     """Run the unit tests of static/js with node."""
     node = program("node", str(ROOT / ".venv-js" / "bin"))
@@ -111,17 +140,14 @@ def _browser_scripts() -> tuple[int, str]:
     return done.returncode, f"{counts.get('pass', 0)} passed, {counts.get('fail', 0)} failed"
 
 
-def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
-    """Run a part of the tests, with bytecode caching whatever the environment says."""
-    environment = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
+def _pytest(mode: str, options: list[str], variables: dict[str, str]) -> tuple[int, str]:
+    """Run a part of the tests; return the exit code and a summary."""
     print(f"== {mode}: pytest {' '.join(options)}", flush=True)
     tail = ""
     with subprocess.Popen(
         [*PYTEST, *options],
         cwd=ROOT,
-        env=environment | {"MUSTER_TEST_MODE": mode},
+        env=_environment() | variables | {"MUSTER_TEST_MODE": mode},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -76,6 +76,10 @@ class Exporters:
                 self.end_headers()
                 self.wfile.write((text or "").encode())
 
+            def do_POST(self) -> None:  # a query to what may be a Prometheus
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.do_GET()
+
             def log_message(self, *args: Any) -> None:
                 """Print nothing."""
 

@@ -36,8 +36,9 @@ def prepare() -> None:
             del os.environ[name]
         if MODE == "server":
             _start_servers()
-        os.environ["MUSTER_TEST_TABLES"] = tables = tempfile.mkdtemp(prefix="muster-tables-")
-        atexit.register(_remove, tables, os.getpid())
+        if "MUSTER_TEST_TABLES" not in os.environ:  # the suite has one for all of its parts
+            os.environ["MUSTER_TEST_TABLES"] = tables = tempfile.mkdtemp(prefix="muster-tables-")
+            atexit.register(_remove, tables, os.getpid())
         os.environ[_OURS] = str(os.getpid())
     if worker and os.environ.get("MUSTER_REDIS_URL"):
         base = os.environ["MUSTER_REDIS_URL"].rsplit("/", 1)[0]

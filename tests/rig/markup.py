@@ -12,11 +12,18 @@ _BLOCKS = (
     "legend|li|link|main|meta|nav|ol|optgroup|option|p|pre|script|section|select|summary|svg|table|tbody|td|textarea|"
     "tfoot|th|thead|title|tr|ul"
 )
+_LOOSE = re.compile(r"\s\s|\s>|[^\S ]")  # few tags have it, so most are left as they are
+
+
+def _tight(tag: re.Match[str]) -> str:
+    text = tag[0]
+    if not _LOOSE.search(text):
+        return text
+    return re.sub(r"\s+(?=>)", "", re.sub(r"\s+", " ", text))
+
+
 _RULES = (
-    (
-        re.compile(r"<\w(?:\"[^\"]*\"|[^>\"])*>"),
-        lambda tag: re.sub(r"\s+(?=>)", "", re.sub(r"\s+", " ", tag[0])),
-    ),
+    (re.compile(r"<\w(?:\"[^\"]*\"|[^>\"])*>"), _tight),
     (re.compile(rf"\s*\n\s*(?=</?(?:{_BLOCKS})\b)"), ""),
     (re.compile(rf"(</?(?:{_BLOCKS})\b(?:\"[^\"]*\"|[^>\"])*>)\s*\n\s*"), r"\1"),
     (re.compile(r"(<\w(?:\"[^\"]*\"|[^>\"])*>)\s*\n\s*(?!<)"), r"\1"),

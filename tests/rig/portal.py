@@ -6,8 +6,11 @@ It has its own home and port and, in server mode, its own PostgreSQL and Redis d
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import httpx
 
 from tests.rig.environment import ROOT
 from tests.rig.processes import Folder, RigFailure, free_port, wait_until
+from tests.rig.redis import Redis
 from tests.rig.tables import furnish
 
 EMAIL, PASSWORD = "ada@atlas.example", "a long password for tests"
@@ -34,6 +38,7 @@ class Portal:
     # Start with migrated tables, unless the test is about the first start.
     is_furnished: bool = False
     process: subprocess.Popen[bytes] | None = None
+    redis: Redis | None = None  # of `redis_url`, for tests that take it away
 
     @property
     def url(self) -> str:
@@ -110,9 +115,26 @@ class Portal:
             raise RigFailure(f"manage.py {argv[0]} failed: {done.stderr[-3000:]}")
         return done.stdout.strip()
 
-    def token(self, org: str = "home") -> str:
+    @contextmanager
+    def browser(self) -> Iterator[httpx.Client]:
+        """Return an HTTP client that is signed in as the administrator."""
+        with httpx.Client(base_url=self.url, timeout=60) as client:
+            page = client.get("/accounts/login/").text
+            found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+            assert found, page
+            form = {"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": found[1]}
+            answer = client.post("/accounts/login/", data=form)
+            assert answer.is_redirect, answer.text
+            csrf = next(c.value for c in client.cookies.jar if "csrf" in c.name)
+            client.headers.update({"X-CSRFToken": csrf, "Origin": self.url})
+            yield client
+
+    def token(self) -> str:
         """Return a new access token of the administrator, with all scopes."""
-        return self.manage("create_token", EMAIL, "--org", org, "--scopes", "all")
+        with self.browser() as browser:
+            body = {"name": "of the tests", "scopes": ["all"]}
+            answer = browser.post("/api/v1/orgs/home/tokens", json=body).raise_for_status()
+            return str(answer.json()["token"])
 
     def part(self, name: str) -> int:
         """Return the pid of a component of a server stack."""

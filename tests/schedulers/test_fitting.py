@@ -20,6 +20,7 @@ from schedulers.capacity import (
 )
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.states import Wait
+from tests.rig.seeds import examples
 
 GIB = 1 << 30
 SIZES = {"gpu": 8, "cpu": 16, "memory": 8}
@@ -109,13 +110,13 @@ def truth(field: Candidates, need: ResourceRequest) -> Wait | None:
     return Wait.SCATTERED if all(heap[kind] >= body[kind] for kind in KINDS) else Wait.CAPACITY
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(fields, needs)
 def test_judge_matches_simulator(field, need):
     assert field.judge(need).wait == truth(field, need)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(fields, needs)
 def test_smallest_change_is_largest_admitted_amount(field, need):
     change = field.smallest_change(need)

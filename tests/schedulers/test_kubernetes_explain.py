@@ -12,6 +12,7 @@ from schedulers.capacity import Candidates
 from schedulers.kubernetes import kueue, names, pending_reasons
 from schedulers.kubernetes.explanations import explained, snapshot_of
 from schedulers.states import Wait
+from tests.rig.seeds import examples
 
 GPU, GIB = "nvidia.com/gpu", 1 << 30
 SHORT = (
@@ -232,7 +233,7 @@ def test_request_above_quota_is_impossible():
     assert (seen.wait, seen.facts["change"]["to"]) == (Wait.IMPOSSIBLE, 3)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), max_size=8),
     st.integers(1, 5),

@@ -17,6 +17,7 @@ from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.kubernetes.entrypoint import START
 from schedulers.kubernetes.pod import KubernetesSettings
 from tests.rig import kubernetes_schema
+from tests.rig.seeds import examples
 
 SITE = KubernetesSettings(image="local/bash:1")
 LAUNCH = Launch(
@@ -197,7 +198,7 @@ def test_user_text_is_stored_in_secret_only_and_unchanged(script, value, name, u
     team=st.text(max_size=60),
     other=st.tuples(st.text(max_size=60), st.text(max_size=60)),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_namespace_name_is_valid_and_unique_per_team(org, team, other):
     name = names.namespace_name("muster", org, team)
     assert (

@@ -56,6 +56,29 @@ def test_slurm_shards_and_mps_are_classes_beside_the_gpus():
     assert kinds(untyped)[2:] == [("shared", 8)] and untyped.used_shares == 3
 
 
+def test_shares_that_slurm_does_not_count_are_those_of_its_running_jobs():
+    """As Slurm 22.05 reports: two GPUs have shares in use, of five jobs on two nodes."""
+    line = "NodeName={} CPUTot=8 RealMemory=1 State=MIXED Gres=gpu:h100:2,shard:h100:8 GresUsed={}"
+    gpus = "gpu:h100:0(IDX:N/A)"
+    text = "\n".join(
+        [
+            line.format("n1", f"{gpus},shard:h100:2(IDX:0-1)"),
+            line.format("n2", f"{gpus},shard:h100:1(IDX:0)"),
+            line.format("n3", f"{gpus},shard:h100:0(IDX:N/A)"),
+        ]
+    )
+    jobs = [("gres:shard:3", "n1"), ("gres:shard:h100:2", "n[1-2]"), ("gres:gpu:1", "n3")]
+    jobs += [("gres/shard", "n1"), ("N/A", "n1")]
+    found = slurm_nodes.from_scontrol(text, lambda: jobs)
+    assert [node.used_shares for node in found] == [6, 2, 0]
+    tracked = text.replace("shard:h100:1(IDX:0)", "shard:h100:1(IDX:0) AllocTRES=gres/shard=2")
+    assert [n.used_shares for n in slurm_nodes.from_scontrol(tracked, lambda: 1 / 0)] == [2, 2, 0]
+    row = {"name": "n1", "gres": "gpu:h100:2,shard:h100:8", "state": "mixed"}
+    row |= {"gres_used": f"{gpus},shard:h100:2(IDX:0-1)"}
+    [node] = slurm_nodes.from_rest([row], lambda: jobs)
+    assert node.used_shares == 6
+
+
 def test_gpus_in_use_and_shares_in_use_take_from_each_other():
     node = capacity_of(
         slurm_node("gpu:h100:4,shard:h100:16", "gpu:h100:1(IDX:0),shard:h100:6(0/4,4/4,2/4)")
@@ -160,6 +183,7 @@ def test_job_runs_on_shards_of_a_real_slurm(wait_for):
         ).key
         stage.logged(key, b"\n", 20)
         assert stage.log(key).strip() in (b"0, 3 shards", b"1, 3 shards"), "all on one GPU"
+        assert stage.backend.inventory()[0].used_shares == 3
         for _ in cleaned_up(stage):
             pass
     finally:

@@ -23,6 +23,7 @@ from schedulers.slurm.limits import (
 from schedulers.slurm.queue import amounts_of, need_of, queue_lines, queue_rows
 from schedulers.slurm.rows import rest_row
 from schedulers.states import Wait
+from tests.rig.seeds import examples
 
 GIB = 1 << 30
 ASSOCS = """
@@ -430,7 +431,7 @@ def crowds(draw):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(crowds())
 def test_explanation_of_random_cluster_is_correct(crowd):
     used, running, gpus, count, account = crowd
@@ -508,7 +509,7 @@ def test_equal_jobs_are_explained_once(reason, monkeypatch):
         max_size=12,
     )
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_queue_position_matches_direct_count(jobs):
     queue = queue_lines(
         "\n".join(

@@ -25,6 +25,7 @@ from schedulers.slurm.rest_body import job_body
 from schedulers.slurm.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
 from schedulers.slurm.script import batch_script, exports
 from schedulers.states import Reason, State, Wait
+from tests.rig.seeds import examples
 
 SITE = SlurmSettings("/shared/spool", "ada", account="atlas")
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=60)
@@ -40,7 +41,7 @@ def read_by_bash(text: str) -> dict[bytes, bytes]:
     return dict(pair.split(b"=", 1) for pair in done.stdout.split(b"\0") if pair)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.dictionaries(st.from_regex(r"\AX_[A-Za-z0-9_]{0,10}\Z"), TEXT, max_size=5))
 def test_any_variable_value_reaches_bash_unchanged(env):
     seen = read_by_bash(exports(env))
@@ -61,7 +62,7 @@ def test_variables_affecting_wrapper_programs_are_dropped():
     assert exports({**dropped, "KEPT": "1"}) == "export KEPT=1\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TEXT, st.dictionaries(st.just("VALUE"), TEXT))
 def test_batch_script_has_user_input_as_base64_only(text, env):
     plain = batch_script(launch(script=""), "/shared/spool/t-1").splitlines()

@@ -263,23 +263,23 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
         if actor.token and not actor.token.allows(permission):
             denied = (
                 Message(
-                    "You may not do that in this team with this token: it needs {permission}.",
+                    "You can't do that in this team with this token: it needs {permission}.",
                     permission=permission,
                 )
                 if team_id
                 else Message(
-                    "You may not do that in this organization with this token: it needs "
+                    "You can't do that in this organization with this token: it needs "
                     "{permission}.",
                     permission=permission,
                 )
             )
         elif team_id:
             denied = Message(
-                "You may not do that in this team: it needs {permission}.", permission=permission
+                "You can't do that in this team: it needs {permission}.", permission=permission
             )
         else:
             denied = Message(
-                "You may not do that in this organization: it needs {permission}.",
+                "You can't do that in this organization: it needs {permission}.",
                 permission=permission,
             )
         raise NotPermitted(

@@ -50,8 +50,8 @@ def redirect_to_reauthenticate(request: Any, back: str) -> HttpResponse:
     messages.error(
         request,
         _(
-            "To change these, sign out and in again: it takes a sign-in of the last minutes, "
-            "since you have no password here to confirm with."
+            "To change these, sign out and sign in again. You have no Muster password, so a recent "
+            "sign-in is required."
         ),
     )
     return redirect(back)

@@ -112,7 +112,7 @@ def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:
             return action(
                 request,
                 here,
-                Message("Nothing is sent there any longer."),
+                Message("Forwarding stopped."),
                 lambda: services.remove_forward(**who, forward_id=_id(request)),
             )
     return action(

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.web.options import fields, store_form, submitted_values
-from workspaces.access.permissions import OrgRole, TeamRole
+from workspaces.access.permissions import ORG_TITLES, TEAM_TITLES
 from workspaces.access.permissions import Permission as P
 from workspaces.identity import provider_services as service
 from workspaces.identity.directory_sync import last_runs, link_people, start_sync
@@ -25,6 +25,18 @@ from workspaces.tenancy.scope import platform_scope
 from workspaces.web.base import action, page
 
 READ_WRITE, POST = ("GET", "HEAD", "POST"), ("POST",)
+_COUNTED = {  # `directory_sync.counts_of` in words
+    "new": Message("accounts created"),
+    "linked": Message("accounts linked"),
+    "given": Message("roles granted"),
+    "taken": Message("roles removed"),
+    "changed": Message("roles changed"),
+    "vanished": Message("left the directory"),
+    "switched off": Message("accounts deactivated"),
+    "switched on": Message("accounts activated"),
+    "left out": Message("conflicts"),
+    "spared": Message("exempt"),
+}
 
 
 @page(P.PROVIDERS_READ, READ_WRITE)
@@ -59,7 +71,7 @@ def directories(request: Any) -> HttpResponse:
             messages.success(
                 request,
                 Message(
-                    "{name} is connected. Say next what its groups give, then look at what would "
+                    "{name} is connected. Next, map its groups to roles, then preview what would "
                     "change.",
                     name=made.name,
                 ),
@@ -96,9 +108,12 @@ def directory(request: Any, slug: str) -> HttpResponse:
                 for rule in service.group_rules(row)
             ],
             "places": _places(row),
-            "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
+            "roles": list((ORG_TITLES | TEAM_TITLES | ORG_TITLES).items()),
             "runs": runs,
             "run": whole,
+            "counts": [(n, _COUNTED.get(name, name)) for name, n in whole.counts.items()]
+            if whole
+            else [],
             "under_way": under_way,
             "may_write": request.actor.may(P.PROVIDERS_WRITE),
             "leavers": leavers_of(row),
@@ -132,7 +147,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
         ),
     )
     if made:
-        messages.success(request, Message("{name} is changed.", name=made.name))
+        messages.success(request, Message("{name} was updated.", name=made.name))
         return redirect(here)
     named = {
         "title": request.POST.get("title", row.name),
@@ -179,7 +194,7 @@ def change_rules(request: Any, slug: str) -> HttpResponse:
     return action(
         request,
         f"/{request.org.slug}/directories/{row.short_name}",
-        Message("The rules are stored. They count at the next sign-in and run."),
+        Message("Rules saved. They apply at the next sign-in and sync."),
         lambda: service.set_rules(actor=request.actor, provider=row, rules=rules),
     )
 
@@ -193,14 +208,14 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
         return action(
             request,
             back,
-            _("It has begun: this page shows what it finds."),
+            _("Started. The results appear on this page."),
             lambda: _run(request, row, do),
         )
     if do == "link":
         return action(
             request,
             back,
-            _("It has begun: this page shows what it finds."),
+            _("Started. The results appear on this page."),
             lambda: link_people(
                 actor=request.actor, provider=row, subjects=request.POST.getlist("subject")
             ),
@@ -209,7 +224,9 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
         return action(
             request,
             back,
-            Message("{name} is switched {x}.", name=row.name, x="on" if do == "enable" else "off"),
+            Message("{name} is enabled.", name=row.name)
+            if do == "enable"
+            else Message("{name} is disabled.", name=row.name),
             lambda: service.update_provider(
                 actor=request.actor, provider=row, is_enabled=do == "enable"
             ),
@@ -219,7 +236,7 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
             request,
             f"/{request.org.slug}/directories",
             Message(
-                "{name} is removed. Its people keep their roles, as if given by hand.",
+                "{name} was removed. Its people keep their roles, as if assigned manually.",
                 name=row.name,
             ),
             lambda: service.remove_provider(
@@ -246,7 +263,7 @@ def _stopped(request: Any, row: Provider) -> DirectoryRun:
         )
     except (ValueError, DirectoryRun.DoesNotExist):
         raise NotFound(
-            _("That run is no longer there to be accepted. Look at what would change now.")
+            _("That sync can no longer be accepted. Do a dry run to see what would change now.")
         ) from None
 
 

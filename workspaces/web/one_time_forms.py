@@ -24,7 +24,7 @@ def is_resubmitted(request: Any) -> bool:
     messages.warning(
         request,
         _(
-            "This form was sent already, and nothing was done again. What it made is shown once: "
+            "This form was already sent, so nothing was done again. What it created is shown once: "
             "make another if it is lost."
         ),
     )

@@ -67,7 +67,7 @@ def person(request: Any, person: UUID) -> HttpResponse:
         return action(
             request,
             request.path,
-            _("They are signed out, and nothing of theirs opens any more. Jobs go on."),
+            _("Suspended and signed out. Their jobs continue."),
             lambda: platform_services.suspend_person(
                 actor=request.actor, user_id=person, why=given.get("why", "")
             ),
@@ -76,14 +76,14 @@ def person(request: Any, person: UUID) -> HttpResponse:
         return action(
             request,
             request.path,
-            _("They are signed out everywhere. They may sign in again."),
+            _("Signed out everywhere. They may sign in again."),
             lambda: platform_services.sign_out_everywhere(actor=request.actor, user_id=person),
         )
     if request.method == "POST" and given.get("do") == "take_off_factors":
         return action(
             request,
             request.path,
-            _("Their second factor is gone. They sign in by password, and set one up again."),
+            _("Second factor removed. They sign in with their password and can set one up again."),
             lambda: platform_services.remove_second_factors(
                 actor=request.actor, user_id=person, why=given.get("why", "")
             ),

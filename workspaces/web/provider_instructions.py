@@ -42,7 +42,7 @@ def other_side(request: Any, slug: str) -> HttpResponse:
         request,
         "workspaces/directories/other_side.html",
         {
-            "page_title": Message("The other side"),
+            "page_title": Message("Provider setup"),
             "crumbs": [
                 (Message("Sign-in"), f"/{request.org.slug}/directories"),
                 (row.name, here),

@@ -113,7 +113,7 @@ def enable_source(session: Session, name: SourceName) -> None:
 
 @telemetry.command("remove")
 def remove_source(session: Session, name: SourceName) -> None:
-    """Remove a source. What it measured stays."""
+    """Remove a source. Its measurements are kept."""
     session.client.telemetry.remove(name)
     session.show({"removed": name}, f"Removed {name}.", [name])
 

@@ -16,6 +16,7 @@ from monitoring.demo import (
     history,
     models,
     notifications,
+    pools,
     telemetry,
     usage,
 )
@@ -62,6 +63,7 @@ class Command(BaseCommand):
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
         self.stdout.write("Writing the ledger and the usage …")
         usage.create(demo.org)
+        pools.create(demo.org)
         notifications.write(Organization.objects.get(slug=demo.org.slug))
         self.stdout.write(
             f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"

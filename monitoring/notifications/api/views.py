@@ -157,7 +157,7 @@ class ChannelView(OrgView):
     def get(self, request: Request, channel: UUID) -> Response:
         """Return a channel with its log."""
         row = channels.find_channel(_owner(self.actor), channel)
-        log = [channels.delivery_row(one) for one in channels.deliveries_of(row)]
+        log = [channels.delivery_row(one) for one in channels.deliveries_of(self.actor, row)]
         return Response(channels.channel_row(row) | {"deliveries": log})
 
     @extend_schema(

@@ -65,9 +65,9 @@ def teams(content: Content) -> dict[str, Any]:
     """Return the body for a workflow of Microsoft Teams."""
     place = " · ".join(filter(None, (content.kind_title, content.organization, content.team)))
     texts = [
-        {"type": "TextBlock", "text": content.title, "weight": "Bolder", "wrap": True},
-        *([{"type": "TextBlock", "text": content.body, "wrap": True}] if content.body else []),
-        {"type": "TextBlock", "text": place, "isSubtle": True, "size": "Small", "wrap": True},
+        _plain(content.title, weight="Bolder"),
+        *([_plain(content.body)] if content.body else []),
+        _plain(place, isSubtle=True, size="Small"),
     ]
     actions = [
         {"type": "Action.OpenUrl", "title": _("Open"), "url": content.url},
@@ -97,6 +97,11 @@ FORMATS: Mapping[str, Callable[[Content], dict[str, Any]]] = {
 
 def _section(text: str) -> dict[str, Any]:
     return {"type": "section", "text": {"type": "mrkdwn", "text": text[:3000]}}
+
+
+def _plain(text: str, **style: Any) -> dict[str, Any]:
+    """Return a text of a card as it is: a TextBlock would read links and formats in it."""
+    return {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, **style}]}
 
 
 def _escaped(text: str) -> str:

@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from monitoring.notifications.channels.posting import checked_url
 from monitoring.notifications.kinds import BY_NAME
 from monitoring.notifications.models import Channel, Delivery
+from monitoring.notifications.recipients import visible
 from portal.core import clock, vault
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, changes, record
@@ -22,11 +23,13 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
 from workspaces.organizations.invitation_links import one_line
+from workspaces.tenancy.scope import platform_scope
 
 PURPOSE = "notification channels"
 MOST = 20  # channels of a person or a team
 DEFAULT_KINDS = ("job_failed", "idle_gpus", "pool_ending", "budget")
 LOG = 50
+_NO_CHANNEL = Message("There is no such channel that you may see.")
 
 
 @transaction.atomic
@@ -81,6 +84,11 @@ def change_channel(
 ) -> Channel:
     """Change a channel; what is omitted stays. Enabling it sends what waits. Raises InvalidInput."""
     _check_may_write(actor, channel.team)
+    rows = Channel.objects.select_for_update(of=("self",)).select_related("team", "org")
+    found = rows.filter(id=channel.id).first()  # the sender writes to it as well
+    if found is None:
+        raise NotFound(_NO_CHANNEL)
+    channel = found
     before = _facts(channel)
     if name is not None:
         channel.name = _name(name)
@@ -157,13 +165,17 @@ def find_channel(actor: Actor, pk: UUID) -> Channel:
     """Return a visible channel. Raises NotFound."""
     row = visible_channels(actor).filter(id=pk).first()
     if row is None:
-        raise NotFound(Message("There is no such channel that you may see."))
+        raise NotFound(_NO_CHANNEL)
     return row
 
 
-def deliveries_of(channel: Channel) -> list[Delivery]:
-    """Return the log of a channel, newest first."""
-    return list(Delivery.objects.filter(channel=channel).order_by("-id")[:LOG])
+@platform_scope("what a person may see is decided in each of their organizations")
+def deliveries_of(actor: Actor, channel: Channel) -> list[Delivery]:
+    """Return the log of a channel, newest first; of one's own, what one may still see."""
+    rows = Delivery.objects.filter(channel=channel)
+    if channel.user_id:
+        rows = rows.filter(visible(actor))
+    return list(rows.order_by("-id")[:LOG])
 
 
 def channel_row(row: Channel) -> dict[str, Any]:

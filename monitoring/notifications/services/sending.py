@@ -12,7 +12,7 @@ import random
 import smtplib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from datetime import timedelta
 from typing import Any
 
@@ -32,6 +32,7 @@ from monitoring.notifications.recipients import may_see
 from monitoring.notifications.services.channels import PURPOSE
 from monitoring.notifications.services.preferences import wants
 from portal.core import clock, vault
+from portal.core.audit.background import RENEW
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.web.translation import translated
@@ -108,9 +109,9 @@ def _send_to(user: User, rows: Sequence[Delivery], connection: Any) -> int:
     )
     if not wanted:
         return 0
-    made: EmailMultiAlternatives = mail.compose(user, preference, wanted)
-    made.connection = connection
     try:
+        made: EmailMultiAlternatives = mail.compose(user, preference, wanted)
+        made.connection = connection
         made.send()
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
@@ -119,7 +120,8 @@ def _send_to(user: User, rows: Sequence[Delivery], connection: Any) -> int:
         else:
             _put_off(wanted, error)
         return 0
-    except OSError as error:  # includes SMTP errors
+    # SMTP errors, and an address that no mail can have: those of others go on
+    except (OSError, ValueError) as error:
         _put_off(wanted, error)
         return 0
     _set(wanted, state=State.SENT, sent_at=clock.now(), trouble="")
@@ -154,12 +156,14 @@ def send_to_channels(may_go_on: Callable[[], bool] = lambda: True) -> int:
         rows = _next_messages()
         if not rows:
             break
-        prepared = [(row, _prepared(row)) for row in rows]
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            outcomes = list(pool.map(lambda pair: pair[1](), prepared))
-        for (row, _), outcome in zip(prepared, outcomes, strict=True):
-            delivered += outcome.is_delivered
-            _note(row, outcome)
+            waiting = {pool.submit(_prepared(row)): row for row in rows}
+            while waiting:
+                for future in wait(waiting, RENEW, FIRST_COMPLETED).done:
+                    outcome = future.result()
+                    delivered += outcome.is_delivered
+                    _note(waiting.pop(future), outcome)
+                may_go_on()  # slow channels take longer than a lease lasts: this renews it
     return delivered
 
 

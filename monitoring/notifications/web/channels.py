@@ -85,7 +85,7 @@ def notification_channel(request: Any, channel: UUID) -> HttpResponse:
             "kinds": [
                 k for k in KINDS if _is_offered(request, k, for_team=row.team_id is not None)
             ],
-            "deliveries": service.deliveries_of(row),
+            "deliveries": service.deliveries_of(request.actor, row),
         },
     )
 

@@ -56,6 +56,7 @@ def notifications(request: Any) -> HttpResponse:
             "titles": {name: translated(one.title) for name, one in BY_NAME.items()},
             "unread": inbox.unread_count(request.actor),
             "is_unread": unread,
+            "is_all": not unread,
             "kind": kind,
             "kinds": [one for one in KINDS if request.actor.is_operator or not one.operators_only],
             "older": rows[-1].id if more else None,

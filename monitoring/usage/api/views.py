@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers as s
@@ -15,12 +15,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from monitoring.usage import documents
-from monitoring.usage.amounts import month_of, next_month
+from monitoring.usage.amounts import month_of, next_month, parsed_day
 from monitoring.usage.models import BillingAccount, LedgerLine, Statement
 from monitoring.usage.selectors import spending as spent
 from monitoring.usage.services import budgets, prices, statements
 from portal.core import clock
 from portal.core.errors import InvalidInput
+from portal.lists import in_this_context
 from portal.web.transfers import attachment
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView, idempotent
@@ -47,7 +48,7 @@ def days_of(query: Any) -> tuple[date, date]:
 
 def day_of(text: str | None, field: str) -> date | None:
     try:
-        return date.fromisoformat(text) if text else None
+        return parsed_day(text) if text else None
     except ValueError as error:
         raise InvalidInput.at(field, "must be a date such as 2027-01-31") from error
 
@@ -55,7 +56,7 @@ def day_of(text: str | None, field: str) -> date | None:
 def month_in(text: str) -> date:
     """Return the first day of a month such as 2027-01. Raises InvalidInput."""
     try:
-        return date.fromisoformat(f"{text}-01")
+        return parsed_day(f"{text}-01")
     except ValueError as error:
         raise InvalidInput.at("month", "must be a month such as 2027-01") from error
 
@@ -167,7 +168,7 @@ def statement_of(org: Any, month: date) -> tuple[dict[str, Any], Statement | Non
     return (row.document if row else statements.draft(org, month)), row
 
 
-def as_file(org: Any, document: dict[str, Any], row: Statement | None, wanted: str) -> HttpResponse:
+def as_file(org: Any, document: dict[str, Any], row: Statement | None, wanted: str) -> Any:
     """Return a statement as a file. Raises InvalidInput for an unknown format."""
     month, name = date.fromisoformat(document["month"]), document["number"]
     if wanted == "pdf":
@@ -181,12 +182,19 @@ def as_file(org: Any, document: dict[str, Any], row: Statement | None, wanted: s
         )
     if wanted == "lines":
         lines = LedgerLine.objects.filter(org=org, day__gte=month, day__lt=next_month(month))
-        text = documents.lines_csv(
+        found = documents.lines_csv(
             lines.order_by("day", "job_number", "start_ms", "resource").iterator(),
             prices.PriceList(document["currency"], org.id),
             dict(Team.objects.values_list("id", "slug")),
         )
-        return attachment(text, "text/csv; charset=utf-8", f"{name}-lines.csv")
+        return StreamingHttpResponse(
+            in_this_context(found),
+            content_type="text/csv; charset=utf-8",
+            headers={
+                "Content-Disposition": f'attachment; filename="{name}-lines.csv"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
     raise InvalidInput.at("as", "must be csv, focus, pdf or lines")
 
 

@@ -17,7 +17,7 @@ from clusters.models import Cluster
 from jobs.models import Job
 from jobs.utilization.recording import PERIOD
 from monitoring.usage import statistics
-from monitoring.usage.amounts import HOUR_MS, midnight
+from monitoring.usage.amounts import HOUR_MS, midnight, parsed_day
 from monitoring.usage.models import (
     AttemptGpuTime,
     FleetGpuTime,
@@ -130,8 +130,8 @@ def _span(query: Mapping[str, str]) -> tuple[datetime, datetime, bool, str]:
 def _given_days(first: str, last: str) -> tuple[date, date]:
     try:
         days = (
-            date.fromisoformat(first or last),
-            date.fromisoformat(last or clock.now().date().isoformat()),
+            parsed_day(first or last),
+            parsed_day(last or clock.now().date().isoformat()),
         )
     except ValueError as error:
         raise InvalidInput.at("first", "must be a date such as 2027-01-31") from error

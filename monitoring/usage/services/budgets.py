@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -22,6 +24,7 @@ from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
 from workspaces.tenancy.scope import org_scope, platform_scope
 
+log = logging.getLogger(__name__)
 THRESHOLDS = (50, 80, 100)  # percent
 _STOPS = "usage-budget-stops"
 _STOPS_FOR = 15  # seconds
@@ -65,15 +68,21 @@ def check_budgets() -> None:
     with platform_scope("budgets of every organization are checked"):
         rows = list(Budget.objects.select_related("org", "team").order_by("org"))
     for org in {row.org_id: row.org for row in rows}.values():
-        with org_scope(org.id):
-            spent = _spent(org.id)
-            for row in rows:
-                if row.org_id == org.id:
-                    with transaction.atomic():
-                        current = Budget.objects.select_for_update().filter(id=row.id).first()
-                        if current is not None:
-                            _check(current, spent, org)
+        try:
+            _check_all(org, [row.id for row in rows if row.org_id == org.id])
+        except Exception:  # one organization must not keep the budgets of others from stopping
+            log.exception("budgets of %s", org.slug)
     _forget_stops()
+
+
+def _check_all(org: Organization, ids: Iterable[UUID]) -> None:
+    with org_scope(org.id):
+        spent = _spent(org.id)
+        for pk in ids:
+            with transaction.atomic():
+                row = Budget.objects.select_for_update().filter(id=pk).first()
+                if row is not None:
+                    _check(row, spent, org)
 
 
 def _spent(org_id: UUID) -> dict[UUID, Decimal]:
@@ -113,9 +122,10 @@ def _check(row: Budget, spent: dict[UUID, Decimal], org: Organization) -> None:
 def check_not_stopped(team: Team) -> None:
     """Refuse a new job if a budget that stops jobs is spent. Raises QuotaExceeded.
 
-    At most 15 seconds old, so that a submission does not need another statement.
+    At most 15 seconds old, so that a submission does not need another statement. The amount is not
+    told: who may submit need not see the budget of the organization.
     """
-    stops: dict[str, tuple[str, bool]] | None = cache.get(_STOPS)
+    stops: set[str] | None = cache.get(_STOPS)
     if stops is None:
         stops = _find_stops()
         cache.set(_STOPS, stops, _STOPS_FOR)
@@ -124,25 +134,22 @@ def check_not_stopped(team: Team) -> None:
         (f"{month} {team.id}", Message("team {name}", name=team.name)),
         (f"{month} {team.org_id}", Message("the organization")),
     ):
-        if amount := stops.get(key):
+        if key in stops:
             raise QuotaExceeded(
                 Message(
-                    "The budget of {whose} for this month, {amount}, is spent, and it stops new "
-                    "jobs. Ask an administrator to raise it, or wait for the next month.",
+                    "The budget of {whose} for this month is spent, and it stops new jobs. Ask an "
+                    "administrator to raise it, or wait for the next month.",
                     whose=whose,
-                    amount=amount,
                 ),
                 code="budget_spent",
             )
 
 
-def _find_stops() -> dict[str, Any]:
+def _find_stops() -> set[str]:
     month = month_of(clock.now().date())
     with platform_scope("budgets that stop new jobs"):
         rows = Budget.objects.filter(stops=True, reached__gte=100, month=month)
-        return {
-            f"{month.isoformat()} {row.team_id or row.org_id}": f"{row.amount:,}" for row in rows
-        }
+        return {f"{month.isoformat()} {row.team_id or row.org_id}" for row in rows}
 
 
 def _forget_stops() -> None:

@@ -11,11 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Sum
+from django.db.models import Max, OuterRef, Subquery, Sum
 
 from clusters.models import Gpu, PoolRequest
 from jobs.models import Attempt
@@ -206,7 +207,11 @@ def rebuild() -> None:
     """Compute all lines of jobs and pools again; sizes of stored data are measured, and stay."""
     with platform_scope(_WHY), transaction.atomic():
         progress = _locked()
-        old = LedgerLine.objects.exclude(kind=LedgerKind.STORAGE)
+        # What a request promised in a pool that was deleted cannot be computed again
+        gone = PoolRequest.objects.filter(pool=None).values("id")
+        old = LedgerLine.objects.exclude(kind=LedgerKind.STORAGE).exclude(
+            kind=LedgerKind.RESERVATION, source__in=gone
+        )
         _mark(set(old.order_by().values_list("org_id", "day").distinct()))
         old.delete()
         ended = Attempt.objects.filter(state__gte=State.SUCCEEDED, started_at__isnull=False)
@@ -239,8 +244,9 @@ def _read_events() -> bool:
     if requests:
         rows = PoolRequest.objects.filter(id__in=requests)
         _write_reservations(rows, 0, ms_of(clock.now()))
-    before = clock.now() - SETTLED
-    settled = [position for position, at, *_ in events if at < before]
+    # Only up to the first young event: a clock that is behind dates later ones earlier
+    now = clock.now()
+    settled = [row[0] for row in takewhile(lambda row: abs(now - row[1]) > SETTLED, events)]
     if settled:
         progress.position = settled[-1]
         progress.save(update_fields=["position"])
@@ -319,17 +325,21 @@ def _write_whole_days(until: int) -> None:
 
 
 def _missed(now: Any) -> Any:
-    """Return attempts that ended lately and have no line."""
-    rows = Attempt.objects.filter(finished_at__gte=now - LOOK_BACK, started_at__isnull=False)
-    known = LedgerLine.objects.filter(day__gte=(now - 2 * LOOK_BACK).date(), kind=LedgerKind.JOB)
-    return rows.filter(state__gte=State.SUCCEEDED).exclude(
-        id__in=known.order_by().values("source").distinct()
+    """Return attempts that ended lately and whose lines do not reach until then, or beyond."""
+    last = LedgerLine.objects.filter(source=OuterRef("id")).order_by("-end_ms").values("end_ms")[:1]
+    rows = Attempt.objects.filter(
+        finished_at__gte=now - LOOK_BACK, started_at__isnull=False, state__gte=State.SUCCEEDED
+    ).annotate(known_until=Subquery(last))
+    ends = rows.values_list("id", "finished_at", "known_until").iterator(chunk_size=2000)
+    return Attempt.objects.filter(
+        id__among=[pk for pk, finished, known in ends if known != ms_of(finished)]
     )
 
 
 def _granted() -> Any:
+    """Return granted requests; the lines of those whose pool was deleted stay as they are."""
     return PoolRequest.objects.filter(
-        state__in=(PoolRequest.State.APPROVED, PoolRequest.State.ENDED)
+        state__in=(PoolRequest.State.APPROVED, PoolRequest.State.ENDED), pool__isnull=False
     )
 
 

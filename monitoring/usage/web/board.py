@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,11 +11,11 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from monitoring.usage.documents import safe_cell
 from monitoring.usage.selectors import dashboard
 from monitoring.usage.selectors.dashboard import Asked, Bucket, GpuTimes
 from monitoring.usage.services.layouts import arranged, layout_of, save_layout
 from monitoring.usage.services.prices import PriceList
+from portal.core.csv_export import csv_lines
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.web.transfers import attachment
@@ -152,11 +150,8 @@ class Board:
         if panel is None:
             raise NotFound(Message("There is no such panel."))
         header, rows = panel.build(self)["table"]
-        out = io.StringIO()
-        writer = csv.writer(out)
-        writer.writerow(header)
-        writer.writerows(["" if cell is None else safe_cell(cell) for cell in row] for row in rows)
-        return attachment(out.getvalue(), "text/csv; charset=utf-8", f"usage-{panel.name}.csv")
+        text = b"".join(csv_lines(header, rows))
+        return attachment(text, "text/csv; charset=utf-8", f"usage-{panel.name}.csv")
 
     def save(self) -> HttpResponse:
         """Keep the order and the hidden panels that a person has chosen."""

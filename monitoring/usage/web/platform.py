@@ -101,7 +101,11 @@ def accounts(request: Any) -> HttpResponse:
             discounts.setdefault(row.org_id, []).append(row)
         left: dict[Any, Decimal] = {}
         for credit in Credit.objects.all():
-            left[credit.org_id] = left.get(credit.org_id, Decimal()) + (credit.amount - credit.used)
+            account = known.get(credit.org_id)
+            # Statements use only what is in their currency
+            if credit.currency == (account.currency if account else service.DEFAULT_CURRENCY):
+                before = left.get(credit.org_id, Decimal())
+                left[credit.org_id] = before + credit.amount - credit.used
         teams: dict[Any, list[Team]] = {}
         for team in Team.objects.order_by("name"):
             teams.setdefault(team.org_id, []).append(team)

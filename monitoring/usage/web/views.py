@@ -171,7 +171,7 @@ def statement_list(request: Any) -> HttpResponse:
 
 
 @page(P.BILLING_READ)
-def statement(request: Any, month: str) -> HttpResponse:
+def statement(request: Any, month: str) -> Any:
     """Show a statement or a draft; `as` downloads it."""
     document, row = statement_of(request.org, month_in(month))
     if wanted := request.GET.get("as", ""):

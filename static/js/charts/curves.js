@@ -81,6 +81,8 @@ const tail = (name, section) =>
 
 const FIRST = [
   "gpu.utilization",
+  "gpu.sm.active",
+  "gpu.tensor.active",
   "gpu.memory.used",
   "gpu.power",
   "gpu.temperature",

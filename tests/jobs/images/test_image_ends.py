@@ -64,7 +64,7 @@ def test_failed_image_is_warned_about_on_that_gpu(story, allowed, nodes, name):
     assert check_text(story, name) == "The image fits all 3 nodes."
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     assert check_text(story, name).startswith(WARNING)
-    assert "Take an image that is built for this GPU." in check_text(story, name)
+    assert "Use an image that is built for this GPU." in check_text(story, name)
     assert submit(story, image=name, resources=GPU).number == 2  # only a warning
 
 

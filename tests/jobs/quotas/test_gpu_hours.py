@@ -522,7 +522,7 @@ def test_preview_names_who_fewer_hours_would_stop_and_until_when(story):
         )
     assert result.sentences == [
         (
-            "vision has used 2 GPU-hours this month, above the new limit. Running jobs go on; "
+            "vision has used 2 GPU-hours this month, above the new limit. Running jobs continue; "
             "no GPU job starts before 2026-12-01."
         ),
         f"1 pending job of Vision would have to wait for the limit: #{job.number}",

@@ -92,7 +92,7 @@ def test_usage_above_the_new_limit_stops_no_running_job(story):
         claim_due(cluster.id)
     result = _preview(story, ("team", "vision", "cpu", 2))
     assert result.sentences[0].startswith(
-        "vision is using 3 cores, 1 core above the new limit. Running jobs go on"
+        "vision is using 3 cores, 1 core above the new limit. Running jobs continue"
     )
 
 

@@ -199,7 +199,7 @@ def test_preview_names_who_is_over_the_limit_and_what_would_stop(story):
         )
     assert result.sentences == [
         (
-            "vision is using 700 B, 188 B above the new limit. Running jobs go on; no job starts "
+            "vision is using 700 B, 188 B above the new limit. Running jobs continue; no job starts "
             "until the use is below it."
         ),
         f"1 pending job of Vision would have to wait for the limit: #{job.number}",

@@ -19,6 +19,7 @@ from portal.core import clock
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from tests.jobs.test_log_deletion import delete, ended, written
+from tests.rig.seeds import examples
 from tests.story import create_story
 from workspaces.models import Quota
 from workspaces.tenancy.scope import platform_scope
@@ -158,7 +159,7 @@ def test_long_sweep_yields_to_others_and_continues(story, monkeypatch):
         max_size=14,
     )
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 def test_counted_bytes_equal_stored_bytes_after_any_order_of_events(story, steps):
     with transaction.atomic():
         jobs = []

@@ -17,9 +17,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from monitoring.live.subscription import HEAD
 from tests.rig.portal import Portal
-from tests.rig.postgres import create_database
-from tests.rig.processes import Folder, wait_until
-from tests.rig.redis import Redis, start_redis
+from tests.rig.processes import wait_until
+from tests.rig.redis import start_redis
 
 STRANGER = """
 from workspaces.access.actors import actor_of
@@ -44,7 +43,6 @@ class Site:
     api: httpx.Client
     token: str
     outsider: str
-    redis: Redis | None = None
 
     @property
     def socket(self) -> str:
@@ -62,13 +60,13 @@ class Site:
 
     def kill_redis(self) -> None:
         """Kill Redis with SIGKILL, if there is one."""
-        if self.redis:
-            os.kill(self.redis.pid, signal.SIGKILL)
+        if self.portal.redis:
+            os.kill(self.portal.redis.pid, signal.SIGKILL)
 
     def start_redis(self) -> None:
         """Start an empty Redis in place of the killed one."""
-        if self.redis:
-            self.redis = start_redis(self.portal.folder, port=self.redis.port)
+        if self.portal.redis:
+            self.portal.redis = start_redis(self.portal.folder, port=self.portal.redis.port)
 
     def opened(self, token: str | None = None, **more: Any) -> connect:
         headers = (
@@ -85,17 +83,8 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
-    folder, urls, redis = Folder(), {}, None
-    if mode == "server":
-        database, redis = (
-            create_database(request.getfixturevalue("postgres_url"), "live_portal"),
-            start_redis(folder),
-        )
-        urls = {"database_url": database, "redis_url": redis.url}
-    portal = Portal(folder, **urls, is_furnished=True)
-    portal.start()
-    token = portal.token()
+def site(running_portal: Portal) -> Iterator[Site]:
+    portal, token = running_portal, running_portal.token()
     with httpx.Client(
         base_url=f"{portal.url}/api/v1/orgs/home/",
         headers={"Authorization": f"Bearer {token}"},
@@ -107,10 +96,7 @@ def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
             api,
             token,
             portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1],
-            redis,
         )
-    portal.stop()
-    folder.close()
 
 
 @dataclass

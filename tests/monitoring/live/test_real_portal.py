@@ -76,7 +76,7 @@ NONSENSE: list[str | bytes] = [
 ]
 
 
-@pytest.mark.both_databases  # the hub is in this process in embedded mode, and behind Redis in server mode
+# The hub of embedded mode, which is in the portal's process: tests/e2e/test_first_job.py
 async def test_live_log_arrives_complete_with_its_end(site, wait_for):
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
@@ -239,25 +239,16 @@ async def _refused(site: Site, headers: dict[str, str], **more: Any) -> bool:
 
 
 def _session(site: Site) -> str:
-    return site.portal.manage("shell", "-v", "0", "-c", SESSION).splitlines()[-1]
+    with site.portal.browser() as browser:
+        return next(
+            f"{one.name}={one.value}" for one in browser.cookies.jar if "session" in one.name
+        )
 
 
 ORG_ID = """
 import json
 from workspaces.models import Organization
 print(json.dumps(Organization.objects.get(slug="home").id.hex))
-"""
-SESSION = """
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.utils.module_loading import import_string
-from workspaces.models import User
-user = User.objects.get(email="ada@atlas.example")
-made = import_string(settings.SESSION_ENGINE + ".SessionStore")()
-made[SESSION_KEY], made[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-made[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-made.save()
-print(f"{settings.SESSION_COOKIE_NAME}={made.session_key}")
 """
 SIGN_OUT = """
 from django.contrib.sessions.models import Session

@@ -22,6 +22,7 @@ from monitoring.live.topics import SubscriptionGrant
 from portal.blobs.logs import LogStore
 from portal.core.frames import Frame
 from portal.core.streams import LocalBus
+from tests.rig.seeds import examples
 
 KEY, TOPIC = "a" * 32, "log:" + "a" * 32
 TEXT = b"".join(b"line %d\n" % n for n in range(200_000))
@@ -106,7 +107,7 @@ async def watching(
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_joined_frames_are_contiguous_or_none(data):
     text = data.draw(st.binary(min_size=1, max_size=60))
     at = data.draw(st.integers(0, len(text)))

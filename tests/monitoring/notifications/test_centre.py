@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from html import unescape
 
 import pytest
 from django.db import transaction
 
 from monitoring.live.topics import grant
 from monitoring.notifications.models import Cursor, HandledEvent, Notification
-from monitoring.notifications.services import consuming
+from monitoring.notifications.services import consuming, inbox
 from monitoring.notifications.services.conditions import check_conditions
 from portal.core import clock, settled
 from portal.core.errors import NotFound
@@ -88,6 +90,18 @@ def test_notification_page_marks_read_filters_and_opens(story, failed):
         in story.client(story.ada).get("/atlas/notifications").content.decode()
     )
     assert story.client(story.ada).get(f"/atlas/notifications/{first.id}").status_code == 404
+
+
+def test_older_notifications_are_reached_by_the_link(story, failed, monkeypatch):
+    monkeypatch.setattr(inbox, "PAGE", 1)
+    first, second = failed(), failed()
+    consume()
+    ben, path = story.client(story.ben), "/atlas/notifications"
+    for job in (second, first):
+        page = ben.get(path).content.decode()
+        assert page.count("is-unread") == 1 and f"#{job.number} " in page
+        path = unescape(re.search(r'rel="next" href="([^"]+)"|$', page)[1] or "")
+    assert path == ""
 
 
 def test_person_who_lost_access_sees_nothing_of_the_object(story, failed):
@@ -233,3 +247,17 @@ def test_removed_member_is_not_told(story, failed):
         remove_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email)
     consume()
     assert not Notification.objects.exists()
+
+
+def test_person_who_no_longer_leads_sees_no_budget(story):
+    with platform_scope("test"):
+        TeamMembership.objects.filter(user=story.ben).update(role="lead")
+    data = {"team": "vision", "percent": 80}
+    record(EventRecord("budget.threshold_reached", story.atlas.id, "budget", None, "muster", data))
+    consume()
+    [row] = listed(story.api(story.ben))
+    assert "80%" in row["title"]
+    with platform_scope("test"):
+        TeamMembership.objects.filter(user=story.ben).update(role="member")
+    assert listed(story.api(story.ben)) == []
+    assert len(listed(story.api(story.ada))) == 1

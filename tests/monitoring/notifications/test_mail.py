@@ -191,3 +191,12 @@ def test_settings_page_saves_and_refuses_what_cannot_be(story, post):
     for bad in ({"pace": "never"}, {"kinds": {"x": {}}}, {"quiet_from": "25:00"}, {"kinds": 3}):
         answer = story.api(story.ben).patch(SETTINGS, bad, content_type="application/json")
         assert answer.status_code == 400, bad
+
+
+@pytest.mark.parametrize("address", ["ben@example..org", "ben@example.org\nBcc: x@example.org"])
+def test_impossible_address_delays_no_other_mail(story, failed, post, address):
+    type(story.ben).objects.filter(id=story.ben.id).update(email=address)
+    failed(), failed(story.ada)
+    deliver()
+    assert [mail["To"] for mail in post.mails] == [story.ada.email]
+    assert Delivery.objects.get(user=story.ben, channel=None).state == "waiting"

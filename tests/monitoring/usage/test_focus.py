@@ -115,7 +115,7 @@ DOCUMENT = {
 
 @pytest.fixture(scope="module")
 def rows():
-    return list(csv.DictReader(io.StringIO(documents.as_focus(DOCUMENT))))
+    return list(csv.DictReader(io.StringIO(documents.as_focus(DOCUMENT).decode())))
 
 
 def test_focus_has_its_columns_in_their_types(rows):

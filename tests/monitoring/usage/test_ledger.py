@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clusters.models import Pool, PoolRequest
+from clusters.services.pools import delete_pool
 from monitoring.usage.amounts import DAY_MS, at_ms, day_of, ms_of
 from monitoring.usage.models import LedgerLine, Progress, UsageDay
 from monitoring.usage.services import ledger
@@ -294,3 +295,45 @@ def _unused(made, asked):
 def test_day_in_an_hour_zone_is_utc():
     assert day_of(ms_of(datetime(2026, 11, 1, tzinfo=UTC)) - 1) == date(2026, 10, 31)
     assert at_ms(NOON) + timedelta(hours=12) == datetime(2026, 11, 1, tzinfo=UTC)
+
+
+# Hostile clocks, crashes and changes
+
+
+def test_lost_end_of_an_attempt_with_lines_is_found_the_next_day(story, cluster):
+    attempt = run(story, cluster, NOON, gpu=1)
+    update(at_ms(NOON + DAY_MS))  # it has a line for its first day
+    with platform_scope("test"):
+        attempt.state, attempt.finished_at = State.FAILED, at_ms(NOON + DAY_MS + HOUR)
+        attempt.save()
+    update(at_ms(NOON + DAY_MS + 2 * HOUR))
+    update(at_ms(NOON + 2 * DAY_MS))
+    assert total("gpu.h100") == DAY_MS + HOUR
+
+
+def test_event_of_a_clock_that_is_behind_does_not_pass_younger_ones(story, cluster):
+    now = at_ms(NOON + 2 * HOUR)
+    with clock.frozen(now):
+        run(story, cluster, NOON, NOON + HOUR, gpu=1)
+        with clock.frozen(now - timedelta(hours=1)):
+            run(story, cluster, NOON, NOON + HOUR, gpu=1)
+        ledger.update_ledger()
+        assert ledger.behind()[0] >= 2, "what commits late in between is still read"
+    update(now + timedelta(hours=1))
+    assert (ledger.behind()[0], total("gpu.h100")) == (0, 2 * HOUR)
+
+
+def test_deleted_pool_keeps_its_lines_and_bills_no_more(story, cluster, dot):
+    request = granted(story, cluster, 8, NOON, NOON + 10 * DAY_MS)
+    run(story, cluster, NOON, NOON + 2 * HOUR, gpu=6, pool=request.pool)
+    with clock.frozen(at_ms(NOON + 4 * HOUR)):
+        ledger.update_ledger()
+        with platform_scope("test"):
+            Pool.objects.create(name="other", cluster=cluster)
+            delete_pool(actor=dot, pool=Pool.objects.get(name="h100"))
+    update()
+    before = lines()
+    assert total("gpu.h100", "reservation") == (4 * 8 - 2 * 6) * HOUR
+    with clock.frozen(LATER):
+        ledger.rebuild()
+    assert lines() == before

@@ -157,3 +157,52 @@ def test_draft_of_the_form_says_what_the_job_will_cost(story, cluster):
 def test_month_that_is_none_is_refused(story):
     assert story.client(story.ada).get("/atlas/usage/statements/2026-13").status_code == 400
     assert datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_absurd_dates_are_refused(story):
+    ada, dot = story.api(story.ada), story.api(story.dot)
+    for query in ("first=9999-12-31", "first=0001-01-01&last=0001-01-02", "last=9999-12-31"):
+        for path in ("orgs/atlas/cost", "orgs/atlas/usage", "orgs/atlas/waste"):
+            assert ada.get(f"/api/v1/{path}?{query}").status_code == 400, (path, query)
+        for page in ("/atlas/usage", "/atlas/usage/jobs", "/atlas/usage/cost"):
+            assert story.client(story.ada).get(f"{page}?{query}").status_code == 400, (page, query)
+    for month in ("9999-12", "0001-01"):
+        assert ada.get(f"/api/v1/orgs/atlas/statements/{month}").status_code == 400
+        body = {"month": month}
+        url = "/api/v1/orgs/atlas/statements"
+        assert dot.post(url, body, content_type="application/json").status_code == 400
+
+
+def test_member_learns_nothing_of_the_money_of_other_teams(story, used):
+    operator = story.client(story.dot)
+    day = date.today().replace(month=1, day=1).isoformat()
+    form = {"resource": "gpu", "amount": "4", "currency": "USD", "starts_on": day}
+    operator.post("/platform/prices", form)
+    form = {"org": "atlas", "do": "discount", "team": "speech", "percent": "50", "starts_on": day}
+    operator.post("/platform/accounts", form)
+    api = story.api(story.ada)
+    for team in ("vision", "speech", None):
+        body = {"team": team, "amount": "777.77"}
+        url = "/api/v1/orgs/atlas/budgets"
+        assert api.put(url, body, content_type="application/json").status_code == 200
+    ben, base = story.api(story.ben), "/api/v1/orgs/atlas"
+    assert [row["team"] for row in ben.get(f"{base}/budgets").json()["items"]] == ["vision"]
+    assert {row["team"] for row in ben.get(f"{base}/cost").json()["items"]} == {"vision"}
+    assert ben.get(f"{base}/cost?team=speech").json()["items"] == []
+    for path in (f"{base}/usage?team=speech", f"{base}/waste?team=speech"):
+        assert ben.get(path).status_code == 404
+    assert ben.get(f"{base}/statements/{used[1]}?as=lines").status_code == 403
+    draft = {"yaml": "run: x\nresources: {accelerators: h100:1}", "team": "speech"}
+    price = ben.post(f"{base}/jobs/validate", draft, content_type="application/json").json()[
+        "price"
+    ]
+    assert price["hourly"] == "4.00", "the discount of Speech is not shown"
+    page = story.client(story.ben).get("/atlas/usage/cost").content.decode()
+    assert page.count("777.77") == 1 and "Speech" not in page
+
+
+def test_lines_of_a_month_are_streamed(story, used):
+    answer = story.client(story.ada).get(f"/atlas/usage/statements/{used[1]}?as=lines")
+    assert answer.streaming and answer["Content-Disposition"].endswith('-lines.csv"')
+    rows = b"".join(answer).decode().splitlines()
+    assert len(rows) == 1 + 6 and sum("gpu.h100" in row for row in rows) == 2

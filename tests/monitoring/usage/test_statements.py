@@ -165,11 +165,11 @@ def test_files_of_a_statement(story, cluster, dot, priced):
     with clock.frozen(IN_NOVEMBER + timedelta(hours=1)):
         ledger.update_ledger()
     row = issue(dot, story, NOVEMBER, IN_DECEMBER)
-    focus = list(csv.DictReader(io.StringIO(documents.as_focus(row.document))))
+    focus = list(csv.DictReader(io.StringIO(documents.as_focus(row.document).decode())))
     assert {one["ChargeClass"] for one in focus} == {"Correction"}
     assert sum(Decimal(one["BilledCost"]) for one in focus) == row.total
     assert {one["ChargePeriodStart"] for one in focus} == {"2026-10-01T00:00:00Z"}
-    plain = list(csv.DictReader(io.StringIO(documents.as_csv(row.document))))
+    plain = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode())))
     assert sum(Decimal(one["cost"]) for one in plain) == row.total
     story.atlas.name = "아틀라스 & <b>"
     pdf = documents.as_pdf(
@@ -185,8 +185,18 @@ def test_files_of_a_statement(story, cluster, dot, priced):
     )
 
 
-def test_formula_in_a_note_is_text_in_a_spreadsheet(story):
-    assert documents.safe_cell("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+@pytest.mark.parametrize("formula", ["=HYPERLINK(1)", " =1+1", "＝1", "-1+cmd|x", "@SUM(1)"])
+def test_formula_in_a_note_is_text_in_a_spreadsheet(story, cluster, dot, priced, formula):
+    run(story, cluster, START, START + HOUR, gpu=1)
+    with org_scope(story.atlas.id):
+        prices.add_credit(
+            actor=dot, org=story.atlas, team=None, amount="1", starts_on=OCTOBER, note=formula
+        )
+    row = issue(dot, story, OCTOBER, IN_NOVEMBER)
+    found = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode())))
+    assert [(one["note"], one["cost"]) for one in found if one["kind"] == "credit"] == [
+        (f"'{formula}", "-1.00")
+    ]
 
 
 def test_lines_of_single_jobs_add_up_to_the_statement(story, cluster, dot, priced):
@@ -194,9 +204,9 @@ def test_lines_of_single_jobs_add_up_to_the_statement(story, cluster, dot, price
         run(story, cluster, START + n, START + n * HOUR + 12_345, gpu=3)
     row = issue(dot, story, OCTOBER, IN_NOVEMBER)
     with org_scope(story.atlas.id):
-        text = documents.lines_csv(
-            LedgerLine.objects.order_by("day"), prices.PriceList("USD", story.atlas.id), {}
-        )
+        rows = LedgerLine.objects.order_by("day")
+        found = documents.lines_csv(rows, prices.PriceList("USD", story.atlas.id), {})
+        text = b"".join(found).decode()
     lines = [one for one in csv.DictReader(io.StringIO(text)) if one["resource"] == "gpu.h100"]
     assert len({one["job"] for one in lines}) == 5
     exact = sum(Decimal(one["cost"]) for one in lines)

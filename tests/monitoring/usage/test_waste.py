@@ -19,6 +19,7 @@ from portal import series
 from portal.core import clock
 from portal.core.ids import uuid7
 from tests.monitoring.usage.stage import run
+from tests.rig.seeds import examples
 from workspaces.tenancy.scope import platform_scope
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -156,7 +157,7 @@ def test_statistics_count_the_jobs_of_a_day(story, recorded):
     assert facts["efficiency"]["5"] == 4 * HOUR_MS
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     gpus=st.integers(1, 16),
     uses=st.lists(st.lists(st.floats(0, 1.2), min_size=1, max_size=12), max_size=16),

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from portal.blobs import logs
 from portal.blobs.logs import Certificate, Gap, LogStore
+from tests.rig.seeds import examples
 
 KEY = "0123456789abcdef"
 BYTES = st.binary(max_size=60)
@@ -109,7 +110,9 @@ class LogModel(RuleBasedStateMachine):
         shutil.rmtree(self.root)
 
 
-LogModel.TestCase.settings = settings(max_examples=120, stateful_step_count=25, deadline=None)
+LogModel.TestCase.settings = settings(
+    max_examples=examples(120), stateful_step_count=25, deadline=None
+)
 
 
 class TestLogModel(LogModel.TestCase):

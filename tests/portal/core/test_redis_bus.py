@@ -120,6 +120,17 @@ def test_redis_bus_shares_topic_until_last_subscriber_leaves(server):
     assert not bus.subscribe("jobs:x", second)
 
 
+def test_redis_bus_knows_watched_topics_of_other_processes(server):
+    teller = RedisBus(server.url)
+    assert not teller.was_watched("metrics:a")
+    bus = RedisBus(server.url)
+    watched(bus, "metrics:a")
+    wait_until(lambda: teller.was_watched("metrics:a"), "it is known within a second")
+    assert not teller.was_watched("metrics:b")
+    kill(server)
+    wait_until(lambda: teller.was_watched("metrics:b"), "without Redis all count as watched")
+
+
 def test_redis_stream_is_trimmed_and_expires(server):
     bus, link = RedisBus(server.url), redis.Redis.from_url(server.url)
     for n in range(3000):

@@ -21,7 +21,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from tests.rig.environment import ROOT
-from tests.rig.portal import Portal
+from tests.rig.portal import EMAIL, Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, free_port, is_listening, wait_until
 from tests.rig.redis import start_redis
@@ -110,7 +110,7 @@ def site(request) -> Iterator[Site]:
     portal = Portal(folder, database, start_redis(folder).url, settings=settings, is_furnished=True)
     try:
         portal.start()
-        token = portal.token()
+        token = portal.manage("create_token", EMAIL, "--org", "home", "--scopes", "all")
         portal.stop()
         for part, number in (("web", web), ("live", live)):
             argv = [

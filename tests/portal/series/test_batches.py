@@ -14,6 +14,7 @@ from portal.core.errors import InvalidInput
 from portal.series import batches
 from portal.series.models import Batch, Chunk, LatestBatch, Series
 from portal.series.points import NO_STEP, PACKED, Point, merged, pack, unpack
+from tests.rig.seeds import examples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 NODE, OTHER = "node:" + "a" * 32, "node:" + "b" * 32
@@ -162,7 +163,7 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(ROWS)
 def test_packed_rows_are_exact(rows):
     rows = merged(rows)

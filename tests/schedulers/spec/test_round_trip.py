@@ -22,6 +22,7 @@ from schedulers.spec import (
     parse_yaml,
     script,
 )
+from tests.rig.seeds import examples
 from tests.schedulers.spec.specs import junk, mappings
 
 SCHEMA = jsonschema.Draft202012Validator(json_schema())
@@ -66,7 +67,7 @@ def test_diff_is_empty_for_equal_specs_only(one: dict[str, Any], other: dict[str
 
 
 @given(junk)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @example({"run": "x", "num_nodes": 10**5000})
 @example({"run": "x", "resources": {"memory": float("nan"), "cpus": 1e999, "accelerators": -1}})
 @example({"run": "\ud800", "name": "\ud800", "envs": {"\ud800": "x", "A": "\ud800"}})
@@ -79,7 +80,7 @@ def test_any_data_raises_spec_errors_only(data: Any) -> None:
 
 
 @given(st.text(max_size=200) | junk.map(repr))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @example("run: |\n  x\n\ty")
 @example("\ufeff#!/bin/bash\n#SBATCH '")
 @example("%YAML 9.9\n---\nrun: x")
@@ -93,7 +94,7 @@ def test_any_text_raises_spec_errors_only(text: str) -> None:
 
 
 @given(st.text(alphabet="#SBATCH -=:,%\n\"'abcgpumem0123456789", max_size=120))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_script_raises_spec_errors_only(text: str) -> None:
     with contextlib.suppress(SpecErrors):
         parse_text(f"#!/bin/bash\n#SBATCH {text}")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.spec import parse_mapping, script
+from tests.rig.seeds import examples
 
 LAUNCHER = """#!/bin/bash
 # A double of torchrun and mpirun: shows its options, then runs the command once for each of two ranks, as they do.
@@ -167,7 +168,7 @@ def test_missing_launcher_is_command_not_found(tmp_path: Path) -> None:
         max_size=60,
     ).filter(str.strip)
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_text_reaches_bash_verbatim(text: str) -> None:
     """A launcher that prints its last argument stands for all uses of the text."""
     shown = script(parse_mapping({"launcher": "mpi", "run": text}))

@@ -170,7 +170,7 @@ def test_denial_names_reason_and_proposal(story, atlas):
     with pytest.raises(NotPermitted) as caught:
         authorize(story.actor(story.ben), P.JOBS_SUBMIT, story.speech)
     assert caught.value.message == (
-        "You may not do that in this team: it needs jobs:submit. The role Member in the "
+        "You can't do that in this team: it needs jobs:submit. The role Member in the "
         "organization does not grant jobs:submit."
         " ben@atlas.example has no role in team speech. To be allowed: the role Member in team "
         "speech."

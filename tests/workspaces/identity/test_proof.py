@@ -183,7 +183,7 @@ def test_first_password_requires_recent_sign_in(story, house_idp, issuer, minute
     eve = User.objects.get(email="eve@atlas.example")
     assert eve.has_usable_password() == (minutes < 5)
     page = browser.get("/accounts/linked/").content.decode()
-    assert ("sign out and in again" in page) == (minutes > 5)
+    assert ("sign out and sign in again" in page) == (minutes > 5)
 
 
 @each("minutes", [1, 6])
@@ -198,7 +198,7 @@ def test_first_factor_without_password_requires_recent_sign_in(
         assert (shown.status_code, sent.status_code) == (200, 200)
     else:
         assert shown["Location"] == sent["Location"] == "/accounts/2fa/"
-        assert "sign out and in again" in browser.get("/accounts/2fa/").content.decode()
+        assert "sign out and sign in again" in browser.get("/accounts/2fa/").content.decode()
 
 
 def test_linked_accounts_page_after_reauthentication_offers_changes(story, ada, atlas_idp):

@@ -301,7 +301,7 @@ def test_accept_unknown_run_accepts_nothing(story, run):
     answer = story.client(story.ada).post(
         "/atlas/directories/corp/act", {"do": "accept", "run": run}, follow=True
     )
-    assert answer.status_code == 200 and "no longer there to be accepted" in answer.content.decode()
+    assert answer.status_code == 200 and "can no longer be accepted" in answer.content.decode()
     assert not DirectoryRun.objects.exists()
 
 

@@ -6,6 +6,8 @@ import pytest
 from scim2_client.engines.wsgi import WSGISCIMClient
 from scim2_tester import Status, check_server
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def wsgi(story):
@@ -21,7 +23,6 @@ def wsgi(story):
         signal.connect(close_old_connections)
 
 
-@pytest.mark.integration
 def test_scim2_tester_reports_no_errors(scim, wsgi):
     client = WSGISCIMClient(
         wsgi, base_url=f"http://localhost{scim.base}", headers={"Authorization": scim.authorization}
