@@ -34,12 +34,12 @@ def test_panels_are_arranged_saved_and_shared(site: Site, page: Page):
     default = order(page)
     assert default[0] == "gpu-times" and {"power", "health", "queue", "failures"} < set(default)
     page.get_by_role("button", name="Arrange").click()
-    page.drag_and_drop("[data-panel=power] h2", "[data-panel=gpu-times] h2")
-    expect(page.locator("[data-panel]").first).to_have_attribute("data-panel", "power")
-    moves = page.locator("[data-panel=power] [data-board-move='1']")
+    page.drag_and_drop("[data-panel=parts] h2", "[data-panel=gpu-times] h2")
+    expect(page.locator("[data-panel]").first).to_have_attribute("data-panel", "parts")
+    moves = page.locator("[data-panel=parts] [data-board-move='1']")
     moves.focus()
     page.keyboard.press("ArrowDown")
-    assert order(page)[:2] == ["gpu-times", "power"]
+    assert order(page)[:2] == ["gpu-times", "parts"]
     expect(moves).to_be_focused()
     with page.expect_response(lambda got: got.request.method == "GET" and "panels=" in got.url):
         page.locator("[data-panel=pools]").get_by_role("button", name="Hide").click()
