@@ -245,6 +245,7 @@ def test_run_gets_params_and_the_model(tmp_path: Path, portal: Portal) -> None:
     assert "model stored with the run" in done.stdout
 
 
+@pytest.mark.integration
 def test_each_array_task_draws_its_own_curve(tmp_path: Path, portal: Portal) -> None:
     train(
         tmp_path,
@@ -259,6 +260,7 @@ def test_each_array_task_draws_its_own_curve(tmp_path: Path, portal: Portal) -> 
     ]
 
 
+@pytest.mark.integration
 def test_diverging_training_ends_well_and_reports_only_numbers(
     tmp_path: Path, portal: Portal
 ) -> None:

@@ -37,4 +37,4 @@ def choose(some: Collection[str], *case: object) -> list[str]:
 
 
 def _hash(case: tuple[object, ...]) -> int:
-    return crc32(" ".join(map(str, case)).encode())
+    return crc32(" ".join(map(ascii, case)).encode())

@@ -16,10 +16,10 @@ from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.states import Reason, State
 from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_store import now
-from tests.rig.seeds import courses
+from tests.rig.seeds import courses, examples
 from tests.schedulers.kubernetes_stage import launch
 
-SCHEDULES = 250
+SCHEDULES = examples(250)
 
 
 @pytest.fixture

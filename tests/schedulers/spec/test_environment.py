@@ -241,11 +241,11 @@ def test_users_cannot_set_reserved_variables() -> None:
 
 
 def test_master_port_is_outside_ephemeral_range() -> None:
+    spec = parse_yaml("run: x")
     ports = {
-        environment(parse_yaml("run: x"), replace(TASK, attempt_id=UUID(int=n)))["MASTER_PORT"]
-        for n in range(4000)
+        environment(spec, replace(TASK, attempt_id=UUID(int=n)))["MASTER_PORT"] for n in range(1000)
     }
-    assert len(ports) > 3000
+    assert len(ports) > 900
     assert all(20_000 <= int(port) < 32_768 for port in ports)
 
 
