@@ -37,6 +37,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 pytestmark = pytest.mark.integration
 PRICES = {"gpu": "3.60", "cpu": "0.07", "memory": "0.013"}
 MEMORY = 64  # MiB of each job
+LATENCY = 2  # seconds from Slurm's allocation to the start of the script
 
 
 @pytest.fixture
@@ -200,7 +201,11 @@ def check_statement(statement, ran):
 
 
 def check_accounting(slurm, ran):
-    """Compare starts and ends with Slurm's accounting."""
+    """Compare starts and ends with Slurm's accounting.
+
+    It has whole seconds, and begins at the allocation: the script, by whose own record Muster bills,
+    starts a little later, on a busy machine more than a second.
+    """
     keys = {row.key: row for row in ran}
     found = {}
     deadline = time.monotonic() + 30
@@ -217,5 +222,5 @@ def check_accounting(slurm, ran):
         row = keys[key]
         for theirs, ours in ((start, row.started_at), (end, row.finished_at)):
             said = datetime.fromisoformat(theirs).replace(tzinfo=UTC)
-            assert abs(said - ours) <= timedelta(seconds=1), key
-        assert abs(int(elapsed) - lasted(row) / 1000) <= 1
+            assert -1 <= (ours - said).total_seconds() <= 1 + LATENCY, (key, said, ours)
+        assert abs(int(elapsed) - lasted(row) / 1000) <= 1 + LATENCY
