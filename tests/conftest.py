@@ -125,10 +125,10 @@ def kept_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
     generate, number = rsa.generate_private_key, itertools.count()
 
-    def kept(public_exponent: int, key_size: int) -> Any:
+    def kept(public_exponent: int, key_size: int, backend: Any = None) -> Any:
         place = (key_size, next(number))
         if place not in _keys:
-            _keys[place] = generate(public_exponent, key_size)
+            _keys[place] = generate(public_exponent, key_size, backend)
         return _keys[place]
 
     monkeypatch.setattr(rsa, "generate_private_key", kept)

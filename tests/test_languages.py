@@ -123,7 +123,7 @@ def test_korean_texts_have_no_ambiguous_particles():
 
 
 def test_message_keeps_template_and_parameters():
-    text = Message("{name} is changed.", name="{x} & Vision")
+    text = Message("{name} was updated.", name="{x} & Vision")
     error = InvalidInput.at("slug", text)
     parts = Message.joined(" ", ["", text, "step 40"])
     for message in (text, amount_text("gpu", 2)):
@@ -137,8 +137,8 @@ def test_message_keeps_template_and_parameters():
             message[:500],
         ):
             assert (same, vars(same)) == (message, vars(message))
-    assert json.dumps(text) == '"{x} & Vision is changed."'
-    assert error.message == "slug: {x} & Vision is changed."
+    assert json.dumps(text) == '"{x} & Vision was updated."'
+    assert error.message == "slug: {x} & Vision was updated."
     with translation.override("ko"):
         assert translated(error.message) == "slug: 변경했습니다: {x} & Vision."
         assert translated(parts) == "변경했습니다: {x} & Vision. step 40"

@@ -34,7 +34,7 @@ def test_token_form_resubmitted_creates_once(story, path):
     first = browser.post(path, form)
     again = browser.post(path, form, follow=True)
     assert len(mst(first.content.decode())) == 1 and mst(again.content.decode()) == []
-    assert again.redirect_chain == [(path, 302)] and "was sent already" in again.content.decode()
+    assert again.redirect_chain == [(path, 302)] and "was already sent" in again.content.decode()
     with platform_scope("test"):
         assert AccessToken.objects.filter(name="laptop").count() == 1
     other = form | form_of(first.content.decode())
@@ -96,14 +96,14 @@ def test_failed_form_can_be_resubmitted(story, path, bad, good):
     form = form_of(browser.get(path).content.decode()) | bad
     assert (
         made() == 0
-        and "was sent already" not in browser.post(path, form).content.decode()
+        and "was already sent" not in browser.post(path, form).content.decode()
         and made() == 0
     )
     assert (
-        "was sent already" not in browser.post(path, form | good).content.decode() and made() == 1
+        "was already sent" not in browser.post(path, form | good).content.decode() and made() == 1
     )
     assert (
-        "was sent already" in browser.post(path, form | good, follow=True).content.decode()
+        "was already sent" in browser.post(path, form | good, follow=True).content.decode()
         and made() == 1
     )
 
@@ -122,7 +122,7 @@ def test_application_secret_form_resubmitted_rotates_once(story):
     assert "mca_" in browser.post("/platform/applications/grafana", form).content.decode()
     kept = Client.objects.get(id="grafana").secret
     assert (
-        "was sent already"
+        "was already sent"
         in browser.post("/platform/applications/grafana", form, follow=True).content.decode()
     )
     assert Client.objects.get(id="grafana").secret == kept
