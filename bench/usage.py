@@ -6,6 +6,7 @@ no raw limit or peer.
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 import time
@@ -35,6 +36,7 @@ def main() -> int:
 
 
 def _measure() -> int:
+    from django.db import connection
     from django.test import Client
 
     from tests.story import create_story
@@ -52,6 +54,10 @@ def _measure() -> int:
     report(rows)
     with platform_scope("bench"):
         _rollups(story, cluster)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")  # as autovacuum does within minutes
+    gc.collect()
+    gc.freeze()  # as a web process does when it has started
     for person, path in (
         (story.dot, "/platform/usage?range=30d"),
         (story.dot, "/platform/usage?range=7d"),
