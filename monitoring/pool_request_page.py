@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Q
 
 from clusters.models import Node, PoolRequest, PoolReservation
+from clusters.services.pool_requests import visible_requests
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.models import Event
@@ -88,7 +89,8 @@ def _text(what: str, data: dict[str, Any], kind: str, asked: int) -> Message:
 def reservations_of_node(node: Node, actor: Actor) -> list[dict[str, Any]]:
     """Return which teams' GPUs are kept on a node now: gpus, team, href, ends_at.
 
-    Teams of other organizations are named only to operators.
+    Teams of other organizations are named only to operators; `href` is "" for a request that the
+    actor may not see.
     """
     now: datetime = clock.now()
     with platform_scope("reservations keep GPUs from every organization"):
@@ -98,11 +100,10 @@ def reservations_of_node(node: Node, actor: Actor) -> list[dict[str, Any]]:
             .exclude(state=PoolReservation.State.ENDED)
             .order_by("ends_at")
         )
-        asks = dict(
-            PoolRequest.objects.filter(
-                reservation__in=rows, state=PoolRequest.State.APPROVED
-            ).values_list("reservation_id", "id")
+        seen = visible_requests(actor).filter(
+            reservation__in=rows, state=PoolRequest.State.APPROVED
         )
+        asks = dict(seen.values_list("reservation_id", "id"))
     is_operator = actor.may(Permission.CLUSTERS_READ)
     found = []
     for row in rows:

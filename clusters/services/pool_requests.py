@@ -107,7 +107,7 @@ def known_types() -> set[str]:
 
 def visible_request(actor: Actor, request_id: UUID) -> PoolRequest:
     """Return a request that the actor may see. Raises NotFound."""
-    row = _visible_to(actor).filter(id=request_id).first()
+    row = visible_requests(actor).filter(id=request_id).first()
     if row is None:
         raise NotFound(Message("There is no such request."))
     return row
@@ -296,7 +296,7 @@ def requests_for(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
 
     Open ones first, then those that run, by their end, then the latest others.
     """
-    rows = _visible_to(actor)
+    rows = visible_requests(actor)
     running = Q(state__in=(State.OPEN, State.APPROVED))
     return [
         *rows.filter(state=State.OPEN).order_by("created_at")[:most],
@@ -307,7 +307,7 @@ def requests_for(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
 
 def requests_in(actor: Actor, pool: Pool) -> list[PoolRequest]:
     """Return the approved requests in a pool that the actor may see, the next end first."""
-    rows = _visible_to(actor).filter(pool=pool, state=State.APPROVED)
+    rows = visible_requests(actor).filter(pool=pool, state=State.APPROVED)
     return list(rows.order_by("ends_at")[:MOST_OPEN])
 
 
@@ -319,7 +319,8 @@ def open_requests(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
         return list(rows.filter(state=State.OPEN).order_by("created_at")[:most])
 
 
-def _visible_to(actor: Actor) -> QuerySet[PoolRequest]:
+def visible_requests(actor: Actor) -> QuerySet[PoolRequest]:
+    """Return the requests that the actor may see: those of one's teams, all for operators."""
     rows = PoolRequest.objects.select_related(
         "team", "asker", "pool__cluster", "org", "reservation"
     )
