@@ -71,6 +71,8 @@ def query(
     if labels is not None:
         wanted = wanted.filter(labels__in=[canonical(some) for some in labels])
     series = list(wanted)
+    # First: a concurrent compaction moves their points into chunks, and none is missed
+    batched = rows_between([owner], {row.pk for row in series}, start_ms, end_ms)
     chunks = Chunk.objects.filter(series__in=series)
     chunks = chunks.filter(end_ms__gte=start_ms) if start_ms is not None else chunks
     chunks = chunks.filter(start_ms__lte=end_ms) if end_ms is not None else chunks
@@ -82,7 +84,7 @@ def query(
     }
     rows = _read_exact(chunks.exclude(series__in=long), start_ms, end_ms)
     coarse = _read_coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
-    for pk, more in rows_between([owner], {row.pk for row in series}, start_ms, end_ms).items():
+    for pk, more in batched.items():
         if pk in long and more:
             part = _ChunkRows(more[0][1], more[-1][1], len(more), more)
             coarse.setdefault(pk, []).append(part)
@@ -234,8 +236,7 @@ def sums_by_period(
         start_ms__lt=end_ms,
     )
     parts: dict[tuple[str, str], list[list[Row]]] = defaultdict(list)
-    for owner, labels, data in rows.values_list("series__owner", "series__labels", "data"):
-        parts[owner, labels].append(unpack(bytes(data)))
+    # Batches before chunks, as in `query`
     if Batch.objects.filter(owner__in=owners, end_ms__gte=start_ms, start_ms__lt=end_ms).exists():
         places = {
             pk: (owner, labels)
@@ -245,6 +246,8 @@ def sums_by_period(
         }
         for pk, more in rows_between(owners, places, start_ms, end_ms).items():
             parts[places[pk]].append(more)
+    for owner, labels, data in rows.values_list("series__owner", "series__labels", "data"):
+        parts[owner, labels].append(unpack(bytes(data)))
     found: dict[str, dict[str, Sums]] = defaultdict(dict)
     for (owner, labels), chunks in parts.items():
         # Several chunks may hold a point twice.

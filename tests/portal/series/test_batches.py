@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +70,33 @@ def test_batches_and_single_points_are_one_curve():
         [NODE], "gpu.power", start_ms=T0, end_ms=T0 + 20_000, period_ms=5_000
     )
     assert list(sums[NODE]['{"gpu":"0"}'].values()) == [(10.0, 5), (35.0, 5)]
+
+
+@pytest.mark.parametrize("table", ["series_batch", "series_chunk"])
+def test_compaction_between_two_reads_hides_no_point(monkeypatch, table):
+    monkeypatch.setattr(batches, "FULL", 20)
+    compacted = []
+
+    def compact_after(execute, sql, *more):
+        found = execute(sql, *more)
+        if f'FROM "{table}"' in sql and not compacted:
+            compacted.append(table)
+            batches.compact_batches()
+        return found
+
+    def total():
+        sums = series.sums_by_period(
+            [NODE], "gpu.power", start_ms=T0, end_ms=T0 + 20_000, period_ms=20_000
+        )
+        return [pair for by_labels in sums.values() for pair in by_labels['{"gpu":"0"}'].values()]
+
+    for read, wanted in ((values, [float(n) for n in range(20)]), (total, [(190.0, 20)])):
+        series.delete(NODE)
+        send(0, 20)
+        compacted.clear()
+        with connection.execute_wrapper(compact_after):
+            assert read() == wanted
+        assert compacted
 
 
 def test_compaction_keeps_every_value_and_the_last(monkeypatch):
