@@ -54,10 +54,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
 
 
-def pytest_collection_finish() -> None:
-    """Freeze the objects made during collection, which live until the end."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Collect tests without garbage collection, and freeze what was made: it lives until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

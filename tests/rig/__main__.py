@@ -29,6 +29,7 @@ PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15", "--hypothesis-
 # Three workers on two cores: tests that wait for a scheduler or a page leave a core to others. Each
 # worker takes 25 s of CPU to collect the tests and to load what all of them need.
 PARALLEL = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+FEW = ["-n", "2", *PARALLEL[2:]]  # hardly any test on SQLite waits
 NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
 
@@ -75,7 +76,7 @@ def parts(arguments: list[str], *, is_all: bool) -> list[tuple[str, str, list[st
     many = "not serial and not storm" if is_all else "not integration and not serial and not storm"
     both, alone = {"both_databases"}, {"serial", "storm"}
     found = [("server", "server", [*PARALLEL, "-m", many])]
-    more = [("embedded", "embedded", [*PARALLEL, "-m", f"both_databases and {many}"], [both])]
+    more = [("embedded", "embedded", [*FEW, "-m", f"both_databases and {many}"], [both])]
     if is_all:
         more += [
             ("server (one by one)", "server", ["-m", "serial or storm"], [alone]),

@@ -22,7 +22,7 @@ from tests.rig.redis import start_redis
 
 STRANGER = """
 from workspaces.access.actors import actor_of
-from workspaces.models import User
+from workspaces.models import Organization, User
 from workspaces.credentials.tokens import create_token
 from workspaces.organizations.services import create_org
 from workspaces.tenancy.scope import no_scope, org_scope
@@ -31,15 +31,17 @@ with no_scope():
     dot = User.objects.create_user("dot@platform.example", "a long password of Dot", name="Dot", is_operator=True)
     org = create_org(actor=actor_of(dot), slug="borealis", name="Borealis", owner=cyd)
 with org_scope(org.id):
-    print(create_token(actor=actor_of(cyd).enter(org), org=org, name="test", scopes=["all"]).secret)
+    token = create_token(actor=actor_of(cyd).enter(org), org=org, name="test", scopes=["all"])
+print(Organization.objects.get(slug="home").id.hex, token.secret)
 """
 
 
 @dataclass
 class Site:
-    """The portal with Ada's API client, her token, and a token of another organization."""
+    """The portal with Ada's organization, her API client and token, and a token of another one."""
 
     portal: Portal
+    org: str  # id
     api: httpx.Client
     token: str
     outsider: str
@@ -91,12 +93,8 @@ def site(running_portal: Portal) -> Iterator[Site]:
         timeout=30,
     ) as api:
         wait_until(lambda: api.get("nodes").json()["items"], "the machine is listed", 120)
-        yield Site(
-            portal,
-            api,
-            token,
-            portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1],
-        )
+        org, outsider = portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1].split()
+        yield Site(portal, org, api, token, outsider)
 
 
 @dataclass

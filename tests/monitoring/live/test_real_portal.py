@@ -116,9 +116,8 @@ async def test_finished_log_is_read_like_a_live_one(site, wait_for):
 
 
 async def test_job_list_reports_new_job_within_seconds(site):
-    org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
     async with site.opened() as socket:
-        await socket.send(subscribe(f"jobs:{org}"))
+        await socket.send(subscribe(f"jobs:{site.org}"))
         assert (await next_message(socket))["op"] == "subscribed"
         site.submit("true")
         assert (await next_message(socket, 5))["op"] == "event"
@@ -192,11 +191,10 @@ async def test_socket_closes_within_seconds_after_session_end(site):
 
 @pytest.mark.integration
 async def test_socket_of_removed_member_closes_and_others_stay_open(site):
-    org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
     token = site.portal.manage("shell", "-v", "0", "-c", GUEST).splitlines()[-1]
     _, topic = site.submit("sleep 8")
     async with site.opened(token) as guest, site.opened() as ada:
-        await guest.send(subscribe(f"jobs:{org}"))
+        await guest.send(subscribe(f"jobs:{site.org}"))
         await ada.send(subscribe(topic))
         assert (await next_message(guest))["op"] == (await next_message(ada))["op"] == "subscribed"
         site.api.delete("members/guest@atlas.example").raise_for_status()
@@ -245,11 +243,6 @@ def _session(site: Site) -> str:
         )
 
 
-ORG_ID = """
-import json
-from workspaces.models import Organization
-print(json.dumps(Organization.objects.get(slug="home").id.hex))
-"""
 SIGN_OUT = """
 from django.contrib.sessions.models import Session
 assert Session.objects.filter(session_key="{key}").delete()[0]
