@@ -63,6 +63,7 @@ def pytest_collection() -> Iterator[object]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 50)  # as in a web process
         gc.enable()
 
 

@@ -56,4 +56,4 @@ def _run_functions(migration: Migration) -> None:
     for operation in migration.operations:
         if isinstance(operation, RunPython) and not operation.elidable:
             with connection.schema_editor(atomic=migration.atomic) as editor:
-                operation.code(apps, editor)
+                operation.code(apps, editor)  # type: ignore[arg-type]
