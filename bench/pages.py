@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from bench.setting import begin, browser
+from bench.setting import begin, browser, make_nodes
 from bench.table import Row, report
 from tests.rig.processes import Folder
 
@@ -114,7 +114,7 @@ def fill(folder: Folder) -> str:
     from django.db import connection
 
     actor = begin(folder)
-    from clusters.models import Cluster, Gpu, Node
+    from clusters.models import Cluster
     from jobs import services
     from schedulers.spec import parse_mapping
     from schedulers.states import State
@@ -132,34 +132,7 @@ def fill(folder: Folder) -> str:
             "rest_url": "http://127.0.0.1:9",
         },
     )
-    nodes = Node.objects.bulk_create(
-        Node(
-            cluster=big,
-            name=f"n{n:04}",
-            cpus=192_000,
-            memory=1 << 41,
-            used_gpus=n % 9,
-            is_drained=n % 50 == 0,
-            is_ready=n % 70 != 1,
-            partitions=["main", "night"][: 1 + n % 2],
-        )
-        for n in range(NODES)
-    )
-    Gpu.objects.bulk_create(
-        (
-            Gpu(
-                node=node,
-                index=i,
-                uuid=f"{node.name}-{i}",
-                model="NVIDIA H200",
-                type="h200",
-                memory=141 << 30,
-            )
-            for node in nodes
-            for i in range(GPUS)
-        ),
-        batch_size=2000,
-    )
+    make_nodes(big, NODES, GPUS)
     with org_scope(actor.org_id):
         spec = {"run": "python train.py --lr 3e-4", "name": "job", "resources": {"cpus": 1}}
         services.submit_job(actor=actor, team=Team.objects.get(), spec=parse_mapping(spec))

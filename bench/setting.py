@@ -30,18 +30,51 @@ def begin(folder: Folder) -> Any:
     import django
 
     django.setup()
-    from django.core.management import call_command
-
     import portal.celery  # noqa: F401  send wake-ups to our broker instead of Celery's default
     from clusters.backends import ensure_first_cluster
+    from portal.process.tables import create_tables
     from workspaces.access.actors import actor_of
     from workspaces.models import Organization, User
     from workspaces.organizations.bootstrap import bootstrap
 
-    call_command("migrate", verbosity=0)
+    create_tables()
     bootstrap()
     ensure_first_cluster()
     return actor_of(User.objects.get()).enter(Organization.objects.get())
+
+
+def make_nodes(cluster: Any, count: int, gpus: int) -> None:
+    """Add nodes with H200s to a cluster; some are drained, or not ready."""
+    from clusters.models import Gpu, Node
+
+    nodes = Node.objects.bulk_create(
+        Node(
+            cluster=cluster,
+            name=f"n{n:04}",
+            cpus=192_000,
+            memory=1 << 41,
+            used_gpus=n % 9,
+            is_drained=n % 50 == 0,
+            is_ready=n % 70 != 1,
+            partitions=["main", "night"][: 1 + n % 2],
+        )
+        for n in range(count)
+    )
+    Gpu.objects.bulk_create(
+        (
+            Gpu(
+                node=node,
+                index=i,
+                uuid=f"{node.name}-{i}",
+                model="NVIDIA H200",
+                type="h200",
+                memory=141 << 30,
+            )
+            for node in nodes
+            for i in range(gpus)
+        ),
+        batch_size=2000,
+    )
 
 
 @contextmanager

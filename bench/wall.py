@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from bench.setting import begin, browser
+from bench.setting import begin, browser, make_nodes
 from bench.table import Row, report
 from tests.rig.processes import Folder
 
@@ -48,37 +48,10 @@ def main() -> int:
 def _fill() -> None:
     from django.db import connection
 
-    from clusters.models import Cluster, Gpu, Node
+    from clusters.models import Cluster
 
     cluster = Cluster.objects.create(name="big", backend="large")
-    nodes = Node.objects.bulk_create(
-        Node(
-            cluster=cluster,
-            name=f"n{n:04}",
-            cpus=192_000,
-            memory=1 << 41,
-            used_gpus=n % 9,
-            is_drained=n % 50 == 0,
-            is_ready=n % 70 != 1,
-            partitions=["main", "night"][: 1 + n % 2],
-        )
-        for n in range(NODES)
-    )
-    Gpu.objects.bulk_create(
-        (
-            Gpu(
-                node=node,
-                index=i,
-                uuid=f"{node.name}-{i}",
-                model="NVIDIA H200",
-                type="h200",
-                memory=141 << 30,
-            )
-            for node in nodes
-            for i in range(GPUS)
-        ),
-        batch_size=2000,
-    )
+    make_nodes(cluster, NODES, GPUS)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 

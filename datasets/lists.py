@@ -14,9 +14,9 @@ from datasets.selectors import visible_repositories
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
 from portal.core.messages import Message
-from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from portal.lists import Column, Filter, ListView, containing, matching
 from workspaces.access.actors import Actor
-from workspaces.list_filters import owned_by, owner_choices, team_choices
+from workspaces.list_filters import OWNER, TEAM
 
 
 def _with_visibility(texts: list[str], actor: Actor) -> Q:
@@ -36,24 +36,8 @@ def filters(placeholder: Any) -> tuple[Filter, ...]:
             placeholder=placeholder,
             is_search=True,
         ),
-        Filter(
-            "team",
-            one_of("team__slug"),
-            help="Slug of a team.",
-            label=_("Team"),
-            choices=team_choices,
-            is_multiple=True,
-        ),
-        Filter(
-            "owner",
-            matching(owned_by),
-            help="E-mail address, or `me`.",
-            label=_("Owner"),
-            chips=(("me", _("Mine")),),
-            values=owner_choices,
-            is_multiple=True,
-            key="user",
-        ),
+        TEAM,
+        OWNER,
         Filter(
             "visibility",
             matching(_with_visibility),

@@ -22,7 +22,7 @@ from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
-from workspaces.list_filters import owned_by, team_choices
+from workspaces.list_filters import TEAM, owned_by
 
 Item = dict[str, Any]
 DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
@@ -101,14 +101,7 @@ EXPERIMENTS = ListView(
             is_multiple=True,
             key="user",
         ),
-        Filter(
-            "team",
-            one_of("team__slug"),
-            "Team slugs separated by commas; `!` excludes one.",
-            _("Team"),
-            choices=team_choices,
-            is_multiple=True,
-        ),
+        TEAM,
     ),
     columns=(
         Column("number", _("Experiment"), sort=("number",)),

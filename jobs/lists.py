@@ -27,7 +27,7 @@ from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from schedulers.spec.names import LABEL_PATTERN
 from schedulers.states import State
 from workspaces.access.actors import Actor
-from workspaces.list_filters import owned_by, owner_choices, team_choices
+from workspaces.list_filters import TEAM, owned_by, owner_choices
 
 Item = dict[str, Any]
 GPU_TYPES = 50  # suggested at most
@@ -169,14 +169,7 @@ JOBS = ListView(
             is_counted=True,
             key="user",
         ),
-        Filter(
-            "team",
-            one_of("team__slug"),
-            "Team slugs separated by commas; `!` excludes one.",
-            _("Team"),
-            choices=team_choices,
-            is_multiple=True,
-        ),
+        TEAM,
         Filter(
             "cluster",
             one_of("cluster__name"),

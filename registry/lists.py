@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
 from portal.core.messages import Message
-from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from portal.lists import Column, Filter, ListView, containing
 from registry.models import ModelVersion, RegisteredModel
 from registry.representations import model_rows
 from registry.selectors import visible_models
 from workspaces.access.actors import Actor
-from workspaces.list_filters import owned_by, owner_choices, team_choices
+from workspaces.list_filters import OWNER, TEAM
 
 Item = dict[str, Any]
 
@@ -44,24 +44,8 @@ _FILTERS = (
         placeholder=_("Search models, or team:vision approval:requested"),
         is_search=True,
     ),
-    Filter(
-        "team",
-        one_of("team__slug"),
-        help="Slug of a team.",
-        label=_("Team"),
-        choices=team_choices,
-        is_multiple=True,
-    ),
-    Filter(
-        "owner",
-        matching(owned_by),
-        help="E-mail address, or `me`.",
-        label=_("Owner"),
-        chips=(("me", _("Mine")),),
-        values=owner_choices,
-        is_multiple=True,
-        key="user",
-    ),
+    TEAM,
+    OWNER,
     Filter(
         "approval",
         _in_approval,

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from portal.lists import Filter, matching, one_of
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations.selectors import people, teams_for
@@ -32,3 +33,23 @@ def owner_choices(actor: Actor) -> list[tuple[str, Any]]:
         return [("me", _("You"))]
     rows = people().order_by("user__email").values_list("user__email", "user__name")[:MOST_PEOPLE]
     return [("me", _("You")), *rows]
+
+
+TEAM = Filter(
+    "team",
+    one_of("team__slug"),
+    help="Team slugs separated by commas; `!` excludes one.",
+    label=_("Team"),
+    choices=team_choices,
+    is_multiple=True,
+)
+OWNER = Filter(
+    "owner",
+    matching(owned_by),
+    help="E-mail addresses or `me`, separated by commas; `!` excludes one.",
+    label=_("Owner"),
+    chips=(("me", _("Mine")),),
+    values=owner_choices,
+    is_multiple=True,
+    key="user",
+)

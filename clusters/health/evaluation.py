@@ -346,6 +346,8 @@ def _drain(change: _Change) -> None:
 
 def _resume(health: NodeHealth) -> None:
     """Return one node to service, unless somebody else has drained it since."""
+    if not NodeHealth.objects.filter(node=health.node_id, is_drained_by_rule=True).exists():
+        return
     node = Node.objects.select_related("cluster").get(id=health.node_id)
     try:
         if node.is_drained:

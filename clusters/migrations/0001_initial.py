@@ -170,6 +170,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "applying")),
+                        fields=["cluster"],
+                        name="mig_plan_applying",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Node",
@@ -208,6 +217,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("cluster", "name"), name="node_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="MigPlanNode",
@@ -263,6 +277,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "changing")),
+                        fields=["node"],
+                        name="mig_plan_changing",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("plan", "node"), name="mig_plan_node_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="HealthFinding",
@@ -288,6 +314,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("node", "gpu", "check_code"), name="health_finding_once"
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Gpu",
@@ -317,6 +350,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("node", "uuid"), name="gpu_once")],
+            },
         ),
         migrations.CreateModel(
             name="Device",
@@ -353,6 +389,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("node", "uuid"), name="device_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="NodeHealth",
@@ -456,6 +497,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("pool", "team"), name="pool_grant_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -533,6 +577,13 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "ended"), _negated=True),
+                        fields=["cluster", "ends_at"],
+                        name="pool_reservation_open",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -629,66 +680,14 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(fields=["org", "state", "-created_at"], name="pool_request_state"),
+                    models.Index(
+                        condition=models.Q(("state", "approved")),
+                        fields=["ends_at"],
+                        name="pool_request_running",
+                    ),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="migplan",
-            index=models.Index(
-                condition=models.Q(("state", "applying")),
-                fields=["cluster"],
-                name="mig_plan_applying",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="node",
-            constraint=models.UniqueConstraint(fields=("cluster", "name"), name="node_once"),
-        ),
-        migrations.AddIndex(
-            model_name="migplannode",
-            index=models.Index(
-                condition=models.Q(("state", "changing")), fields=["node"], name="mig_plan_changing"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="migplannode",
-            constraint=models.UniqueConstraint(fields=("plan", "node"), name="mig_plan_node_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="healthfinding",
-            constraint=models.UniqueConstraint(
-                fields=("node", "gpu", "check_code"), name="health_finding_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="gpu",
-            constraint=models.UniqueConstraint(fields=("node", "uuid"), name="gpu_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="device",
-            constraint=models.UniqueConstraint(fields=("node", "uuid"), name="device_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="poolgrant",
-            constraint=models.UniqueConstraint(fields=("pool", "team"), name="pool_grant_once"),
-        ),
-        migrations.AddIndex(
-            model_name="poolreservation",
-            index=models.Index(
-                condition=models.Q(("state", "ended"), _negated=True),
-                fields=["cluster", "ends_at"],
-                name="pool_reservation_open",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="poolrequest",
-            index=models.Index(fields=["org", "state", "-created_at"], name="pool_request_state"),
-        ),
-        migrations.AddIndex(
-            model_name="poolrequest",
-            index=models.Index(
-                condition=models.Q(("state", "approved")),
-                fields=["ends_at"],
-                name="pool_request_running",
-            ),
         ),
     ]

@@ -32,7 +32,10 @@ def quarantine_node(*, actor: Actor, node: Node, why: str, was: str | None = Non
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     drain.drain_node(actor=actor, node=node, why=why, was=was)
+    policy_of(node.cluster)
     with transaction.atomic():
+        # Not while an evaluation judges what it has read before
+        HealthPolicy.objects.select_for_update().get(cluster=node.cluster_id)
         row, _ = NodeHealth.objects.select_for_update().get_or_create(node=node)
         before = row.state
         row.state, row.since, row.check_code = HealthState.QUARANTINED, clock.now(), OPERATOR

@@ -341,6 +341,15 @@ def _choose(
 
 
 def _reconcile(cluster: Cluster) -> None:
+    known: dict[str, ReservationFacts] | None = None
+    left: dict[str, Exception] = {}  # what could not be removed, and why
+    trouble: Exception | None = None
+    if _keeps(cluster) and _is_native(cluster):
+        try:
+            known = {one.name: one for one in _native(cluster).reservations(_prefix(cluster))}
+        except (Rejected, Unavailable) as error:
+            trouble = error
+    # Read afterwards: what another process makes meanwhile has a row, and is no leftover
     now = clock.now()
     rows = list(
         PoolReservation.objects.select_related("org", "team", "pool__cluster", "cluster")
@@ -348,18 +357,14 @@ def _reconcile(cluster: Cluster) -> None:
         .filter(cluster=cluster, starts_at__lte=now)
     )
     due = [row for row in rows if row.ends_at > now and _has_access(row)]
-    known: dict[str, ReservationFacts] | None = None
-    left: dict[str, Exception] = {}  # what could not be removed, and why
     if not _keeps(cluster):
         _give_up(cluster, rows, due)
         return
-    if _is_native(cluster):
-        try:
-            known = {one.name: one for one in _native(cluster).reservations(_prefix(cluster))}
-        except (Rejected, Unavailable) as error:
-            for row in rows:
-                _note(row, _failed(row, error), str(error))
-            return
+    if trouble:
+        for row in rows:
+            _note(row, _failed(row, trouble), str(trouble))
+        return
+    if known is not None:
         over = {row.name: row.pool.partition if row.pool else "" for row in rows if row not in due}
         unknown = known.keys() - {row.name for row in due}
         left = _remove(cluster, dict.fromkeys(unknown, "") | over)

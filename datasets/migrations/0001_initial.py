@@ -87,6 +87,16 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["org", "kind", "team"], name="repository_team")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("org"),
+                        models.F("kind"),
+                        django.db.models.functions.text.Lower("name"),
+                        condition=models.Q(("deleted_at", None)),
+                        name="repository_name_once",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -126,6 +136,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("repository", "sha256"), name="content_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -163,6 +176,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("repository", "digest"), name="block_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -200,6 +216,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "kind"), name="retention_default_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -244,6 +263,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("repository", "team"), name="share_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -309,6 +331,15 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["org", "team"], name="shared_folder_team")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("org"),
+                        django.db.models.functions.text.Lower("name"),
+                        condition=models.Q(("deleted_at", None)),
+                        name="shared_folder_name_once",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -357,6 +388,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["updated_at"], name="folder_upload_updated")],
             },
         ),
         migrations.CreateModel(
@@ -396,6 +428,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["expires_at"], name="folder_lock_expires")],
             },
         ),
         migrations.CreateModel(
@@ -450,6 +483,18 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("folder", "team"), name="folder_team_once"),
+                    models.UniqueConstraint(fields=("folder", "user"), name="folder_user_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("team", None), ("user__isnull", False)),
+                            models.Q(("team__isnull", False), ("user", None)),
+                            _connector="OR",
+                        ),
+                        name="folder_invites_one",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -499,6 +544,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["updated_at"], name="upload_updated")],
             },
         ),
         migrations.CreateModel(
@@ -563,6 +609,14 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("repository", "number"), name="version_number_once"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("repository", "commit"), name="version_commit_once"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -614,6 +668,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("repository", "name"), name="ref_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -696,6 +753,13 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["queued", "running"])),
+                        fields=["due_at"],
+                        name="import_due",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -734,6 +798,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("repository", "hash"), name="xorb_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -770,6 +837,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("xorb", "hash"), name="xorb_chunk_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -806,6 +876,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("xorb", "sha256"), name="xorb_file_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -849,119 +922,5 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(fields=("imported", "path"), name="imported_file_once")
                 ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="repository",
-            index=models.Index(fields=["org", "kind", "team"], name="repository_team"),
-        ),
-        migrations.AddConstraint(
-            model_name="repository",
-            constraint=models.UniqueConstraint(
-                models.F("org"),
-                models.F("kind"),
-                django.db.models.functions.text.Lower("name"),
-                condition=models.Q(("deleted_at", None)),
-                name="repository_name_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="content",
-            constraint=models.UniqueConstraint(
-                fields=("repository", "sha256"), name="content_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="block",
-            constraint=models.UniqueConstraint(fields=("repository", "digest"), name="block_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="retentiondefault",
-            constraint=models.UniqueConstraint(
-                fields=("org", "kind"), name="retention_default_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="share",
-            constraint=models.UniqueConstraint(fields=("repository", "team"), name="share_once"),
-        ),
-        migrations.AddIndex(
-            model_name="sharedfolder",
-            index=models.Index(fields=["org", "team"], name="shared_folder_team"),
-        ),
-        migrations.AddConstraint(
-            model_name="sharedfolder",
-            constraint=models.UniqueConstraint(
-                models.F("org"),
-                django.db.models.functions.text.Lower("name"),
-                condition=models.Q(("deleted_at", None)),
-                name="shared_folder_name_once",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="folderupload",
-            index=models.Index(fields=["updated_at"], name="folder_upload_updated"),
-        ),
-        migrations.AddIndex(
-            model_name="folderlock",
-            index=models.Index(fields=["expires_at"], name="folder_lock_expires"),
-        ),
-        migrations.AddConstraint(
-            model_name="folderinvitation",
-            constraint=models.UniqueConstraint(fields=("folder", "team"), name="folder_team_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="folderinvitation",
-            constraint=models.UniqueConstraint(fields=("folder", "user"), name="folder_user_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="folderinvitation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("team", None), ("user__isnull", False)),
-                    models.Q(("team__isnull", False), ("user", None)),
-                    _connector="OR",
-                ),
-                name="folder_invites_one",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="upload",
-            index=models.Index(fields=["updated_at"], name="upload_updated"),
-        ),
-        migrations.AddConstraint(
-            model_name="version",
-            constraint=models.UniqueConstraint(
-                fields=("repository", "number"), name="version_number_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="version",
-            constraint=models.UniqueConstraint(
-                fields=("repository", "commit"), name="version_commit_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="ref",
-            constraint=models.UniqueConstraint(fields=("repository", "name"), name="ref_once"),
-        ),
-        migrations.AddIndex(
-            model_name="import",
-            index=models.Index(
-                condition=models.Q(("state__in", ["queued", "running"])),
-                fields=["due_at"],
-                name="import_due",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="xorb",
-            constraint=models.UniqueConstraint(fields=("repository", "hash"), name="xorb_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="xorbchunk",
-            constraint=models.UniqueConstraint(fields=("xorb", "hash"), name="xorb_chunk_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="xorbfile",
-            constraint=models.UniqueConstraint(fields=("xorb", "sha256"), name="xorb_file_once"),
         ),
     ]

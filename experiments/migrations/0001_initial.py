@@ -63,6 +63,15 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(fields=["org", "team", "-number"], name="experiment_team")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("org", "number"), name="experiment_number_once"
+                    ),
+                    models.UniqueConstraint(fields=("team", "name"), name="experiment_name_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -158,6 +167,12 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        fields=["org", "experiment", "-started_ms", "-id"], name="run_experiment"
+                    ),
+                    models.Index(fields=["org", "team", "-started_ms", "-id"], name="run_team"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -219,6 +234,11 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        fields=["org", "experiment", "-created_at", "-id"], name="logged_model"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -256,6 +276,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "path"), name="event_file_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -305,6 +328,28 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("run__isnull", False)),
+                        fields=("run", "path"),
+                        name="artifact_path_of_run",
+                        opclasses=["uuid_ops", "varchar_pattern_ops"],
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("logged_model__isnull", False)),
+                        fields=("logged_model", "path"),
+                        name="artifact_path_of_model",
+                        opclasses=["uuid_ops", "varchar_pattern_ops"],
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("run__isnull", False),
+                            ("logged_model__isnull", False),
+                            _connector="XOR",
+                        ),
+                        name="artifact_has_one_owner",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -361,79 +406,14 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        fields=["org", "experiment", "-started_ms", "-id"], name="trace_experiment"
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "trace_id"), name="trace_once")
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="experiment",
-            index=models.Index(fields=["org", "team", "-number"], name="experiment_team"),
-        ),
-        migrations.AddConstraint(
-            model_name="experiment",
-            constraint=models.UniqueConstraint(
-                fields=("org", "number"), name="experiment_number_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="experiment",
-            constraint=models.UniqueConstraint(
-                fields=("team", "name"), name="experiment_name_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(
-                fields=["org", "experiment", "-started_ms", "-id"], name="run_experiment"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["org", "team", "-started_ms", "-id"], name="run_team"),
-        ),
-        migrations.AddIndex(
-            model_name="loggedmodel",
-            index=models.Index(
-                fields=["org", "experiment", "-created_at", "-id"], name="logged_model"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="eventfile",
-            constraint=models.UniqueConstraint(fields=("run", "path"), name="event_file_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="artifact",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("run__isnull", False)),
-                fields=("run", "path"),
-                name="artifact_path_of_run",
-                opclasses=["uuid_ops", "varchar_pattern_ops"],
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="artifact",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("logged_model__isnull", False)),
-                fields=("logged_model", "path"),
-                name="artifact_path_of_model",
-                opclasses=["uuid_ops", "varchar_pattern_ops"],
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="artifact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("run__isnull", False), ("logged_model__isnull", False), _connector="XOR"
-                ),
-                name="artifact_has_one_owner",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="trace",
-            index=models.Index(
-                fields=["org", "experiment", "-started_ms", "-id"], name="trace_experiment"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="trace",
-            constraint=models.UniqueConstraint(fields=("org", "trace_id"), name="trace_once"),
         ),
     ]

@@ -7,7 +7,7 @@ from datetime import datetime
 from math import inf, isfinite
 from typing import Any
 
-from experiments.models import Artifact, Experiment, LoggedModel, Run
+from experiments.models import Experiment, LoggedModel, Run
 from experiments.selectors import LastPoint
 
 ROOT = "mlflow-artifacts:/"
@@ -144,10 +144,6 @@ def file_json(path: str, size: int | None) -> dict[str, Any]:
     if size is None:
         return {"path": path, "is_dir": True}
     return {"path": path, "is_dir": False, "file_size": size}
-
-
-def artifact_json(row: Artifact) -> dict[str, Any]:
-    return file_json(row.path, row.size)
 
 
 def pairs(found: Mapping[str, str]) -> list[dict[str, str]]:

@@ -226,7 +226,8 @@ def awaiting_agents(ends: Mapping[UUID, datetime | None]) -> set[UUID]:
     on whose nodes an agent reports but has not since. The wait is a few seconds at most.
     """
     now = clock.now()
-    fresh = {pk for pk, at in ends.items() if at is not None and now - at < PATIENCE}
+    # A clock of a node that is ahead must not make an end wait until then
+    fresh = {pk for pk, at in ends.items() if at is not None and abs(now - at) < PATIENCE}
     rows = Attempt.objects.filter(id__in=fresh, job__resources__has_key="gpu").exclude(node="")
     waiting = [a for a in rows.select_related("job") if _may_retry_xid(a)]
     if not waiting:

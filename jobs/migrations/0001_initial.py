@@ -110,6 +110,39 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", schedulers.states.State["QUEUED"])),
+                        fields=["cluster", "-priority", "queued_at", "id"],
+                        name="attempt_due",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("state__gt", schedulers.states.State["QUEUED"]),
+                            ("state__lt", schedulers.states.State["SUCCEEDED"]),
+                        ),
+                        fields=["cluster", "state"],
+                        name="attempt_active",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("is_forgotten", False),
+                            ("state__gte", schedulers.states.State["SUCCEEDED"]),
+                        ),
+                        fields=["cluster"],
+                        name="attempt_unforgotten",
+                    ),
+                    models.Index(
+                        condition=models.Q(("finished_at__isnull", False)),
+                        fields=["finished_at"],
+                        name="attempt_finished",
+                    ),
+                    models.Index(
+                        condition=models.Q(("is_log_sealed", True), ("log_bytes", None)),
+                        fields=["id"],
+                        name="attempt_uncounted",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -262,6 +295,37 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(fields=["org", "state", "-number"], name="job_state"),
+                    models.Index(fields=["org", "team", "-number"], name="job_team"),
+                    models.Index(fields=["org", "owner", "-number"], name="job_owner"),
+                    models.Index(fields=["org", "name", "-number"], name="job_name"),
+                    models.Index(
+                        condition=models.Q(("finished_at__isnull", False)),
+                        fields=["org", "finished_at"],
+                        name="job_finished",
+                    ),
+                    models.Index(
+                        condition=models.Q(("started_at__isnull", False)),
+                        fields=["org", "started_at"],
+                        name="job_started",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("log_delete_asked_at__isnull", False), ("log_deleted_at", None)
+                        ),
+                        fields=["log_delete_asked_at"],
+                        name="job_log_deleting",
+                    ),
+                    models.Index(
+                        condition=models.Q(("run_state", models.F("state")), _negated=True),
+                        fields=["id"],
+                        name="job_unfollowed",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "number"), name="job_number_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -298,6 +362,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "digest", "gpu"), name="image_end_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -379,6 +446,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("job", "needs"), name="dependency_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -426,6 +496,13 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("idle_since__isnull", False)),
+                        fields=["org", "idle_since"],
+                        name="attempt_idle",
+                    )
+                ],
             },
         ),
         migrations.AddField(
@@ -482,6 +559,10 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["org", "commit"], name="job_input_commit")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("job", "name"), name="job_input_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -568,6 +649,16 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("is_over", False)),
+                        fields=["attempt"],
+                        name="job_output_open",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("job", "index", "name"), name="job_output_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -615,6 +706,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("job", "name"), name="job_workspace_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -654,6 +748,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["attempt", "since"], name="spell_attempt")],
             },
         ),
         migrations.CreateModel(
@@ -698,155 +793,10 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["org", "state", "-number"], name="job_state"),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["org", "team", "-number"], name="job_team"),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["org", "owner", "-number"], name="job_owner"),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["org", "name", "-number"], name="job_name"),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(("finished_at__isnull", False)),
-                fields=["org", "finished_at"],
-                name="job_finished",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(("started_at__isnull", False)),
-                fields=["org", "started_at"],
-                name="job_started",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(
-                    ("log_delete_asked_at__isnull", False), ("log_deleted_at", None)
-                ),
-                fields=["log_delete_asked_at"],
-                name="job_log_deleting",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(("run_state", models.F("state")), _negated=True),
-                fields=["id"],
-                name="job_unfollowed",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.UniqueConstraint(fields=("org", "number"), name="job_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="imageend",
-            constraint=models.UniqueConstraint(
-                fields=("org", "digest", "gpu"), name="image_end_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="dependency",
-            constraint=models.UniqueConstraint(fields=("job", "needs"), name="dependency_once"),
-        ),
-        migrations.AddIndex(
-            model_name="attemptutilization",
-            index=models.Index(
-                condition=models.Q(("idle_since__isnull", False)),
-                fields=["org", "idle_since"],
-                name="attempt_idle",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="attempt",
-            index=models.Index(
-                condition=models.Q(("state", schedulers.states.State["QUEUED"])),
-                fields=["cluster", "-priority", "queued_at", "id"],
-                name="attempt_due",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="attempt",
-            index=models.Index(
-                condition=models.Q(
-                    ("state__gt", schedulers.states.State["QUEUED"]),
-                    ("state__lt", schedulers.states.State["SUCCEEDED"]),
-                ),
-                fields=["cluster", "state"],
-                name="attempt_active",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="attempt",
-            index=models.Index(
-                condition=models.Q(
-                    ("is_forgotten", False), ("state__gte", schedulers.states.State["SUCCEEDED"])
-                ),
-                fields=["cluster"],
-                name="attempt_unforgotten",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="attempt",
-            index=models.Index(
-                condition=models.Q(("finished_at__isnull", False)),
-                fields=["finished_at"],
-                name="attempt_finished",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="attempt",
-            index=models.Index(
-                condition=models.Q(("is_log_sealed", True), ("log_bytes", None)),
-                fields=["id"],
-                name="attempt_uncounted",
-            ),
-        ),
         migrations.AddConstraint(
             model_name="attempt",
             constraint=models.UniqueConstraint(
                 fields=("job", "index", "ordinal"), name="attempt_once"
             ),
-        ),
-        migrations.AddIndex(
-            model_name="jobinput",
-            index=models.Index(fields=["org", "commit"], name="job_input_commit"),
-        ),
-        migrations.AddConstraint(
-            model_name="jobinput",
-            constraint=models.UniqueConstraint(fields=("job", "name"), name="job_input_once"),
-        ),
-        migrations.AddIndex(
-            model_name="joboutput",
-            index=models.Index(
-                condition=models.Q(("is_over", False)), fields=["attempt"], name="job_output_open"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="joboutput",
-            constraint=models.UniqueConstraint(
-                fields=("job", "index", "name"), name="job_output_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="jobworkspace",
-            constraint=models.UniqueConstraint(fields=("job", "name"), name="job_workspace_once"),
-        ),
-        migrations.AddIndex(
-            model_name="pendingspell",
-            index=models.Index(fields=["attempt", "since"], name="spell_attempt"),
         ),
     ]

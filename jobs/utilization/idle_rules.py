@@ -132,11 +132,12 @@ def _locked_case(job: Job) -> IdleCase:
 
 @transaction.atomic
 def _end_case(case: IdleCase) -> None:
-    """Forget a warning: the GPUs are used again, or nothing is known of them."""
-    if (
-        IdleCase.objects.filter(id=case.id, acted_at=None).delete()[0]
-        and not State(case.job.state).is_final
-    ):
+    """Forget a warning: the GPUs are used again, or nothing is known of them.
+
+    Unless the owner has kept the job since the case was read.
+    """
+    same = IdleCase.objects.filter(id=case.id, warned_at=case.warned_at, acted_at=None)
+    if same.delete()[0] and not State(case.job.state).is_final:
         data = {"number": case.job.number}
         record(EventRecord("job.idle_ended", case.org_id, "job", case.job_id, RULE.email, data))
 

@@ -187,9 +187,12 @@ def _await_database() -> None:
 def _migrate() -> None:
     from django.core.management import call_command
 
+    from portal.process.tables import create_tables, is_empty
     from workspaces.tenancy.row_security import after_migrating
 
-    if _is_behind():
+    if is_empty():
+        create_tables()
+    elif _is_behind():
         call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
     else:
         # For a database that was restored without its policies, or migrated by hand.

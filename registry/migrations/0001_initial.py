@@ -64,6 +64,14 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["org", "team", "name"], name="model_team")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("deleted_at", None)),
+                        fields=("team", "name"),
+                        name="model_name_once",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -159,6 +167,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("model", "version"), name="model_version_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -201,23 +212,5 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(fields=("version", "path"), name="model_file_once")
                 ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="registeredmodel",
-            index=models.Index(fields=["org", "team", "name"], name="model_team"),
-        ),
-        migrations.AddConstraint(
-            model_name="registeredmodel",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("deleted_at", None)),
-                fields=("team", "name"),
-                name="model_name_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="modelversion",
-            constraint=models.UniqueConstraint(
-                fields=("model", "version"), name="model_version_once"
-            ),
         ),
     ]

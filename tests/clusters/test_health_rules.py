@@ -288,6 +288,25 @@ def test_resume_that_fails_is_tried_again(fleet, drainable, monkeypatch):
     assert not Node.objects.get(name="n0").is_drained
 
 
+def test_node_quarantined_while_another_resumes_stays_out(fleet, drainable, dot, monkeypatch):
+    judge(fleet, 0, ("n0", "n1"), ecc())
+    judge(fleet, 1, ("n0", "n1"), ecc(0.0))
+    resume = evaluation.drain.resume_by_rule
+    resumed = []
+
+    def slow(node, who):
+        resumed.append(node.name)
+        other = Node.objects.select_related("cluster").get(name={"n0": "n1", "n1": "n0"}[node.name])
+        service.quarantine_node(actor=dot, node=other, why="burnt")
+        return resume(node, who)
+
+    monkeypatch.setattr(evaluation.drain, "resume_by_rule", slow)
+    judge(fleet, 12, ("n0", "n1"), ecc(0.0))
+    [first] = resumed
+    other = {"n0": "n1", "n1": "n0"}[first]
+    assert state(other) == "quarantined" and Node.objects.get(name=other).is_drained
+
+
 def test_cluster_that_cannot_drain_only_warns(story):
     cluster = fleet_of(2, backend="local")
     judge(cluster, 0, ("n0",), ecc())

@@ -280,6 +280,24 @@ def test_cluster_is_made_to_agree_after_faults_and_changes_by_hand(atlas, pool, 
     assert native.kept.keys() == {"muster-other-1"}
 
 
+def test_reservation_that_another_process_makes_meanwhile_is_no_leftover(
+    atlas, pool, dot, native, monkeypatch
+):
+    listed = Nodes.reservations
+
+    def listing(self, prefix):
+        monkeypatch.setattr(Nodes, "reservations", listed)
+        granted(atlas, dot)  # approved and made while the first process lists
+        return listed(self, prefix)
+
+    granted(atlas, dot)
+    monkeypatch.setattr(Nodes, "reservations", listing)
+    removed = []
+    monkeypatch.setattr(Nodes, "unreserve", lambda self, name, _: removed.append(name))
+    run_pool_requests()
+    assert len(native.kept) == 2 and not removed
+
+
 def test_whole_nodes_are_promised_once_and_shown_before(atlas, pool, dot, native):
     row = ask(atlas, gpus=6)
     [effect] = what_if(dot, row)

@@ -186,6 +186,26 @@ def test_owner_keeps_a_job_and_a_used_gpu_ends_the_warning(story, run):
             assert not IdleCase.objects.filter(warned_at__isnull=False).exists()
 
 
+def test_job_kept_while_its_warning_ends_stays_kept(story, run, monkeypatch):
+    job, now = run(), clock.now()
+    use({0: 0.0, 1: 0.0})
+    rule(story)
+    end_case = idle_rules._end_case
+
+    def keep_first(case):
+        idle_rules.keep_job(actor=story.actor(story.ben, story.atlas), job=job, hours=2)
+        end_case(case)
+
+    monkeypatch.setattr(idle_rules, "_end_case", keep_first)
+    with clock.frozen(now):
+        apply_idle_rules()
+    with clock.frozen(now + 20 * MINUTES):
+        use({0: 0.9, 1: 0.9}, minutes=20)
+        apply_idle_rules()
+        with platform_scope("test"):
+            assert IdleCase.objects.get(job=job).keep_until > clock.now()
+
+
 def test_rule_lowers_the_priority_or_only_warns(story, run):
     job, now = run(), clock.now()
     use({0: 0.0, 1: 0.0})

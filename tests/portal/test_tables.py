@@ -1,4 +1,4 @@
-"""The tables that the rig makes from the models are those that the migrations make."""
+"""The tables of an empty database, made from the models, are those that the migrations make."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 
 from tests.rig.environment import ROOT
 from tests.rig.postgres import create_database
-from tests.rig.tables import FILE
+from tests.rig.tables import CREATE, FILE
 
 pytestmark = pytest.mark.integration
-WAYS = {"models": ["-m", "tests.rig.make_tables"], "migrations": ["manage.py", "migrate", "-v0"]}
+WAYS = {"models": ["-c", CREATE], "migrations": ["manage.py", "migrate", "-v0"]}
 OF_POSTGRES = (
     (
         "SELECT table_name, column_name, data_type, is_nullable, column_default "

@@ -19,6 +19,12 @@ from tests.rig.processes import RigFailure
 
 FILE = "muster.sqlite3"
 _TEMPLATE = "muster_tables"
+CREATE = """
+import django
+django.setup()
+from portal.process.tables import create_tables
+create_tables()
+"""
 
 
 def furnish(home: Path, database_url: str, environment: Mapping[str, str]) -> None:
@@ -127,9 +133,13 @@ def _copy_database(url: str, environment: Mapping[str, str]) -> None:
 
 
 def _make(environment: Mapping[str, str]) -> None:
-    argv = [sys.executable, "-m", "tests.rig.make_tables"]
     done = subprocess.run(
-        argv, cwd=ROOT, env=dict(environment), capture_output=True, text=True, check=False
+        [sys.executable, "-c", CREATE],
+        cwd=ROOT,
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise RigFailure(f"the tables could not be made: {done.stderr[-3000:]}")

@@ -88,6 +88,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("org", "short_name"), name="provider_name_once_in_org"
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("org", None)),
+                        fields=("short_name",),
+                        name="provider_name_once_without_org",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="SigningKey",
@@ -283,6 +295,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "user"), name="membership_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -320,6 +335,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("provider", "subject"), name="identity_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="DirectoryRun",
@@ -370,6 +390,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["provider", "-started_at"], name="directory_run_last")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("outcome__in", ["queued", "running"])),
+                        fields=("provider",),
+                        name="directory_run_one_at_a_time",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ProviderTest",
@@ -413,6 +445,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [models.Index(fields=["org", "started_at"], name="provider_test_last")],
             },
         ),
         migrations.CreateModel(
@@ -452,6 +485,18 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("org", "scope", "subject_id", "resource"), name="quota_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("used__gte", 0)), name="quota_used_not_negative"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("guaranteed__gte", 0), ("promised__gte", 0)),
+                        name="quota_guarantee_not_negative",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -511,6 +556,16 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(fields=["org", "state", "-created_at"], name="quota_request_state")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "open")),
+                        fields=("org", "asker", "scope", "subject_id", "resource"),
+                        name="quota_request_open_once",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -546,6 +601,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "slug"), name="role_slug_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -581,6 +639,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        fields=["provider", "kind", "external_id"], name="scim_external_id"
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("gone_at", None)),
+                        fields=("provider", "kind", "name"),
+                        name="scim_name_once",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Secret",
@@ -650,6 +722,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("secret", "number"), name="secret_version_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -690,6 +765,11 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("org", "name"), name="service_account_name_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -739,6 +819,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "digest"), name="code_spent_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Team",
@@ -769,6 +854,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "slug"), name="team_slug_once")
+                ],
             },
         ),
         migrations.AddField(
@@ -822,6 +910,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("provider", "position"), name="group_rule_position_once"
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AccessToken",
@@ -942,6 +1037,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("team", "user"), name="team_membership_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1042,113 +1140,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddConstraint(
-            model_name="provider",
-            constraint=models.UniqueConstraint(
-                fields=("org", "short_name"), name="provider_name_once_in_org"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="provider",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("org", None)),
-                fields=("short_name",),
-                name="provider_name_once_without_org",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(fields=("org", "user"), name="membership_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="identity",
-            constraint=models.UniqueConstraint(
-                fields=("provider", "subject"), name="identity_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="directoryrun",
-            index=models.Index(fields=["provider", "-started_at"], name="directory_run_last"),
-        ),
-        migrations.AddConstraint(
-            model_name="directoryrun",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("outcome__in", ["queued", "running"])),
-                fields=("provider",),
-                name="directory_run_one_at_a_time",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="providertest",
-            index=models.Index(fields=["org", "started_at"], name="provider_test_last"),
-        ),
-        migrations.AddConstraint(
-            model_name="quota",
-            constraint=models.UniqueConstraint(
-                fields=("org", "scope", "subject_id", "resource"), name="quota_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="quota",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("used__gte", 0)), name="quota_used_not_negative"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="quota",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("guaranteed__gte", 0), ("promised__gte", 0)),
-                name="quota_guarantee_not_negative",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="quotarequest",
-            index=models.Index(fields=["org", "state", "-created_at"], name="quota_request_state"),
-        ),
-        migrations.AddConstraint(
-            model_name="quotarequest",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "open")),
-                fields=("org", "asker", "scope", "subject_id", "resource"),
-                name="quota_request_open_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="role",
-            constraint=models.UniqueConstraint(fields=("org", "slug"), name="role_slug_once"),
-        ),
-        migrations.AddIndex(
-            model_name="scimrecord",
-            index=models.Index(fields=["provider", "kind", "external_id"], name="scim_external_id"),
-        ),
-        migrations.AddConstraint(
-            model_name="scimrecord",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("gone_at", None)),
-                fields=("provider", "kind", "name"),
-                name="scim_name_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="secretversion",
-            constraint=models.UniqueConstraint(
-                fields=("secret", "number"), name="secret_version_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="serviceaccount",
-            constraint=models.UniqueConstraint(
-                fields=("org", "name"), name="service_account_name_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="spentcode",
-            constraint=models.UniqueConstraint(fields=("user", "digest"), name="code_spent_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="team",
-            constraint=models.UniqueConstraint(fields=("org", "slug"), name="team_slug_once"),
-        ),
-        migrations.AddConstraint(
             model_name="secret",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("team__isnull", False)),
@@ -1162,18 +1153,6 @@ class Migration(migrations.Migration):
                 condition=models.Q(("team__isnull", True)),
                 fields=("org", "name"),
                 name="secret_once_an_org",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="grouprule",
-            constraint=models.UniqueConstraint(
-                fields=("provider", "position"), name="group_rule_position_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="teammembership",
-            constraint=models.UniqueConstraint(
-                fields=("team", "user"), name="team_membership_once"
             ),
         ),
     ]

@@ -127,6 +127,20 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(fields=["user"], name="channel_user"),
+                    models.Index(fields=["team"], name="channel_team"),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("team", None), ("user__isnull", False)),
+                            models.Q(("team__isnull", False), ("user", None)),
+                            _connector="OR",
+                        ),
+                        name="channel_of_user_or_team",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -196,6 +210,29 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "waiting")),
+                        fields=["due_at"],
+                        name="delivery_due",
+                    ),
+                    models.Index(fields=["channel", "-id"], name="delivery_channel"),
+                    models.Index(fields=["created_at"], name="delivery_created"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("channel__isnull", False)),
+                        fields=("event_id", "channel"),
+                        name="delivery_channel_once",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("channel", None)),
+                        fields=("event_id", "user"),
+                        name="delivery_mail_once",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Notification",
@@ -236,76 +273,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="channel",
-            index=models.Index(fields=["user"], name="channel_user"),
-        ),
-        migrations.AddIndex(
-            model_name="channel",
-            index=models.Index(fields=["team"], name="channel_team"),
-        ),
-        migrations.AddConstraint(
-            model_name="channel",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("team", None), ("user__isnull", False)),
-                    models.Q(("team__isnull", False), ("user", None)),
-                    _connector="OR",
-                ),
-                name="channel_of_user_or_team",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="delivery",
-            index=models.Index(
-                condition=models.Q(("state", "waiting")), fields=["due_at"], name="delivery_due"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="delivery",
-            index=models.Index(fields=["channel", "-id"], name="delivery_channel"),
-        ),
-        migrations.AddIndex(
-            model_name="delivery",
-            index=models.Index(fields=["created_at"], name="delivery_created"),
-        ),
-        migrations.AddConstraint(
-            model_name="delivery",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("channel__isnull", False)),
-                fields=("event_id", "channel"),
-                name="delivery_channel_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="delivery",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("channel", None)),
-                fields=("event_id", "user"),
-                name="delivery_mail_once",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notification",
-            index=models.Index(fields=["user", "-id"], name="notification_user"),
-        ),
-        migrations.AddIndex(
-            model_name="notification",
-            index=models.Index(
-                condition=models.Q(("read_at__isnull", True)),
-                fields=["user"],
-                name="notification_unread",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notification",
-            index=models.Index(fields=["at"], name="notification_at"),
-        ),
-        migrations.AddConstraint(
-            model_name="notification",
-            constraint=models.UniqueConstraint(
-                fields=("event_id", "user"), name="notification_once"
-            ),
+            options={
+                "indexes": [
+                    models.Index(fields=["user", "-id"], name="notification_user"),
+                    models.Index(
+                        condition=models.Q(("read_at__isnull", True)),
+                        fields=["user"],
+                        name="notification_unread",
+                    ),
+                    models.Index(fields=["at"], name="notification_at"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("event_id", "user"), name="notification_once")
+                ],
+            },
         ),
     ]

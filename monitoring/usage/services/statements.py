@@ -24,7 +24,7 @@ from monitoring.usage.models import BillingAccount, Credit, Statement, UsageDay
 from monitoring.usage.services.ledger import update_ledger
 from monitoring.usage.services.prices import PriceList, account_of
 from portal.core import clock
-from portal.core.errors import Conflict, NotFound
+from portal.core.errors import Conflict
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
@@ -97,14 +97,6 @@ def issue_statement(*, actor: Actor, org: Organization, month: date) -> Statemen
         "after": {"total": f"{row.total} {row.currency}", "sha256": row.sha256},
     }
     record(EventRecord("statement.issued", org.id, "statement", row.id, actor.email, data))
-    return row
-
-
-def find_statement(org: Organization, month: date) -> Statement:
-    """Return an issued statement. Raises NotFound."""
-    row: Statement | None = Statement.objects.filter(org=org, month=month_of(month)).first()
-    if row is None:
-        raise NotFound(Message("There is no statement for this month."))
     return row
 
 
