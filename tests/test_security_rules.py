@@ -390,7 +390,7 @@ RULES: dict[str, tuple[Rule, set[str]]] = {
     "secrets are compared in constant time": (compares_a_secret, set()),
     "work across organizations says why": (has_no_reason, set()),
     "no row-level security is opened but for migrations": (
-        lambda n: called(n) == "open_wall",
+        lambda n: called(n) == "disable_row_security",
         {"workspaces/tenancy/row_security.py"},
     ),
     "templates are files": (lambda n: called(n) in {"Template", "from_string"}, set()),

@@ -27,7 +27,9 @@ def create_tables() -> None:
     Runs the functions of migrations that are not `elidable`, which is what data migrations are.
     May be repeated after an interruption.
     """
+    recorder = MigrationRecorder(connection)
     emit_pre_migrate_signal(0, False, connection.alias)
+    recorder.ensure_schema()
     existing = set(connection.introspection.table_names())
     with connection.schema_editor() as editor:
         for model in apps.get_models():
@@ -37,8 +39,6 @@ def create_tables() -> None:
     for migration in migrations:
         _run_functions(migration)
     emit_post_migrate_signal(0, False, connection.alias)
-    recorder = MigrationRecorder(connection)
-    recorder.ensure_schema()
     with transaction.atomic():
         for migration in migrations:
             recorder.record_applied(migration.app_label, migration.name)

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.rig.order import marks_of
+from tests.rig.order import is_integration, marks_of
 from tests.rig.processes import program
 from tests.rig.slurm_by_hand import serve_slurm
 
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
 def suite(arguments: list[str], *, is_all: bool) -> int:
     """Run the unit tests of the scripts, then each part of the tests; print a summary."""
     began = time.monotonic()
-    warming = _compile_tests()
+    warming = _compile_tests(is_all=is_all)
     code, summary = _browser_scripts()
     for process in warming:
         process.wait()
@@ -101,9 +101,10 @@ def _files(marks: list[set[str]]) -> list[str]:
     return [str(path) for path in files if all(some & marks_of(path) for some in marks)]
 
 
-def _compile_tests() -> list[subprocess.Popen[bytes]]:
+def _compile_tests(*, is_all: bool) -> list[subprocess.Popen[bytes]]:
     """Start to write the bytecode of the tests, which each worker of a new checkout would do."""
-    files = sorted(map(str, (ROOT / "tests").rglob("test_*.py")))
+    found = sorted((ROOT / "tests").rglob("test_*.py"))
+    files = [str(path) for path in found if is_all or not is_integration(path)]
     if len([*(ROOT / "tests").rglob("__pycache__/test_*-pytest-*.pyc")]) > len(files) / 2:
         return []
     options = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
