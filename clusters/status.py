@@ -131,8 +131,10 @@ def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
             return _health_line(what, data)
         case "credential_used":
             return "queued", Message("Credential used: {use}", use=data.get("use", ""))
+        case "settings_changed":
+            return "queued", Message("Partitioning settings changed")
         case other:
-            return "queued", other.capitalize()
+            return "queued", other.replace("_", " ").capitalize()
 
 
 def _health_line(what: str, data: Mapping[str, Any]) -> tuple[str, str]:

@@ -68,7 +68,10 @@ def _text_after_end(output: Output, *, is_forgotten: bool) -> str:
     if output.retention is OutputRetention.ON:
         return Message("What it wrote to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
     if output.retention is OutputRetention.RUN:
-        return Message("What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.")
+        return Message(
+            "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
+            "outputs in the job to save them."
+        )
     if is_forgotten:
         return Message(
             "What it wrote to MUSTER_OUTPUT_DIR was removed {days} days after its end.",

@@ -32,6 +32,7 @@ ADVICE = {
     Wait.SCATTERED: Message("It starts when jobs that run side by side on one node end."),
     Wait.NODES_DOWN: Message("Ask the operator when they come back, or choose another pool."),
     Wait.IMPOSSIBLE: Message("Ask for less on each node, or choose another pool."),
+    Wait.RESERVED: Message("It starts when the reservation ends, or sooner in another pool."),
 }
 Told = tuple[str, dict[str, Any]]
 
@@ -134,7 +135,7 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
             down=len(down),
             able=len(able),
             where=where,
-            down2=_names(down),
+            down2=names_of(down),
         ), {**facts, "down": len(down)}
     if seen.wait == Wait.IMPOSSIBLE:
         return _too_small(candidates, need, seen.kind, where), facts
@@ -267,7 +268,8 @@ def _nodes(number: int) -> Message:
     return counted(str(number), "nodes")
 
 
-def _names(nodes: Sequence[NodeCapacity]) -> str:
+def names_of(nodes: Sequence[NodeCapacity]) -> str:
+    """Return the names of the first five nodes, and how many more there are."""
     names = [node.name for node in nodes]
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 

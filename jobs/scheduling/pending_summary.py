@@ -126,7 +126,7 @@ _BARE = {
     Wait.HELD: Message("On hold. Release the job to let it start."),
     Wait.DEPENDENCY: Message("Waiting for another job to finish."),
     Wait.NO_CLUSTER: Message("No cluster is connected."),
-    Wait.IMPOSSIBLE: Message("No node of the cluster is large enough for this job."),
+    Wait.IMPOSSIBLE: Message("No node of the cluster can run this job."),
     Wait.CLUSTER_DOWN: Message("The cluster isn't responding."),
     Wait.BACKOFF: Message("Waiting before the next attempt."),
     Wait.ARRAY_LIMIT: Message("The array's limit of parallel tasks is reached."),

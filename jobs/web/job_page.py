@@ -215,7 +215,7 @@ def pending_action(
             f"{edit.href}&change={change['field']}&was={change['from']}&to={change['to']}",
         )
     if more:
-        return Action(Message("Request more"), f"{base}/quotas?{more}#ask")
+        return Action(Message("Request more"), f"{base}/quotas?{more}")
     if seen.code == Wait.DEPENDENCY and seen.holders and seen.holders[0]["number"]:
         number = seen.holders[0]["number"]
         return Action(Message("Open #{n}", n=number), f"{base}/jobs/{number}")

@@ -286,14 +286,16 @@ def _amount(resource: str, text: str) -> Any:
     except ValueError:
         if not is_bytes:
             raise InvalidInput.at(
-                "limit", _("%(text)r isn't a number. Enter 32, or none.") % {"text": text[:40]}
+                "limit",
+                _("%(text)r isn't a number. Enter one such as 32, or none.") % {"text": text[:40]},
             ) from None
     try:
         return parse_size(text)
     except ValueError:
         raise InvalidInput.at(
             "limit",
-            _("%(text)r isn't an amount. Enter 32, 64Gi for bytes, or none.") % {"text": text[:40]},
+            _("%(text)r isn't an amount. Enter one such as 32, or 64Gi for bytes, or none.")
+            % {"text": text[:40]},
         ) from None
 
 

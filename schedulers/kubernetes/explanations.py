@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from portal.core.messages import Message
 from schedulers import explanations
 from schedulers.cached import AnswerCache
 from schedulers.capacity import Candidates, NodeCapacity, ResourceLimit, ResourceRequest
@@ -133,7 +134,10 @@ def _by_capacity(
 ) -> PendingReason:
     """Explain by capacity: pods are placed one by one, and several may share a node."""
     need = _need(pending[0]["spec"], len(pending), snapshot)
-    scene = Candidates(_allowed(pending[0]["spec"], snapshot))
+    open_to_it, reserved = _allowed(pending[0]["spec"], snapshot)
+    scene = Candidates(open_to_it)
+    if not scene.could_run(need) and Candidates(open_to_it + reserved).could_run(need):
+        return _by_reservation(waiting, reserved)
     seen = scene.judge(need)
     if (
         not scene.nodes
@@ -153,6 +157,23 @@ def _by_capacity(
         text=text,
         advice=explanations.ADVICE[seen.wait],
         facts={**facts, **held, **explanations.changed(scene.smallest_change(need))},
+    )
+
+
+def _by_reservation(waiting: PendingReason, reserved: Sequence[NodeCapacity]) -> PendingReason:
+    """Explain a pod for which only nodes that are reserved for other teams would do."""
+    return replace(
+        waiting,
+        wait=Wait.RESERVED,
+        text=Message.plural(
+            len(reserved),
+            "Node {names}, which could run it, is reserved for another team.",
+            "{n} nodes that could run it are reserved for other teams: {names}.",
+            n=len(reserved),
+            names=explanations.names_of(reserved),
+        ),
+        advice=explanations.ADVICE[Wait.RESERVED],
+        facts={"reserved_nodes": len(reserved)},
     )
 
 
@@ -180,7 +201,7 @@ def _by_quota(
     if blamed is None:
         return waiting
     text, facts = explanations.limit(blamed, need)
-    change = Candidates(_allowed(spec, snapshot), caps).smallest_change(need)
+    change = Candidates(_allowed(spec, snapshot)[0], caps).smallest_change(need)
     here = [
         tenant for tenant in snapshot.tenants if tenant.namespace == job["metadata"]["namespace"]
     ]
@@ -215,7 +236,7 @@ def _by_queue(
         need = _need(spec, states.len_of(job), snapshot)
         change = (
             change
-            if Candidates(_allowed(spec, snapshot)).admits(
+            if Candidates(_allowed(spec, snapshot)[0]).admits(
                 need.with_amount(change["resource"], change["to"])
             )
             else None
@@ -237,17 +258,17 @@ def _need(spec: Object, count: int, snapshot: Snapshot) -> ResourceRequest:
     )
 
 
-def _allowed(spec: Object, snapshot: Snapshot) -> list[NodeCapacity]:
-    """Return the nodes allowed by the node selector, the GPU type and reservations."""
+def _allowed(spec: Object, snapshot: Snapshot) -> tuple[list[NodeCapacity], list[NodeCapacity]]:
+    """Return the nodes that match its node selector and GPU type: open to it, and reserved."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec)
     own = {one.get("value") for one in spec.get("tolerations", ()) if one.get("key") == names.POOL}
-    return [
-        node
-        for node in snapshot.places
-        if all(node.labels.get(name) == value for name, value in wanted.items())
-        and (not products or node.labels.get(nodes.PRODUCT) in products)
-        and (names.POOL not in node.labels or node.labels[names.POOL] in own)
-    ]
+    found: tuple[list[NodeCapacity], list[NodeCapacity]] = ([], [])
+    for node in snapshot.places:
+        if all(node.labels.get(name) == value for name, value in wanted.items()) and (
+            not products or node.labels.get(nodes.PRODUCT) in products
+        ):
+            found[names.POOL in node.labels and node.labels[names.POOL] not in own].append(node)
+    return found
 
 
 def _products(spec: Object) -> list[str]:

@@ -48,6 +48,7 @@ _SAID = (
         "didn't match Pod's node affinity/selector",
         "have no GPU of that type or not the labels asked for",
     ),
+    ("had untolerated taint(s)", "have a taint that it does not tolerate"),  # Kubernetes 1.36
     ("were unschedulable", "are cordoned"),
     ("Too many pods", "hold as many pods as they may"),
     ("didn't match pod anti-affinity", "hold a pod that it must not share a node with"),
@@ -56,8 +57,7 @@ _SAID = (
 _ADVICE = {
     Wait.CAPACITY: Message("Ask for less, or wait until something ends."),
     Wait.IMPOSSIBLE: Message(
-        "No node of this cluster is large enough. Request less on each node, or choose another "
-        "pool."
+        "No node of this cluster accepts it. Request less on each node, or choose another pool."
     ),
     Wait.CLUSTER_LIMIT: Message(
         "It starts when other jobs of the team end. The operator can raise the ResourceQuota."

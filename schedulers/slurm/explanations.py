@@ -179,7 +179,7 @@ def _reserved(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingR
             "The nodes of partition {name} with room for it are reserved for others.",
             name=job.row.partition,
         ),
-        advice=Message("It starts when the reservation ends, or sooner in another pool."),
+        advice=explanations.ADVICE[Wait.RESERVED],
         facts={**plain.facts, "reserved_nodes": len(kept)},
     )
 

@@ -166,6 +166,7 @@ def test_past_outage_is_one_history_entry_with_its_duration(big):
         ("changed", {"options": ["url"]}),
         ("answered", {"said": "no route", "seconds": 240}),
         ("silent", {"said": "refused"}),
+        ("settings_changed", {}),
     ):
         record(
             EventRecord(
@@ -178,6 +179,7 @@ def test_past_outage_is_one_history_entry_with_its_duration(big):
             )
         )
     assert [(line["text"], line["who"]) for line in history_of(big)] == [
+        ("Partitioning settings changed", "dot@platform.example"),
         ("Stopped responding: refused", ""),
         ("Responding again after 4 min: no route", ""),
         ("Changed: url", "dot@platform.example"),

@@ -19,7 +19,7 @@ from monitoring.what_if import what_if
 from portal.core import clock
 from schedulers.kubernetes import names, queues
 from schedulers.spec import parse_mapping
-from schedulers.states import State
+from schedulers.states import State, Wait
 from tests.jobs.kubernetes_site import Site
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -66,6 +66,11 @@ def state(job: Job) -> State:
         return State(Job.objects.get(id=job.id).state)
 
 
+def reason(job: Job) -> Wait:
+    with platform_scope("test"):
+        return Wait(Job.objects.get(id=job.id).wait)
+
+
 def give_back(site: Site, row: Any) -> PoolReservation:
     with org_scope(site.story.atlas.id):
         service.give_back(actor=site.story.actor(site.story.ben), request_id=row.id)
@@ -95,6 +100,7 @@ def test_taint_keeps_others_out_until_the_gpus_are_returned(site):
     other, own = submit(site, site.story.north, "true"), submit(site, site.story.vision, "true")
     site.until(lambda: state(own) == State.SUCCEEDED)
     assert state(other) == State.SUBMITTED
+    site.until(lambda: reason(other) == Wait.RESERVED)
     store.update(
         "nodes", "", node["metadata"]["name"], lambda n: n["spec"].update(taints=[foreign])
     )

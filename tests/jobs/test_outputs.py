@@ -51,7 +51,10 @@ def end(job) -> None:
                 "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place "
                 "that stays. Let the job send away what is to be kept."
             ),
-            "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.",
+            (
+                "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
+                "outputs in the job to save them."
+            ),
         ),
         (
             {"shared": ["data:/data", "more:/more"]},
@@ -59,7 +62,10 @@ def end(job) -> None:
                 "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, "
                 "/more stays."
             ),
-            "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.",
+            (
+                "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
+                "outputs in the job to save them."
+            ),
         ),
         (
             {"outputs": "kept:/kept"},

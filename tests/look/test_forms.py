@@ -36,7 +36,9 @@ def test_form_of_limits_names_the_invalid_amount(page: Page, site: Site) -> None
     field = page.locator("[name=limit]").nth(1)
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_value("many")
-    expect(page.locator("td .error")).to_have_text("'many' isn't a number. Enter 32, or none.")
+    expect(page.locator("td .error")).to_have_text(
+        "'many' isn't a number. Enter one such as 32, or none."
+    )
 
 
 def test_secret_value_is_not_stored_in_the_browser(page: Page, site: Site) -> None:

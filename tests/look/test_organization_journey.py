@@ -104,10 +104,11 @@ def _set_limit_and_undo(page: Page, site: Site) -> None:
 def _request_more(member: Page, site: Site) -> None:
     member.goto(f"{site.url}/home/quotas")
     expect(member.locator(".limit")).to_have_count(0)
-    member.get_by_role("button", name="Request more").click()
+    expect(member.get_by_role("button", name="Request more")).to_be_visible()
+    member.goto(f"{site.url}/home/quotas?ask=team:default&resource=cpu")  # as a job's page links
     dialog = member.get_by_role("dialog", name="Request a higher limit")
-    dialog.locator("[name=who]").select_option("team:default")
-    dialog.locator("[name=resource]").select_option("cpu")
+    expect(dialog.locator("[name=who]")).to_have_value("team:default")
+    expect(dialog.locator("[name=resource]")).to_have_value("cpu")
     dialog.locator("[name=amount]").fill("12")
     dialog.locator("[name=why]").fill("The evaluation runs until Friday")
     dialog.get_by_role("button", name="Send request").click()

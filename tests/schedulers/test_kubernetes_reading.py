@@ -122,7 +122,7 @@ MESSAGES = [
     (
         "0/2 nodes are available: 2 node(s) had untolerated taint(s). ",
         Wait.IMPOSSIBLE,
-        "0 of 2 nodes fit: 2 had untolerated taint(s).",
+        "0 of 2 nodes fit: 2 have a taint that it does not tolerate.",
     ),
     (
         "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.",

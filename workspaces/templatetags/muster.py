@@ -119,6 +119,12 @@ def amount(value: Any, unit: str = "") -> str:
 
 
 @register.filter
+def hours(value: float | None) -> str:
+    """Format hours, with a tenth below ten: "0.6", "1,234"; "–" if they are unknown."""
+    return "–" if value is None else floatformat(value, "1g" if 0 < value < 9.95 else "0g")
+
+
+@register.filter
 def percent(ratio: float | None) -> str:
     """Format a ratio from 0 to 1: "87%", or "–" if it is unknown."""
     return "–" if ratio is None else f"{ratio * 100:.0f}%"

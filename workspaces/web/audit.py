@@ -161,11 +161,12 @@ def _id(request: Any) -> UUID:
 
 def _row(fact: dict[str, Any]) -> dict[str, Any]:
     changed = diff_of(fact["data"])
-    rest = (
-        {name: value for name, value in fact["data"].items() if name != "name"}
-        if not changed
-        else {name: fact["data"][name] for name in ("before", "after") if name in fact["data"]}
-    )
+    rest = {
+        name: value
+        for name, value in fact["data"].items()
+        if (name in {"email", "before", "after"} if changed else name != "name")
+        and value != fact.get("subject")
+    }
     return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
 
 

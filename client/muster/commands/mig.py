@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Annotated
 
 from typer import Argument, Exit, Option
@@ -135,7 +136,11 @@ def settings(
         "may_reconfigure": reconfigure,
     }
     row = session.client.mig.settings(cluster, **{k: v for k, v in given.items() if v is not None})
-    facts = [(name, str(value)) for name, value in row.items() if name != "cluster"]
+    facts = [
+        (name, ", ".join(value) if isinstance(value, list) else str(value))
+        for name, value in row.items()
+        if name != "cluster"
+    ]
     session.show(row, Table(["Cluster", row["cluster"]], facts), [row["method"]])
 
 
@@ -159,9 +164,13 @@ def _show(session: Session, row: Json) -> None:
     session.show(row, table, [row["id"]])
     for line in (title, *hints):
         session.echo(line)
+    if row["obstacles"]:
+        for text in row["configs"].values():
+            session.echo(text.rstrip())
 
 
 def _layout(layout: list[Json] | None) -> str:
     if layout is None:
         return "full GPU"
-    return " ".join(one["profile"] for one in layout) or "no instances"
+    counts = Counter(one["profile"] for one in layout)
+    return ", ".join(f"{count} × {name}" for name, count in counts.items()) or "no instances"

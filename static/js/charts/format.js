@@ -62,6 +62,7 @@ export function duration(seconds) {
 }
 
 const FORMATS = {
+  count,
   ratio: (v) => `${Number((v * 100).toFixed(Math.abs(v) < 0.1 ? 1 : 0))}%`,
   bytes,
   "bytes/s": (v) => `${bytes(v)}/s`,
@@ -84,7 +85,7 @@ const POWERS_OF_TWO = Array.from({ length: 60 }, (_, n) => 2 ** n);
 export const stepsOf = (unit) => (unit?.startsWith("bytes") ? POWERS_OF_TWO : undefined);
 
 // Amounts start at zero.
-export const isAmount = (unit) => ["ratio", "bytes", "bytes/s", "cores"].includes(unit);
+export const isAmount = (unit) => ["count", "ratio", "bytes", "bytes/s", "cores"].includes(unit);
 
 // The range of a value axis; a flat curve is padded on both sides.
 export function rangeOf(unit, low, high) {

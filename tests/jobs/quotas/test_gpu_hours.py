@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from uuid import UUID
 
 import pytest
@@ -548,7 +549,9 @@ def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
     job = _held(story)
     page = ada.get(f"/atlas/jobs/{job.number}").content.decode()
     assert "Team Vision has used 4 of 2.5 GPU-hours this month" in page
-    assert f"ask=team%3Avision&amp;resource=gpu-hours&amp;amount=5&amp;job={job.number}" in page
+    link = f"ask=team%3Avision&amp;resource=gpu-hours&amp;amount=5&amp;job={job.number}"
+    assert link in page
+    assert "data-open-dialog" in ben.get(f"/atlas/quotas?{unescape(link)}").content.decode()
     body = {"who": "team:vision", "resource": GPU_HOURS, "amount": "20", "why": "a paper"}
     assert ben.post("/atlas/quotas/requests", body).status_code == 302
     with org_scope(story.atlas.id):

@@ -163,7 +163,7 @@ def test_quota_form_accepts_byte_sizes_and_suggests_them_nowhere_else(story):
     refused = ada.post(
         "/atlas/quotas", {"who": "org:", "resource": "cpu", "limit": "64Gi"}, follow=True
     ).content.decode()
-    assert "isn&#x27;t a number. Enter 32, or none." in refused
+    assert "isn&#x27;t a number. Enter one such as 32, or none." in refused
 
 
 def test_member_sees_the_tree_without_form_and_history(story):

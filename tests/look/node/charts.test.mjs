@@ -21,6 +21,7 @@ test("bytes have powers of two, rates and counts SI prefixes, and no 5.00e+4", (
   assert.equal(formatOf("/s")(50_000), "50 k/s");
   assert.equal(formatOf("/s")(920), "920/s");
   assert.equal(formatOf("")(50_000), "50 k");
+  assert.equal(formatOf("count")(5), "5");
   assert.equal(formatOf("")(1_234_567), "1.23 M");
   assert.equal(formatOf("")(9_999), "9999");
   assert.equal(formatOf("")(0.42131), "0.4213");
