@@ -10,6 +10,7 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Case, Count, Q, QuerySet, Value, When
 
+from clusters.models import Cluster
 from jobs import gpu_use, representations
 from jobs.models import Job
 from jobs.selectors import visible_jobs
@@ -155,7 +156,8 @@ def _mine_first(rows: QuerySet[Job], actor: Actor) -> QuerySet[Job]:
 def newcomer_steps(actor: Actor, has_cli: bool = False) -> dict[str, bool] | None:
     """Return which of the three first steps are done; None once the actor has finished a job.
 
-    The portal cannot see an installed CLI before it signs in: `has_cli` is what the actor says.
+    `has_cluster`: whether a job can run at all. The portal cannot see an installed CLI before it
+    signs in: `has_cli` is what the actor says.
     """
     if actor.user_id is None or actor.teams_where(Permission.JOBS_SUBMIT) == frozenset():
         return None
@@ -170,4 +172,5 @@ def newcomer_steps(actor: Actor, has_cli: bool = False) -> dict[str, bool] | Non
         "sign_in": has_signed_in,
         "job": False,
         "has_job": mine.exists(),
+        "has_cluster": Cluster.objects.filter(is_enabled=True).exists(),
     }

@@ -52,6 +52,7 @@ def home(request: Any) -> HttpResponse:
             "example": examples()[0],
             "first_team": _first_team(actor, teams),
             "may_submit": may_submit(request),
+            "may_connect": actor.may(P.CLUSTERS_WRITE),
             "is_empty": not (running or recent or queued_count),
             "gpu_time": gpu_time,
             "capacity": capacity,

@@ -193,7 +193,8 @@ function start() {
   }
 
   // -- errors: beside the field, at the line, and in the list under the editor
-  function show(errors, notes) {
+  function show(found, notes) {
+    const errors = found.filter((e, n) => n || e.line || e.field); // the first is said beside the button
     const info = notes.map((note) => ({ ...note, severity: "info" }));
     editor.mark([...errors, ...info].map((e) => ({ ...e, message: described(e) })));
     find("[data-faults]").replaceChildren(

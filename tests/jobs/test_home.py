@@ -70,7 +70,9 @@ def test_newcomer_sees_three_steps_that_complete_themselves(story):
         AccessToken.objects.filter(user=story.ben).update(last_used_at=clock.now())
     page = home(story, story.ben)
     assert page.count('<li class="is-done">') == 2
+    assert "No cluster is connected yet" in page
     cluster_with()
+    assert "No cluster is connected yet" not in home(story, story.ben)
     submit(story, person=story.ben)
     with platform_scope("test"):
         Job.objects.update(state=State.SUCCEEDED, finished_at=clock.now())
