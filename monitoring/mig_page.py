@@ -164,7 +164,7 @@ def settings_rows() -> list[dict[str, Any]]:
     cut = devices.filter(mig__isnull=False)
     for cluster_id, parts in cut.values_list("node__cluster_id", "mig"):
         partitioned[cluster_id] += 1
-        instances[cluster_id].update(part["profile"] for part in parts)
+        instances[cluster_id].update(part["profile"] for part in parts or ())
     return [
         {
             "cluster": cluster,
