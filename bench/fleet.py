@@ -28,7 +28,8 @@ from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL
 from tests.rig.processes import Folder
 
-NODES, GPUS, SECONDS = 2_000, 8, 10  # seconds of measurements in one batch
+NODES, GPUS = 2_000, 8
+SECONDS = 10  # of measurements in one batch; set by --batch
 ROUNDS, SENDERS = 3, 8
 PAGES = ("/platform/capacity", "/home/capacity", "/home/nodes", "/home/gpus", "/home/fleet")
 API = ("/api/v1/orgs/home/wall",)
@@ -67,9 +68,12 @@ def batch(node: str, start_ms: int, seconds: int, rng: random.Random) -> dict[st
 
 
 def main() -> int:
+    global SECONDS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=NODES)
-    nodes = parser.parse_args().nodes
+    parser.add_argument("--batch", type=int, default=SECONDS, help="seconds of measurements in one")
+    asked = parser.parse_args()
+    nodes, SECONDS = asked.nodes, asked.batch
     folder = Folder()
     try:
         begin(folder)
@@ -301,7 +305,7 @@ def _compaction(names: list[str]) -> tuple[float, float]:
 
     rng, start = random.Random(2), int(time.time() * 1000) - 4200 * 1000
     for name in names:
-        for turn in range(410):
+        for turn in range(4_100 // SECONDS):
             ingest(batch(name, start + turn * SECONDS * 1000, SECONDS, rng))
     before = time.process_time() + _cpu()
     while Batch.objects.exists():

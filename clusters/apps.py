@@ -5,9 +5,12 @@ class ClustersConfig(AppConfig):
     name = "clusters"
 
     def ready(self) -> None:
+        from clusters.services.connections import cluster_names
         from clusters.web.navigation import ENTRIES
         from clusters.web.search import PROVIDERS
         from portal.web import navigation, search
+        from workspaces.credentials import agent_clusters
 
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)
+        agent_clusters.register(cluster_names)

@@ -76,6 +76,7 @@ class Node(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="node_once")]
+        indexes = [models.Index(fields=["name"], name="node_name")]  # agents tell their name only
 
     def __str__(self) -> str:
         return self.name
@@ -132,7 +133,7 @@ class Device(models.Model):
     numa = models.SmallIntegerField(null=True)  # NUMA node
     links = models.PositiveSmallIntegerField(null=True)  # active NVLinks
     driver = models.CharField(max_length=40, blank=True)
-    # None: MIG is off or not supported; else a list of {uuid, profile, start, memory}
+    # None: MIG is off or not supported; else a list of {uuid, profile, start, memory, index}
     mig = models.JSONField(null=True)
     is_lost = models.BooleanField(default=False)  # does not respond, or is no longer reported
     seen_at = models.DateTimeField(default=clock.now)  # last change of this description

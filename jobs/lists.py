@@ -22,6 +22,7 @@ from jobs.storage import largest
 from portal import list_language
 from portal.core.audit.reading import instant
 from portal.core.errors import InvalidInput
+from portal.core.formatting import gpu_text
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing, matching, one_of
 from schedulers.spec.names import LABEL_PATTERN
@@ -101,7 +102,7 @@ def _search(rows: QuerySet[Job], q: str, actor: Actor) -> QuerySet[Job]:
 
 def _gpu_types(actor: Actor) -> list[tuple[str, Any]]:
     found = Gpu.objects.exclude(type="").order_by("type").values_list("type", flat=True).distinct()
-    named = [(name, name.upper()) for name in found[:GPU_TYPES]]
+    named = [(name, gpu_text(name)) for name in found[:GPU_TYPES]]
     return [("any", _("Any GPU")), ("none", _("No GPU")), *named]
 
 

@@ -16,8 +16,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from clusters.capacity import inside_of
 from clusters.free_capacity import FreeGpus, free_by_model
-from clusters.health.checks import HealthState
-from clusters.health.selectors import finding_text, unhealthy_nodes
+from clusters.health.selectors import OUT, finding_text, unhealthy_nodes
 from clusters.models import Cluster, Device, Pool
 from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pools import pools_visible_to
@@ -85,7 +84,7 @@ def supply_of(actor: Actor) -> list[Supply]:
     """Return the GPUs of every enabled cluster, and of the pools that the actor may see."""
     clusters = list(Cluster.objects.filter(is_enabled=True).order_by("name"))
     machines = node_usage_in(clusters)
-    ends, lost, sick = expected_ends(clusters), _lost_devices(), unhealthy_nodes()
+    ends, lost, sick = expected_ends(clusters), _lost_devices(), unhealthy_nodes(OUT)
     pools: dict[UUID, list[Pool]] = defaultdict(list)
     for pool in pools_visible_to(actor):
         pools[pool.cluster_id].append(pool)
@@ -121,8 +120,7 @@ def _out_reasons(
         if machine.node.state == "ready" or not machine.gpus.get(kind):
             continue
         health = sick.get(machine.node.id)
-        is_out = health is not None and HealthState(health["state"]).is_out
-        counts[finding_text(health) if health and is_out else machine.node.note or DOWN] += 1
+        counts[finding_text(health) if health else machine.node.note or DOWN] += 1
     return counts.most_common(MOST_REASONS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from monitoring.devices import device_rows
 from monitoring.inventory import rack_of
 from monitoring.nodes import UNREAD, node_rows
 from portal.core.errors import InvalidInput
+from portal.core.formatting import gpu_text
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView
 from workspaces.access.actors import Actor
@@ -48,7 +49,12 @@ def _clusters(actor: Actor) -> list[tuple[str, str]]:
 
 def _models(actor: Actor) -> list[tuple[str, str]]:
     kinds = Gpu.objects.order_by("type").values_list("type", flat=True).distinct()
-    return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
+    return _named_kinds(kinds)
+
+
+def _named_kinds(kinds: Collection[str]) -> list[tuple[str, str]]:
+    named = ((kind, gpu_text(kind)) for kind in kinds)
+    return [("", gettext("All GPU models")), *named] if len(kinds) > 1 else []
 
 
 _HEALTH = (
@@ -150,7 +156,7 @@ _DEVICE_STATES = {
 
 def _device_types(actor: Actor) -> list[tuple[str, str]]:
     kinds = Device.objects.order_by("type").values_list("type", flat=True).distinct()
-    return [("", gettext("All GPU models")), *((k, k) for k in kinds)] if len(kinds) > 1 else []
+    return _named_kinds(kinds)
 
 
 def _in_rack(rows: Any, rack: str, actor: Actor) -> Any:

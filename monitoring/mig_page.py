@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Count
+
 from clusters.mig_layouts import Stored
-from clusters.models import Device, MigPlan, MigPlanNode, MigSettings
+from clusters.models import Cluster, Device, MigPlan, MigPlanNode, MigSettings
 from clusters.services import mig_plans
 from monitoring.nodes import jobs_of_all
 from portal.core.messages import Message
@@ -150,30 +153,29 @@ def slots(model: str, layout: Stored, other: Stored, changed: str) -> dict[str, 
 
 def settings_rows() -> list[dict[str, Any]]:
     """Return every cluster with GPUs that agents report: its settings and what it offers."""
-    found: dict[UUID, dict[str, Any]] = {}
-    rows = Device.objects.filter(node__is_gone=False, is_lost=False).select_related("node__cluster")
-    for device in rows:
-        cluster = device.node.cluster
-        model = mig.model_of(device.model, device.memory)
-        if model is None:
-            continue
-        row = found.setdefault(
-            cluster.id,
-            {"cluster": cluster, "gpus": 0, "partitioned": 0, "instances": {}, "models": set()},
-        )
-        row["gpus"] += 1
-        row["models"].add(model.name)
-        row["partitioned"] += device.mig is not None
-        for part in device.mig or ():
-            row["instances"][part["profile"]] = row["instances"].get(part["profile"], 0) + 1
+    gpus, models = Counter[UUID](), defaultdict[UUID, set[str]](set)
+    partitioned, instances = Counter[UUID](), defaultdict[UUID, Counter[str]](Counter)
+    devices = Device.objects.filter(node__is_gone=False, is_lost=False)
+    alike = devices.values_list("node__cluster_id", "model", "memory").annotate(n=Count("id"))
+    for cluster_id, name, memory, n in alike:
+        if model := mig.model_of(name, memory):
+            gpus[cluster_id] += n
+            models[cluster_id].add(model.name)
+    cut = devices.filter(mig__isnull=False)
+    for cluster_id, parts in cut.values_list("node__cluster_id", "mig"):
+        partitioned[cluster_id] += 1
+        instances[cluster_id].update(part["profile"] for part in parts or ())
     return [
-        row
-        | {
-            "settings": mig_plans.settings_of(row["cluster"]),
-            "method": METHODS[Method(mig_plans.settings_of(row["cluster"]).method)][0],
-            "instances": sorted(row["instances"].items(), reverse=True),
+        {
+            "cluster": cluster,
+            "gpus": gpus[cluster.id],
+            "partitioned": partitioned[cluster.id],
+            "models": models[cluster.id],
+            "settings": (settings := mig_plans.settings_of(cluster)),
+            "method": METHODS[Method(settings.method)][0],
+            "instances": sorted(instances[cluster.id].items(), reverse=True),
         }
-        for row in sorted(found.values(), key=lambda row: row["cluster"].name)
+        for cluster in Cluster.objects.filter(id__in=gpus).order_by("name")
     ]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clusters.health.checks import STATE_WORDS, HealthState, check_of_xid, why_text
 from clusters.health.selectors import SHAPES
-from clusters.models import Node
+from clusters.models import Device, Node
 from clusters.services.pools import is_in, pools_visible_to
+from monitoring.nodes import measured
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.core.models import Event
 from schedulers.xids import XidClass, xid_of
@@ -28,6 +31,49 @@ def pools_of_node(node: Node, actor: Actor) -> list[str]:
         for pool in pools_visible_to(actor)
         if pool.cluster_id == node.cluster_id and is_in(pool, node, types)
     ]
+
+
+def gpu_tables(row: Mapping[str, Any], devices: Sequence[Device]) -> dict[str, Any]:
+    """Return `whole`, GPUs with those that MIG partitions, and `instances` of MIG.
+
+    `row` is of `nodes.node_row`. A partitioned GPU is not handed out itself, but has a temperature.
+    Only a scheduler that knows instances by UUID tells who uses them.
+    """
+    latest, by_index = row["latest"], {device.index: device.uuid for device in devices}
+    whole = [
+        gpu | {"device": by_index.get(gpu["index"], "")}
+        for gpu in row["gpus"]
+        if not gpu["type"].startswith("mig-")
+    ]
+    given = {gpu["uuid"]: gpu for gpu in row["gpus"] if gpu["type"].startswith("mig-")}
+    instances = []
+    for device in devices:
+        if device.mig is None:
+            continue
+        one = {name: getattr(device, name) for name in ("index", "uuid", "model", "type", "memory")}
+        found = measured(latest, f"gpu={device.index}")
+        whole.append(one | found | {"device": device.uuid, "parts": len(device.mig)})
+        for at, part in enumerate(device.mig):
+            number = at if part.get("index") is None else part["index"]
+            instances.append(
+                {"is_known": part["uuid"] in given, **given.pop(part["uuid"], {})}
+                | {"gpu": device.index, "device": device.uuid, "number": number}
+                | {"type": f"mig-{part['profile']}", "memory": part["memory"]}
+                | measured(latest, f"gpu={device.index},mig={number}")
+            )
+    if not instances:  # no agent tells where they are
+        instances = [gpu | {"gpu": None, "is_known": True} for gpu in given.values()]
+    kinds = Counter(gpu["model"] for gpu in whole if "parts" not in gpu)
+    kinds.update(gpu_text(gpu["type"]) for gpu in instances)
+    return {
+        "whole": sorted(whole, key=lambda gpu: gpu["index"]),
+        "instances": instances,
+        "gpu_kinds": list(kinds.items()),
+        "has_sm_activity": any(gpu["sm_active"] is not None for gpu in whole),
+        "has_types": len({gpu["type"] for gpu in whole}) > 1,
+        "has_instance_activity": any(gpu.get("sm_active") is not None for gpu in instances),
+        "has_users": any(gpu["is_known"] for gpu in instances),
+    }
 
 
 def disks_of(latest: Mapping[str, Any]) -> list[dict[str, Any]]:

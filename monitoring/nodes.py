@@ -39,18 +39,32 @@ _MEASURED = {
 }
 
 
+_LISTED = ("cpu.utilization", "memory.used")
+
+
 def node_row(node: Node, actor: Actor) -> dict[str, Any]:
     """Return one node."""
     return node_rows([node], actor)[0]
 
 
+def listed_rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
+    """Return nodes with the few measurements that their list shows: each has a hundred series."""
+    return node_rows(nodes, actor, names=_LISTED)
+
+
 def node_rows(
-    nodes: Sequence[Node], actor: Actor, jobs: JobsByPlace | None = None
+    nodes: Sequence[Node],
+    actor: Actor,
+    jobs: JobsByPlace | None = None,
+    names: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return nodes with usage, latest metrics and `jobs`, by default those that the actor may see."""
+    """Return nodes with usage, latest metrics and `jobs`, by default those that the actor may see.
+
+    `names` limits the metrics.
+    """
     taken, gpus = placements(), _gpus(nodes)
     mine = jobs_visible_to(actor, {node.name for node in nodes}) if jobs is None else jobs
-    latest = series.latest_of([_owner(node) for node in nodes])
+    latest = series.latest_of([_owner(node) for node in nodes], names)
     used = gpu_utilization_of_nodes([node.id for node in nodes])
     unhealthy = health_rows([node.id for node in nodes])
     return [
@@ -101,8 +115,8 @@ def _row(
     shown = [
         gpu
         | {"is_held": gpu["uuid"] in used or (not taken and at < node.used_gpus)}
-        | _measured(latest, gpu["index"])
-        | {"job": next((job for job in jobs if gpu["index"] in (job["gpus"] or ())), None)}
+        | measured(latest, f"gpu={gpu['index']}")
+        | {"job": next((job for job in jobs if _is_on(job, gpu)), None)}
         for at, gpu in enumerate(gpus)
     ]
     return {
@@ -131,19 +145,32 @@ def _row(
             [gpu["utilization"] for gpu in gpus if gpu["utilization"] is not None]
         ),
         "jobs": jobs,
+        "cpu_utilization": _fresh(latest, "cpu.utilization"),
+        "memory_used": _fresh(latest, "memory.used"),
         "latest": latest,
         "now": clock.now(),
     }
 
 
-def _measured(latest: dict[str, Any], index: int) -> dict[str, float | None]:
-    """Return the current measurements of a GPU; None for what is missing or old."""
-    oldest = clock.now_ms() - FRESH_MS
-    points = {name: latest.get(f"{key}{{gpu={index}}}") for name, key in _MEASURED.items()}
-    return {
-        name: point["value"] if point and point["at"] >= oldest else None
-        for name, point in points.items()
-    }
+def _is_on(job: Mapping[str, Any], gpu: Mapping[str, Any]) -> bool:
+    """Return whether a job has a GPU; MIG instances of a GPU have its index."""
+    if job["uuids"]:
+        return gpu["uuid"] in job["uuids"]
+    return gpu["index"] in (job["gpus"] or ())
+
+
+def measured(latest: Mapping[str, Any], labels: str) -> dict[str, float | None]:
+    """Return the current measurements of "gpu=0" or of its MIG instance "gpu=0,mig=1".
+
+    None for what is missing or old.
+    """
+    return {name: _fresh(latest, f"{key}{{{labels}}}") for name, key in _MEASURED.items()}
+
+
+def _fresh(latest: Mapping[str, Any], key: str) -> float | None:
+    """Return the last value of a series; None if it is missing or old."""
+    point = latest.get(key)
+    return point["value"] if point and point["at"] >= clock.now_ms() - FRESH_MS else None
 
 
 def _seen_at(node: Node) -> datetime:
@@ -183,7 +210,10 @@ def jobs_of_all(actor: Actor, names: Collection[str] | None = None) -> JobsByPla
 
 
 def _jobs_by_place(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsByPlace:
-    """Return rows of running jobs. `gpus` are indexes, None if the scheduler does not tell them."""
+    """Return rows of running jobs.
+
+    `gpus` are indexes and `uuids` their UUIDs, None if the scheduler does not tell them.
+    """
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     there = Q() if names is None else Q(node__in=names) | Q(nodes__isnull=False)
     rows = (
@@ -210,10 +240,12 @@ def _jobs_by_place(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsBy
     for cluster_id, first, several, placed, since, number, name, team_id, *who in rows[:MOST_JOBS]:
         team, owner, email, org = who
         for node in several or [first]:
-            here = placed["gpus"] if placed and placed["node"] == node else None
+            is_here = placed and placed["node"] == node
+            here, uuids = (placed["gpus"], placed["uuids"]) if is_here else (None, None)
             key = (cluster_id, node, org, number)
             if key in known:
                 known[key]["gpus"] = [*(known[key]["gpus"] or ()), *(here or ())] or None
+                known[key]["uuids"] = [*(known[key]["uuids"] or ()), *(uuids or ())] or None
                 continue
             known[key] = {
                 "number": number,
@@ -224,6 +256,7 @@ def _jobs_by_place(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsBy
                 "org": org,
                 "started_at": since,
                 "gpus": here,
+                "uuids": uuids,
             }
             found[cluster_id, node].append(known[key])
     return found

@@ -10,6 +10,7 @@ from django.db.models import Q
 from clusters.models import Node, PoolRequest, PoolReservation
 from clusters.services.pool_requests import visible_requests
 from portal.core import clock
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.access.actors import Actor
@@ -43,7 +44,7 @@ def history_of(row: PoolRequest) -> list[dict[str, Any]]:
                 "at": event.at,
                 "who": "" if event.actor == "system" else event.actor,
                 "shape": _SHAPES.get(what, "canceled"),
-                "text": _text(what, event.data, row.gpu_type, asked),
+                "text": _text(what, event.data, gpu_text(row.gpu_type), asked),
             }
         )
     return found[::-1]

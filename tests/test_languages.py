@@ -275,7 +275,7 @@ def test_api_responses_are_english(story):
 AMOUNTS = [
     (amount_text("cpu", 400), "0.4 cores", "코어 0.4개", "0.4 コア"),
     (amount_text("gpu", 1), "1 GPU", "GPU 1개", "GPU 1 基"),
-    (amount_text("gpu.h100", 8), "8 GPUs (h100)", "GPU 8개 (h100)", "GPU 8 基 (h100)"),
+    (amount_text("gpu.h100", 8), "8 GPUs (H100)", "GPU 8개 (H100)", "GPU 8 基 (H100)"),
     (span_text(2940), "49 min", "49분", "49 分"),
     (amount_text("gpu-hours", 9_000_000), "2.5 GPU-hours", "GPU 2.5시간", "GPU 2.5 時間"),
     (amount_text("memory", 256 << 20), "256 MiB", "256 MiB", "256 MiB"),

@@ -90,7 +90,8 @@ def shared_options(default: str | None) -> argparse.ArgumentParser:
     shared.add_argument(
         "--batch",
         type=float,
-        help="seconds of measurements that are sent together; 10 goes with --interval 1",
+        help="seconds of measurements that are sent together; 10 goes with --interval 1, 60 with "
+        "hundreds of nodes",
     )
     shared.add_argument("--listen", help="serve Prometheus metrics on HOST:PORT")
     shared.add_argument("-v", "--verbose", action="store_const", const=True, help="verbose logging")

@@ -16,6 +16,7 @@ from muster_agent.spool import MemorySpool, Queue, Spool
 
 log = logging.getLogger("muster.agent")
 MEMORY_SPOOL = 8 << 20  # bytes, compressed: a day and a half of an idle machine
+WATCHED_BATCH = 5.0  # seconds
 Sink = Callable[[Json], object]
 
 
@@ -92,12 +93,17 @@ class Agent:
             self._trouble = text
 
     def _is_due(self, body: Json) -> bool:
-        """Gather a batch; return whether it is time to send. An event is sent at once."""
+        """Gather a batch; return whether it is time to send. An event is sent at once.
+
+        While somebody looks at this machine, batches are short.
+        """
         if not self._gathered:
             self._gathered_since = time.monotonic()
         self._gathered.append(body)
         elapsed = time.monotonic() - self._gathered_since
-        return elapsed >= self.config.batch - 0.5 or bool(body["events"])
+        is_watched = self._sender is not None and self._sender.is_watched
+        most = min(self.config.batch, WATCHED_BATCH) if is_watched else self.config.batch
+        return elapsed >= most - 0.5 or bool(body["events"])
 
     @staticmethod
     def _add_courier_facts(body: Json, sender: BatchSender) -> None:

@@ -33,7 +33,10 @@ NEEDS_HAND = {
     401: (
         "the portal does not know this agent's token (401): give it a new one, of scope agent:write"
     ),
-    403: "the portal does not let this token write samples (403): it needs the scope agent:write",
+    403: (
+        "the portal does not let this token write samples of this node (403): it needs the scope "
+        "agent:write, and to be of the node's cluster if it is limited to one"
+    ),
     404: "no portal at this address (404): correct the agent's url",
 }
 
@@ -56,7 +59,7 @@ class BatchSender(threading.Thread):
 
     `note` describes the current problem; `skew` is how far the portal's clock is ahead, in
     seconds, None before its first answer. An answer of the portal may contain work, see
-    `take_work`.
+    `take_work`; `is_watched` is whether somebody looked at this machine then.
     """
 
     def __init__(self, config: Config, spool: Queue):
@@ -66,6 +69,7 @@ class BatchSender(threading.Thread):
         self._wake.set()  # batches of a previous run may be waiting
         self.note, self.refused = "", 0
         self.skew: float | None = None
+        self.is_watched = False
         self._work: Json | None = None
 
     def offer(self, body: Json) -> None:
@@ -124,8 +128,11 @@ class BatchSender(threading.Thread):
             began = time.time()
             status, headers, text = self._target.post(data)
             self._compare_clocks(began, time.time(), headers)
-            if self._config.allow_mig and status // 100 == 2:
-                self._work = work_in(text) or self._work
+            if status // 100 == 2:
+                found = parsed(text)
+                self.is_watched = found.get("watched") is True
+                if self._config.allow_mig:
+                    self._work = work_in(found) or self._work
             answer = self._judge(status, headers, text)
         except Exception as error:  # no network, no token file, invalid answer: retry
             answer = SendResult(
@@ -159,12 +166,18 @@ class BatchSender(threading.Thread):
         self.note = note
 
 
-def work_in(answer: str) -> Json | None:
-    """Return the work in an answer of the portal, if it is well formed."""
+def parsed(answer: str) -> Json:
+    """Return an answer of the portal, empty if it is malformed."""
     try:
-        work = json.loads(answer).get("work")
-    except (ValueError, AttributeError):
-        return None
+        found = json.loads(answer)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def work_in(answer: Json) -> Json | None:
+    """Return the work in an answer of the portal, if it is well formed."""
+    work = answer.get("work")
     is_work = isinstance(work, dict) and isinstance(work.get("gpus"), list) and work.get("id")
     return work if is_work else None
 

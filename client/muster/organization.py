@@ -220,12 +220,15 @@ class Tokens(_Resource):
         team: str | None = None,
         days: int | None = 90,
         networks: Sequence[str] = (),
+        cluster: str = "",
     ) -> Json:
         """Create a token. Only this answer contains the secret ("token").
 
         `days` None: never expires. `networks`: CIDRs from which it is accepted; empty for all.
+        `cluster`: of a node agent, whose nodes it may report; needs the scope agent:write alone.
         """
-        return self._client.send("POST", "tokens", _body(name, scopes, team, days, networks))
+        body = _body(name, scopes, team, days, networks)
+        return self._client.send("POST", "tokens", body | ({"cluster": cluster} if cluster else {}))
 
     def rotate(self, token_id: str, overlap_hours: int = 24) -> Json:
         """Create a replacement with the same scopes; only this answer contains its secret.

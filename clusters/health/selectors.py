@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +33,7 @@ SHAPES = {
     HealthState.QUARANTINED: "failed",
 }
 UNHEALTHY = tuple(state for state in HealthState if state is not HealthState.HEALTHY)
+OUT = tuple(state for state in HealthState if state.is_out)
 _BLOCKED = {
     STOPPED: Message("Not drained: the rules of this cluster are stopped, see its health."),
     PAUSED: Message("Not drained: the rules of this cluster only warn."),
@@ -46,9 +47,11 @@ def health_rows(nodes: Iterable[UUID]) -> dict[UUID, dict[str, Any]]:
     return {row.node_id: health_row(row) for row in rows}
 
 
-def unhealthy_nodes() -> dict[UUID, dict[str, Any]]:
-    """Return the health of all unhealthy nodes, also of those that are gone, by node."""
-    rows = NodeHealth.objects.filter(state__in=UNHEALTHY)
+def unhealthy_nodes(
+    states: Collection[HealthState] = UNHEALTHY,
+) -> dict[UUID, dict[str, Any]]:
+    """Return the health of all nodes in these states, also of those that are gone, by node."""
+    rows = NodeHealth.objects.filter(state__in=states)
     return {row.node_id: health_row(row) for row in rows}
 
 

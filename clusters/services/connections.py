@@ -213,6 +213,11 @@ def find_cluster(name: str) -> Cluster:
     return row
 
 
+def cluster_names() -> list[str]:
+    """Return the names of all clusters, sorted."""
+    return list(Cluster.objects.order_by("name").values_list("name", flat=True))
+
+
 def free_name(name: str) -> str:
     """Check that no cluster or pool has the name; `policy.pool` may name either.
 

@@ -103,6 +103,7 @@ def _instances(parts: Sequence[Any]) -> list[dict[str, Any]]:
             "profile": _word(part.get("profile"), 34),
             "start": _whole(part.get("start"), 16),
             "memory": _whole(part.get("memory"), 1 << 50) or 0,
+            "index": _whole(part.get("index"), 1000),
         }
         for part in parts[:MOST_INSTANCES]
         if isinstance(part, Mapping) and _WORD.match(str(part.get("uuid", "")))

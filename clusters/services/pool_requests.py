@@ -23,6 +23,7 @@ from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from schedulers.contract import Rejected, Unavailable
 from schedulers.mig import MODELS
@@ -149,7 +150,10 @@ def _approve(
     row = _open(request_id)
     if chosen.gpu_type not in ("", row.gpu_type):
         raise InvalidInput.at(
-            "pool", Message("{name} has only {type} GPUs.", name=chosen.name, type=chosen.gpu_type)
+            "pool",
+            Message(
+                "{name} has only {type} GPUs.", name=chosen.name, type=gpu_text(chosen.gpu_type)
+            ),
         )
     row.gpus = row.gpus if gpus is None else gpus
     row.ends_at = ends_at or row.ends_at
@@ -166,7 +170,7 @@ def _approve(
                     "Approve at most {left}, or choose another pool.",
                     place=chosen.name if place else cluster.name,
                     total=found.total,
-                    type=row.gpu_type,
+                    type=gpu_text(row.gpu_type),
                     promised=found.promised,
                     left=found.left,
                 ),

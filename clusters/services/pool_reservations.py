@@ -25,6 +25,7 @@ from clusters.workload import workload
 from portal.core import clock
 from portal.core.errors import Conflict, PortalError
 from portal.core.events import EventRecord, record
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers import backends, capabilities_of
@@ -222,7 +223,7 @@ def _text(cluster: Cluster, request: ReservationRequest) -> str:
         "Keeps {n} {type} GPU on {nodes} for the team: jobs of other teams wait.",
         "Keeps {n} {type} GPUs on {nodes} for the team: jobs of other teams wait.",
         n=request.gpus,
-        type=request.gpu_type.upper(),
+        type=gpu_text(request.gpu_type),
         nodes=nodes_text(request.nodes),
     )
 

@@ -17,7 +17,7 @@ from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.web.base import action, show_error
 
-SHOWN = 100
+SHOWN = 50
 ACTIONS = (
     (Action.OFF, Message("Off")),
     (Action.WARN, Message("Warn")),

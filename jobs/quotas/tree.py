@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from jobs.models import Attempt
 from portal.core.errors import NotFound
-from portal.core.formatting import bytes_text, number_text, typed_text
+from portal.core.formatting import bytes_text, gpu_text, number_text, typed_text
 from portal.core.messages import Message
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -253,7 +253,7 @@ def title(resource: str) -> str:
     """Return the column header: "GPUs", "H100 GPUs"."""
     kind, _, model = resource.partition(".")
     if model:
-        return Message("{model} GPUs", model=model.upper())
+        return Message("{model} GPUs", model=gpu_text(model))
     return {
         "cpu": "CPU cores",
         "memory": "Memory",

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from uuid import UUID
 
-from portal.core.formatting import scale_of
+from portal.core.formatting import gpu_text, scale_of
 from portal.core.messages import Message
 from schedulers.capacity import (
     KINDS,
@@ -297,7 +297,7 @@ def _reserved_text(hold: Hold, org_id: UUID) -> str:
         "{n} {type} GPU",
         "{n} {type} GPUs",
         n=hold.reserved,
-        type=hold.gpu_type.upper(),
+        type=gpu_text(hold.gpu_type),
     )
     if hold.org_id == org_id:
         return Message.plural(

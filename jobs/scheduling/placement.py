@@ -20,7 +20,7 @@ from jobs.images.check import image_misfit
 from jobs.job_specs import request_of
 from jobs.models import Attempt
 from portal.core.errors import InvalidInput
-from portal.core.formatting import amount_text
+from portal.core.formatting import amount_text, gpu_text
 from portal.core.messages import Message
 from schedulers import backends, capabilities_of
 from schedulers.capacity import KINDS, Candidates, ResourceRequest, ever
@@ -268,7 +268,7 @@ def _lacks_kind(kind: str, need: ResourceRequest, most: int) -> str:
 def _gpus(need: ResourceRequest) -> str:
     if share_of(need.gpu_type):
         return f"shares of class {need.gpu_type}"
-    return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
+    return f"{gpu_text(need.gpu_type)} GPUs" if need.gpu_type else "GPUs"
 
 
 def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:

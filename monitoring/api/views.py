@@ -29,11 +29,15 @@ class SamplesView(PortalView):
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
-        """Store a batch of samples of one node. Requires agent:write, granted only to operators."""
+        """Store a batch of samples of one node. Requires agent:write, granted only to operators.
+
+        A token that is limited to a cluster can report the nodes of that cluster only.
+        """
         authorize(self.actor, P.AGENT_WRITE)
         sent = request.headers.get("Muster-Sent", "")
         sent_ms = _whole("Muster-Sent", sent) if sent else None
-        return Response(ingest(request.data, sent_ms))
+        cluster = self.actor.token.cluster if self.actor.token else ""
+        return Response(ingest(request.data, sent_ms, cluster))
 
 
 class NodesView(OrgView):

@@ -30,8 +30,10 @@ def described(backend: SimulatedCluster, node: str) -> list[dict[str, Any]]:
             "links": 18 if gpu.type == "h100" else None,
             "is_mig": layouts.get(gpu.uuid) is not None,
             "mig": [
-                {**one, "uuid": instance.uuid, "memory": instance.memory}
-                for one, instance in backend.instances(gpu, layouts.get(gpu.uuid) or [])
+                {**one, "uuid": instance.uuid, "memory": instance.memory, "index": n}
+                for n, (one, instance) in enumerate(
+                    backend.instances(gpu, layouts.get(gpu.uuid) or [])
+                )
             ],
         }
         for gpu in backend.hardware(node)

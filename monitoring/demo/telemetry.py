@@ -7,6 +7,7 @@ import threading
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import cast
 from uuid import UUID
 
@@ -34,6 +35,7 @@ SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
 DETAILED = 60  # nodes with a week of measurements; others of a large fleet have a few minutes
 FEW = 300.0  # seconds
 AT_A_TIME = 250  # nodes that are measured in one round: those of a large fleet take turns
+_rounds = count()
 Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
 WORN = ("dgx-07", "3")  # a GPU with a replaced memory row, for the health of its node
 POWER_CAP = 0.93  # utilization from which the power limit slows the clocks
@@ -52,14 +54,32 @@ def write_history() -> None:
             ]
             last = _moments(now - FEW, now, FINE)
             for number, (node, gpus) in enumerate(_nodes(cluster)):
+                is_detailed = number < DETAILED
                 points = [
                     point
-                    for at in (moments if number < DETAILED else last)
+                    for at in (moments if is_detailed else last)
                     for point in _node_points(node, gpus, by_gpu, at)
                 ]
-                series.append(f"node:{node.id.hex}", points, org_id=None)
+                if is_detailed:
+                    series.append(f"node:{node.id.hex}", points, org_id=None)
+                else:
+                    _append_few(node, points)
                 store_devices(node, described(backend, node.name), DRIVER)
             _write_curves(runs, 0.0, now)
+
+
+def _append_few(node: Node, points: Sequence[series.Point]) -> None:
+    """Append a few minutes of a node as one row, as agents with --batch do."""
+    times = sorted({point.at_ms for point in points})
+    units = {(point.name, tuple(point.labels.items())): point.unit for point in points}
+    values = {
+        (point.name, tuple(point.labels.items()), point.at_ms): point.value for point in points
+    }
+    columns = [
+        series.Column(name, dict(labels), unit, [values.get((name, labels, at)) for at in times])
+        for (name, labels), unit in units.items()
+    ]
+    series.append_batch(f"node:{node.id.hex}", times, columns)
 
 
 @every(LIVE)
@@ -72,18 +92,24 @@ def feed(_stop: threading.Event) -> None:
             by_gpu = _by_gpu(active)
             if not cluster.config.get("is_measured", True):
                 continue
-            turn = _turn(list(_nodes(cluster)), now)
+            turn = _turn(list(_nodes(cluster)))
             for node, gpus in turn:
                 points = _node_points(node, gpus, by_gpu, now)
-                store_samples(f"node:{node.id.hex}", None, round(now * 1000), points)
+                if len(turn) < AT_A_TIME:
+                    store_samples(f"node:{node.id.hex}", None, round(now * 1000), points)
+                else:
+                    _append_few(node, points)
             report(cluster, [node for node, _ in turn])
             _write_curves(active, now - LIVE, now)
 
 
-def _turn(nodes: list[tuple[Node, list[Gpu]]], now: float) -> list[tuple[Node, list[Gpu]]]:
-    """Return the nodes whose turn it is; all of a small cluster."""
+def _turn(nodes: list[tuple[Node, list[Gpu]]]) -> list[tuple[Node, list[Gpu]]]:
+    """Return the nodes whose turn it is; all of a small cluster.
+
+    Counted, not by the clock: a slow machine would leave out some rounds.
+    """
     rounds = -(-len(nodes) // AT_A_TIME)
-    return nodes[int(now // LIVE) % rounds :: rounds] if rounds else []
+    return nodes[next(_rounds) % rounds :: rounds] if rounds else []
 
 
 def _moments(start: float, end: float, step: float) -> list[float]:

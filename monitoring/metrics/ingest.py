@@ -7,12 +7,16 @@ import math
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any, TypeGuard
 from uuid import UUID
 
-from clusters.models import Node
+import orjson
+from django.db import connection
+
+from clusters.models import Cluster, Node
 from clusters.services.devices import store_devices
 from clusters.services.mig_progress import take_report, work_for
 from jobs.dispatch.gpu_errors import ended_late
@@ -20,8 +24,9 @@ from jobs.dispatch.lifecycle import explain_late
 from jobs.models import Attempt
 from portal import series
 from portal.core import clock, streams
-from portal.core.errors import InvalidInput, NotFound, QuotaExceeded
+from portal.core.errors import InvalidInput, NotFound, NotPermitted, QuotaExceeded
 from portal.core.events import EventRecord, record_all
+from portal.core.joined_select import JoinedSelect
 from portal.core.messages import Message
 from portal.series.points import series_key
 from schedulers.images.config import arch_name
@@ -42,19 +47,23 @@ SKEW_MS, MOST_SKEW_MS = 5_000, 100 * 366 * 86_400_000  # clocks that are further
 _DIGITS = {"ratio": 4, "W": 1, "degC": 1, "bytes/s": -4}
 
 
-def ingest(body: Mapping[str, Any], sent_ms: int | None = None) -> dict[str, Any]:
+def ingest(
+    body: Mapping[str, Any], sent_ms: int | None = None, cluster: str = ""
+) -> dict[str, Any]:
     """Store one batch. Idempotent, so a batch may be sent again.
 
-    Returns `accepted`, the number of points, and `work` if the agent is to partition GPUs.
+    Returns `accepted`, the number of points, `work` if the agent is to partition GPUs, and `watched`
+    if somebody looks at the node, so that its batches should be short.
     `sent_ms` is the node's time of sending. Times of a node whose clock is off are corrected. Raises
-    InvalidInput, and NotFound for a node that no cluster has reported.
+    InvalidInput, NotFound for a node that no cluster has reported, and NotPermitted for one of
+    another cluster than `cluster`, if that is given.
     """
     shift = _shift(body.get("facts"), sent_ms)
     at = _time(body.get("at"), shift)
     if "times" in body:
-        return _ingest_columns(body, at, shift)
+        return _ingest_columns(body, at, shift, cluster)
     with platform_scope("agents report machines, which no tenant owns"):
-        node = _node(body)
+        node = _node(body, cluster)
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
             (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))
         ]
@@ -87,7 +96,7 @@ def _mig_work(node: Node, facts: Any) -> dict[str, Any] | None:
     return work_for(node)
 
 
-def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, Any]:
+def _ingest_columns(body: Mapping[str, Any], at: int, shift: int, cluster: str) -> dict[str, Any]:
     """Store a batch of several times, which agents send that measure every second.
 
     `times` are Unix milliseconds in increasing order, the last of which is `at`; each of `columns` is
@@ -107,7 +116,7 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, A
         )
     columns = _columns(body.get("columns"), len(times))
     with platform_scope("agents report machines, which no tenant owns"):
-        node = _node(body)
+        node = _node(body, cluster)
         times = [t + shift for t in times]
         owner = f"node:{node.id.hex}"
         # Parse everything before anything is stored.
@@ -119,14 +128,14 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int) -> dict[str, A
             series.append_batch(owner, times, columns)
         except QuotaExceeded as error:
             raise InvalidInput.at("columns", error.message) from error
-        if streams.was_watched(topic := f"metrics:{owner}"):
+        if is_watched := streams.was_watched(topic := f"metrics:{owner}"):
             _publish(topic, times, columns)
         total = sum(len(times) - column.values.count(None) for column in columns)
         for attempt, points in jobs:
             total += store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at, points)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
-        return _answer(node, body, total)
+        return _answer(node, body, total) | ({"watched": True} if is_watched else {})
 
 
 def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column]) -> None:
@@ -150,41 +159,73 @@ def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column])
 def _columns(columns: Any, count: int) -> list[series.Column]:
     if not isinstance(columns, list) or len(columns) > MAX_SAMPLES:
         raise InvalidInput.at("columns", f"must be a list of at most {MAX_SAMPLES}")
-    found = []
     for number, column in enumerate(columns):
-        try:
-            name, labels, unit, values = column
-        except (TypeError, ValueError):
-            raise InvalidInput.at(
-                f"columns[{number}]", "must be [name, labels, unit, values]"
-            ) from None
-        is_named = isinstance(name, str) and _NAME.match(name) and isinstance(labels, dict)
-        if not is_named or len(labels) > 8 or not isinstance(unit, str) or not unit.isprintable():
-            raise InvalidInput.at(f"columns[{number}]", "needs a name, few labels and a unit")
+        if not isinstance(column, list) or len(column) != 4:
+            raise InvalidInput.at(f"columns[{number}]", "must be [name, labels, unit, values]")
+    try:
+        named = _column_names(orjson.dumps([column[:3] for column in columns]))
+    except orjson.JSONEncodeError as error:
+        raise InvalidInput.at("columns", str(error)) from error
+    found = []
+    for number, ((name, labels, unit, digits), column) in enumerate(
+        zip(named, columns, strict=True)
+    ):
+        values = column[3]
         if not isinstance(values, list) or len(values) != count:
             raise InvalidInput.at(f"columns[{number}]", "needs one value per time")
         if not _are_finite(values):
             raise InvalidInput.at(f"columns[{number}]", "needs finite numbers, or null")
-        named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
-        digits = _DIGITS.get(unit)
         if digits is not None:
             values = [value if value is None else round(value, digits) for value in values]
-        found.append(series.Column(name, named, unit[:20], values))
+        found.append(series.Column(name, labels, unit, values))
     return found
 
 
-def _node(body: Mapping[str, Any]) -> Node:
+@lru_cache(maxsize=256)
+def _column_names(described: bytes) -> list[tuple[str, dict[str, str], str, int | None]]:
+    """Return name, labels, unit and digits of columns; batches of equal machines have the same."""
+    found = []
+    for number, (name, labels, unit) in enumerate(orjson.loads(described)):
+        is_named = isinstance(name, str) and _NAME.match(name) and isinstance(labels, dict)
+        if not is_named or len(labels) > 8 or not isinstance(unit, str) or not unit.isprintable():
+            raise InvalidInput.at(f"columns[{number}]", "needs a name, few labels and a unit")
+        named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
+        found.append((name, named, unit[:20], _DIGITS.get(unit)))
+    return found
+
+
+_NODE = ("id", "cluster_id", "name", "told")
+_FIND = JoinedSelect(
+    "SELECT {columns} FROM {node} JOIN {cluster} ON cluster.id = node.cluster_id "
+    "WHERE node.name = %s ORDER BY node.seen_at DESC",
+    {"node": Node, "cluster": Cluster},
+    [("node", _NODE), ("cluster", ("name",))],
+)
+
+
+def _node(body: Mapping[str, Any], cluster: str) -> Node:
+    """Return the node that a batch names, with a few fields; the last seen of several."""
     name = str(body.get("node", ""))[:253]
-    rows = Node.objects.filter(name=name).order_by("-seen_at")
-    if not name.isprintable() or (node := rows.first()) is None:
-        raise NotFound(
+    rows = _FIND.rows([name]) if name.isprintable() else []
+    here = [row for row in rows if cluster in ("", row[-1])]
+    if here:
+        return Node.from_db(connection.alias, _NODE, here[0][:-1])
+    if rows:
+        raise NotPermitted(
             Message(
-                "No cluster has a node {x}. It appears once the inventory of its cluster "
-                "reports it.",
-                x=repr(str(body.get("node"))[:80]),
-            )
+                "This access token is limited to the cluster {cluster}, but the node {x} is in "
+                "another one. Use a token of its cluster.",
+                cluster=cluster,
+                x=repr(name[:80]),
+            ),
+            code="token_cluster",
         )
-    return node
+    raise NotFound(
+        Message(
+            "No cluster has a node {x}. It appears once the inventory of its cluster reports it.",
+            x=repr(str(body.get("node"))[:80]),
+        )
+    )
 
 
 def store_report(

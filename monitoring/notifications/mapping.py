@@ -16,6 +16,7 @@ from jobs.models import Job
 from jobs.utilization.idle_rules import RULE
 from monitoring.notifications.models import Channel
 from monitoring.notifications.recipients import active, operators, people_who_may
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.core.models import Event
 from schedulers.states import Reason
@@ -242,7 +243,7 @@ def _pool_request(event: Event) -> PoolRequest | None:
 
 
 def _asked(row: PoolRequest) -> dict[str, object]:
-    return {"gpus": row.gpus, "type": row.gpu_type, "team": row.team.name}
+    return {"gpus": row.gpus, "type": gpu_text(row.gpu_type), "team": row.team.name}
 
 
 def _request_path(row: PoolRequest) -> str:

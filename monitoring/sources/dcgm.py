@@ -191,7 +191,10 @@ def _describe(report: HostReport, labels: Mapping[str, str], gpu: str, part: str
     name = f"{uuid}/{part}"  # the exporter does not tell the UUID of an instance
     if part and all(known["uuid"] != name for known in parts):
         profile = labels.get("GPU_I_PROFILE", "")
-        parts.append({"uuid": name, "profile": profile, "start": None, "memory": 0})
+        number = int(part) if part.isdecimal() else None
+        parts.append(
+            {"uuid": name, "profile": profile, "start": None, "memory": 0, "index": number}
+        )
 
 
 def _add_throttle(report: HostReport, gpu: str, one: Sample) -> None:

@@ -83,17 +83,22 @@ def change_source(
 ) -> TelemetrySource:
     """Change settings; omitted ones stay, an empty token removes it.
 
-    `settings`: urls, matchers, interval, is_enabled. Raises NotPermitted, InvalidInput.
+    A stored token is never sent to another host: new addresses need `token` again. `settings`:
+    urls, matchers, interval, is_enabled. Raises NotPermitted, InvalidInput.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     row = TelemetrySource.objects.select_for_update().get(id=source.id)
-    before, kept = _shown(row), row.secret
+    before, kept, old_urls = _shown(row), row.secret, row.urls
     is_enabled = settings.pop("is_enabled", row.is_enabled)
     stored = {"urls": row.urls, "matchers": row.matchers, "interval": row.interval}
     if token is not None:
         row.secret = _sealed(token)
     for name, value in _checked(row.kind, stored | settings, row.secret and "set").items():
         setattr(row, name, value)
+    if token is None and row.secret and not _origins(row.urls) <= _origins(old_urls):
+        raise InvalidInput.at(
+            "token", Message("enter the token again, because the address is another one")
+        )
     row.is_enabled, row.due_at = is_enabled, clock.now()
     row.save()
     after = _shown(row)
@@ -207,6 +212,11 @@ def _urls(kind: str, text: str, *, has_token: bool) -> str:
         if has_token and at.scheme != "https":
             raise InvalidInput.at("urls", Message("must be https, because a token is sent"))
     return "\n".join(urls)
+
+
+def _origins(urls: str) -> set[tuple[str, str]]:
+    """Return scheme, host and port of addresses."""
+    return {(at.scheme, at.netloc.lower()) for at in map(urlsplit, urls.split())}
 
 
 def _shown(row: TelemetrySource) -> dict[str, Any]:

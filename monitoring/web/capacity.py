@@ -19,11 +19,13 @@ from monitoring.nodes import jobs_of_all
 from monitoring.pool_request_page import reservations_of_node
 from monitoring.web.views import RANGES
 from portal.core import clock
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from schedulers.shares import about_share, share_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
+MOST_GROUPS = 50  # of the fleet on one page
 GPU_CHARTS = ",".join(
     [
         *(f"gpu.{name}" for name in ("utilization", "sm.active", "sm.occupancy", "tensor.active")),
@@ -90,6 +92,8 @@ def fleet_page(request: Any) -> HttpResponse:
     """Show measurements of all GPUs, summed up by model, rack, pool or cluster."""
     asked = request.GET.get("by", "")
     by = asked if asked in GROUPS else "model"
+    rows, text = fleet(request.actor, by), request.GET.get("from", "0")
+    first = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
     return render(
         request,
         "monitoring/fleet.html",
@@ -99,9 +103,23 @@ def fleet_page(request: Any) -> HttpResponse:
             "groups": [(key, label, f"?by={key}") for key, label in GROUPS.items()],
             "by": by,
             "title": GROUPS[by],
-            "rows": fleet(request.actor, by),
+            "rows": [row | _titled(by, row["name"]) for row in rows[first : first + MOST_GROUPS]],
+            "total": len(rows),
+            "first": first + 1,
+            "last": min(first + MOST_GROUPS, len(rows)),
+            "previous": f"?by={by}&from={max(first - MOST_GROUPS, 0)}" if first else "",
+            "next": f"?by={by}&from={first + MOST_GROUPS}"
+            if first + MOST_GROUPS < len(rows)
+            else "",
         },
     )
+
+
+def _titled(by: str, name: str) -> dict[str, str]:
+    """Return `title` of a group, and `query` of the list of its GPUs, if that can be narrowed so."""
+    kinds = name.split(" + ") if by == "model" else []
+    title = " + ".join(map(gpu_text, kinds)) or name
+    return {"title": title, "query": "" if len(kinds) > 1 else urlencode({by: name})}
 
 
 @page(DEVICES.permission)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +15,7 @@ from clusters.web.cluster import take_undo
 from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
-from monitoring.node_page import disks_of, node_events, pools_of_node
+from monitoring.node_page import disks_of, gpu_tables, node_events, pools_of_node
 from monitoring.pool_request_page import reservations_of_node
 from portal.core import clock
 from portal.core.messages import Message
@@ -37,10 +38,13 @@ CHARTS = (
 )
 
 
+_NODES = replace(NODES, represent=rows.listed_rows)
+
+
 @page(NODES.permission)
 def nodes(request: Any) -> HttpResponse:
     """Show the overview of all GPUs, and one page of nodes."""
-    return NODES.render(request, "monitoring/nodes.html", {"page_title": Message("Nodes")})
+    return _NODES.render(request, "monitoring/nodes.html", {"page_title": Message("Nodes")})
 
 
 @page(P.NODES_READ)
@@ -83,12 +87,8 @@ def _node_page(
     span = next(ms for key, _, ms in RANGES if key == chosen)
     query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - span})
     here = urlencode({"cluster": found.cluster.name})
-    devices = list(found.devices.values_list("index", "uuid", "mig"))
-    links = {index: uuid for index, uuid, _ in devices}
-    instances = {part["uuid"]: uuid for _, uuid, mig in devices for part in mig or ()}
-    for gpu in row["gpus"]:  # schedulers number MIG instances in their own way
-        is_part = gpu["type"].startswith("mig-")
-        gpu["device"] = instances.get(gpu["uuid"], "") if is_part else links.get(gpu["index"], "")
+    devices = list(found.devices.order_by("index"))
+    tables = gpu_tables(row, devices)
     return render(
         request,
         "monitoring/node.html",
@@ -96,8 +96,8 @@ def _node_page(
             "page_title": found.name,
             "crumbs": crumbs,
             "node": row,
-            "gpu_memory": sum(gpu["memory_used"] or 0 for gpu in row["gpus"]),
-            "gpu_memory_total": sum(gpu["memory"] for gpu in row["gpus"]),
+            **tables,
+            **_memory_of(tables),
             "disks": disks_of(row["latest"]),
             "pools": pools_of_node(found, request.actor),
             "events": node_events(found, request.actor),
@@ -106,10 +106,9 @@ def _node_page(
             "can_drain": may_drain(found.cluster),
             "is_drained": found.is_drained,
             "health": node_health(found),
-            "gpu_links": links,
+            "gpu_links": {device.index: device.uuid for device in devices},
             "reservations": reservations_of_node(found, request.actor),
             "topic": f"metrics:node:{found.id.hex}",
-            "has_sm_activity": any(gpu["sm_active"] is not None for gpu in row["gpus"]),
             "undo": take_undo(request, found),
             "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
             "range": chosen,
@@ -127,3 +126,13 @@ def _node_page(
             ],
         },
     )
+
+
+def _memory_of(tables: dict[str, Any]) -> dict[str, Any]:
+    """Return the GPU memory of a node, used (None if not measured) and total; each byte once."""
+    gpus = [gpu for gpu in tables["whole"] if "parts" not in gpu] + tables["instances"]
+    used = [gpu["memory_used"] for gpu in gpus if gpu["memory_used"] is not None]
+    return {
+        "gpu_memory": sum(used) if used else None,
+        "gpu_memory_total": sum(gpu["memory"] for gpu in gpus),
+    }

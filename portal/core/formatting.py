@@ -29,11 +29,22 @@ def amount_text(resource: object, amount: Any) -> Message:
         case "memory" | "storage":
             return Message(bytes_text(number))
         case "gpu":
-            return counted(str(number), "GPUs") + (f" ({model})" if model else "")
+            return counted(str(number), "GPUs") + (f" ({gpu_text(model)})" if model else "")
         case "nodes" | "pods":
             return counted(str(number), kind)
         case _:
             return counted(str(number), "running jobs")
+
+
+def gpu_text(kind: str) -> str:
+    """Return a class of GPUs as people write it: "H100", "MIG 1g.10gb", "H100 shared".
+
+    Jobs, commands and settings name classes by `kind`: "h100", "mig-1g.10gb", "h100.shared".
+    """
+    if kind.startswith("mig-"):
+        return f"MIG {kind.removeprefix('mig-')}"
+    model, _, share = kind.partition(".")
+    return f"{model.upper()} {share.replace('mps', 'MPS')}" if share else model.upper()
 
 
 def counted(n: str, unit: str) -> Message:

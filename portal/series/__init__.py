@@ -33,5 +33,7 @@ def __getattr__(name: str):  # type: ignore[no-untyped-def]
     if name in __all__:
         from portal.series import batches, reading, store
 
-        return getattr(store, name, None) or getattr(batches, name, None) or getattr(reading, name)
+        found = next(vars(part)[name] for part in (store, batches, reading) if name in vars(part))
+        globals()[name] = found  # so that this is not called again
+        return found
     raise AttributeError(name)

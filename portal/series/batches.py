@@ -12,7 +12,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import repeat
+from itertools import chain, repeat
 from math import isnan, nan
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -64,7 +64,7 @@ class BatchRows:
 def append_batch(
     owner: str, times: Sequence[int], columns: Sequence[Column], *, org_id: UUID | None = None
 ) -> None:
-    """Store values of one owner at increasing times (Unix ms). Two statements.
+    """Store values of one owner at increasing times (Unix ms). One statement on PostgreSQL.
 
     Raises InvalidInput (malformed or too long labels), QuotaExceeded and Conflict.
     """
@@ -84,25 +84,32 @@ def append_batch(
     last = [column.values[-1] for column in columns]
     compressor = codec(zstandard.ZstdCompressor)
     latest = compressor.compress(b'{"series":%b,"values":%b}' % (described, orjson.dumps(last)))
-    with transaction.atomic():
-        Batch.objects.create(
-            owner=owner,
-            start_ms=min(times),
-            end_ms=max(times),
-            count=len(times),
-            data=compressor.compress(raw),
-        )
-        _store_latest(owner, max(times), latest)
+    start, end = min(times), max(times)
+    _store(
+        [owner, start, end, len(times), compressor.compress(raw)],
+        [owner, end, latest],
+    )
 
 
-def _store_latest(owner: str, at: int, data: bytes) -> None:
+_INSERT = (
+    "INSERT INTO series_batch (owner, start_ms, end_ms, count, data) VALUES (%s, %s, %s, %s, %s)"
+)
+_REPLACE = (
+    "INSERT INTO series_latestbatch AS l (owner, at_ms, data) VALUES (%s, %s, %s) "
+    "ON CONFLICT (owner) DO UPDATE SET at_ms = excluded.at_ms, data = excluded.data "
+    "WHERE excluded.at_ms >= l.at_ms"
+)
+
+
+def _store(batch: list[Any], latest: list[Any]) -> None:
+    """Insert a batch and replace the latest one of its owner, both or none."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO series_latestbatch AS l (owner, at_ms, data) VALUES (%s, %s, %s) "
-            "ON CONFLICT (owner) DO UPDATE SET at_ms = excluded.at_ms, data = excluded.data "
-            "WHERE excluded.at_ms >= l.at_ms",
-            [owner, at, data],
-        )
+        if connection.vendor == "postgresql":
+            cursor.execute(f"WITH stored AS ({_INSERT}) {_REPLACE}", [*batch, *latest])
+            return
+        with transaction.atomic():
+            cursor.execute(_INSERT, batch)
+            cursor.execute(_REPLACE, latest)
 
 
 def _ids(
@@ -162,7 +169,9 @@ def rows_between(
     }
 
 
-def latest_in_batches(owners: Collection[str]) -> dict[str, dict[str, dict[str, Any]]]:
+def latest_in_batches(
+    owners: Collection[str], names: Collection[str] | None = None
+) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the last values of owners with batches, by owner and `name{label=value}`."""
     return {
         owner: {
@@ -174,7 +183,7 @@ def latest_in_batches(owners: Collection[str]) -> dict[str, dict[str, dict[str, 
                 "value": value,
             }
             for (name, labels, unit), value in zip(*_latest(bytes(data)), strict=True)
-            if value is not None
+            if value is not None and (names is None or name in names)
         }
         for owner, at, data in LatestBatch.objects.filter(owner__in=owners).values_list()
     }
@@ -240,12 +249,9 @@ def _compact(owner: str) -> None:
     }
     chunks: list[Chunk] = []
     for pk, row in series.items():
-        rows = merged(
-            (NO_STEP, at, value)
-            for times, values in columns[pk]
-            for at, value in zip(times, values, strict=True)
-            if value == value  # NaN is a missing value
-        )
+        times, values = (chain.from_iterable(some) for some in zip(*columns[pk], strict=True))
+        points = zip(repeat(NO_STEP), times, values, strict=False)
+        rows = merged([row for row in points if row[2] == row[2]])  # NaN is a missing value
         if rows:
             chunks += packed_chunks(pk, rows)
             if rows[-1][1] >= row.last_at:

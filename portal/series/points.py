@@ -15,8 +15,10 @@ import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate, groupby, pairwise, repeat
+from functools import lru_cache
+from itertools import accumulate, chain, groupby, islice, pairwise
 from math import copysign, gcd, isfinite, isnan, nan
+from operator import eq, itemgetter, lt, sub
 from typing import Any, NamedTuple, TypeVar
 
 import zstandard
@@ -28,6 +30,7 @@ PACKED = b"\1"  # then exponent (or FLOATS) and divisor of the values, and compr
 FLOATS, MOST_DECIMALS, MOST_WHOLE = 255, 4, 2.0**53
 _ROW = struct.Struct("<qqd")
 _HEAD = struct.Struct("<BQ")
+_VALUE = itemgetter(2)  # of a row
 
 
 class Point(NamedTuple):
@@ -82,21 +85,28 @@ Row = tuple[int, int, float]  # (step or NO_STEP, Unix ms, value)
 
 def pack(rows: Sequence[Row]) -> bytes:
     """Pack rows, in their order, into compressed columns."""
-    values = [r[2] for r in rows]
+    steps, times, values = zip(*rows, strict=True) if rows else ((), (), ())
     exponent, whole = _as_decimals(values)
     divisor = gcd(*whole) or 1 if whole is not None else 1  # of bytes often 2^20
     try:
-        columns = [
-            _zigzag(_differences([r[1] for r in rows])),
-            _zigzag(_differences([r[0] for r in rows])),
+        places = _packed_places(steps, times)
+        column = (
             array("d", values)
             if whole is None
-            else _zigzag(_differences([n // divisor for n in whole])),
-        ]
+            else _zigzag(_differences([n // divisor for n in whole]))
+        )
     except OverflowError:  # differences of more than 63 bits
         return _pack_plainly(rows)
-    body = codec(zstandard.ZstdCompressor).compress(b"".join(map(_by_significance, columns)))
+    body = codec(zstandard.ZstdCompressor).compress(places + _by_significance(column))
     return PACKED + _HEAD.pack(exponent, divisor) + body
+
+
+@lru_cache(
+    maxsize=2
+)  # the series of a node have the same times, and are packed one after the other
+def _packed_places(steps: Sequence[int], times: Sequence[int]) -> bytes:
+    columns = (_zigzag(_differences(times)), _zigzag(_differences(steps)))
+    return b"".join(map(_by_significance, columns))
 
 
 def _pack_plainly(rows: Sequence[Row]) -> bytes:
@@ -117,20 +127,25 @@ def _as_decimals(values: Sequence[float]) -> tuple[int, list[int] | None]:
     head = values[:16]
     for exponent in range(MOST_DECIMALS + 1):
         scale = 10.0**exponent
-        if not all(map(_is_decimal, head, repeat(scale))):
+        if _as_whole(head, scale) is None:
             continue
-        if all(map(_is_decimal, values, repeat(scale))):
-            return exponent, [round(v * scale) for v in values]
+        if (whole := _as_whole(values, scale)) is not None:
+            return exponent, whole
     return FLOATS, None
 
 
-def _is_decimal(value: float, scale: float) -> bool:
-    scaled = value * scale
-    return (
-        -MOST_WHOLE < scaled < MOST_WHOLE
-        and round(scaled) / scale == value
-        and bool(value or copysign(1, value) > 0)
-    )
+def _as_whole(values: Sequence[float], scale: float) -> list[int] | None:
+    """Return whole numbers that are exactly the values times `scale`, or None."""
+    try:
+        whole = [round(value * scale) for value in values]
+    except (OverflowError, ValueError):  # infinity and NaN
+        return None
+    if not values or not -MOST_WHOLE < min(whole) <= max(whole) < MOST_WHOLE:
+        return None if values else []
+    if not all(map(eq, values, [n / scale for n in whole])):
+        return None
+    has_negative_zero = 0 in whole and any(not v and copysign(1, v) < 0 for v in values)
+    return None if has_negative_zero else whole
 
 
 def _zigzag(numbers: Sequence[int]) -> array[int]:
@@ -210,15 +225,12 @@ def _unpack_decimals(data: bytes) -> list[Row]:
 def merged(*parts: Iterable[Row]) -> list[Row]:
     """Merge rows in order of step, time and value (NaN first), without duplicates."""
     rows = [row for part in parts for row in part]
-    if all(map(_is_before, rows, rows[1:])):
+    places = [row[:2] for row in rows]
+    if all(map(lt, places, islice(places, 1, None))):
         return rows
     # NaN is not equal to itself
     seen = {row if row[2] == row[2] else (row[0], row[1], None): row for row in rows}
     return sorted(seen.values(), key=_order)
-
-
-def _is_before(row: Row, following: Row) -> bool:
-    return row[:2] < following[:2]
 
 
 def _order(row: Row) -> tuple[int, int, bool, float]:
@@ -238,7 +250,7 @@ def thinned(rows: Sequence[Row], most: int) -> list[Row]:
         bucket = [r for r in rows[start : start + size] if not isnan(r[2])] or rows[
             start : start + 1
         ]
-        low, high = min(bucket, key=lambda r: r[2]), max(bucket, key=lambda r: r[2])
+        low, high = min(bucket, key=_VALUE), max(bucket, key=_VALUE)
         kept += [low] if low is high else sorted((low, high), key=lambda r: (r[0], r[1]))
     if kept[-1] != rows[-1]:
         kept.append(rows[-1])
@@ -289,14 +301,21 @@ def gap_of(rows: Sequence[Row]) -> int | None:
     """
     if rows and rows[0][0] != NO_STEP:
         return None
-    spacing = sorted(b[1] - a[1] for a, b in pairwise(rows))
+    spacing = sorted(_spacing(rows))
     return max(spacing[len(spacing) // 2] * 3, 30_000) if len(spacing) > 3 else None
+
+
+def _spacing(rows: Sequence[Row]) -> Iterable[int]:
+    times = [row[1] for row in rows]
+    return map(sub, islice(times, 1, None), times)
 
 
 def split_at_gaps(rows: Sequence[Row], gap_ms: int | None) -> list[list[Row]]:
     """Split rows at gaps. Series with steps have none."""
     if not rows or gap_ms is None or rows[0][0] != NO_STEP:
         return [list(rows)] if rows else []
+    if max(_spacing(rows), default=0) <= gap_ms:
+        return [list(rows)]
     parts = [[rows[0]]]
     for row in rows[1:]:
         if row[1] - parts[-1][-1][1] > gap_ms:
@@ -320,7 +339,7 @@ def columns(parts: Sequence[Sequence[Row]]) -> tuple[list[int], list[float | Non
 
 
 def _differences(numbers: Sequence[int]) -> list[int]:
-    return [n - before for n, before in zip(numbers, [0, *numbers], strict=False)]
+    return list(map(sub, numbers, chain((0,), numbers)))
 
 
 def _little(column: array[Any]) -> array[Any]:

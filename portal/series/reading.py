@@ -10,6 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isnan
 from statistics import median
 from typing import Any
@@ -121,24 +122,36 @@ def latest(owner: str) -> dict[str, dict[str, Any]]:
     return latest_of([owner])[owner]
 
 
-def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the last points of many owners in two queries, by owner."""
+def latest_of(
+    owners: Sequence[str], names: Collection[str] | None = None
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the last points of many owners in two queries, by owner; `names` limits the series."""
     found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
-    for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
-        labels = json.loads(row.labels)
-        found[row.owner][series_key(row.name, labels)] = {
-            "name": row.name,
+    rows = Series.objects.filter(owner__in=found).order_by("name", "labels")
+    rows = rows if names is None else rows.filter(name__in=names)
+    for owner, name, text, unit, at, value in rows.values_list(
+        "owner", "name", "labels", "unit", "last_at", "last_value"
+    ):
+        key, labels = _key_of(name, text)
+        found[owner][key] = {
+            "name": name,
             "labels": labels,
-            "unit": row.unit,
-            "at": row.last_at,
-            "value": row.last_value,
+            "unit": unit,
+            "at": at,
+            "value": value,
         }
-    for owner, newest in latest_in_batches(found).items():
-        for key, value in newest.items():
+    for owner, newest in latest_in_batches(found, names).items():
+        for key, point in newest.items():
             known = found[owner].get(key)
-            if known is None or known["at"] <= value["at"]:
-                found[owner][key] = value
+            if known is None or known["at"] <= point["at"]:
+                found[owner][key] = point
     return found
+
+
+@lru_cache(maxsize=8192)  # the series of equal machines have the same names
+def _key_of(name: str, text: str) -> tuple[str, dict[str, str]]:
+    labels = json.loads(text)
+    return series_key(name, labels), labels
 
 
 def latest_sums(

@@ -400,7 +400,8 @@ def _check_series_limit(owner: str, more: int) -> None:
 
 
 def _packed(chunk: Chunk, rows: list[Row]) -> Chunk:
-    chunk.start_ms, chunk.end_ms = min(r[1] for r in rows), max(r[1] for r in rows)
+    times = [row[1] for row in rows]
+    chunk.start_ms, chunk.end_ms = min(times), max(times)
     chunk.count, chunk.data, chunk.is_open = len(rows), pack(rows), False
     chunk.coarse = pack(coarse(rows, max(24, len(rows) // 64)))
     return chunk

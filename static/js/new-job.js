@@ -1,5 +1,6 @@
 // New-job page: form and YAML are two views of one document. What a submission would answer is
 // asked while one types, and shown beside the button, the field and the line.
+import { gpuName } from "./gpu-names.js";
 import { asCommand, asCurl } from "./job-commands.js";
 import { createPairs } from "./pair-rows.js";
 import { SpecDocument } from "./spec-document.js";
@@ -372,10 +373,7 @@ function start() {
     const { gpu_types: types, pools, secrets } = await response.json();
     offer(find("[data-field='accelerators.type']"), [
       ["", say("Any type")],
-      ...types.map((t) => [
-        t.type,
-        say("{type}: {n} free", { type: t.type.toUpperCase(), n: t.free }),
-      ]),
+      ...types.map((t) => [t.type, say("{type}: {n} free", { type: gpuName(t.type), n: t.free })]),
     ]);
     shares = new Map(types.map((t) => [t.type, t.note]));
     const pool = find("[data-field='policy.pool']");

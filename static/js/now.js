@@ -9,9 +9,7 @@ for (const box of document.querySelectorAll("[data-now-topic]"))
       const values = Object.assign({}, ...[...earlier, last].map((one) => one.values));
       for (const cell of box.querySelectorAll("[data-now]")) {
         const value = values[cell.dataset.now];
-        const { unit } = cell.dataset;
-        if (value !== undefined)
-          cell.textContent = unit === "W" ? `${Math.round(value)} W` : formatOf(unit)(value);
+        if (value !== undefined) cell.textContent = formatOf(cell.dataset.unit)(value);
       }
       for (const mark of box.querySelectorAll("[data-now-live]")) mark.hidden = false;
     },

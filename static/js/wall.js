@@ -1,6 +1,7 @@
 // GPU wall: one cell per GPU on one canvas; 16,000 cells are drawn in a few milliseconds. The outline
 // of a cell is its allocation, the fill its use. Pointer or arrow keys name a node, its GPU and its
 // jobs; click or Enter opens the node. Filters and grouping are in the URL.
+import { gpuName } from "./gpu-names.js";
 import { count, locale, say } from "./words.js";
 
 const COLOURS = ["accent", "line-strong", "warn", "failed", "text-2", "focus"];
@@ -93,7 +94,7 @@ function begin(root) {
     const asked = new URLSearchParams(location.search);
     const options = {
       cluster: words(wall.clusters.map((c) => c.name)),
-      type: words(wall.types),
+      type: wall.types.map((kind) => [kind, gpuName(kind)]),
       partition: words(wall.partitions),
       state: KINDS.map((kind) => [kind, TITLES[kind]]),
       group: groupings(),
@@ -195,12 +196,14 @@ function begin(root) {
               group.nodes.some(([first, last]) => first <= place && place <= last),
             ),
           }))
-        : (by === "model" ? wall.types : wall.clusters.map((c) => c.name)).map((title, i) => ({
-            title,
-            nodes: passing.filter(({ node }) =>
-              by === "model" ? node[5].includes(i) : node[1] === i,
-            ),
-          }));
+        : (by === "model" ? wall.types.map(gpuName) : wall.clusters.map((c) => c.name)).map(
+            (title, i) => ({
+              title,
+              nodes: passing.filter(({ node }) =>
+                by === "model" ? node[5].includes(i) : node[1] === i,
+              ),
+            }),
+          );
     const inside = new Set(found.flatMap((group) => group.nodes));
     const others = passing.filter((one) => !inside.has(one));
     if (others.length)
@@ -439,7 +442,7 @@ function begin(root) {
       ...[
         use >= 0 && say("{n}% used (5 min)", { n: use }),
         wall.health?.[index] && `${HEALTH[wall.health[index][0]]}: ${wall.health[index][1]}`,
-        `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} allocated", { n: kinds.filter(isAllocated).length, all: node[3] })}`,
+        `${wall.clusters[node[1]].name} · ${node[5].map((t) => gpuName(wall.types[t])).join(", ")} · ${say("{n} of {all} allocated", { n: kinds.filter(isAllocated).length, all: node[3] })}`,
         ...jobsOn(index, number),
       ]
         .filter(Boolean)

@@ -240,3 +240,19 @@ def test_agent_with_batches_sends_several_measurements_as_columns(run, wait_for)
     net = columns["net.rx"][3]
     assert net[0] is None and net[-1] is not None  # a rate has no first value
     assert one["facts"]["cpus"] >= 1
+
+
+def test_agent_sends_short_batches_while_somebody_looks_at_its_machine(run, wait_for, monkeypatch):
+    monkeypatch.setattr("muster_agent.loop.WATCHED_BATCH", 0.8)
+    portal = Portal()
+    portal.answer = '{"accepted": 1, "watched": true}'
+    try:
+        agent = Agent(quick(batch=2, url=portal.url, token=portal.token))
+        run(agent)
+        wait_for(lambda: len(portal.taken) >= 3)  # the first after 1.5 s
+        first, *_, last = portal.taken
+        assert len(last["times"]) < len(first["times"]) / 2
+        portal.answer = '{"accepted": 1}'
+        wait_for(lambda: not agent._sender.is_watched)  # type: ignore[union-attr]
+    finally:
+        portal.close()

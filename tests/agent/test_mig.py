@@ -16,7 +16,7 @@ from muster_agent.gpus import Gpus
 from muster_agent.loop import Agent
 from muster_agent.mig import carry_out
 from muster_agent.nvml import Driver
-from muster_agent.sender import work_in
+from muster_agent.sender import parsed, work_in
 from tests.agent.mig_double import MigNvml
 from tests.agent.nvml_double import Clock, Device
 
@@ -196,7 +196,7 @@ def test_work_without_a_driver_fails_with_a_report():
 
 @pytest.mark.parametrize("text", ["", "[]", "nonsense", '{"work": 3}', '{"work": {"id": "x"}}'])
 def test_answer_without_work_asks_for_nothing(text):
-    assert work_in(text) is None
+    assert work_in(parsed(text)) is None
 
 
 def test_work_in_an_answer_is_done_and_reported(tmp_path):

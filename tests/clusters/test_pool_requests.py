@@ -203,7 +203,7 @@ def test_reminders_are_mailed_once_each(atlas, dot, monkeypatch, settings):
         deliver()
     subjects = [sent.subject for sent in mail.outbox if sent.to == [atlas.ben.email]]
     ends = [subject for subject in subjects if "end" in subject]
-    assert ends == ["8 × h100 for Vision end soon"] * 3 + ["8 × h100 for Vision have ended"]
+    assert ends == ["8 × H100 for Vision end soon"] * 3 + ["8 × H100 for Vision have ended"]
 
 
 def test_reminders_are_only_of_days_that_a_request_lasts(atlas, dot, monkeypatch):
@@ -271,12 +271,12 @@ def test_journey_by_page_from_request_to_return(story, pool):
     assert "Show the effect of 16 GPUs" in too_many and "Approve 20" not in too_many
     dot.post(here, {"do": "approve", "pool": "h100", "gpus": "4", "word": "Enjoy"})
     shown = ben.get(here).content.decode()
-    assert "Enjoy" in shown and "Approved 4 × h100 in h100" in shown and "8 were requested" in shown
+    assert "Enjoy" in shown and "Approved 4 × H100 in h100" in shown and "8 were requested" in shown
     with org_scope(story.atlas.id):
         [node] = PoolRequest.objects.get().reservation.nodes
     assert f"/atlas/nodes/{node}" in shown
     for client, org, words in (
-        (ben, "atlas", f'<a href="{here}">4 × h100</a>'),
+        (ben, "atlas", f'<a href="{here}">4 × H100</a>'),
         (story.client(story.cyd), "borealis", "for another organization"),
     ):
         page = " ".join(client.get(f"/{org}/nodes/{node}").content.decode().split())

@@ -123,7 +123,7 @@ def test_gpus_from_request_to_return(enter: Callable[[str], Page]) -> None:
     approve_two(enter(EMAIL), path)
     amara.reload()
     expect(amara.locator(".page-head .state").first).to_have_text("active")
-    expect(amara.locator("h1")).to_have_text("2 × h100")
+    expect(amara.locator("h1")).to_have_text("2 × H100")
     run_in_pool(enter("lukas.novak@aurora.example"))
 
     amara.get_by_role("button", name="Renew").click()

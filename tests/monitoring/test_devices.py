@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from clusters.models import Device, Node, Pool
+from clusters.models import Device, Gpu, Node, Pool
 from jobs.models import Attempt
 from monitoring.metrics.ingest import ingest
 from portal.core import clock
@@ -49,7 +49,7 @@ def atlas(story):
 
 
 def test_report_describes_devices_and_their_partition(atlas):
-    part = {"uuid": "MIG-1", "profile": "3g.40gb", "start": 4, "memory": 40 * GIB}
+    part = {"uuid": "MIG-1", "profile": "3g.40gb", "start": 4, "memory": 40 * GIB, "index": 0}
     report(gpu(0), gpu(1, is_mig=True, mig=[part]))
     first, second = Device.objects.order_by("index")
     assert (first.type, first.serial, first.links, first.mig) == ("h100", "1650000", 18, None)
@@ -59,6 +59,39 @@ def test_report_describes_devices_and_their_partition(atlas):
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.seen_at, second.mig) == (seen, None)
+
+
+def test_node_page_shows_mig_instances_with_memory_activity_and_job(atlas):
+    parts = [
+        {"uuid": f"MIG-{n}", "profile": "3g.40gb", "start": 4 * n, "memory": 40 * GIB, "index": n}
+        for n in (0, 1)
+    ]
+    node = Node.objects.get(name="n0")
+    Gpu.objects.filter(node=node, index=1).delete()
+    for part in parts:
+        same = {"index": 1, "model": "NVIDIA H100 MIG 3g.40gb", "type": "mig-3g.40gb"}
+        Gpu.objects.create(node=node, uuid=part["uuid"], memory=40 * GIB, **same)
+    part_of = {"labels": {"gpu": "1", "mig": "1"}}
+    samples = [
+        on(1, "gpu.power", 1191.4),
+        on(1, "gpu.sm.active", 0.66) | part_of,
+        on(1, "gpu.memory.used", 7.0 * GIB) | part_of,
+    ]
+    report(gpu(0), gpu(1, is_mig=True, mig=parts), samples=samples)
+    job = submit(atlas, atlas.ben, name="sliced")
+    with platform_scope("test"):
+        place = {"node": "n0", "cpus": 1, "memory": 0, "gpus": [1], "uuids": ["MIG-1"]}
+        state = {"state": State.RUNNING, "started_at": clock.now(), "has_reservation": True}
+        Attempt.objects.filter(job=job).update(node="n0", placement=place, **state)
+    page = atlas.client(atlas.ben).get("/atlas/nodes/n0").content.decode()
+    whole, _, instances = page.partition("<h2>MIG instances")
+    instances = instances.partition("</table>")[0]
+    assert "1 × NVIDIA H100, 2 × MIG 3g.40gb" in " ".join(whole.split())
+    assert "MIG: 2 instances" in whole and "1.19 kW" in whole
+    assert instances.count("MIG 3g.40gb") == 2 and instances.count(">40 GiB<") == 2
+    first, second = instances.split("GPU 1</a> / ")[1:]
+    assert "free" in first and "sliced" not in first
+    assert "sliced" in second and "7 GiB" in second and "66%" in second
 
 
 def test_device_that_is_no_longer_reported_is_lost_and_comes_back(atlas):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from django.test import Client
 
-from clusters.models import Node
+from clusters.models import Cluster, Node
 from jobs.models import Attempt
 from monitoring.metrics.ingest import ingest
 from portal import series
@@ -16,6 +18,7 @@ from portal.series import store
 from portal.series.models import Series
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.models import AccessToken
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 LONG = {f"k{n}": "v" * 100 for n in range(8)}
@@ -163,3 +166,54 @@ def test_many_agents_with_one_token_are_not_rate_limited_and_others_are(owner, s
             for _ in range(5)
         ]
         assert codes[-1] == last, codes
+
+
+def test_token_of_a_cluster_reports_only_its_nodes(owner, story):
+    local = Node.objects.get(name="n0").cluster
+    other = Cluster.objects.create(name="other", backend="local")
+    Node.objects.create(cluster=other, name="elsewhere", cpus=1, memory=1)
+    Node.objects.create(cluster=other, name="n0", cpus=1, memory=1, seen_at=clock.now())
+    dot = story.api(story.dot, story.atlas)
+
+    def token(**given: object) -> dict[str, object]:
+        body = {"name": "agents", "scopes": ["agent:write"], "cluster": local.name, **given}
+        answer = dot.post("/api/v1/orgs/atlas/tokens", body, content_type="application/json")
+        return {"status": answer.status_code, **answer.json()}
+
+    made = token()
+    assert made["status"] == 201 and made["cluster"] == "local"
+    assert token(cluster="none")["errors"][0]["field"] == "cluster"
+    assert token(scopes=["all"])["errors"][0]["field"] == "scopes"
+    refused = story.api(story.ada).post(
+        "/api/v1/orgs/atlas/tokens",
+        {"name": "x", "scopes": ["agent:write"], "cluster": "local"},
+        content_type="application/json",
+    )
+    assert refused.status_code == 403
+
+    def report(node: str, key: str) -> Any:
+        return Client(headers={"Authorization": f"Bearer {key}"}).post(
+            "/api/v1/agent/samples",
+            {"node": node, "at": clock.now_ms(), "samples": [sample()]},
+            content_type="application/json",
+        )
+
+    rotate = f"/api/v1/orgs/atlas/tokens/{made['id']}/rotate"
+    rotated = dot.post(rotate, {}, content_type="application/json").json()
+    for key in (str(made["token"]), str(rotated["token"])):
+        answer = report("elsewhere", key)
+        assert answer.status_code == 403, answer.content
+        assert "limited to the cluster local" in answer.json()["detail"]
+        assert report("unknown", key).status_code == 404
+        assert report("n0", key).status_code == 200
+    assert series.query(owner)  # and not the node with the same name in the other cluster
+    assert Series.objects.count() == 1
+
+    page = story.client(story.dot).post(
+        "/atlas/tokens", {"name": "by page", "days": "90", "cluster": "other"}
+    )
+    assert "by page" in page.content.decode()
+    with org_scope(story.atlas.id):
+        row = AccessToken.objects.get(name="by page")
+        assert (row.cluster, row.scopes) == ("other", ["agent:write"])
+    assert b'name="cluster"' not in story.client(story.ada).get("/atlas/tokens").content

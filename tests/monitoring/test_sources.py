@@ -140,6 +140,28 @@ def test_token_is_sealed_and_never_returned(atlas):
     assert "the-word" not in str(list(Event.objects.values_list("data", flat=True)))
 
 
+def test_token_is_not_sent_to_another_host_unless_it_is_given_again(atlas):
+    here = "/api/v1/telemetry-sources/one"
+    add(atlas, "https://n0.invalid/metrics", token="the-word")
+    dot = atlas.api(atlas.dot)
+
+    def change(**body):
+        return dot.patch(here, body, content_type="application/json")
+
+    for url in ("https://evil.invalid/metrics", "https://n0.invalid:444/metrics"):
+        answer = change(urls=f"https://n0.invalid/metrics {url}")
+        assert answer.status_code == 400 and answer.json()["errors"][0]["field"] == "token"
+    form = {"urls": "https://evil.invalid/metrics", "interval": "30", "do": "change"}
+    page = atlas.client(atlas.dot).post("/platform/telemetry/one", form)
+    assert "enter the token again" in page.content.decode()
+    assert TelemetrySource.objects.get().urls == "https://n0.invalid/metrics"
+
+    assert change(urls="https://N0.invalid/other").status_code == 200  # the same host
+    assert change(urls="https://new.invalid/", token="another").status_code == 200
+    assert reading.token_of(TelemetrySource.objects.get()) == "another"
+    assert change(urls="https://last.invalid/", token="").json()["has_token"] is False
+
+
 def test_list_of_exporters_finds_nodes_by_host_and_names_others(atlas, exporters):
     exporters.texts |= {"/a": text_of("n0.hall.example"), "/b": text_of("elsewhere")}
     add(atlas, f"{exporters.url}/a\n{exporters.url}/b")

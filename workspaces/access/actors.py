@@ -48,6 +48,7 @@ class TokenFacts:
     name: str = ""
     # The organization's provider that signed in the session this token was made in
     vouched_by: UUID | None = None
+    cluster: str = ""  # of node agents: the only cluster whose nodes it may report
 
     def allows(self, permission: Permission) -> bool:
         return ALL_SCOPES in self.scopes or permission in self.scopes

@@ -119,6 +119,9 @@ class TokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     networks = serializers.ListField(
         child=serializers.CharField(), help_text="CIDRs it may be used from; empty: any address."
     )
+    cluster = serializers.CharField(
+        allow_null=True, help_text="Of a node agent: the cluster whose nodes it may report."
+    )
     made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
@@ -146,6 +149,13 @@ class NewTokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
         default=list,
         max_length=50,
         help_text="CIDRs it may be used from; empty: any address.",
+    )
+    cluster = serializers.CharField(
+        max_length=40,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Of a node agent: the cluster whose nodes it may report; needs agent:write alone.",
     )
 
 

@@ -23,6 +23,7 @@ from workspaces.credentials.token_format import (
 from workspaces.models import AccessToken, Membership, Organization, Team, TeamMembership, User
 from workspaces.tenancy.scope import platform_scope
 
+# In the order of the model's fields, as `from_db` needs them
 _TOKEN = (
     "id",
     "org_id",
@@ -31,6 +32,7 @@ _TOKEN = (
     "name",
     "scopes",
     "networks",
+    "cluster",
     "vouched_by_id",
     "last_used_at",
 )

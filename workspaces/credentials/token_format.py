@@ -111,6 +111,7 @@ def facts_of(token: AccessToken) -> TokenFacts:
         networks=tuple(token.networks),
         name=token.name,
         vouched_by=token.vouched_by_id,
+        cluster=token.cluster,
     )
 
 

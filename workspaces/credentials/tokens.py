@@ -17,6 +17,7 @@ from portal.core.ids import uuid7
 from portal.core.messages import Message
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
 from workspaces.access.permissions import Permission
+from workspaces.credentials.agent_clusters import has_cluster
 from workspaces.credentials.networks import are_within, parse_networks
 from workspaces.credentials.token_format import (
     digest_of,
@@ -58,6 +59,7 @@ class TokenParams:
     """Parameters of a new token.
 
     `days` None: it does not expire. `networks`: CIDRs; if empty it works from anywhere.
+    `cluster`: of a node agent, the name of the cluster whose nodes it may report.
     """
 
     name: str
@@ -65,6 +67,7 @@ class TokenParams:
     team: Team | None = None
     days: int | None = DEFAULT_DAYS
     networks: Sequence[str] = ()
+    cluster: str = ""
 
 
 @transaction.atomic
@@ -77,6 +80,7 @@ def create_token(
     team: Team | None = None,
     days: int | None = DEFAULT_DAYS,
     networks: Sequence[str] = (),
+    cluster: str = "",
 ) -> NewToken:
     """Create a token for the actor, never wider than the actor.
 
@@ -91,7 +95,8 @@ def create_token(
             )
         )
     assert actor.user_id is not None
-    return issue_token(actor, org, actor.user_id, TokenParams(name, scopes, team, days, networks))
+    params = TokenParams(name, scopes, team, days, networks, cluster)
+    return issue_token(actor, org, actor.user_id, params)
 
 
 def issue_token(actor: Actor, org: Organization, user_id: UUID, params: TokenParams) -> NewToken:
@@ -111,6 +116,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, params: TokenPar
         )
     scopes, networks = _checked_scopes(actor, params.scopes), parse_networks(params.networks)
     _check_narrower(actor, team.id if team else None, networks)
+    _check_cluster(actor, params.cluster, scopes)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted(
             Message(
@@ -132,6 +138,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, params: TokenPar
         made_by=actor.email,
         scopes=scopes,
         networks=networks,
+        cluster=params.cluster,
         expires_at=None if days is None else clock.now() + timedelta(days=days),
     )
     until = row.expires_at.isoformat(timespec="seconds") if row.expires_at else None
@@ -148,6 +155,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, params: TokenPar
                     "scopes": scopes,
                     "team": team.slug if team else None,
                     "networks": networks,
+                    **({"cluster": params.cluster} if params.cluster else {}),
                     "expires_at": until,
                 },
             },
@@ -253,6 +261,7 @@ def _successor(actor: Actor, old: AccessToken) -> NewToken:
         made_by=actor.email,
         scopes=old.scopes,
         networks=old.networks,
+        cluster=old.cluster,
         created_at=at,
         expires_at=None if old.expires_at is None else at + (old.expires_at - old.created_at),
     )
@@ -377,7 +386,7 @@ def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
         [secret_of_attempt(bearer.attempt_id) for bearer in bearers],
         [str(scope) for scope in JOB_SCOPES],
     )
-    at, none = clock.now(), (list[str](), "", "")
+    at, none = clock.now(), (list[str](), "", "", "")
     insert_rows(
         AccessToken,
         (
@@ -392,6 +401,7 @@ def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
             "scopes",
             "created_at",
             "networks",
+            "cluster",
             "made_by",
             "last_used_address",
         ),
@@ -432,6 +442,25 @@ def _check_narrower(actor: Actor, team_id: UUID | None, networks: Sequence[str])
             Message(
                 "A token limited to networks can only create tokens for the same or narrower ones."
             )
+        )
+
+
+def _check_cluster(actor: Actor, cluster: str, scopes: Sequence[str]) -> None:
+    """Check the cluster of a node agent's token; only what agents do is limited to clusters."""
+    if not cluster:
+        return
+    authorize(actor, Permission.AGENT_WRITE)
+    if list(scopes) != [Permission.AGENT_WRITE]:
+        raise InvalidInput.at(
+            "scopes",
+            Message(
+                "must be {scope} alone, because the token is limited to a cluster",
+                scope=str(Permission.AGENT_WRITE),
+            ),
+        )
+    if not has_cluster(cluster):
+        raise InvalidInput.at(
+            "cluster", Message("there is no cluster {name}", name=repr(cluster[:40]))
         )
 
 

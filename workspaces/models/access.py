@@ -28,6 +28,8 @@ class AccessToken(TenantModel):
     hint = models.CharField(max_length=12)  # first characters, to recognise the token by
     scopes = models.JSONField(default=list)  # permission values, or ["all"]
     networks = models.JSONField(default=list)  # CIDRs it may be used from; empty: any address
+    # of node agents: the cluster whose nodes it may report; empty: every cluster
+    cluster = models.CharField(max_length=40, blank=True, default="")
     made_by = models.CharField(max_length=254, blank=True, default="")
     # The provider that signed in the session this token was made in. The token is revoked when that
     # provider no longer vouches for the user.

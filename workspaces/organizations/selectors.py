@@ -321,6 +321,7 @@ def token_row(token: AccessToken) -> dict[str, Any]:
         "team": token.team.slug if token.team else None,
         "scopes": token.scopes,
         "networks": token.networks,
+        "cluster": token.cluster or None,
         "made_by": token.made_by,
         "created_at": token.created_at,
         "expires_at": token.expires_at,

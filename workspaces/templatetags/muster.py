@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from portal.core import clock
 from portal.core.audit.diff import details_of, diff_of
-from portal.core.formatting import counted, span_text
+from portal.core.formatting import counted, gpu_text, span_text
 from portal.core.messages import Message
 from portal.core.texts import mark_of
 from portal.web.markdown import markdown_html
@@ -137,23 +137,27 @@ def csv(values: list[float | None]) -> str:
 
 
 @register.filter
-def quantity(value: float, unit: str = "") -> str:
-    """Format a measured value as charts do: "16 GiB", "50 k/s", "0.4213", "3e-4"."""
+def quantity(value: float | None, unit: str = "") -> str:
+    """Format a measured value as charts do: "16 GiB", "50 k/s", "9,999", "1.19 kW", "3e-4"."""
+    if value is None:
+        return "–"
     if unit.startswith("bytes"):
         return f"{size(value)}{unit.removeprefix('bytes')}"
     if unit == "ratio":
         return percent(value)
-    amount, prefix = float(value), ""
-    if abs(amount) >= 10_000:
+    amount, prefix = float(f"{value:.3g}") if unit == "W" else float(value), ""
+    if abs(amount) >= (1_000 if unit == "W" else 10_000):
         scale, prefix = next(
             (s, p) for s, p in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(amount) >= s
         )
         amount /= scale
-    digits = f"{amount:.3g}" if prefix else f"{amount:.4g}"
+    digits = f"{amount:.3g}" if prefix or unit == "W" else f"{amount:.4g}"
     if "e" in digits or 0 < abs(amount) < 1e-3:
         digits = f"{amount:.2e}"
         mantissa, _e, exponent = digits.partition("e")
         digits = f"{float(mantissa):g}e{int(exponent)}"
+    elif abs(amount) >= 1000:
+        digits = f"{amount:,.0f}"
     gap = " " if prefix or (unit and not unit.startswith("/")) else ""
     return f"{digits}{gap}{prefix}{unit}"
 
@@ -198,7 +202,7 @@ def allocation(resources: dict[str, Any]) -> str:
     if resources.get("memory"):
         parts.append(size(resources["memory"]))
     if resources.get("gpus"):
-        parts.append(f"{resources['gpus']} {(resources.get('gpu_type') or 'GPU').upper()}")
+        parts.append(f"{resources['gpus']} {gpu_text(resources.get('gpu_type') or 'gpu')}")
     return ", ".join(parts)
 
 
@@ -294,11 +298,17 @@ def get(mapping: dict[str, Any], key: str) -> Any:
 
 
 @register.filter
+def gpu_name(kind: str) -> str:
+    """Format a class of GPUs: "H100", "MIG 1g.10gb"."""
+    return gpu_text(kind)
+
+
+@register.filter
 def class_name(resource: str) -> str:
     """Return the label of a meter: "CPU", "H100", "Memory"."""
     kind, _dot, model = resource.partition(".")
     if model:
-        return model.upper()
+        return gpu_text(model)
     return {
         "cpu": "CPU",
         "gpu": "GPU",

@@ -14,6 +14,7 @@ from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials import tokens as tokens_services
+from workspaces.credentials.agent_clusters import cluster_names
 from workspaces.credentials.tokens import TokenParams
 from workspaces.lists import TOKENS
 from workspaces.models import Team
@@ -42,6 +43,7 @@ def tokens(request: Any) -> HttpResponse:
                     team=params.team,
                     days=params.days,
                     networks=params.networks,
+                    cluster=params.cluster,
                 )
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
@@ -86,6 +88,7 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
             "made": made,
             "teams": selectors.teams_for(request.actor),
             "permissions": [str(p) for p in P],
+            "clusters": cluster_names() if request.actor.may(P.AGENT_WRITE) else [],
         },
     )
 
@@ -96,12 +99,14 @@ def params_in(request: HttpRequest) -> TokenParams:
     team = Team.objects.filter(slug=slug).first() if slug else None
     if slug and team is None:
         raise InvalidInput.at("team", Message("there is no team {name} here", name=repr(slug[:40])))
+    cluster = request.POST.get("cluster", "")
     return TokenParams(
         request.POST.get("name", ""),
-        request.POST.getlist("scopes") or ["all"],
+        request.POST.getlist("scopes") or [str(P.AGENT_WRITE) if cluster else "all"],
         team,
         whole(request, "days", "90") or None,
         [part for part in re.split(r"[\s,;]+", request.POST.get("networks", "")) if part],
+        cluster,
     )
 
 

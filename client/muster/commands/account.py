@@ -175,10 +175,23 @@ def create(
             "--from", metavar="CIDRS", help="Comma-separated networks from which it is accepted."
         ),
     ] = "",
+    cluster: Annotated[
+        str,
+        Option(
+            "--cluster",
+            metavar="NAME",
+            help="For node agents of this cluster; with --scopes agent:write. Operators only.",
+        ),
+    ] = "",
 ) -> None:
     """Create a token and print it. It is shown only once."""
     made = session.client.tokens.create(
-        name, words(scopes), team=session.team, days=days or None, networks=words(networks)
+        name,
+        words(scopes),
+        team=session.team,
+        days=days or None,
+        networks=words(networks),
+        cluster=cluster,
     )
     session.echo("Copy the token now; it cannot be shown again.")
     session.show(made, made["token"], [made["token"]])
@@ -239,13 +252,18 @@ def token_table(items: list[Json], empty: str) -> Table:
             t["name"],
             f"{t['hint']}…",
             t.get("team") or "",
-            ", ".join([*t["scopes"], *(f"from {n}" for n in t.get("networks", ()))]),
+            ", ".join(_limits(t)),
             ago(t["last_used_at"]) or "never",
             (t["expires_at"] or "never")[:10] + _note(t),
         ]
         for t in items
     )
     return Table(["Id", "~Name", "Token", "Team", "~Scopes", "Last used", "Expires"], rows, empty)
+
+
+def _limits(token: Json) -> list[str]:
+    cluster = [f"nodes of {token['cluster']}"] if token.get("cluster") else []
+    return [*token["scopes"], *cluster, *(f"from {n}" for n in token.get("networks", ()))]
 
 
 def _note(token: Json) -> str:

@@ -11,6 +11,7 @@ from monitoring.usage.amounts import HOUR_MS, JOULES, money
 from monitoring.usage.selectors import dashboard
 from monitoring.usage.selectors.dashboard import Bucket
 from monitoring.usage.web.board import Board, Data, Panel, chart_of
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.web.translation import translated
 
@@ -130,12 +131,11 @@ def wasters(board: Board) -> Data:
 def power(board: Board) -> Data:
     found, totals = board.times, board.times.totals
     now, at = dashboard.power_now(board.asked)
-    kilowatts = [None if watts is None else round(watts / 1000, 3) for watts in found.power]
     return {
-        "chart": chart_of(found.times, (translated(Message("Power")), kilowatts, "--c2", "area")),
-        "unit": "kW",
+        "chart": chart_of(found.times, (translated(Message("Power")), found.power, "--c2", "area")),
+        "unit": "W",
         "is_known": bool(totals["metered"]),
-        "now": None if now is None else now / 1000,
+        "now": now,
         "at": at,
         "energy": totals["energy"] / JOULES,
         "share": totals["metered"] / totals["capacity"] if totals["capacity"] else None,
@@ -266,7 +266,7 @@ def _groups(by: str) -> Any:
 
 def _label(label: str) -> str:
     if label.startswith("gpu."):
-        return label[4:].upper()
+        return gpu_text(label[4:])
     return label if label != "–" else Message("No pool")
 
 

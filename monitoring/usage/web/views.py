@@ -18,6 +18,7 @@ from monitoring.usage.services import budgets, statements
 from monitoring.usage.services.prices import account_of
 from portal.core import clock
 from portal.core.errors import NotFound
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
@@ -35,7 +36,7 @@ KINDS = {
 def _resource_text(resource: str) -> str:
     kind, _, model = resource.partition(".")
     names = {"cpu": "CPU", "memory": Message("Memory"), "storage": Message("Storage"), "gpu": "GPU"}
-    return model.upper() or names.get(kind, kind)
+    return gpu_text(model) or names.get(kind, kind)
 
 
 def crumbs(slug: str) -> list[tuple[Any, str]]:

@@ -16,15 +16,22 @@ export function plain(v) {
     const [mantissa, exponent] = v.toExponential(2).split("e");
     return `${Number(mantissa)}e${Number(exponent)}`;
   }
-  return size >= 1e3 ? String(Math.round(v)) : String(Number(v.toPrecision(4)));
+  return size >= 1e3 ? Math.round(v).toLocaleString("en") : String(Number(v.toPrecision(4)));
 }
 
-function scaled(v) {
+// `kilo` is the least amount that is written with a prefix.
+function scaled(v, kilo = 1e4) {
   const size = Math.abs(v);
   for (const [factor, prefix] of SI)
-    if (size >= factor * (factor === 1e3 ? 10 : 1))
+    if (size >= (factor === 1e3 ? kilo : factor))
       return [Number((v / factor).toPrecision(3)), prefix];
   return [plain(v), ""];
+}
+
+// A power: 71.8 W, 1.19 kW.
+function watts(v) {
+  const [number, prefix] = scaled(Number(v.toPrecision(3)), 1e3);
+  return `${number} ${prefix}W`;
 }
 
 // A count: 9,999 is written in full, 50,000 is "50 k".
@@ -66,7 +73,7 @@ const FORMATS = {
   ratio: (v) => `${Number((v * 100).toFixed(Math.abs(v) < 0.1 ? 1 : 0))}%`,
   bytes,
   "bytes/s": (v) => `${bytes(v)}/s`,
-  W: (v) => quantity(v, "W"),
+  W: watts,
   degC: (v) => `${v.toFixed(0)} °C`,
   Hz: (v) => quantity(v, "Hz"),
   s: duration,

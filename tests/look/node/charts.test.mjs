@@ -23,7 +23,12 @@ test("bytes have powers of two, rates and counts SI prefixes, and no 5.00e+4", (
   assert.equal(formatOf("")(50_000), "50 k");
   assert.equal(formatOf("count")(5), "5");
   assert.equal(formatOf("")(1_234_567), "1.23 M");
-  assert.equal(formatOf("")(9_999), "9999");
+  assert.equal(formatOf("")(9_999), "9,999");
+  assert.equal(formatOf("W")(71.84), "71.8 W");
+  assert.equal(formatOf("W")(612), "612 W");
+  assert.equal(formatOf("W")(999.7), "1 kW");
+  assert.equal(formatOf("W")(1191), "1.19 kW");
+  assert.equal(formatOf("W")(24_900), "24.9 kW");
   assert.equal(formatOf("")(0.42131), "0.4213");
   assert.equal(formatOf("")(3e-4), "3e-4");
   assert.equal(formatOf("ratio")(0.871), "87%");

@@ -21,6 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--org", required=True)
         parser.add_argument("--team")
         parser.add_argument("--scopes", required=True, help="'all', or comma-separated permissions")
+        parser.add_argument("--cluster", default="", help="of a node agent: whose nodes it reports")
         parser.add_argument("--days", type=int, default=90, help="days until it expires; 0: never")
         parser.add_argument("--name", default="created by manage.py create_token")
 
@@ -51,5 +52,6 @@ def _create(user: User, org: Organization, options: dict[str, Any]) -> str:
             team=team,
             scopes=[s.strip() for s in options["scopes"].split(",")],
             days=options["days"] or None,
+            cluster=options["cluster"],
         )
     return made.secret
