@@ -214,7 +214,7 @@ def _rollups(story: Any, cluster: Any) -> None:
         QueueHour,
         TeamGpuTime,
     )
-    from monitoring.usage.recording import WORST
+    from monitoring.usage.recording import WORST, mark_top
     from portal.core import clock
     from portal.core.ids import uuid7
     from workspaces.models import Team
@@ -246,22 +246,21 @@ def _rollups(story: Any, cluster: Any) -> None:
             ],
             batch_size=2000,
         )
-        AttemptGpuTime.objects.bulk_create(
-            [
-                AttemptGpuTime(
-                    org=story.atlas,
-                    team=rng.choice(teams),
-                    attempt_id=uuid7(),
-                    job_id=rng.choice(jobs),
-                    pool="p1",
-                    gpus=4,
-                    **place,
-                    **amounts(),
-                )
-                for _ in range(WORST * len(teams))
-            ],
-            batch_size=2000,
-        )
+        attempts = [
+            AttemptGpuTime(
+                org=story.atlas,
+                team=rng.choice(teams),
+                attempt_id=uuid7(),
+                job_id=rng.choice(jobs),
+                pool="p1",
+                gpus=4,
+                **place,
+                **amounts(),
+            )
+            for _ in range(WORST * len(teams))
+        ]
+        mark_top(attempts)
+        AttemptGpuTime.objects.bulk_create(attempts, batch_size=2000)
         facts = _facts(rng)
         JobDay.objects.bulk_create(
             [
@@ -286,7 +285,7 @@ def _rollups(story: Any, cluster: Any) -> None:
             row = {"hour": at, "queued": 100, "running": 900, "longest": 3600}
             FleetQueueHour.objects.create(**row)
             QueueHour.objects.bulk_create(
-                QueueHour(org=story.atlas, team=team, **row) for team in teams
+                QueueHour(org=story.atlas, team=team, **row) for team in (None, *teams)
             )
 
 

@@ -86,23 +86,23 @@ def _write_queue(org: Organization) -> None:
                 counts[team][1] += 1
         for team, one in counts.items():
             cells[hour, team] = [max(pair) for pair in zip(cells[hour, team], one, strict=True)]
-    QueueHour.objects.bulk_create(
-        (
-            QueueHour(
-                org=org, team_id=team, hour=hour, queued=queued, running=running, longest=longest
-            )
-            for (hour, team), (queued, running, longest) in cells.items()
-        ),
-        ignore_conflicts=True,
-    )
     hours: dict[datetime, list[int]] = defaultdict(lambda: [0, 0, 0])
     for (hour, _), (queued, running, longest) in cells.items():
         n, m, most = hours[hour]
         hours[hour] = [n + queued, m + running, max(most, longest)]
+    names = ("queued", "running", "longest")
+    rows = [
+        QueueHour(org=org, team_id=team, hour=hour, **dict(zip(names, cell, strict=True)))
+        for (hour, team), cell in [
+            *cells.items(),
+            *(((hour, None), cell) for hour, cell in hours.items()),
+        ]
+    ]
+    QueueHour.objects.bulk_create(rows, ignore_conflicts=True)
     FleetQueueHour.objects.bulk_create(
         (
-            FleetQueueHour(hour=hour, queued=queued, running=running, longest=longest)
-            for hour, (queued, running, longest) in hours.items()
+            FleetQueueHour(hour=hour, **dict(zip(names, cell, strict=True)))
+            for hour, cell in hours.items()
         ),
         ignore_conflicts=True,
     )

@@ -444,7 +444,7 @@ def _channel_disabled(event: Event) -> Iterable[Notice]:
         "channel_disabled",
         channel.org_id,
         users,
-        Message("The channel {name} is disabled: it failed for days", name=channel.name),
+        Message("The channel {name} is disabled", name=channel.name),
         f"/{channel.org.slug}/notification-channels/{channel.id}",
         Message.joined("", [channel.trouble]),
         P.JOBS_ADMIN if channel.team_id else "",

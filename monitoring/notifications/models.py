@@ -131,6 +131,8 @@ class Channel(TenantModel):
 
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="+")
+    # Of a team: who set the address. Nothing is sent once this person no longer leads the team.
+    lead = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     kind = models.CharField(max_length=8, choices=Kind.choices)
     name = models.CharField(max_length=60)
     url = models.BinaryField()  # encrypted

@@ -75,12 +75,22 @@ def hours_of(resource: str, quantity: int) -> Decimal:
     return Decimal(quantity) / (HOUR_MS * _SCALES.get(resource, 1))
 
 
+def decimals_of(currency: str) -> int:
+    """Return how many decimals the smallest coin of a currency has."""
+    return 0 if currency in _NO_CENTS else 2
+
+
 def rounded(amount: Decimal, currency: str) -> Decimal:
     """Round an amount to the smallest coin of its currency, half to even."""
-    exponent = Decimal(1) if currency in _NO_CENTS else Decimal("0.01")
-    return amount.quantize(exponent, ROUND_HALF_EVEN)
+    return amount.quantize(Decimal(1).scaleb(-decimals_of(currency)), ROUND_HALF_EVEN)
+
+
+def digits(amount: Decimal, currency: str, group: str = ",") -> str:
+    """Return an exact amount with at least the decimals of its currency: "1.50", "0.0016"."""
+    own = -int(amount.normalize().as_tuple().exponent)
+    return f"{amount:{group}.{max(own, decimals_of(currency))}f}"
 
 
 def money(amount: Decimal | None, currency: str) -> str:
-    """Return an amount with its currency: "1,234.50 USD"."""
-    return "–" if amount is None else f"{rounded(amount, currency):,} {currency}"
+    """Return an amount, rounded to coins, with its currency: "1,234.50 USD"."""
+    return "–" if amount is None else f"{digits(rounded(amount, currency), currency)} {currency}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -18,10 +18,13 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from monitoring.usage.amounts import at_ms, hours_of, next_month, unit_of
+from monitoring.usage.amounts import at_ms, digits, hours_of, money, next_month, unit_of
 from monitoring.usage.models import LedgerLine
 from monitoring.usage.services.prices import PriceList
 from portal.core.csv_export import csv_lines
+from portal.core.formatting import gpu_text
+from portal.core.messages import Message
+from portal.web.translation import translated
 
 Document = dict[str, Any]
 _CSV = (
@@ -41,12 +44,52 @@ _CSV = (
     "note",
 )
 _NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
-KINDS = {"job": "Jobs", "reservation": "Reserved, not used", "storage": "Stored data"}
+KINDS = {
+    "job": Message("Jobs"),
+    "reservation": Message("Reserved, not used"),
+    "storage": Message("Stored data"),
+    "credit": Message("Credit"),
+}
 _CID = (
     (range(0xAC00, 0xD7B0), "HYSMyeongJo-Medium"),
     (range(0x3040, 0x3100), "HeiseiKakuGo-W5"),
     (range(0x4E00, 0xA000), "STSong-Light"),
 )
+
+
+ROUNDING = Message(
+    "Hours are rounded here. Costs are computed from milliseconds; the CSV has six decimals."
+)
+
+
+def resource_text(resource: str) -> str:
+    """Return the name of a resource class for people."""
+    kind, _, model = resource.partition(".")
+    names = {"cpu": "CPU", "memory": Message("Memory"), "storage": Message("Storage"), "gpu": "GPU"}
+    return gpu_text(model) or names.get(kind, kind)
+
+
+def line_texts(line: dict[str, Any], currency: str) -> dict[str, str]:
+    """Return a line of a statement for people: about what, and its amounts without the currency."""
+    kind: str = KINDS.get(line["kind"], line["kind"])
+    discount, percent = Decimal(line["discount"]), Decimal(line["percent"])
+    if line["class"] == "Correction":
+        kind = Message("Correction of {month}: {kind}", month=line["month"][:7], kind=kind)
+    return {
+        "about": kind,
+        "note": line["note"] if line["category"] == "Credit" else "",
+        "resource": resource_text(line["resource"]),
+        "hours": f"{Decimal(line['hours']):,.3f} {line['unit']}" if line["unit"] else "",
+        "price": digits(Decimal(line["price"]), currency) if line["price"] else "",
+        "discount": f"{digits(discount, currency)} ({percent.normalize():f}%)" if discount else "",
+        "cost": digits(Decimal(line["cost"]), currency),
+    }
+
+
+def period(document: Document) -> str:
+    """Return the days of a statement: "2026-11-01 – 2026-11-30 (UTC)"."""
+    last = date.fromisoformat(document["until"]) - timedelta(days=1)
+    return f"{document['month']} – {last} (UTC)"
 
 
 def as_csv(document: Document) -> bytes:
@@ -202,7 +245,7 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
     title = gettext("Statement") if document["mode"] == "chargeback" else gettext("Usage report")
     story: list[Any] = [
         Paragraph(_escaped(title), head),
-        Paragraph(_escaped(f"{document['number']} · {document['month'][:7]}"), text),
+        Paragraph(_escaped(f"{document['number']} · {period(document)}"), text),
         Spacer(1, 4 * mm),
         Paragraph(_escaped(org["name"]), text),
         *(Paragraph(_escaped(line), text) for line in org["address"].splitlines()),
@@ -225,19 +268,14 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
         ]
     ]
     for line in document["lines"]:
-        about = line["note"] or gettext(KINDS.get(line["kind"], line["kind"]))
-        is_credit = line["category"] == "Credit"
+        shown = line_texts(line, document["currency"])
+        about = " · ".join(filter(None, (translated(shown["about"]), shown["note"])))
+        names = line["team_name"] or "–", about, translated(shown["resource"])
+        amounts = (shown[name] for name in ("hours", "price", "discount", "cost"))
         rows.append(
             [
-                Paragraph(_escaped(line["team_name"] or "–"), text),
-                Paragraph(
-                    _escaped(gettext("Credit") if is_credit and not line["note"] else about), text
-                ),
-                Paragraph(_escaped(line["resource"]), text),
-                Paragraph("" if is_credit else f"{Decimal(line['hours']):,.3f}", right),
-                Paragraph(line["price"] or "–", right),
-                Paragraph(f"{line['percent']}%" if Decimal(line["percent"]) else "", right),
-                Paragraph(f"{Decimal(line['cost']):,}", right),
+                *(Paragraph(_escaped(cell), text) for cell in names),
+                *(Paragraph(_escaped(cell), right) for cell in amounts),
             ]
         )
     totals = document["totals"]
@@ -248,11 +286,11 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
         (gettext("Total"), "total"),
     ):
         if key in ("usage", "total") or Decimal(totals[key]):
-            amount = f"{Decimal(totals[key]):,} {document['currency']}"
+            amount = money(Decimal(totals[key]), document["currency"])
             rows.append(
                 ["", "", Paragraph(_escaped(name), text), "", "", "", Paragraph(amount, right)]
             )
-    widths = [30 * mm, 42 * mm, 28 * mm, 24 * mm, 18 * mm, 16 * mm, 28 * mm]
+    widths = [28 * mm, 36 * mm, 22 * mm, 36 * mm, 16 * mm, 24 * mm, 24 * mm]
     table = Table(rows, colWidths=widths, repeatRows=1)
     table.setStyle(
         TableStyle(
@@ -272,7 +310,7 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
         if sha256
         else gettext("Draft: not issued, and may change.")
     )
-    story.append(Paragraph(_escaped(ending), small))
+    story += [Paragraph(_escaped(said), small) for said in (translated(ROUNDING), ending)]
     out = io.BytesIO()
     SimpleDocTemplate(
         out,

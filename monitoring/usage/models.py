@@ -310,7 +310,11 @@ class FleetGpuTime(GpuShare):
 
 
 class AttemptGpuTime(TenantModel):
-    """GPU time of an attempt in an hour or a day: the jobs behind the waste."""
+    """GPU time of an attempt in an hour or a day: the jobs behind the waste.
+
+    `is_top`: among those of its organization that wasted most then. Pages of a whole organization
+    look for its most wasteful jobs among these.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     attempt_id = models.UUIDField()
@@ -325,6 +329,7 @@ class AttemptGpuTime(TenantModel):
     idle = models.BigIntegerField(default=0)
     underused = models.BigIntegerField(default=0)
     unmeasured = models.BigIntegerField(default=0)
+    is_top = models.BooleanField(default=False)
 
     class Meta(TenantModel.Meta):
         constraints = [
@@ -335,6 +340,9 @@ class AttemptGpuTime(TenantModel):
         indexes = [
             models.Index(fields=["is_day", "hour"], name="attempt_gpu_time_hour"),
             models.Index(fields=["job_id"], name="attempt_gpu_time_job"),
+            models.Index(
+                fields=["is_day", "hour"], name="attempt_gpu_time_top", condition=Q(is_top=True)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -376,16 +384,25 @@ class FleetJobDay(models.Model):
 
 
 class QueueHour(TenantModel):
-    """The queue of a team in an hour, from samples."""
+    """The queue of a team in an hour, or of all teams (`team` None), from samples."""
 
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="+")
     hour = models.DateTimeField()
     queued = models.PositiveIntegerField()  # the most jobs that waited
     running = models.PositiveIntegerField()  # the most attempts that ran
     longest = models.PositiveIntegerField()  # seconds: the longest wait
 
     class Meta(TenantModel.Meta):
-        constraints = [models.UniqueConstraint(fields=["team", "hour"], name="queue_hour_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "hour"],
+                name="queue_hour_team_once",
+                condition=Q(team__isnull=False),
+            ),
+            models.UniqueConstraint(
+                fields=["org", "hour"], name="queue_hour_org_once", condition=Q(team=None)
+            ),
+        ]
         indexes = [models.Index(fields=["org", "hour"], name="queue_hour")]
 
     def __str__(self) -> str:

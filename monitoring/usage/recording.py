@@ -50,6 +50,7 @@ DAYS_KEPT = timedelta(days=400)
 ATTEMPTS_KEPT = timedelta(days=100)
 ATTEMPT_HOURS_KEPT = timedelta(days=3)
 WORST = 20  # attempts of a team and day
+TOP = 100  # attempts of an organization in an hour or a day
 PARTS = ("used", "idle", "underused", "unmeasured")
 GPU_POWER = "gpu.power"  # series of nodes, in watts
 # Cluster, pool ("" for none), and class
@@ -274,22 +275,31 @@ def record_hour(start: int, end: int, inventory: Inventory) -> None:
             ],
             batch_size=1000,
         )
-        AttemptGpuTime.objects.bulk_create(
-            [
-                AttemptGpuTime(
-                    org_id=span.org_id,
-                    team_id=span.team_id,
-                    attempt_id=span.attempt_id,
-                    job_id=job_id,
-                    hour=hour,
-                    gpus=span.gpus,
-                    **_place(place),
-                    **{name: getattr(parts, name) for name in PARTS},
-                )
-                for span, job_id, place, parts in attempts
-            ],
-            batch_size=1000,
-        )
+        rows = [
+            AttemptGpuTime(
+                org_id=span.org_id,
+                team_id=span.team_id,
+                attempt_id=span.attempt_id,
+                job_id=job_id,
+                hour=hour,
+                gpus=span.gpus,
+                **_place(place),
+                **{name: getattr(parts, name) for name in PARTS},
+            )
+            for span, job_id, place, parts in attempts
+        ]
+        mark_top(rows)
+        AttemptGpuTime.objects.bulk_create(rows, batch_size=1000)
+
+
+def mark_top(rows: Iterable[AttemptGpuTime]) -> None:
+    """Mark the attempts of each organization that wasted most in an hour or a day."""
+    by_org: dict[UUID, list[AttemptGpuTime]] = defaultdict(list)
+    for row in rows:
+        by_org[row.org_id].append(row)
+    for some in by_org.values():
+        for row in nlargest(TOP, some, key=lambda row: row.idle + row.underused):
+            row.is_top = bool(row.idle + row.underused)
 
 
 def power_of(owners: Mapping[str, Place], start: int, end: int) -> dict[Place, Power]:
@@ -465,6 +475,8 @@ def _add_up_day(day: datetime) -> None:
             )
             for row in (_worst(found) if model is AttemptGpuTime else found)
         ]
+        if model is AttemptGpuTime:
+            mark_top(rows)
         model.objects.filter(is_day=True, hour=day).delete()
         model.objects.bulk_create(rows, batch_size=1000)
 

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
+from functools import reduce
 from typing import Any
 from uuid import UUID
 
@@ -32,6 +33,7 @@ from portal.core import clock
 from schedulers.states import State
 
 Facts = dict[str, Any]
+Queue = tuple[int, int, int]  # queued, running, the longest wait in seconds
 SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128)  # GPUs: lower bounds
 SECONDS = (10, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86_400)  # upper bounds of buckets
 MOST = 200  # users, images of one day
@@ -220,19 +222,25 @@ def record_queue() -> None:
         n=Count("id")
     ):
         running[org, team] = n
-    sums = [0, 0, 0]
+    orgs: dict[UUID, Queue] = defaultdict(lambda: (0, 0, 0))
     for org, team in {*queued, *running}:
         n, oldest = queued.get((org, team), (0, now))
-        longest = round((now - oldest).total_seconds())
-        sums = [sums[0] + n, sums[1] + running[org, team], max(sums[2], longest)]
-        _raise(QueueHour, (n, running[org, team], longest), org_id=org, team_id=team, hour=hour)
-    _raise(FleetQueueHour, (sums[0], sums[1], sums[2]), hour=hour)
+        one = n, running[org, team], round((now - oldest).total_seconds())
+        orgs[org] = _joined(orgs[org], one)
+        _raise(QueueHour, one, org_id=org, team_id=team, hour=hour)
+    for org, one in orgs.items():
+        _raise(QueueHour, one, org_id=org, team_id=None, hour=hour)
+    _raise(FleetQueueHour, reduce(_joined, orgs.values(), (0, 0, 0)), hour=hour)
     limit = now - timedelta(days=100)
     QueueHour.objects.filter(hour__lt=limit).delete()
     FleetQueueHour.objects.filter(hour__lt=limit).delete()
 
 
-def _raise(model: Any, values: tuple[int, int, int], **key: Any) -> None:
+def _joined(a: Queue, b: Queue) -> Queue:
+    return a[0] + b[0], a[1] + b[1], max(a[2], b[2])
+
+
+def _raise(model: Any, values: Queue, **key: Any) -> None:
     names = ("queued", "running", "longest")
     row, is_new = model.objects.get_or_create(**key, defaults=dict(zip(names, values, strict=True)))
     higher = {n: v for n, v in zip(names, values, strict=True) if v > getattr(row, n)}

@@ -11,6 +11,7 @@ from clusters.health.selectors import state_counts
 from clusters.representations import cluster_rows
 from jobs.scheduling.queue import queue_page, reasons
 from monitoring import platform_overview as overview_of
+from monitoring.notifications.selectors import undelivered_mail
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
@@ -25,6 +26,7 @@ def overview(request: Any) -> HttpResponse:
     gpus = overview_of.gpu_counts(actor)
     nodes, count = overview_of.nodes_out_of_service()
     clusters = cluster_rows()
+    mails, undelivered = undelivered_mail(actor) if actor.may(P.PLATFORM_ADMIN) else ([], 0)
     waiting, _more = queue_page(actor, {}, LONGEST)
     return render(
         request,
@@ -38,6 +40,8 @@ def overview(request: Any) -> HttpResponse:
             "health": state_counts(),
             "nodes_total": sum(row["nodes"]["total"] for row in clusters),
             "waiting": waiting,
+            "mails": mails,
+            "undelivered": undelivered,
             "pending": sum(reason["n"] for reason in reasons(actor, {})),
             "organizations": overview_of.organizations_by_use(actor),
         },

@@ -64,11 +64,15 @@ def receiver() -> Iterator[Receiver]:
 
 
 class Mailbox:
-    """A mail server that keeps what it accepts, and refuses the recipients in `refused`."""
+    """A mail server that keeps what it accepts.
+
+    It refuses the recipients in `refused`, and the content of mail with a text in `refused_content`.
+    """
 
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
         self.refused: dict[str, str] = {}
+        self.refused_content: dict[str, str] = {}
 
     async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
         self, server: Any, session: Any, envelope: Any, address: str, options: Any
@@ -79,7 +83,11 @@ class Mailbox:
         return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
-        self.mails.append(email.message_from_bytes(envelope.content, policy=default))  # type: ignore[arg-type]
+        mail = email.message_from_bytes(envelope.content, policy=default)
+        for text, answer in self.refused_content.items():
+            if text in str(mail["Subject"]) or text in str(mail.get_body()):  # type: ignore[attr-defined]
+                return answer
+        self.mails.append(mail)  # type: ignore[arg-type]
         return "250 OK"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -134,7 +135,7 @@ def list_prices(session: Session) -> None:
     cells = [
         [
             row["resource"],
-            f"{row['amount']} {row['currency']}",
+            _money(row["amount"], row["currency"]),
             row["unit"],
             row["starts_on"],
             row["ends_before"] or "",
@@ -164,7 +165,7 @@ def list_statements(session: Session) -> None:
     """List issued statements."""
     rows = session.client.billing.statements()
     cells = [
-        [row["month"], f"{row['total']} {row['currency']}", row["issued_at"][:10], row["number"]]
+        [row["month"], _money(row["total"], row["currency"]), row["issued_at"][:10], row["number"]]
         for row in rows
     ]
     table = Table(["Month", ">Total", "Issued", "Number"], cells, "No statement was issued yet.")
@@ -181,8 +182,8 @@ def show_statement(session: Session, month: Month) -> None:
             line["note"] or line["kind"],
             line["resource"],
             f"{float(line['hours']):,.3f} {line['unit']}",
-            line["price"] or "",
-            line["cost"],
+            _price(line["price"], line["cost"]),
+            f"{Decimal(line['cost']):,}",
         ]
         for line in found["lines"]
     ]
@@ -218,4 +219,12 @@ def issue_statement(session: Session, month: Month) -> None:
 
 
 def _money(amount: Any, currency: str) -> str:
-    return "-" if amount is None else f"{float(amount):,.2f} {currency}"
+    return "-" if amount is None else f"{Decimal(amount):,} {currency}"
+
+
+def _price(price: str | None, cost: str) -> str:
+    """Return the exact price of an hour with at least the decimals of the cost: whole coins."""
+    if price is None:
+        return ""
+    places = max(-int(Decimal(text).as_tuple().exponent) for text in (price, cost))
+    return f"{Decimal(price):,.{places}f}"

@@ -60,6 +60,7 @@ def create_channel(
         org=org,
         user_id=None if team else actor.user_id,
         team=team,
+        lead_id=actor.user_id if team else None,
         kind=kind,
         name=_name(name or host),
         url=vault.encrypt(address.encode(), PURPOSE),
@@ -102,6 +103,7 @@ def change_channel(
     if is_enabled or url:
         channel.failures, channel.failing_since, channel.trouble = 0, None, Message("")
         channel.next_at = clock.now()
+        channel.lead_id = actor.user_id if channel.team_id else None
     channel.save()
     _record("changed", channel, actor, changes(before, _facts(channel)))
     return channel

@@ -36,6 +36,7 @@ from portal.core.audit.background import RENEW
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.web.translation import translated
+from workspaces.access.permissions import Permission
 from workspaces.models import Team, User
 from workspaces.tenancy.scope import platform_scope
 
@@ -120,12 +121,25 @@ def _send_to(user: User, rows: Sequence[Delivery], connection: Any) -> int:
         else:
             _put_off(wanted, error)
         return 0
+    except smtplib.SMTPDataError as error:
+        if error.smtp_code < 500:
+            _put_off(wanted, error)
+        elif len(wanted) == 1:
+            said = f"{error.smtp_code} {_text(error.smtp_error)}"
+            _fail(wanted, Message("The mail server refuses the content: {error}", error=said))
+        else:  # one message must not take the others of its mail along
+            return sum(_send_to(user, [row], connection) for row in wanted)
+        return 0
     # SMTP errors, and an address that no mail can have: those of others go on
     except (OSError, ValueError) as error:
         _put_off(wanted, error)
         return 0
     _set(wanted, state=State.SENT, sent_at=clock.now(), trouble="")
     return 1
+
+
+def _text(said: bytes | str) -> str:
+    return (said.decode("utf-8", "replace") if isinstance(said, bytes) else said)[:200]
 
 
 def _put_off(rows: Iterable[Delivery], error: Exception) -> None:
@@ -178,12 +192,36 @@ def _next_messages() -> list[Delivery]:
         kind="test"
     )
     channels = ready.order_by().values("channel").annotate(first=Min("due_at")).order_by("first")
-    full = ready.select_related("channel__user", "channel__team", "channel__org", "org")
+    full = ready.select_related(
+        "channel__user", "channel__team", "channel__lead", "channel__org", "org"
+    )
     found = (
         full.filter(channel=channel).order_by("due_at", "id").first()
         for channel in channels.values_list("channel", flat=True)[:CHANNELS]
     )
-    return [row for row in found if row is not None]
+    return [row for row in found if row and (row.kind == "test" or _has_lead(row.channel))]
+
+
+def _has_lead(channel: Channel | None) -> bool:
+    """Return whether the lead who set the address of a team's channel still leads the team.
+
+    If not, the channel is disabled: what is due waits until another lead enables it.
+    """
+    if channel is None or channel.team_id is None:
+        return True
+    lead = channel.lead
+    if lead and may_see(lead, channel.org_id, Permission.JOBS_ADMIN, channel.team_id):
+        return True
+    email = lead.email if lead else channel.created_by
+    with transaction.atomic():
+        row = Channel.objects.select_for_update().filter(id=channel.id, disabled_at=None).first()
+        if row is not None:
+            _disable(
+                row,
+                Message("{email}, who set this address, no longer leads the team.", email=email),
+            )
+            row.save()
+    return False
 
 
 def _prepared(row: Delivery) -> Callable[[], Outcome]:
@@ -271,18 +309,22 @@ def _note_failure(row: Delivery, trouble: str) -> None:
         and channel.failing_since < clock.now() - DISABLE
     )
     if is_dead:
-        channel.disabled_at = clock.now()
-        record(
-            EventRecord(
-                "notification_channel.disabled",
-                channel.org_id,
-                "notification_channel",
-                channel.id,
-                "muster",
-                {"name": channel.name, "why": str(trouble)},
-            )
-        )
+        _disable(channel, trouble)
     channel.save()
+
+
+def _disable(channel: Channel, why: str) -> None:
+    channel.disabled_at, channel.trouble = clock.now(), why
+    record(
+        EventRecord(
+            "notification_channel.disabled",
+            channel.org_id,
+            "notification_channel",
+            channel.id,
+            "muster",
+            {"name": channel.name, "why": str(why)},
+        )
+    )
 
 
 @platform_scope("old notifications of every organization are deleted")

@@ -1,6 +1,7 @@
 import django.db.models.deletion
 import portal.core.clock
 import portal.core.ids
+from django.conf import settings
 from django.db import migrations, models
 
 
@@ -9,6 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("workspaces", "0002_consent"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -61,6 +63,10 @@ class Migration(migrations.Migration):
                 ("capacity", models.BigIntegerField()),
                 ("unusable", models.BigIntegerField(default=0)),
                 ("free", models.BigIntegerField(default=0)),
+                ("unhealthy", models.BigIntegerField(default=0)),
+                ("energy", models.BigIntegerField(default=0)),
+                ("metered", models.BigIntegerField(default=0)),
+                ("watts", models.FloatField(null=True)),
             ],
             options={
                 "constraints": [
@@ -684,6 +690,32 @@ class Migration(migrations.Migration):
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
                 "indexes": [models.Index(fields=["org", "day"], name="usage_day")],
+            },
+        ),
+        migrations.CreateModel(
+            name="DashboardLayout",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("page", models.CharField(max_length=20)),
+                ("panels", models.CharField(max_length=400)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "page"), name="dashboard_layout_once")
+                ],
             },
         ),
     ]

@@ -45,6 +45,7 @@ TEAM_PARTS = ("used", "idle", "underused", "unmeasured", "reserved")
 FLEET_PARTS = (*TEAM_PARTS, "unusable", "free", "capacity")
 WASTE = ("idle", "underused", "reserved", "unusable")
 MOST_JOBS = 20
+LIKELY = 3  # times as many jobs are added up as are shown
 _WHY = "operators see the usage of every organization"
 
 
@@ -72,6 +73,11 @@ class Asked:
     def days(self) -> tuple[date, date]:
         """Return the first and the last day."""
         return _days(self.first, self.last)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether nothing is filtered but the organization."""
+        return self.teams is None and not (self.pool or self.gpu_class or self.cluster)
 
 
 def asked_of(actor: Actor, org: Organization | None, query: Mapping[str, str]) -> Asked:
@@ -353,7 +359,8 @@ def prices_for(asked: Asked) -> PriceList:
 def wasters(asked: Asked, prices: PriceList, limit: int = MOST_JOBS) -> list[dict[str, Any]]:
     """Return the jobs that wasted most GPU time, with one piece of advice each.
 
-    Of whole days, the jobs are known that wasted most in their team on a day.
+    Of whole days, the jobs are known that wasted most in their team on a day. Those of a whole
+    organization are looked for among its attempts that wasted most in an hour or a day.
     """
     scope = platform_scope(_WHY) if asked.org is None else org_scope(asked.org.id)
     with scope:
@@ -363,6 +370,10 @@ def wasters(asked: Asked, prices: PriceList, limit: int = MOST_JOBS) -> list[dic
             for name in ("idle", "underused", "used", "unmeasured")
         }
         wasted = Cast(Sum("idle") + Sum("underused"), BigIntegerField())
+        if asked.is_whole:
+            likely = rows.filter(is_top=True).values("job_id").annotate(wasted=wasted)
+            ids = likely.order_by("-wasted").values_list("job_id", flat=True)[: LIKELY * limit]
+            rows = rows.filter(job_id__in=list(ids))
         top = list(
             rows.values("job_id", "gpu_class")
             .annotate(wasted=wasted, **{f"{name}_sum": value for name, value in sums.items()})
@@ -472,7 +483,9 @@ def queue_of(asked: Asked) -> dict[str, list[Any]]:
     else:
         with org_scope(asked.org.id):
             some = QueueHour.objects.filter(org=asked.org, **between)
-            some = some if asked.teams is None else some.filter(team__in=asked.teams)
+            some = (
+                some.filter(team=None) if asked.teams is None else some.filter(team__in=asked.teams)
+            )
             sums = {
                 "queued_sum": Sum("queued"),
                 "running_sum": Sum("running"),

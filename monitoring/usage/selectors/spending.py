@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from monitoring.usage import costs
-from monitoring.usage.amounts import hours_of, money, month_of, rounded, unit_of
+from monitoring.usage.amounts import digits, hours_of, money, month_of, rounded, unit_of
 from monitoring.usage.models import Budget, Price, UsageDay
 from monitoring.usage.selectors.access import visible_teams
 from monitoring.usage.services.prices import PriceList, account_of, costs_like_a_gpu
@@ -204,7 +204,7 @@ def price_rows(currency: str = "") -> list[dict[str, Any]]:
                 "currency": row.currency,
                 "resource": row.resource,
                 "unit": unit_of(row.resource),
-                "amount": f"{row.amount.normalize():f}",
+                "amount": digits(row.amount, row.currency, ""),
                 "starts_on": row.starts_on,
                 "ends_before": until,
                 "is_valid": row.starts_on <= today and (until is None or until > today),

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from monitoring.usage.amounts import money, month_of
+from monitoring.usage.amounts import digits, money, month_of
 from monitoring.usage.api.views import day_of, month_in
 from monitoring.usage.models import BillingAccount, Credit, Discount, Statement
 from monitoring.usage.selectors import spending as spent
@@ -43,7 +43,11 @@ def prices(request: Any) -> HttpResponse:
         {
             "page_title": Message("Prices"),
             "tab": "prices",
-            "rows": rows,
+            "rows": [
+                row
+                | {"text": f"{digits(Decimal(row['amount']), row['currency'])} {row['currency']}"}
+                for row in rows
+            ],
             "currency": currency,
             "currencies": sorted({row["currency"] for row in spent.price_rows()}),
             "unpriced": unpriced,

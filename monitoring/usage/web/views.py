@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from monitoring.usage.amounts import money, month_of, next_month, start_of
 from monitoring.usage.api.views import as_file, days_of, month_in, statement_of
+from monitoring.usage.documents import KINDS, ROUNDING, line_texts, period, resource_text
 from monitoring.usage.models import Statement
 from monitoring.usage.selectors import spending as spent
 from monitoring.usage.selectors.access import team_rows
@@ -18,25 +19,12 @@ from monitoring.usage.services import budgets, statements
 from monitoring.usage.services.prices import account_of
 from portal.core import clock
 from portal.core.errors import NotFound
-from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.web.base import action, page
 
 _DAY = timedelta(days=1)
-KINDS = {
-    "job": Message("Jobs"),
-    "reservation": Message("Reserved, not used"),
-    "storage": Message("Stored data"),
-    "credit": Message("Credit"),
-}
-
-
-def _resource_text(resource: str) -> str:
-    kind, _, model = resource.partition(".")
-    names = {"cpu": "CPU", "memory": Message("Memory"), "storage": Message("Storage"), "gpu": "GPU"}
-    return gpu_text(model) or names.get(kind, kind)
 
 
 def crumbs(slug: str) -> list[tuple[Any, str]]:
@@ -70,7 +58,7 @@ def cost(request: Any) -> HttpResponse:
                 row
                 | {
                     "kind_text": KINDS.get(row["kind"], row["kind"]),
-                    "resource_text": _resource_text(row["resource"]),
+                    "resource_text": resource_text(row["resource"]),
                     "cost_text": money(row["cost"], found.currency),
                 }
                 for row in found.rows
@@ -188,18 +176,12 @@ def statement(request: Any, month: str) -> Any:
                 (Message("Statements"), f"/{request.org.slug}/usage/statements"),
             ],
             "document": document,
+            "rounding": ROUNDING,
+            "period": period(document),
             "row": row,
             "is_intact": statements.is_intact(row) if row else True,
             "lines": [
-                line
-                | {
-                    "kind_text": KINDS.get(line["kind"], line["kind"]),
-                    "resource_text": _resource_text(line["resource"]),
-                    "cost_text": f"{Decimal(line['cost']):,}",
-                    "discount_text": f"{Decimal(line['discount']):,}",
-                    "hours_text": f"{Decimal(line['hours']):,.3f}",
-                    "is_correction": line["class"] == "Correction",
-                }
+                line_texts(line, currency) | {"team": line["team_name"]}
                 for line in document["lines"]
             ],
             "totals": {

@@ -260,3 +260,27 @@ def test_slow_channels_keep_the_lease(story, failed, hook, monkeypatch):
     monkeypatch.setattr(sending, "RENEW", 0.1)
     assert sending.send_to_channels(lambda: not calls.append(1)) == 1
     assert len(calls) > 4, "it is renewed while the channel is awaited"
+
+
+def test_team_channel_of_a_lead_who_left_is_disabled_until_another_lead_enables_it(
+    story, failed, hook
+):
+    with platform_scope("test"):
+        TeamMembership.objects.filter(user=story.ben, team=story.vision).update(role="lead")
+    made = add(story, hook.url, team="vision").json()
+    failed()
+    deliver()
+    assert len(hook.requests) == 1
+    with platform_scope("test"):
+        TeamMembership.objects.filter(user=story.ben, team=story.vision).update(role="member")
+    failed()
+    deliver()
+    deliver()
+    assert len(hook.requests) == 1, "a member no longer gets what the team gets"
+    ada, path = story.api(story.ada), f"{CHANNELS}/{made['id']}"
+    row = ada.get(path).json()
+    assert not row["is_enabled"] and story.ben.email in row["trouble"]
+    assert Notification.objects.filter(kind="channel_disabled", user=story.ada).count() == 1
+    ada.patch(path, {"is_enabled": True}, content_type="application/json")
+    deliver()
+    assert len(hook.requests) == 2, "what waited is sent"

@@ -200,3 +200,28 @@ def test_impossible_address_delays_no_other_mail(story, failed, post, address):
     deliver()
     assert [mail["To"] for mail in post.mails] == [story.ada.email]
     assert Delivery.objects.get(user=story.ben, channel=None).state == "waiting"
+
+
+def test_mail_refused_for_its_content_fails_alone_and_operators_see_why(story, failed, post):
+    bad = failed()
+    failed(), failed(story.ada)
+    post.refused_content = {f"#{bad.number} {bad.name}": "554 5.7.1 looks like spam"}
+    now = clock.now()
+    for minutes in (0, 60):
+        with clock.frozen(now + timedelta(minutes=minutes)):
+            deliver()
+    assert sorted(mail["To"] for mail in post.mails) == [story.ada.email, story.ben.email]
+    [row] = Delivery.objects.filter(state="failed")
+    assert row.title.startswith(f"#{bad.number} ") and row.tries == 1
+    page = story.client(story.dot).get("/platform/").content.decode()
+    assert "554 5.7.1 looks like spam" in page and row.title not in page
+    post.refused_content = {"failed": "451 4.7.1 try later"}
+    failed()
+    with clock.frozen(now + timedelta(hours=2)):
+        deliver()
+    row = Delivery.objects.filter(user=story.ben).latest("id")
+    assert row.state == "waiting" and row.due_at > now + timedelta(hours=2)
+    post.refused_content = {}
+    with clock.frozen(now + timedelta(hours=3)):
+        deliver()
+    assert len(post.mails) == 3

@@ -43,7 +43,7 @@ def test_operator_prices_and_issues_what_the_owner_reads(story, used):
     assert "gpu.h100" in text(operator.get("/platform/prices"))  # used, without a price
     form = {"resource": "gpu.h100", "amount": "2.50", "currency": "usd", "starts_on": f"{month}-01"}
     page = text(operator.post("/platform/prices", form, follow=True))
-    assert "2.5 USD" in page
+    assert "2.50 USD" in page
     assert "20.00" in text(owner.get(f"/atlas/usage/statements/{month}"))  # 8 h × 2.50, a draft
     operator.post("/platform/statements", {"org": "atlas", "month": month})
     page = text(owner.get(f"/atlas/usage/statements/{month}"))

@@ -6,6 +6,7 @@ those of `sacct`, which are whole seconds.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import defaultdict
@@ -35,7 +36,9 @@ from tests.rig.kubernetes_double import Double
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 pytestmark = pytest.mark.integration
-PRICES = {"gpu": "3.60", "cpu": "0.07", "memory": "0.013"}
+JOBS = int(os.environ.get("MUSTER_TEST_REAL_JOBS", "30"))  # 100 for a longer run
+FAILED, RETRIED, CANCELED = JOBS // 6, JOBS // 10, 4
+PRICES = {"gpu": "3600", "cpu": "70", "memory": "13"}  # high: jobs of seconds must cost something
 MEMORY = 64  # MiB of each job
 LATENCY = 2  # seconds from Slurm's allocation to the start of the script
 
@@ -111,12 +114,12 @@ def is_in(job, *states):
 
 
 def play(site):
-    """Run 30 jobs: 18 succeed, 5 fail, 3 succeed at their second attempt, 4 are canceled."""
-    for n in range(18):
+    """Run jobs: most succeed, some fail, some succeed at their second attempt, 4 are canceled."""
+    for n in range(JOBS - FAILED - RETRIED - CANCELED):
         site.submit(f"sleep 0.{n % 5}; sleep 1", gpus=int(n % 3 == 0))
-    for n in range(5):
+    for n in range(FAILED):
         site.submit("sleep 1; exit 3", gpus=n % 2)
-    for _ in range(3):
+    for _ in range(RETRIED):
         site.submit(
             'sleep 1; test "$MUSTER_ATTEMPT" -ge 2',
             retries=1,
@@ -125,11 +128,11 @@ def play(site):
         )
     never = site.submit("true")
     site.cancel(never)
-    long = [site.submit("sleep 300", gpus=1) for _ in range(3)]
+    long = [site.submit("sleep 300", gpus=1) for _ in range(CANCELED - 1)]
     for job in long:
-        site.until(lambda: is_in(job, State.RUNNING), 240)  # noqa: B023
+        site.until(lambda: is_in(job, State.RUNNING), 8 * JOBS)  # noqa: B023
         site.cancel(job)
-    site.until(lambda: all(State(job.state).is_final for job in Job.objects.all()), 300)
+    site.until(lambda: all(State(job.state).is_final for job in Job.objects.all()), 10 * JOBS)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +148,11 @@ def test_statement_bills_what_real_jobs_used(request, story, kind, options):
         site = Site(story, kind, options)
         play(site)
         states = [State(job.state).label for job in Job.objects.order_by("number")]
-        assert [states.count(name) for name in ("succeeded", "failed", "canceled")] == [21, 5, 4]
+        assert [states.count(name) for name in ("succeeded", "failed", "canceled")] == [
+            JOBS - FAILED - CANCELED,
+            FAILED,
+            CANCELED,
+        ]
         for resource, amount in PRICES.items():
             prices.set_price(
                 actor=dot, currency="USD", resource=resource, amount=amount, starts_on=month
@@ -174,8 +181,8 @@ def check_ledger(site):
             assert min(line.start_ms for line in mine) == ms_of(row.started_at)
             assert max(line.end_ms for line in mine) == ms_of(row.finished_at)
             assert sum(line.quantity for line in mine) == amount * lasted(row)
-    assert len(ran) == 18 + 5 + 2 * 3 + 3  # the one that was canceled at once never started
-    assert sum(row.ordinal == 2 for row in ran) == 3
+    assert len(ran) == JOBS + RETRIED - 1  # the one that was canceled at once never started
+    assert sum(row.ordinal == 2 for row in ran) == RETRIED
     assert LedgerLine.objects.values("source").distinct().count() == len(ran)
     return ran
 

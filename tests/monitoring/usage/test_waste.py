@@ -145,6 +145,36 @@ def test_dashboard_names_the_jobs_behind_the_waste(story, recorded):
         assert dashboard.wasters(other, prices) == []
 
 
+def test_organization_finds_its_worst_jobs_among_the_marked_ones(story, recorded, monkeypatch):
+    idle, slow = recorded
+    monkeypatch.setattr(recording, "TOP", 1)
+    with clock.frozen(NOW):
+        with platform_scope("test"):
+            recording.record_hours(START)
+        ada = story.actor(story.ada)
+        whole = dashboard.asked_of(ada, story.atlas, {"range": "24h"})
+        rows = dashboard.wasters(whole, dashboard.prices_for(whole))
+        # In the first hour both wasted the same; the hours of each are added up in any case.
+        assert (rows[0]["number"], rows[0]["wasted_hours"]) == (idle.job.number, 4)
+        pool = dashboard.asked_of(ada, story.atlas, {"range": "24h", "pool": "h100"})
+        assert len(dashboard.wasters(pool, dashboard.prices_for(pool))) == 2
+    with platform_scope("test"):
+        assert AttemptGpuTime.objects.filter(is_top=True, is_day=False).count() == 2
+        assert AttemptGpuTime.objects.get(is_top=True, is_day=True).job_id == idle.job_id
+
+
+def test_queue_of_an_organization_is_that_of_its_teams(story, cluster):
+    run(story, cluster, S, gpu=1)
+    run(story, cluster, S, gpu=1, team=story.speech)
+    with clock.frozen(NOW), platform_scope("test"):
+        statistics.record_queue()
+        statistics.record_queue()
+    for person, running in ((story.ada, [2]), (story.ben, [1])):
+        with clock.frozen(NOW):
+            asked = dashboard.asked_of(story.actor(person, story.atlas), story.atlas, {})
+            assert dashboard.queue_of(asked)["running"] == running
+
+
 def test_statistics_count_the_jobs_of_a_day(story, recorded):
     with clock.frozen(NOW):
         asked = dashboard.asked_of(story.actor(story.ada), story.atlas, {"range": "30d"})
