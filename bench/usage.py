@@ -6,7 +6,6 @@ no raw limit or peer.
 
 from __future__ import annotations
 
-import gc
 import random
 import sys
 import time
@@ -39,6 +38,7 @@ def _measure() -> int:
     from django.db import connection
     from django.test import Client
 
+    from portal.process.parts import preload_web
     from tests.story import create_story
     from workspaces.models import User
     from workspaces.tenancy.scope import platform_scope
@@ -56,8 +56,7 @@ def _measure() -> int:
         _rollups(story, cluster)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")  # as autovacuum does within minutes
-    gc.collect()
-    gc.freeze()  # as a web process does when it has started
+    preload_web()  # as in a web process when it has started
     for person, path in (
         (story.dot, "/platform/usage?range=30d"),
         (story.dot, "/platform/usage?range=7d"),

@@ -212,11 +212,12 @@ def agent() -> None:
 def preload_web() -> None:
     """Load and freeze what web and live need before forking, so that memory pages stay shared."""
     from django.template.loader import get_template
-    from django.urls import get_resolver
+    from django.urls import reverse
 
     _load(_WEB_MODULES)
-    _ = get_resolver().url_patterns
-    get_template("account/login.html")
+    reverse("account_login")  # compiles all patterns, which a first request would pay
+    for name in ("account/login.html", "base.html"):
+        get_template(name)
     _freeze()
 
 

@@ -196,7 +196,8 @@ def statements(request: Any) -> HttpResponse:
     """List the statements of a month of all organizations; issue them."""
     if request.method == "POST":
         return _issue(request)
-    last = month_of(month_of(clock.now().date()) - timedelta(days=1))
+    current = month_of(clock.now().date())
+    last = month_of(current - timedelta(days=1))
     month = month_in(request.GET["month"]) if request.GET.get("month") else last
     with platform_scope(_WHY):
         orgs = list(Organization.objects.order_by("name")[:MOST])
@@ -211,7 +212,7 @@ def statements(request: Any) -> HttpResponse:
         }
         for org in orgs
     ]
-    months = _months_back(last, 12)
+    months = sorted({month, *_months_back(current, 13)}, reverse=True)
     return render(
         request,
         "usage/platform_statements.html",
