@@ -87,7 +87,7 @@ def share(page, site) -> None:
     """Invite a team in the drawer, and stop that there."""
     site.api.post("/teams", json={"slug": "vision", "name": "Vision"})
     page.goto(f"{site.url}/home/workspaces/code")
-    page.click("[data-drawer]")
+    page.click(".page-head [data-drawer]")
     drawer = page.locator("dialog.drawer")
     drawer.locator("[name=with]").first.select_option("team:vision")
     drawer.locator("[name=can_write]").select_option("1")
