@@ -22,7 +22,7 @@ from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalE
 from portal.core.messages import Message
 from portal.core.protocols import Authentication, protocol_at
 from portal.web.denials import record_denied_request
-from portal.web.errors import answer
+from portal.web.errors import answer, not_found
 from workspaces.access.actors import ACTS_AS, Actor, actor_in_session
 from workspaces.access.impersonation import end_overdue
 from workspaces.credentials.authentication import by_token
@@ -80,6 +80,8 @@ class TenancyMiddleware:
         if slug is None:
             request.is_platform = True  # type: ignore[attr-defined]
             return None
+        if slug == "platform" and not is_program:  # an unknown page of the platform area
+            return not_found(request)
         try:
             enter(request, slug)
         except PortalError as error:
