@@ -495,7 +495,7 @@ def test_shares_are_counted_apart_from_gpus(story, drainable):
     notes = {offer["type"]: offer["note"] for offer in offers}
     assert notes["h100"] == "" and "aren't isolated" in notes["h100.shared"]
     page = story.client(story.ben).get("/atlas/capacity").content.decode()
-    assert "h100.shared" in page and "memory" in page and "shares" in page
+    assert "H100 shared" in page and "memory" in page and "shares" in page
     assert "isolated" in page
 
 

@@ -262,7 +262,7 @@ def test_journey_by_page_from_request_to_return(story, pool):
     answer = ben.post("/atlas/pool-requests", form | {"ends_at": later}, follow=True)
     here = answer.redirect_chain[-1][0]
     assert b"Waiting for an operator" in answer.content
-    assert b"8 \xc3\x97 h100" in dot.get("/platform/pool-requests").content
+    assert b"8 \xc3\x97 H100" in dot.get("/platform/pool-requests").content
     seen = dot.get(here).content.decode()
     assert "16 of 16" in seen and "GPU-hours" in seen
     fewer = dot.get(f"{here}?gpus=4&ends_at=x").content.decode()

@@ -26,6 +26,7 @@ MARK = f"'\"><{TAG} a={{{{7*7}}}}><img src=x onerror=x()>"
 OURS = ("workspaces", "clusters", "jobs", "core", "experiments", "registry", "series")
 FREE = {
     "name",
+    "cluster",
     "note",
     "text",
     "evidence",
