@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ FILES = {  # of `dataset` and `checkpoint`
     "restore": ["cifar"],
     "purge": ["gone", "--yes"],
 }
+UNTIL = f"{date.today() + timedelta(days=90)}"
 NO_PLAN = "00000000-0000-7000-8000-000000000000"  # of MIG
 # Arguments of every command. {running}, {ended} and {waiting} are jobs in that state; {spare} may be
 # stopped.
@@ -189,13 +191,23 @@ LEAVES = {
     "pool idle-rule": ["all", "--window", "30"],
     "pool idle-jobs": ["all"],
     "pool revoke": ["all", "default"],
-    "pool request": ["default", "--gpus", "mig-1g.10gb:2", "--until", "2030-01-01"],
+    "pool request": ["default", "--gpus", "mig-1g.10gb:2", "--until", UNTIL],
     "pool requests": [],
+    "pool reservation": ["{pool_request}"],
+    "pool renew": ["{pool_request}", "--until", UNTIL],
     "pool decide": ["{pool_request}", "decline"],
     "pool delete": ["all"],
     "gpu capacity": [],
+    "gpu fleet": [],
     "gpu list": [],
     "gpu show": ["GPU-0"],  # this machine may have none
+    "telemetry add": ["dc", "dcgm", "--cluster", "local", "--address", "http://127.0.0.1:1"],
+    "telemetry list": [],
+    "telemetry test": ["dc"],
+    "telemetry disable": ["dc"],
+    "telemetry enable": ["dc"],
+    "telemetry fill": ["dc", "--since", "2026-01-01T00:00Z"],
+    "telemetry remove": ["dc"],
     "audit list": [],
     "audit export": ["-o", "audit.jsonl"],
     "audit chain": [],
@@ -262,7 +274,7 @@ REFUSED = {
     *(name for name in LEAVES if NO_PLAN in LEAVES[name]),
     "mig plan",  # no GPU is there
 }
-AWAY = {"directory test", "directory sync"}  # nothing listens at the address of this directory
+AWAY = {"directory test", "directory sync", "telemetry test"}  # nothing listens at the address
 
 
 @dataclass
@@ -378,7 +390,7 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
         delivery = channels.test(channel)["id"]
         wait_until(lambda: channels.get(channel)["deliveries"][0]["tries"], "a try", 30)
         client.models.create("default/digits", description="Handwritten digits.")
-        pool_request = client.pools.request("default", "mig-1g.10gb", 1, "2030-01-01T00:00:00Z")
+        pool_request = client.pools.request("default", "mig-1g.10gb", 1, f"{UNTIL}T00:00:00Z")
     return {
         "run": run,
         "pool_request": pool_request["id"],
@@ -433,6 +445,8 @@ def test_command_with_json_prints_one_document(
     assert done.returncode == (
         3
         if name in {"job wait", "job attach", "gpu show"}
+        else 2
+        if name == "telemetry fill"  # an exporter has no history
         else 5
         if name in REFUSED
         else 6

@@ -16,7 +16,7 @@ SourceName = Annotated[str, Argument(metavar="NAME")]
 Urls = Annotated[
     list[str],
     Option(
-        "--url",
+        "--address",
         metavar="URL",
         help="Exporters: repeatable, {node} stands for each node. Prometheus: its address.",
     ),
