@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 import psutil
 
-from bench.setting import begin, browser
+from bench.setting import begin, browser, make_nodes
 from bench.table import Row, report
 from bench.wall import _p95
 from tests.rig.environment import ROOT
@@ -138,35 +138,19 @@ def main() -> int:
 def _fill(nodes: int) -> list[str]:
     from django.db import connection
 
-    from clusters.models import Cluster, Device, Gpu, Node, Pool
+    from clusters.models import Cluster, Device, Pool
 
     cluster = Cluster.objects.create(name="big", backend="large")
-    rows = Node.objects.bulk_create(
-        Node(
-            cluster=cluster,
-            name=f"n{n:04}",
-            cpus=192_000,
-            memory=1 << 41,
-            used_gpus=n % 9,
-            is_drained=n % 50 == 0,
-            is_ready=n % 70 != 1,
-            labels={"rack": f"r{n // 8}", "fabric": "ib" if n % 2 else "eth"},
-            partitions=["main", "night"][: 1 + n % 2],
-        )
-        for n in range(nodes)
+    gpus = make_nodes(cluster, nodes, GPUS)
+    names = ("node", "index", "uuid", "model", "type", "memory")
+    Device.objects.bulk_create(
+        (Device(**{name: getattr(gpu, name) for name in names}) for gpu in gpus), batch_size=2000
     )
-    same: dict[str, Any] = {"model": "NVIDIA H200", "type": "h200", "memory": 141 << 30}
-    places = [(node, i) for node in rows for i in range(GPUS)]
-    named: list[dict[str, Any]] = [
-        {"node": node, "index": i, "uuid": f"GPU-{node.name}-{i}"} for node, i in places
-    ]
-    Gpu.objects.bulk_create((Gpu(**one, **same) for one in named), batch_size=2000)
-    Device.objects.bulk_create((Device(**one, **same) for one in named), batch_size=2000)
     for fabric in ("ib", "eth"):
         Pool.objects.create(name=fabric, cluster=cluster, labels={"fabric": fabric}, is_open=True)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    return [node.name for node in rows]
+    return [gpu.node.name for gpu in gpus[::GPUS]]
 
 
 def _token() -> str:

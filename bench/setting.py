@@ -43,8 +43,8 @@ def begin(folder: Folder) -> Any:
     return actor_of(User.objects.get()).enter(Organization.objects.get())
 
 
-def make_nodes(cluster: Any, count: int, gpus: int) -> None:
-    """Add nodes with H200s to a cluster; some are drained, or not ready."""
+def make_nodes(cluster: Any, count: int, gpus: int) -> list[Any]:
+    """Add nodes in racks of eight to a cluster, some drained or not ready; return their H200s."""
     from clusters.models import Gpu, Node
 
     nodes = Node.objects.bulk_create(
@@ -56,11 +56,12 @@ def make_nodes(cluster: Any, count: int, gpus: int) -> None:
             used_gpus=n % 9,
             is_drained=n % 50 == 0,
             is_ready=n % 70 != 1,
+            labels={"rack": f"r{n // 8}", "fabric": "ib" if n % 2 else "eth"},
             partitions=["main", "night"][: 1 + n % 2],
         )
         for n in range(count)
     )
-    Gpu.objects.bulk_create(
+    return Gpu.objects.bulk_create(
         (
             Gpu(
                 node=node,

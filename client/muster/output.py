@@ -103,9 +103,7 @@ def print_error(error: MusterError, *, as_json: bool) -> int:
         sys.stderr.write(json.dumps(error.as_problem(), indent=2, ensure_ascii=False) + "\n")
         return error.exit_code
     lines = [f"Error: {error.message}"]
-    if len(error.errors) > 1 or not any(
-        fault.get("message") == error.message for fault in error.errors
-    ):
+    if any(str(fault.get("message", "")) not in error.message for fault in error.errors):
         lines += [f"  {fault_text(fault)}" for fault in error.errors]
     if isinstance(error, NotAuthenticated) and error.status:
         lines.append("The token is invalid, expired or revoked. Sign in again: muster login")

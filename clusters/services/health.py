@@ -32,7 +32,7 @@ def quarantine_node(*, actor: Actor, node: Node, why: str, was: str | None = Non
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     drain.drain_node(actor=actor, node=node, why=why, was=was)
-    policy_of(node.cluster)
+    policy_of(node.cluster)  # creates it if there is none
     with transaction.atomic():
         # Not while an evaluation judges what it has read before
         HealthPolicy.objects.select_for_update().get(cluster=node.cluster_id)
