@@ -289,7 +289,7 @@ def _compaction(names: list[str]) -> tuple[float, float]:
 
     rng, start = random.Random(2), int(time.time() * 1000) - 4200 * 1000
     for name in names:
-        for turn in range(4_100 // SECONDS):
+        for turn in range(-(-4_100 // SECONDS)):
             ingest(batch(name, start + turn * SECONDS * 1000, SECONDS, rng))
     before = time.process_time() + _cpu()
     while Batch.objects.exists():
