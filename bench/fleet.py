@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import random
@@ -285,12 +286,15 @@ def _compaction(names: list[str]) -> tuple[float, float]:
 
     from monitoring.metrics.ingest import ingest
     from portal import series
+    from portal.process.parts import collect_seldom
     from portal.series.models import Batch, Chunk
 
     rng, start = random.Random(2), int(time.time() * 1000) - 4200 * 1000
     for name in names:
         for turn in range(-(-4_100 // SECONDS)):
             ingest(batch(name, start + turn * SECONDS * 1000, SECONDS, rng))
+    gc.freeze()
+    collect_seldom()  # as a worker of the portal
     before = time.process_time() + _cpu()
     while Batch.objects.exists():
         assert series.compact_batches()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, repeat
 from math import isnan, nan
+from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -250,8 +251,10 @@ def _compact(owner: str) -> None:
     chunks: list[Chunk] = []
     for pk, row in series.items():
         times, values = (chain.from_iterable(some) for some in zip(*columns[pk], strict=True))
-        points = zip(repeat(NO_STEP), times, values, strict=False)
-        rows = merged([row for row in points if row[2] == row[2]])  # NaN is a missing value
+        rows = list(zip(repeat(NO_STEP), times, values, strict=False))
+        if any(map(isnan, map(itemgetter(2), rows))):  # a missing value
+            rows = [row for row in rows if not isnan(row[2])]
+        rows = merged(rows)
         if rows:
             chunks += packed_chunks(pk, rows)
             if rows[-1][1] >= row.last_at:

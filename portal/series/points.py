@@ -225,8 +225,7 @@ def _unpack_decimals(data: bytes) -> list[Row]:
 def merged(*parts: Iterable[Row]) -> list[Row]:
     """Merge rows in order of step, time and value (NaN first), without duplicates."""
     rows = [row for part in parts for row in part]
-    places = [row[:2] for row in rows]
-    if all(map(lt, places, islice(places, 1, None))):
+    if all(map(lt, rows, islice(rows, 1, None))):  # as is usual
         return rows
     # NaN is not equal to itself
     seen = {row if row[2] == row[2] else (row[0], row[1], None): row for row in rows}
@@ -247,9 +246,9 @@ def thinned(rows: Sequence[Row], most: int) -> list[Row]:
     size = -(-len(rows) // max((most - 1) // 2, 1))
     kept: list[Row] = []
     for start in range(0, len(rows), size):
-        bucket = [r for r in rows[start : start + size] if not isnan(r[2])] or rows[
-            start : start + 1
-        ]
+        bucket = rows[start : start + size]
+        if any(map(isnan, map(_VALUE, bucket))):
+            bucket = [r for r in bucket if not isnan(r[2])] or bucket[:1]
         low, high = min(bucket, key=_VALUE), max(bucket, key=_VALUE)
         kept += [low] if low is high else sorted((low, high), key=lambda r: (r[0], r[1]))
     if kept[-1] != rows[-1]:
