@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeGuard
 from uuid import UUID
 
@@ -41,6 +41,7 @@ _VERSION, _ARCH = (
 )
 MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
 MOST_TIMES = 600
+MOST_FIELDS, MOST_TEXT = 20, 2_000  # of an event of a node; characters
 FUTURE_MS = 10 * 60_000
 SKEW_MS, MOST_SKEW_MS = 5_000, 100 * 366 * 86_400_000  # clocks that are further off are corrected
 # Decimals that are kept: sensors are less exact, and noise does not compress.
@@ -372,7 +373,11 @@ def _record_events(node: Node, events: Any, who: str = "agent") -> None:
             "node",
             node.id,
             who,
-            {_storable(k): _storable(v) for k, v in e.items() if isinstance(v, str | int | float)}
+            {
+                _storable(k): _storable(v)
+                for k, v in islice(e.items(), MOST_FIELDS)
+                if isinstance(v, str | int | float)
+            }
             | ({"jobs": jobs} if (jobs := _keys(e.get("jobs"))) else {}),
         )
         for e in found
@@ -382,8 +387,8 @@ def _record_events(node: Node, events: Any, who: str = "agent") -> None:
 
 
 def _storable(value: Any) -> Any:
-    """Return a value without NUL, which PostgreSQL's JSON has not."""
-    return value.replace("\0", "") if isinstance(value, str) else value
+    """Return a value without NUL, which PostgreSQL's JSON has not; a text has a limit."""
+    return value.replace("\0", "")[:MOST_TEXT] if isinstance(value, str) else value
 
 
 def _keys(jobs: Any) -> list[str]:

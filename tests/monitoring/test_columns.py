@@ -6,7 +6,7 @@ import pytest
 
 from clusters.models import Node
 from jobs.models import Attempt
-from monitoring.metrics.ingest import ingest
+from monitoring.metrics.ingest import MOST_FIELDS, MOST_TEXT, ingest
 from muster_agent.columns import combined
 from portal import series
 from portal.core import clock
@@ -146,11 +146,15 @@ def test_utilization_of_nodes_is_recorded_from_batches(owner):
         assert NodeUtilization.objects.get().gpus == {"0": 0.5}
 
 
-def test_nul_in_a_batch_is_no_error_of_the_portal(owner, story):
+def test_nul_in_a_batch_is_no_error_of_the_portal_and_its_event_is_limited(owner, story):
     dot, now = story.api(story.dot, story.atlas), clock.now_ms()
-    events = [{"kind": "noted", "text": "a\0b", "c\0": 1}]
+    fields = {f"f{n}": n for n in range(100)}
+    events = [{"kind": "noted", "text": "a\0b", "c\0": 1, "long": "x" * 100_000} | fields]
     for node, status in (("n0", 200), ("n\0", 404)):
         given = body(now, jobs=[{"key": "\0"}], events=events) | {"node": node}
         answer = dot.post("/api/v1/agent/samples", given, content_type="application/json")
         assert answer.status_code == status, answer.content
-    assert Event.objects.get(kind="node.noted").data["text"] == "ab"
+    data = Event.objects.get(kind="node.noted").data
+    assert data["text"] == "ab"
+    assert len(data["long"]) == MOST_TEXT
+    assert len(data) == MOST_FIELDS
