@@ -46,6 +46,7 @@ from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 SLUG, CLUSTER, DAYS = "aurora", "aurora-gpu", 7
 AGE = 42  # days of the organization
+MOST_REPLAYED = 40  # H100 nodes during the replay, in which each decision looks at all GPUs
 _WAITING = 6  # large jobs at the end: five fill the quota of their team
 _UNSEEN = timedelta(days=36500)  # added to the due times of jobs that the portal must not start
 _POOLS = {"h100": "Training, 8 GPUs a node", "l40s": "Evaluation and notebooks"}
@@ -91,7 +92,7 @@ def create(
     rng, start = random.Random(seed), clock.now() - timedelta(days=DAYS)
     password = secrets.token_urlsafe(9)
     log("Creating the organization, its teams and a simulated cluster …")
-    cluster, pools = _cluster(nodes)
+    cluster, pools = _cluster(min(nodes[0], MOST_REPLAYED), nodes)
     with clock.frozen(clock.now() - timedelta(days=AGE)):
         org, people, teams = _people(password)
         with platform_scope("the demo grants its pools"):
@@ -117,6 +118,9 @@ def create(
         for at, action in plan(org):
             replay.at(at.timestamp(), action)
     replay.run(_submissions(rng, jobs, start, people), log)
+    if nodes[0] > MOST_REPLAYED:
+        log(f"Adding the other {nodes[0] - MOST_REPLAYED:,} nodes …")
+        _set_nodes(cluster, nodes)
     return Demo(org, people[0].email, password, jobs)
 
 
@@ -149,10 +153,11 @@ def _email(name: str) -> str:
     return f"{ascii_name.decode().lower().replace(' ', '.')}@aurora.example"
 
 
-def _cluster(nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]]:
+def _cluster(replayed: int, nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]]:
     """Connect the cluster now: the installation's audit trail has no earlier events.
 
-    Its row is as old as the organization, so that its GPUs count in the past week.
+    Its row is as old as the organization, so that its GPUs count in the past week. `replayed`: the
+    number of H100 nodes for the replay.
     """
     with platform_scope("the demo connects its cluster"):
         row = Cluster.objects.create(
@@ -160,9 +165,8 @@ def _cluster(nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]]:
             backend=SimulatedCluster.name,
             created_at=clock.now() - timedelta(days=AGE),
             is_enabled=False,  # until the replay has ended
-            config={"name": CLUSTER, "h100_nodes": nodes[0], "l40s_nodes": nodes[1]},
         )
-        take_inventory(row, backends.backend_of(row))
+        _set_nodes(row, (replayed, nodes[1]))
         change_settings(actor=PLATFORM, cluster=row, method="agent", nodes_at_once=2)
         last = f"r{1 + nodes[0] // 5}"
         create_pool(
@@ -176,6 +180,13 @@ def _cluster(nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]]:
             create_pool(actor=PLATFORM, cluster=row, name=gpu_type, gpu_type=gpu_type, note=note)
             for gpu_type, note in _POOLS.items()
         ]
+
+
+def _set_nodes(cluster: Cluster, nodes: tuple[int, int]) -> None:
+    with platform_scope("the demo changes the nodes of its cluster"):
+        cluster.config = {"name": CLUSTER, "h100_nodes": nodes[0], "l40s_nodes": nodes[1]}
+        cluster.save(update_fields=["config"])
+        take_inventory(cluster, backends.backend_of(cluster))
 
 
 @dataclass(frozen=True)
