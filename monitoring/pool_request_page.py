@@ -55,17 +55,18 @@ def _text(what: str, data: dict[str, Any], kind: str, asked: int) -> Message:
     gpus, until = after.get("gpus", 0), str(after.get("until", ""))[:10]
     match what:
         case "requested":
-            return Message("Requested {n} × {type} until {until}", n=gpus, type=kind, until=until)
+            n = f"{gpus:,}"
+            return Message("Requested {n} × {type} until {until}", n=n, type=kind, until=until)
         case "request_approved":
             text = Message(
                 "Approved {n} × {type} in {pool} until {until}",
-                n=gpus,
+                n=f"{gpus:,}",
                 type=kind,
                 pool=after.get("pool", ""),
                 until=until,
             )
             if asked and asked != gpus:
-                return Message.joined("; ", (text, Message("{n} were requested", n=asked)))
+                return Message.joined("; ", (text, Message("{n} were requested", n=f"{asked:,}")))
             return text
         case "request_declined":
             return Message("Declined")

@@ -15,21 +15,26 @@ from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pool_requests import Promise, promise_in
 from clusters.services.pool_reservations import ReservationPreview, preview
 from jobs.models import Attempt
+from jobs.scheduling.queue import WAITS
 from monitoring.capacity import expected_ends, next_free
 from schedulers import mig
-from schedulers.states import State
+from schedulers.states import Wait
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
 MOST_NAMES = 50  # nodes of a pool that are named in the address of a form
+_NOT_FOR_GPUS = (  # a pending job would wait for these even if all GPUs were free
+    *(Wait.HELD, Wait.DEPENDENCY, Wait.BACKOFF, Wait.ARRAY_LIMIT),
+    *(Wait.QUOTA_USER, Wait.QUOTA_TEAM, Wait.QUOTA_ORG),
+)
 
 
 @dataclass
 class WhatIf:
     """The effect of a grant in one pool.
 
-    `waiting` are the pending jobs of other teams that ask for the same GPUs, `waiting_gpus` what they
+    `waiting` are the pending jobs of other teams that wait for the same GPUs, `waiting_gpus` what they
     ask for. `busy` is how many of the GPUs must become free first, `ends` when running jobs reach
     their limits. `plan` is the MIG change that it needs. `reservation` says how the cluster would keep
     the GPUs; None if too few are left.
@@ -141,11 +146,12 @@ def _effect(row: PoolRequest, pool: Pool, machines: Sequence[NodeUsage]) -> What
 
 
 def _waiting(row: PoolRequest, cluster: Cluster) -> tuple[int, int]:
-    """Count the pending jobs of other teams that ask for the same GPUs, and those GPUs."""
+    """Count the pending jobs of other teams that wait for the same GPUs, and those GPUs."""
     with platform_scope("others wait longer, of whatever organization"):
         amounts = (
-            Attempt.objects.filter(cluster=cluster, state=State.QUEUED)
+            Attempt.objects.filter(WAITS, cluster=cluster)
             .exclude(job__team=row.team)
+            .exclude(wait__in=_NOT_FOR_GPUS)
             .filter(job__resources__has_key="gpu")
             .values_list("job_id", "job__resources")
         )

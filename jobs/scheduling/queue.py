@@ -17,7 +17,7 @@ from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
 PAGE = 50
-_WAITS = Q(state=State.QUEUED) | (Q(state=State.SUBMITTED) & ~Q(wait=""))
+WAITS = Q(state=State.QUEUED) | (Q(state=State.SUBMITTED) & ~Q(wait=""))
 _FILTERS = {"cluster": "cluster__name", "org": "job__org__slug", "team": "job__team__slug"}
 
 
@@ -38,7 +38,7 @@ def queue_page(
         shown = ids[:most]
         tasks: dict[UUID, list[Attempt]] = {pk: [] for pk in shown}
         first = (
-            Attempt.objects.filter(_WAITS, is_current=True, job__in=shown)
+            Attempt.objects.filter(WAITS, is_current=True, job__in=shown)
             .values("job")
             .annotate(index=Min("index"), n=Count("id"))
         )
@@ -99,7 +99,7 @@ def teams_waiting(actor: Actor, filters: Mapping[str, str]) -> list[dict[str, An
 
 
 def _filtered(filters: Mapping[str, str]) -> QuerySet[Attempt]:
-    rows = Attempt.objects.filter(_WAITS, is_current=True)
+    rows = Attempt.objects.filter(WAITS, is_current=True)
     for name, column in _FILTERS.items():
         if filters.get(name):
             rows = rows.filter(**{column: filters[name]})
@@ -115,7 +115,7 @@ def _first_tasks(counts: Mapping[UUID, tuple[int, int]]) -> QuerySet[Attempt]:
     """Return the waiting task with the smallest index of each job."""
     indexes = {index for index, _ in counts.values()}
     rows = Attempt.objects.filter(
-        _WAITS, is_current=True, job__in=list(counts), index__in=indexes
+        WAITS, is_current=True, job__in=list(counts), index__in=indexes
     ).order_by("index")
     return rows.select_related("job__org", "job__team", "job__owner", "job__pool", "cluster")
 

@@ -41,13 +41,13 @@ def described(backend: SimulatedCluster, node: str) -> list[dict[str, Any]]:
 
 
 def report(cluster: Cluster, nodes: Sequence[Node]) -> None:
-    """Send what the agents of these nodes have to say, and do the work of the answer."""
+    """Send what the agents of these nodes have to say, and of those with work, and do the work."""
     backend = cast(SimulatedCluster, backend_of(cluster))
     planned = MigPlanNode.objects.filter(
         plan__cluster=cluster, plan__state=MigPlan.State.APPLYING, state=MigPlanNode.State.CHANGING
     )
     busy = set(planned.values_list("node", flat=True))
-    for node in nodes:
+    for node in {*nodes, *Node.objects.filter(id__in=busy)}:
         if node.id not in busy and node.told.get("mig") == "allowed":
             continue
         mig: dict[str, Any] = {"is_allowed": True}

@@ -6,7 +6,7 @@ import random
 import threading
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import count
 from typing import cast
 from uuid import UUID
@@ -92,10 +92,11 @@ def feed(_stop: threading.Event) -> None:
             by_gpu = _by_gpu(active)
             if not cluster.config.get("is_measured", True):
                 continue
-            turn = _turn(list(_nodes(cluster)))
+            nodes = list(_nodes(cluster))
+            turn = _turn(nodes, by_gpu)
             for node, gpus in turn:
                 points = _node_points(node, gpus, by_gpu, now)
-                if len(turn) < AT_A_TIME:
+                if len(nodes) <= AT_A_TIME:
                     store_samples(f"node:{node.id.hex}", None, round(now * 1000), points)
                 else:
                     _append_few(node, points)
@@ -103,13 +104,20 @@ def feed(_stop: threading.Event) -> None:
             _write_curves(active, now - LIVE, now)
 
 
-def _turn(nodes: list[tuple[Node, list[Gpu]]]) -> list[tuple[Node, list[Gpu]]]:
-    """Return the nodes whose turn it is; all of a small cluster.
+def _turn(
+    nodes: list[tuple[Node, list[Gpu]]], in_use: Container[str]
+) -> list[tuple[Node, list[Gpu]]]:
+    """Return the nodes with runs, and those whose turn it is; all of a small cluster.
 
     Counted, not by the clock: a slow machine would leave out some rounds.
     """
-    rounds = -(-len(nodes) // AT_A_TIME)
-    return nodes[next(_rounds) % rounds :: rounds] if rounds else []
+    rounds = max(-(-len(nodes) // AT_A_TIME), 1)
+    turn = next(_rounds) % rounds
+    return [
+        (node, gpus)
+        for number, (node, gpus) in enumerate(nodes)
+        if number % rounds == turn or any(gpu.uuid in in_use for gpu in gpus)
+    ]
 
 
 def _moments(start: float, end: float, step: float) -> list[float]:

@@ -243,7 +243,7 @@ def _pool_request(event: Event) -> PoolRequest | None:
 
 
 def _asked(row: PoolRequest) -> dict[str, object]:
-    return {"gpus": row.gpus, "type": gpu_text(row.gpu_type), "team": row.team.name}
+    return {"gpus": f"{row.gpus:,}", "type": gpu_text(row.gpu_type), "team": row.team.name}
 
 
 def _request_path(row: PoolRequest) -> str:

@@ -20,6 +20,7 @@ from monitoring.pool_request_page import history_of
 from monitoring.what_if import what_if
 from portal.core import clock
 from portal.core.errors import InvalidInput, PortalError
+from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
@@ -100,7 +101,7 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
         request,
         "monitoring/pool_request.html",
         {
-            "page_title": f"{row.gpus} × {row.gpu_type}",
+            "page_title": f"{row.gpus:,} × {gpu_text(row.gpu_type)}",
             "crumbs": [
                 (Message("Pools"), f"/{slug}/pools"),
                 (Message("GPU requests"), f"/{slug}/pool-requests"),

@@ -14,10 +14,12 @@ from clusters.models import Device, Node, Pool, PoolGrant, PoolRequest
 from clusters.services import pool_requests as service
 from clusters.services.pools import delete_pool, grant_pool, pools_for, revoke_pool
 from clusters.tasks import run_pool_requests
+from jobs.models import Attempt
 from monitoring.what_if import what_if
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from schedulers.states import Wait
 from tests.deliver import deliver
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -221,7 +223,9 @@ def test_reminders_are_only_of_days_that_a_request_lasts(atlas, dot, monkeypatch
 def test_what_if_tells_who_waits_and_what_must_end(atlas, pool, dot):
     grant_pool(actor=dot, pool=pool, team=atlas.vision)
     submit(atlas, atlas.ada, resources={"accelerators": {"h100": 4}})
+    without_quota = submit(atlas, atlas.ada, resources={"accelerators": {"h100": 2}})
     with platform_scope("test"):
+        Attempt.objects.filter(job=without_quota).update(wait=Wait.QUOTA_TEAM)
         Node.objects.filter(name="n0").update(is_drained=True)
     row = ask(atlas, team=atlas.speech, person=atlas.ada)
     [effect] = what_if(dot, row)
