@@ -7,6 +7,9 @@ document.addEventListener(
   (event) => {
     const form = event.target;
     if (!form.matches("[data-swap]") || event.defaultPrevented) return;
+    // An undo may end on another page: fetch would follow to it and use up its message.
+    const isUndo = form.matches(".messages .undo");
+    if (isUndo && new URL(form.action).pathname !== location.pathname) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     send(form, event.submitter);

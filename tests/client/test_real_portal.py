@@ -186,19 +186,19 @@ def test_model_goes_from_upload_to_download(begin: Callable, sdk: Client, tmp_pa
         "model", "upload", "default/digits", "source", "--alias", "champion"
     )
     assert muster("model", "list", "-q").splitlines()[0].endswith("/digits")
-    assert "@champion" in muster("model", "show", "digits")
-    muster("model", "download", "digits@champion", "--to", "copy")
+    assert "@champion" in muster("model", "show", "default/digits")
+    muster("model", "download", "default/digits@champion", "--to", "copy")
     for path in ("weights #1.bin", "code/empty.py"):
         assert (tmp_path / "copy" / path).read_bytes() == (source / path).read_bytes()
     assert not (tmp_path / "copy" / ".git").exists()
     (tmp_path / "copy" / "weights #1.bin").write_bytes(b"changed")
-    sdk.models.download("digits", "1", tmp_path / "copy")
+    sdk.models.download("default/digits", "1", tmp_path / "copy")
     assert (tmp_path / "copy" / "weights #1.bin").stat().st_size == 3 << 20
-    assert sdk.models.change("digits", description="# Card")["summary"] == ""
-    assert "requested" in muster("model", "approve", "digits/1", "--request")
-    muster("model", "approve", "digits/1", code=4)  # the requester
-    muster("model", "delete", "digits/1", "--yes", code=5)  # has an alias
-    muster("model", "alias", "digits", "champion", "--remove")
-    muster("model", "delete", "digits/1", "--yes")
-    muster("model", "download", "digits/1", code=3)
-    assert "trash" in muster("model", "delete", "digits")
+    assert sdk.models.change("default/digits", description="# Card")["summary"] == ""
+    assert "requested" in muster("model", "approve", "default/digits/1", "--request")
+    muster("model", "approve", "default/digits/1", code=4)  # the requester
+    muster("model", "delete", "default/digits/1", "--yes", code=5)  # has an alias
+    muster("model", "alias", "default/digits", "champion", "--remove")
+    muster("model", "delete", "default/digits/1", "--yes")
+    muster("model", "download", "default/digits/1", code=3)
+    assert "trash" in muster("model", "delete", "default/digits")

@@ -23,9 +23,9 @@ HUB = """
 import sys
 from pathlib import Path
 from huggingface_hub import HfApi, snapshot_download
-HfApi().upload_file(repo_id="home/cifar", repo_type="dataset", path_or_fileobj=b"hub" * 9_000_000,
+HfApi().upload_file(repo_id="home/signs", repo_type="dataset", path_or_fileobj=b"hub" * 9_000_000,
                     path_in_repo="train/hub.bin")
-found = Path(snapshot_download("home/cifar", repo_type="dataset", local_dir=sys.argv[1]))
+found = Path(snapshot_download("home/signs", repo_type="dataset", local_dir=sys.argv[1]))
 print({str(p.relative_to(found)): p.stat().st_size for p in found.glob("train/*")})
 """
 
@@ -52,9 +52,9 @@ def portal(bucket) -> Iterator[Portal]:
 
 def test_job_and_clients_use_files_in_a_bucket(portal, muster, bucket, tmp_path):
     assert len(bucket[1].list_objects_v2(Bucket="muster")["Contents"]) == 4
-    log = muster("run", "--pool", "local", "--input", "data=cifar@v1.2", "--", ATTACK)
+    log = muster("run", "--pool", "local", "--input", "data=signs@v1.2", "--", ATTACK)
     assert log.startswith(listing()) and log.splitlines()[3] == "1"
-    muster("dataset", "download", "cifar@v1.2", str(tmp_path / "out"))
+    muster("dataset", "download", "signs@v1.2", str(tmp_path / "out"))
     for path, content in FILES.items():
         assert (tmp_path / "out" / path).read_bytes() == content
     env = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | {

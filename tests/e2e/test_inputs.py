@@ -91,6 +91,14 @@ def connect(portal: Portal, name: str, backend: str, options: dict[str, Any]) ->
         assert answer.is_success, answer.text
 
 
+def connect_pods(portal: Portal) -> None:
+    """Connect the Kubernetes double as `pods`, unless another file did."""
+    with api_of(portal) as api:
+        is_there = api.get("/api/v1/clusters/pods").is_success
+    if not is_there:
+        connect(portal, "pods", "kubernetes", {**options_of(), "shared": []})
+
+
 def slurm_options(slurm, name: str) -> dict[str, Any]:
     spool = slurm.work / name
     spool.mkdir()
@@ -176,7 +184,7 @@ def test_slurm_array_on_several_nodes_fetches_once(portal, muster, slurm):
 
 @pytest.mark.integration
 def test_kubernetes_pod_fetches_before_it_starts(portal, muster):
-    connect(portal, "pods", "kubernetes", {**options_of(), "shared": []})
+    connect_pods(portal)
     log = muster("run", "--pool", "pods", "--input", "data=signs@v1.2", "--", LIST)
     assert log == listing()
     refused = muster(

@@ -15,9 +15,8 @@ import httpx
 import pytest
 import yaml
 
-from tests.e2e.test_inputs import connect, slurm_options
+from tests.e2e.test_inputs import connect, connect_pods, slurm_options
 from tests.rig.environment import ROOT
-from tests.rig.kube import options_of
 from tests.rig.portal import Portal
 
 EXAMPLE = ROOT / "examples" / "digits" / "resume.yaml"
@@ -31,7 +30,8 @@ def where(embedded_portal: Portal, request: pytest.FixtureRequest) -> str:
         slurm = request.getfixturevalue("slurm")
         connect(embedded_portal, "slurm", "slurm", slurm_options(slurm, "checkpoints"))
     if request.param == "kubernetes":
-        connect(embedded_portal, "kubernetes", "kubernetes", {**options_of(), "shared": []})
+        connect_pods(embedded_portal)
+        return "pods"
     return str(request.param)
 
 

@@ -145,7 +145,7 @@ def test_menus_open_beside_their_buttons(screen: Page, site: Site) -> None:
     run_id = mlflow.run(experiment, "first", "1e-2", [0.1, 0.2])
     found = 0
     for path in (f"experiments/{experiment}", f"runs/{run_id}", "jobs/new"):
-        screen.goto(f"{site.url}/home/{path}")
+        screen.goto(f"{site.url}/home/{path}", wait_until="networkidle")
         summaries = screen.locator("main details.menu > summary:visible")
         for n in range(summaries.count()):
             summaries.nth(n).click()
