@@ -88,7 +88,7 @@ def test_node_page_shows_mig_instances_with_memory_activity_and_job(atlas):
     instances = instances.partition("</table>")[0]
     assert "1 × NVIDIA H100, 2 × MIG 3g.40gb" in " ".join(whole.split())
     assert "MIG: 2 instances" in whole and "1.19 kW" in whole
-    assert instances.count("MIG 3g.40gb") == 2 and instances.count(">40 GiB<") == 2
+    assert instances.count("MIG 3g.40gb") == 2 and instances.count(">/ 40 GiB<") == 2
     first, second = instances.split("GPU 1</a> / ")[1:]
     assert "free" in first and "sliced" not in first
     assert "sliced" in second and "7 GiB" in second and "66%" in second
