@@ -1,7 +1,7 @@
 """Real jobs, their ledger and their statement, line by line: on this machine, Slurm and Kubernetes.
 
-Kubernetes is the double of the rig, which runs the commands. On Slurm, times are also compared with
-those of `sacct`, which are whole seconds.
+Kubernetes is that of `tests.rig.kube`: a real one, or the double, which runs the commands. On Slurm,
+times are also compared with those of `sacct`, which are whole seconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.agent.nvml_double import Device, Nvml
 from tests.jobs.conftest import hints_go_nowhere as hints_go_nowhere  # noqa: PLC0414  a fixture
 from tests.jobs.slurm_site import token
 from tests.jobs.stage import dispatch_all, submit
-from tests.rig.kubernetes_double import Double
+from tests.rig.kube import options_of
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 pytestmark = pytest.mark.integration
@@ -64,9 +64,7 @@ def options(request, settings, shared_folder, monkeypatch):
             "rest_token": token(slurm, 3600),
         }
     else:
-        double = Double()
-        yield {"server": double.url, "token": double.token, "image": "local/bash:1"}
-        double.close()
+        yield options_of()
 
 
 class Site:
