@@ -216,12 +216,13 @@ class Container:
         """Store output like a container runtime: timestamped lines, split when they are long."""
         kept = self.node.logs.setdefault(self.pod["metadata"]["uid"], [])
         rest = b""
-        while data := os.read(stream.fileno(), 1 << 16):
-            rest += data
-            while (end := rest.find(b"\n") + 1) or len(rest) >= PARTIAL:
-                cut = min(end or PARTIAL, PARTIAL)
-                kept.append((instant(), rest[:cut]))
-                rest = rest[cut:]
+        with stream:
+            while data := os.read(stream.fileno(), 1 << 16):
+                rest += data
+                while (end := rest.find(b"\n") + 1) or len(rest) >= PARTIAL:
+                    cut = min(end or PARTIAL, PARTIAL)
+                    kept.append((instant(), rest[:cut]))
+                    rest = rest[cut:]
         if rest:
             kept.append((instant(), rest))
 

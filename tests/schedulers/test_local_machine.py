@@ -34,4 +34,4 @@ def test_machine_without_driver_has_note_and_architecture(monkeypatch):
     assert found.arch
 
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error::DeprecationWarning")
