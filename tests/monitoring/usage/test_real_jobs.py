@@ -64,7 +64,7 @@ def options(request, settings, shared_folder, monkeypatch):
             "rest_token": token(slurm, 3600),
         }
     else:
-        yield options_of()
+        yield {**options_of(), "shared": []}
 
 
 class Site:
