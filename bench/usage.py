@@ -16,7 +16,7 @@ from uuid import UUID
 
 import psutil
 
-from bench.setting import begin
+from bench.setting import begin, make_nodes
 from bench.table import Row, report, timed
 from tests.rig.processes import Folder
 
@@ -90,27 +90,10 @@ def _get(client: Any, path: str) -> None:
 
 
 def _fleet() -> Any:
-    from clusters.models import Cluster, Gpu, Node
+    from clusters.models import Cluster
 
     cluster = Cluster.objects.create(name="big", backend="local")
-    nodes = Node.objects.bulk_create(
-        Node(cluster=cluster, name=f"n{n}", cpus=112_000, memory=1 << 40) for n in range(NODES)
-    )
-    Gpu.objects.bulk_create(
-        [
-            Gpu(
-                node=node,
-                index=i,
-                uuid=f"GPU-{node.name}-{i}",
-                model="NVIDIA H100",
-                type="h100",
-                memory=80 << 30,
-            )
-            for node in nodes
-            for i in range(GPUS)
-        ],
-        batch_size=2000,
-    )
+    make_nodes(cluster, NODES, GPUS)
     return cluster
 
 
@@ -139,7 +122,7 @@ def _jobs(story: Any, cluster: Any, count: int) -> None:
                         "cpu": 4000,
                         "memory": 16 << 30,
                         "gpu": 1 + n % 8,
-                        "gpu.h100": 1 + n % 8,
+                        "gpu.h200": 1 + n % 8,
                     },
                     state=State.SUCCEEDED,
                     created_at=began - timedelta(seconds=rng.uniform(0, 3600)),
@@ -228,7 +211,7 @@ def _rollups(story: Any, cluster: Any) -> None:
     power = {"energy": 10**10, "metered": 10**10, "watts": 5000.0, "unhealthy": 10**8}
     for back in range(DAYS):
         day = midnight(today - timedelta(days=back))
-        place = {"is_day": True, "hour": day, "cluster_id": cluster.id, "gpu_class": "gpu.h100"}
+        place = {"is_day": True, "hour": day, "cluster_id": cluster.id, "gpu_class": "gpu.h200"}
 
         def amounts() -> dict[str, int]:
             return {name: rng.randrange(10**9) for name in parts}

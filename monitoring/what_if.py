@@ -15,6 +15,7 @@ from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pool_requests import Promise, promise_in
 from clusters.services.pool_reservations import ReservationPreview, preview
 from jobs.models import Attempt
+from jobs.scheduling.admission import QUOTA_WAITS
 from jobs.scheduling.queue import WAITS
 from monitoring.capacity import expected_ends, next_free
 from schedulers import mig
@@ -26,7 +27,7 @@ from workspaces.tenancy.scope import platform_scope
 MOST_NAMES = 50  # nodes of a pool that are named in the address of a form
 _NOT_FOR_GPUS = (  # a pending job would wait for these even if all GPUs were free
     *(Wait.HELD, Wait.DEPENDENCY, Wait.BACKOFF, Wait.ARRAY_LIMIT),
-    *(Wait.QUOTA_USER, Wait.QUOTA_TEAM, Wait.QUOTA_ORG),
+    *QUOTA_WAITS.values(),
 )
 
 
@@ -149,7 +150,7 @@ def _waiting(row: PoolRequest, cluster: Cluster) -> tuple[int, int]:
     """Count the pending jobs of other teams that wait for the same GPUs, and those GPUs."""
     with platform_scope("others wait longer, of whatever organization"):
         amounts = (
-            Attempt.objects.filter(WAITS, cluster=cluster)
+            Attempt.objects.filter(WAITS, is_current=True, cluster=cluster)
             .exclude(job__team=row.team)
             .exclude(wait__in=_NOT_FOR_GPUS)
             .filter(job__resources__has_key="gpu")

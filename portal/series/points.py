@@ -225,7 +225,7 @@ def _unpack_decimals(data: bytes) -> list[Row]:
 def merged(*parts: Iterable[Row]) -> list[Row]:
     """Merge rows in order of step, time and value (NaN first), without duplicates."""
     rows = [row for part in parts for row in part]
-    if all(map(lt, rows, islice(rows, 1, None))):  # as is usual
+    if all(map(lt, rows, islice(rows, 1, None))):  # usually in order already
         return rows
     # NaN is not equal to itself
     seen = {row if row[2] == row[2] else (row[0], row[1], None): row for row in rows}

@@ -92,7 +92,7 @@ def connect(portal: Portal, name: str, backend: str, options: dict[str, Any]) ->
 
 
 def connect_pods(portal: Portal) -> None:
-    """Connect the Kubernetes double as `pods`, unless another file did."""
+    """Connect Kubernetes as `pods`, unless another file did."""
     with api_of(portal) as api:
         is_there = api.get("/api/v1/clusters/pods").is_success
     if not is_there:
