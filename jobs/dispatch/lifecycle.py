@@ -197,7 +197,7 @@ def _end(attempt: Attempt, change: StateChange, at: datetime) -> None:
 
 
 def _end_as_canceled(moved: Sequence[Attempt]) -> None:
-    """Mark jobs that ended after a cancel request as canceled, whatever the exit code.
+    """Mark jobs that ended after a cancel request as canceled, whatever the exit code, and say why.
 
     A job that had ended before the request keeps its result. Schedulers report whole seconds.
     """
@@ -210,9 +210,9 @@ def _end_as_canceled(moved: Sequence[Attempt]) -> None:
             and at >= job.cancel_asked_at.replace(microsecond=0)
         ):
             attempt.state, attempt.reason = State.CANCELED, Reason.CANCELED
-            attempt.evidence = Message(
-                "Canceled by {cancel_asked_by}.", cancel_asked_by=job.cancel_asked_by
-            )
+        if attempt.reason == Reason.CANCELED and job.cancel_asked_at:
+            by = Message("Canceled by {email}.", email=job.cancel_asked_by)
+            attempt.evidence = Message.joined(" ", (by, job.cancel_why))
 
 
 def _settle_all(moved: Sequence[Attempt]) -> None:

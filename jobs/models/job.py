@@ -42,6 +42,7 @@ class Job(TenantModel):
     created_at = models.DateTimeField(default=clock.now)
     cancel_asked_at = models.DateTimeField(null=True)
     cancel_asked_by = models.CharField(max_length=254, blank=True)
+    cancel_why = MessageField(blank=True, default="", db_default="")
     # Logs of all tasks and retries are deleted from then on.
     log_delete_asked_at = models.DateTimeField(null=True)
     log_delete_asked_by = models.CharField(max_length=254, blank=True, default="", db_default="")

@@ -33,9 +33,10 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     job = _lock(job)
     if State(job.state).is_final or job.cancel_asked_at:
         return job
-    why = "".join(c for c in why if c.isprintable())[:200]
-    job.cancel_asked_at, job.cancel_asked_by = clock.now(), actor.email
-    job.save(update_fields=["cancel_asked_at", "cancel_asked_by"])
+    if not isinstance(why, Message):
+        why = "".join(c for c in why if c.isprintable())[:200]
+    job.cancel_asked_at, job.cancel_asked_by, job.cancel_why = clock.now(), actor.email, why
+    job.save(update_fields=["cancel_asked_at", "cancel_asked_by", "cancel_why"])
     record(
         EventRecord(
             "job.cancel_asked",
@@ -46,13 +47,12 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
             {"number": job.number, "why": why, "before": {"state": State(job.state).label}},
         )
     )
-    evidence = Message("Canceled by {email}.", email=actor.email) + (f" {why}" if why else "")
     live = dict(
         Attempt.objects.filter(job=job, state__lt=State.STOPPING).values_list("id", "state")
     )
     transition(
         [
-            StateChange(pk, State.CANCELED, actor.email, Reason.CANCELED, evidence)
+            StateChange(pk, State.CANCELED, actor.email, Reason.CANCELED)
             if state == State.QUEUED
             else StateChange(pk, State.STOPPING, actor.email)
             for pk, state in live.items()

@@ -119,7 +119,15 @@ def _escalate(rule: IdleRule, one: Idle) -> None:
     case.save(update_fields=["acted_at"])
     if rule.action == IdleRule.Action.STOP:
         _record("idle_stopped", rule, one)
-        cancel_job(actor=RULE, job=job, why="Its GPUs were idle.")
+        why = Message(
+            "{metric} of its GPUs was {value} for {n} minutes; pool {pool} stops jobs below {limit}.",
+            metric=one.measure.title,
+            value=_shown(one.measure, one.value),
+            n=rule.window,
+            pool=rule.pool.name,
+            limit=_limit(rule, one.measure),
+        )
+        cancel_job(actor=RULE, job=job, why=why)
     else:
         _record("idle_lowered", rule, one)
         change_job(actor=RULE, job=job, priority=PRIORITY_LOWERED)
@@ -147,19 +155,26 @@ def _is_kept(case: IdleCase) -> bool:
 
 
 def _record(what: str, rule: IdleRule, one: Idle, **more: Any) -> None:
-    is_power = one.measure.metric == "power"
     data = {
         "number": one.job.number,
         "pool": rule.pool.name,
         "metric": one.measure.metric,
         "metric_title": str(one.measure.title),
-        "value": f"{one.value:.0f} W" if is_power else f"{one.value:.1%}",
-        "threshold": f"{rule.watts} W" if is_power else f"{rule.threshold}%",
+        "value": _shown(one.measure, one.value),
+        "threshold": _limit(rule, one.measure),
         "window": rule.window,
         "action": str(rule.action),
         **more,
     }
     record(EventRecord(f"job.{what}", one.job.org_id, "job", one.job.id, RULE.email, data))
+
+
+def _shown(measure: Measure, value: float) -> str:
+    return f"{value:.0f} W" if measure.metric == "power" else f"{value:.1%}"
+
+
+def _limit(rule: IdleRule, measure: Measure) -> str:
+    return f"{rule.watts} W" if measure.metric == "power" else f"{rule.threshold}%"
 
 
 # Which jobs are idle

@@ -77,8 +77,9 @@ def gpu_time_of(actor: Actor, hours: int) -> dict[str, Any]:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
     `hours` is 24 or 168. `times` are Unix seconds; a value is the mean until the next one. `used`
-    is null where less than half was measured, `total` where nothing was recorded, or for those who
-    may not see nodes. At most a minute old; else three statements.
+    is null where less than half was measured, `total` where nothing was recorded. `gpus` is how many
+    there are now. Both are null for those who may not see nodes. At most a minute old; else three
+    statements.
     """
     teams = actor.teams_where(Permission.JOBS_READ)
     may_see_total = actor.may(Permission.NODES_READ)
@@ -89,7 +90,7 @@ def gpu_time_of(actor: Actor, hours: int) -> dict[str, Any]:
     if found is None:
         found = _gpu_time(teams, hours)
         if not may_see_total:
-            found["total"] = [None for _ in found["total"]]
+            found |= {"total": [None for _ in found["total"]], "gpus": None}
         cache.set(key, found, KEPT_FOR)
     return found
 
@@ -113,13 +114,14 @@ def _gpu_time(teams: Collection[UUID] | None, hours: int) -> dict[str, Any]:
         cell[1] += measured
         cell[2] += used
     totals: list[list[int]] = [[] for _ in times]
-    rows = GpuCapacity.objects.filter(start__gte=since)
-    for start, gpus in rows.values_list("start", "gpus"):
+    rows = list(GpuCapacity.objects.filter(start__gte=since).values_list("start", "gpus"))
+    for start, gpus in rows:
         totals[place(start)].append(gpus)
     recorded = [len(some) * PERIOD for some in totals]
     return {
         "hours": hours,
         "times": times,
+        "gpus": max(rows)[1] if rows else None,
         "total": [round(sum(some) / len(some), 2) if some else None for some in totals],
         "teams": [
             {

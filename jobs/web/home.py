@@ -41,7 +41,6 @@ def home(request: Any) -> HttpResponse:
     queued_count = dashboard.queued_jobs(actor)
     quotas, gpu_time = people.quotas_for(actor), gpu_time_of(actor, 24)
     teams = people.teams_for(actor)
-    capacity = next((n for n in reversed(gpu_time["total"]) if n is not None), None)
     response = render(
         request,
         "workspaces/home.html",
@@ -55,8 +54,7 @@ def home(request: Any) -> HttpResponse:
             "may_connect": actor.may(P.CLUSTERS_WRITE),
             "is_empty": not (running or recent or queued_count),
             "gpu_time": gpu_time,
-            "capacity": capacity,
-            "has_gpus": bool(capacity or gpu_time["teams"]),
+            "has_gpus": bool(gpu_time["gpus"] or gpu_time["teams"]),
             "utilization": _utilization(gpu_time),
             "allocated": dashboard.allocated_gpus(actor),
             "gpu_hours": _gpu_hours(actor, quotas, teams),
@@ -112,7 +110,9 @@ def _act_on_idle(request: Any) -> HttpResponse:
             ),
         ),
         "cancel": (
-            lambda: services.cancel_job(actor=request.actor, job=job, why="Its GPUs were idle."),
+            lambda: services.cancel_job(
+                actor=request.actor, job=job, why=Message("Its GPUs were idle.")
+            ),
             Message("#{number} is being canceled.", number=job.number),
         ),
     }

@@ -82,11 +82,12 @@ class Action:
 
 @dataclass(frozen=True)
 class Sparkline:
-    """GPU utilization as SVG polylines on a canvas of 120 × 24.
+    """A ratio that was measured on the GPUs of an attempt, as SVG polylines on 120 × 24.
 
     `percent` is the mean of the last five minutes, or of the whole run if it has ended.
     """
 
+    label: str
     points: Sequence[str]
     percent: int | None
 
@@ -122,7 +123,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "deletable": _deletable(row) if may_change_it else 0,
         "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
         "metrics": latest_metrics(row, attempt),
-        "gpu": gpu_sparkline(attempt) if row.resources.get("gpu") else None,
+        "gpu": gpu_sparklines(attempt) if row.resources.get("gpu") else [],
         "usage": _usage(attempt),
         "cost": cost_of_jobs([row.id]),
         "idle_case": idle_case(row) if row.resources.get("gpu") else None,
@@ -241,17 +242,28 @@ def latest_metrics(row: Job, attempt: Attempt) -> list[dict[str, Any]]:
     return found[:6]
 
 
-def gpu_sparkline(attempt: Attempt) -> Sparkline | None:
-    """Return the mean GPU utilization of an attempt over its life; None if it was not measured."""
-    found = series.query(f"attempt:{attempt.id.hex}", names=["gpu.utilization"], max_points=BUCKETS)
-    points = [
-        (at, value)
-        for one in found
-        for at, value in zip(one.times, one.values, strict=True)
-        if value is not None
+def gpu_sparklines(attempt: Attempt) -> list[Sparkline]:
+    """Return what the GPUs of an attempt did over its life, of each metric that was measured.
+
+    Utilization counts any kernel; SM activity says how much of the GPU worked.
+    """
+    titles = {
+        "gpu.utilization": Message("GPU utilization"),
+        "gpu.sm.active": Message("SM activity"),
+    }
+    points: dict[str, list[tuple[int, float]]] = {}
+    for one in series.query(f"attempt:{attempt.id.hex}", names=[*titles], max_points=BUCKETS):
+        pairs = zip(one.times, one.values, strict=True)
+        points.setdefault(one.name, []).extend((at, v) for at, v in pairs if v is not None)
+    is_final = State(attempt.state).is_final
+    return [
+        _sparkline(title, points[name], 0 if is_final else clock.now_ms() - 300_000)
+        for name, title in titles.items()
+        if points.get(name)
     ]
-    if not points:
-        return None
+
+
+def _sparkline(label: str, points: list[tuple[int, float]], since: int) -> Sparkline:
     first, last = min(points)[0], max(points)[0]
     width = max((last - first) // BUCKETS, 10_000)
     buckets: dict[int, list[float]] = {}
@@ -264,10 +276,9 @@ def gpu_sparkline(attempt: Attempt) -> Sparkline | None:
             lines.append([])
         lines[-1].append(f"{n / end * 120:.1f},{23 - fmean(values) * 22:.1f}")
         before = n
-    since = 0 if State(attempt.state).is_final else clock.now_ms() - 300_000
     counted = [value for at, value in points if at > since]
     percent = round(100 * fmean(counted)) if counted else None
-    return Sparkline([" ".join(line) for line in lines], percent)
+    return Sparkline(label, [" ".join(line) for line in lines], percent)
 
 
 def _usage(attempt: Attempt) -> dict[str, float]:

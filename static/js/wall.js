@@ -173,11 +173,15 @@ function begin(root) {
     KINDS.forEach((word, i) => {
       root.querySelector(`[data-n=${word}]`).textContent = count(counts[i]);
     });
-    root.querySelector("[data-sum]").textContent = say("{used} of {all} allocated, {n} nodes", {
+    const sum = {
       used: count(counts[1] + counts[2] + counts[3]),
       all: count(counts.reduce((a, b) => a + b, 0)),
       n: count(passing.length),
-    });
+    };
+    root.querySelector("[data-sum]").textContent =
+      passing.length === 1
+        ? say("{used} of {all} allocated, 1 node", sum)
+        : say("{used} of {all} allocated, {n} nodes", sum);
     const text = KINDS.map((word, i) => `${counts[i]} ${TITLES[word]}`).join(", ");
     canvas.setAttribute(
       "aria-label",

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from clusters.models import Node, Pool
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, IdleCase, Job
 from jobs.tasks import apply_idle_rules
 from jobs.utilization import idle_rules
@@ -14,7 +15,7 @@ from portal import series
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.models import Event
-from schedulers.states import State
+from schedulers.states import Reason, State
 from tests.deliver import consume
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
@@ -73,6 +74,13 @@ def rule(story, **given):
     return answer.json()
 
 
+def end_as_the_cluster_reports(job) -> None:
+    with platform_scope("test"):
+        attempt = Attempt.objects.get(job=job)
+        assert attempt.state == State.STOPPING
+        transition([StateChange(attempt.id, State.CANCELED, "local", Reason.CANCELED)])
+
+
 def kinds(job) -> list[str]:
     rows = Event.objects.filter(subject_id=job.id, kind__startswith="job.").order_by("position")
     return [kind for kind in rows.values_list("kind", flat=True) if kind != "job.submitted"]
@@ -110,6 +118,16 @@ def test_idle_job_is_warned_then_stopped_and_its_owner_is_told_how_to_keep_it(st
         consume()
         rows = story.api(story.ben).get("/api/v1/me/notifications").json()["items"]
         assert len(rows) == 2 and "was stopped" in rows[0]["title"]
+        end_as_the_cluster_reports(job)
+        why = (
+            "Canceled by idle rule. GPU utilization of its GPUs was 2.0% for 60 minutes; "
+            "pool main stops jobs below 5%."
+        )
+        assert (
+            story.api(story.ben).get("/api/v1/orgs/atlas/jobs/1").json()["reason"]["evidence"]
+            == why
+        )
+        assert why in story.client(story.ben).get("/atlas/jobs/1").content.decode()
 
 
 @pytest.mark.parametrize(

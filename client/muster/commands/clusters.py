@@ -248,9 +248,8 @@ def create_pool(
         note=note,
         is_open=is_open,
     )
-    session.show(
-        made, f"Created pool {name}. Grant it to a team: muster pool grant {name} TEAM", [name]
-    )
+    hint = "" if is_open else f" Grant it to a team: muster pool grant {name} TEAM"
+    session.show(made, f"Created pool {name}.{hint}", [name])
 
 
 @pools.command("delete")

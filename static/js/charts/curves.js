@@ -21,12 +21,13 @@ function prefixOf(name) {
 
 // What the sensors of machines measure, by the beginning of the name.
 const SENSORS = [
+  [/^gpu\.(ecc|rows|xid|recovery|throttle|nvlink\.errors)/, "GPU health"],
   [/^gpu\./, "GPU"],
   [/^(cpu|memory|processes)\b/, "CPU and memory"],
   [/^(disk|io|net)\b/, "Disk and network"],
 ];
 const sensorSection = (name) => SENSORS.find(([shape]) => shape.test(name))?.[1] ?? "System";
-const SENSOR_ORDER = [...SENSORS.map(([, title]) => title), "System"];
+const SENSOR_ORDER = ["GPU", "CPU and memory", "Disk and network", "System", "GPU health"];
 
 const isLoss = (metric) => /(^|[/_.])loss($|[/_.])/i.test(metric);
 

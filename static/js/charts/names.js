@@ -51,6 +51,7 @@ const SENSORS = {
 const SECTIONS = {
   "": () => say("Metrics"),
   GPU: () => say("GPU"),
+  "GPU health": () => say("GPU health"),
   "CPU and memory": () => say("CPU and memory"),
   "Disk and network": () => say("Disk and network"),
   System: () => say("System"),

@@ -239,5 +239,6 @@ globalThis.words = {
  "{time} ago": "{time}前",
  "{type}: {n} free": "{type}: 空き {n}",
  "{used} in use now; this job adds {ask}.": "現在 {used} を使用中。このジョブで {ask} が加わります。",
+ "{used} of {all} allocated, 1 node": "{all} 中 {used} 割り当て済み、ノード 1 台",
  "{used} of {all} allocated, {n} nodes": "{all} 中 {used} 割り当て済み、ノード {n} 台"
 };

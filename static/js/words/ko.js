@@ -239,5 +239,6 @@ globalThis.words = {
  "{time} ago": "{time} 전",
  "{type}: {n} free": "{type}: {n}개 사용 가능",
  "{used} in use now; this job adds {ask}.": "현재 {used} 사용 중이며 이 작업이 {ask} 추가합니다.",
+ "{used} of {all} allocated, 1 node": "{all} 중 {used} 할당됨, 노드 1개",
  "{used} of {all} allocated, {n} nodes": "{all} 중 {used} 할당됨, 노드 {n}개"
 };
