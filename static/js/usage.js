@@ -3,6 +3,7 @@
 import uPlot from "../vendor/uplot.js";
 import { clock, moment } from "./charts/axis.js";
 import { token } from "./charts/colours.js";
+import { formatOf } from "./charts/format.js";
 import { parsed } from "./swap.js";
 import { say } from "./words.js";
 
@@ -12,12 +13,10 @@ const DAYS = [1, 2, 7, 14, 30].map((n) => n * 86_400); // steps of the axis belo
 const AGAIN = 5 * 60_000;
 const plots = new Map();
 
-const number = (_, value) =>
-  value === null || value === undefined
-    ? "–"
-    : value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });
+const number = (value) =>
+  value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });
 
-function lineOf(one) {
+function lineOf(one, write) {
   const color = token(one.color ?? "--c1");
   const kinds = {
     dashed: { width: 1, dash: [4, 4] },
@@ -33,7 +32,7 @@ function lineOf(one) {
     label: one.label,
     stroke: color,
     width: 1.5,
-    value: number,
+    value: (_, value) => (value === null || value === undefined ? "–" : write(value)),
     spanGaps: false,
     ...kinds[one.kind],
   };
@@ -48,6 +47,7 @@ function draw(place) {
   };
   const values = data.series.map((one) => one.values);
   const last = Math.max(0, values[0]?.findLastIndex((value) => value !== null) ?? 0);
+  const write = place.dataset.unit === "W" ? formatOf("W") : number;
   const hasBars = data.series.some((one) => one.kind === "bars");
   plots.get(place)?.destroy();
   plots.set(
@@ -66,7 +66,7 @@ function draw(place) {
             ...(hasBars ? { incrs: DAYS } : {}),
             values: (_, ticks, __, ___, step) => clock(ticks, step),
           },
-          { ...axis, size: 56 },
+          { ...axis, size: 56, values: (_, ticks) => ticks.map(write) },
         ],
         cursor: { points: { size: 6 }, sync: { key: "usage" } },
         hooks: {
@@ -76,7 +76,7 @@ function draw(place) {
         },
         series: [
           { label: say("Time"), value: (_, t) => (t === null ? "–" : moment(t)) },
-          ...data.series.map(lineOf),
+          ...data.series.map((one) => lineOf(one, write)),
         ],
       },
       [data.times, ...values],

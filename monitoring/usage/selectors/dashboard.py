@@ -46,6 +46,7 @@ FLEET_PARTS = (*TEAM_PARTS, "unusable", "free", "capacity")
 WASTE = ("idle", "underused", "reserved", "unusable")
 MOST_JOBS = 20
 LIKELY = 3  # times as many jobs are added up as are shown
+WELL_USED = 0.85  # share of GPU time from which a job has nothing to mend
 _WHY = "operators see the usage of every organization"
 
 
@@ -408,18 +409,20 @@ def _waster(row: dict[str, Any], job: Job, prices: PriceList) -> dict[str, Any]:
         "wasted_hours": round((idle + underused) / HOUR_MS, 2),
         "use": round(used / measured, 3) if measured else None,
         "cost": cost,
-        "advice": advice(
-            idle, underused, gpus, is_running=job.finished_at is None, number=job.number
-        ),
+        "advice": advice(idle, underused, used, job),
     }
 
 
-def advice(idle: int, underused: int, gpus: int, *, is_running: bool, number: int) -> str:
+def advice(idle: int, underused: int, used: int, job: Job) -> str:
     """Return one piece of advice for a job that wastes GPU time."""
+    gpus = int(job.resources.get("gpu", 0))
+    if used >= WELL_USED * (idle + underused + used):
+        return Message("Nothing: it uses its GPUs well, and is listed for its size.")
     if idle >= underused:
-        if is_running:
+        if job.finished_at is None:
             return Message(
-                "Its GPUs are idle. End it if it is done: muster job cancel {number}", number=number
+                "Its GPUs are idle. End it if it is done: muster job cancel {number}",
+                number=job.number,
             )
         return Message("Its GPUs were mostly idle. Request fewer, or end it when it is done.")
     if gpus > 1:
