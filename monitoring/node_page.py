@@ -40,10 +40,11 @@ def gpu_tables(row: Mapping[str, Any], devices: Sequence[Device]) -> dict[str, A
     Only a scheduler that knows instances by UUID tells who uses them.
     """
     latest, by_index = row["latest"], {device.index: device.uuid for device in devices}
+    parted = {device.index for device in devices if device.mig is not None}
     whole = [
         gpu | {"device": by_index.get(gpu["index"], "")}
         for gpu in row["gpus"]
-        if not gpu["type"].startswith("mig-")
+        if not gpu["type"].startswith("mig-") and gpu["index"] not in parted  # until an inventory
     ]
     given = {gpu["uuid"]: gpu for gpu in row["gpus"] if gpu["type"].startswith("mig-")}
     instances = []

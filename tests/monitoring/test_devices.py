@@ -67,7 +67,7 @@ def test_node_page_shows_mig_instances_with_memory_activity_and_job(atlas):
         for n in (0, 1)
     ]
     node = Node.objects.get(name="n0")
-    Gpu.objects.filter(node=node, index=1).delete()
+    assert Gpu.objects.filter(node=node, index=1).exists()  # no inventory since
     for part in parts:
         same = {"index": 1, "model": "NVIDIA H100 MIG 3g.40gb", "type": "mig-3g.40gb"}
         Gpu.objects.create(node=node, uuid=part["uuid"], memory=40 * GIB, **same)
