@@ -194,16 +194,16 @@ class PortalConnection:
 
         Raises OSError and http.client.HTTPException.
         """
-        if self._connection is not None:
-            try:
-                return self._post(self._connection, data)
-            except (ConnectionError, http.client.BadStatusLine):
-                self.close()  # the portal closed an idle connection; retry once
-        self._connection = self._connect()
         try:
+            if self._connection is not None:
+                try:
+                    return self._post(self._connection, data)
+                except (ConnectionError, http.client.BadStatusLine):
+                    self.close()  # the portal closed an idle connection; retry once
+            self._connection = self._connect()
             return self._post(self._connection, data)
         except BaseException:
-            self.close()
+            self.close()  # after a timeout, a connection takes no further request
             raise
 
     def close(self) -> None:

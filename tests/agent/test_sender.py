@@ -65,9 +65,11 @@ def test_sender_posts_a_batch_to_the_portal_with_the_token(portal, courier_to, w
 
 @pytest.mark.parametrize("mood", [500, 503, 429, "hang", "cut", "nonsense"])
 def test_sender_unreliable_portal_gets_each_batch_once_in_order(portal, courier_to, wait_for, mood):
-    portal.mood = mood
     sender = courier_to(portal.url)
-    for number in range(20):
+    sender.offer(batch(0))
+    wait_for(lambda: portal.taken)  # from then on there is a connection that may break
+    portal.mood = mood
+    for number in range(1, 20):
         sender.offer(batch(number))
     wait_for(lambda: sender.note)
     portal.mood = 202

@@ -37,6 +37,7 @@ FREE = {
     "agent",
     "group",
     "place_why",
+    "cancel_why",
     "actor",
     "cancel_asked_by",
     "log_delete_asked_by",

@@ -92,7 +92,7 @@ def test_job_canceled_while_pulling_its_image_has_no_exit_code(site):
     site.cancel(job)
     site.until(site.is_over)
     attempt = only_attempt(job)
-    assert (site.states(), attempt.evidence) == ([State.CANCELED], "Canceled before it started.")
+    assert (site.states(), attempt.evidence) == ([State.CANCELED], "Canceled by ada@atlas.example.")
     assert (attempt.exit_code, attempt.signal, attempt.started_at) == (None, None, None)
 
 
