@@ -8,6 +8,7 @@ import pytest
 
 from clusters.models import Node
 from jobs.models import Attempt, AttemptUtilization, GpuCapacity, GpuTime, Job
+from jobs.utilization import recording
 from jobs.utilization.recording import record_utilization
 from jobs.utilization.selectors import gpu_time_of
 from monitoring.metrics.ingest import store_samples
@@ -24,8 +25,9 @@ JOBS = "/api/v1/orgs/atlas/jobs"
 
 
 @pytest.fixture(autouse=True)
-def within_one_period():
-    """Hold the time, so that no period of five minutes ends during a test."""
+def within_one_period(monkeypatch):
+    """Hold the time, so that no period of five minutes ends during a test, and record one day."""
+    monkeypatch.setattr(recording, "BACKFILL", timedelta(days=1))
     with clock.frozen(clock.now()):
         yield
 
