@@ -10,9 +10,10 @@ from allauth.mfa.totp.views import activate_totp
 from allauth.mfa.webauthn.views import add_webauthn
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.i18n import set_language
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from monitoring import health
+from portal.api.schema_view import SchemaView
 from workspaces.identity.reauthentication import first_factor
 from workspaces.web import announcements, impersonation, invitations, sessions
 
@@ -36,7 +37,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", include("allauth.account.urls")),
     path("", include("workspaces.identity.oidc_provider.urls")),
     path("scim/v2/<slug:provider>/", include("workspaces.identity.scim.urls")),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", SchemaView.as_view(), name="schema"),
     path(
         "api/docs/",
         SpectacularSwaggerSplitView.as_view(

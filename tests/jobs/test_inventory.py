@@ -137,6 +137,7 @@ def test_pending_jobs_are_checked_when_capacity_changes_and_not_usage(cluster, m
 
 
 @pytest.mark.both_databases
+@pytest.mark.integration
 def test_two_thousand_nodes_take_few_statements_and_seconds(cluster, mode):
     nodes = [node(n) for n in range(2000)]
     with CaptureQueriesContext(connection) as first:

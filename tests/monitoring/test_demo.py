@@ -79,6 +79,7 @@ def test_demo_registers_models_of_runs_with_links_both_ways(settings, tmp_path, 
     assert f'href="{page}"' in owner.get(run).content.decode()
 
 
+@pytest.mark.integration
 def test_demo_is_for_its_owner_goes_on_and_exists_once(demo, story):
     owner, other = Client(), story.client(story.ben)
     owner.force_login(User.objects.get(email=demo.email))

@@ -211,6 +211,7 @@ def test_only_limited_resources_are_shown_and_have_a_bar(story):
     assert Bar("gpu", guaranteed=2, limit=8).mark == 25
 
 
+@pytest.mark.integration
 def test_two_hundred_teams_and_two_thousand_people_take_no_more_statements(story):
     users = User.objects.bulk_create(
         User(email=f"u{n}@atlas.example", name=f"U {n}") for n in range(2000)
