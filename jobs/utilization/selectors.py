@@ -85,7 +85,7 @@ def gpu_time_of(actor: Actor, hours: int) -> dict[str, Any]:
     may_see_total = actor.may(Permission.NODES_READ)
     whose = "all" if teams is None else "-".join(sorted(team.hex for team in teams))
     digest = sha256(f"{whose} {may_see_total}".encode()).hexdigest()[:32]
-    key = f"gpu-time:{actor.org_id}:{hours}:{digest}"
+    key = f"gpu-hours:{actor.org_id}:{hours}:{digest}"
     found: dict[str, Any] | None = cache.get(key)
     if found is None:
         found = _gpu_time(teams, hours)
