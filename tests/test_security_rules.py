@@ -163,6 +163,7 @@ HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest",
 # A registry names the hash of a layer: it is compared, but nothing depends on it alone.
 NAMED_ELSEWHERE = {"schedulers/images/registry.py"}
 DOWNLOADS = {
+    "portal/api/schema_view.py",
     "portal/web/transfers.py",
     "jobs/api/output.py",
     "workspaces/api/audit.py",
