@@ -62,6 +62,11 @@ class Idle:
     measure: Measure
     value: float
 
+    @property
+    def shown(self) -> str:
+        """The value with its unit: "54 W" or "2.0%"."""
+        return f"{self.value:.0f} W" if self.measure.metric == "power" else f"{self.value:.1%}"
+
 
 def measures(rule: IdleRule) -> list[Measure]:
     """Return what a rule measures, the best first; the first one that is known counts."""
@@ -122,7 +127,7 @@ def _escalate(rule: IdleRule, one: Idle) -> None:
         why = Message(
             "{metric} of its GPUs was {value} for {n} minutes; pool {pool} stops jobs below {limit}.",
             metric=one.measure.title,
-            value=_shown(one.measure, one.value),
+            value=one.shown,
             n=rule.window,
             pool=rule.pool.name,
             limit=_limit(rule, one.measure),
@@ -160,17 +165,13 @@ def _record(what: str, rule: IdleRule, one: Idle, **more: Any) -> None:
         "pool": rule.pool.name,
         "metric": one.measure.metric,
         "metric_title": str(one.measure.title),
-        "value": _shown(one.measure, one.value),
+        "value": one.shown,
         "threshold": _limit(rule, one.measure),
         "window": rule.window,
         "action": str(rule.action),
         **more,
     }
     record(EventRecord(f"job.{what}", one.job.org_id, "job", one.job.id, RULE.email, data))
-
-
-def _shown(measure: Measure, value: float) -> str:
-    return f"{value:.0f} W" if measure.metric == "power" else f"{value:.1%}"
 
 
 def _limit(rule: IdleRule, measure: Measure) -> str:
@@ -368,7 +369,6 @@ def would_stop(actor: Actor, pool: Pool) -> list[dict[str, Any]]:
 
 def _found_row(one: Idle, case: IdleCase | None) -> dict[str, Any]:
     job = one.job
-    is_power = one.measure.metric == "power"
     return {
         "number": job.number,
         "name": job.name,
@@ -379,7 +379,7 @@ def _found_row(one: Idle, case: IdleCase | None) -> dict[str, Any]:
         "gpus": int(job.resources["gpu"]),
         "metric": one.measure.metric,
         "metric_title": one.measure.title,
-        "value": f"{one.value:.0f} W" if is_power else f"{one.value:.1%}",
+        "value": one.shown,
         "warned_at": case.warned_at if case else None,
         "acts_at": case.acts_at if case else None,
     }
