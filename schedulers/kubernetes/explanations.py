@@ -139,6 +139,8 @@ def _by_capacity(
     if not scene.could_run(need) and Candidates(open_to_it + reserved).could_run(need):
         return _by_reservation(waiting, reserved)
     seen = scene.judge(need)
+    if not scene.nodes and waiting.wait == Wait.NODES_DOWN:  # the tainted ones would not do either
+        return replace(waiting, wait=Wait.IMPOSSIBLE, advice=explanations.ADVICE[Wait.IMPOSSIBLE])
     if (
         not scene.nodes
         or seen.wait not in _JUDGED
