@@ -52,7 +52,7 @@ _POD_ENDS = {
 # The kubelet evicts a pod that used more than its own limits for local files, or when its node
 # runs out of something.
 _OVER_LIMIT = re.compile(r"exceeds the (?:total )?limit|exceeded its local ephemeral storage limit")
-_DISK_PRESSURE = re.compile(r"low on resource: (?:ephemeral-storage|inodes|nodefs|imagefs)", re.I)
+_DISK_PRESSURE = re.compile(r"low on resource: (?:ephemeral-storage|inodes)")
 _EXIT_CODE = re.compile(r"failed with exit code (\d+)")
 _DELETED = Message("Its pod was deleted, but not by Muster.")
 
@@ -212,7 +212,9 @@ def _end(
     return _stuck(pods, limits, now)
 
 
-def without_job(key: str, name: str, found: Sequence[Object], now: datetime) -> Object | None:
+def without_job(
+    key: str, name: str, found: Sequence[Object], now: datetime
+) -> dict[str, Any] | None:
     """Return what stands for a Job that somebody deleted: its pods tell how it ended.
 
     None when there are none, or they outlive their deletion.
@@ -364,7 +366,7 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         and _was_deleted(pod)
     ):
         evidence = verdict.evidence if verdict.reason in _BY_ITSELF else ""
-        told = Message.joined(" ", (evidence, _DELETED))
+        told = Message.joined(" ", (_DELETED, evidence))
         return Reason.INTERRUPTED, Message.joined("", (rank, told))
     return verdict.reason, Message.joined("", (rank, verdict.evidence)) if verdict.evidence else ""
 
@@ -447,6 +449,10 @@ def _ended(
     )
     if reason == Reason.COMPLETED and code is None:
         code = 0
+    if reason == Reason.CANCELED and status.get("message") == STOPPED_CLEANLY:
+        code = 0
+    if reason == Reason.INTERRUPTED and code == 0:
+        code = None  # what stopped it, not the script, decided how it ended
     signal = status.get("signal") or (code - 128 if code and 128 < code < 193 else None)
     peak = (
         _memory_limit(pod)
@@ -472,8 +478,6 @@ def _ended(
 
 def _code(ended: Object) -> int | None:
     """Return the exit code of the process; None if unknown."""
-    if ended.get("message") == STOPPED_CLEANLY:
-        return 0
     return (
         None
         if ended.get("reason") in _NEVER_STARTED or ended.get("reason") == _UNSEEN

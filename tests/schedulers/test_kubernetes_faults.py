@@ -125,6 +125,7 @@ def test_retry_after_is_respected(double, backend):
         BROKEN,
         Answer(503, "ServiceUnavailable", "apiserver not ready"),
         Answer(504, "Timeout", "timed out"),
+        Answer(403, "Forbidden", "unable to create new content in namespace: being terminated"),
     ],
     ids=str,
 )
@@ -257,7 +258,7 @@ def test_unreadable_pod_does_not_hide_others(double, backend, wait_for, caplog):
     )
 
 
-@pytest.mark.parametrize(("trap", "code"), [("exit 0", 0), ("exit 85", 85), ("-", 143)])
+@pytest.mark.parametrize(("trap", "code"), [("exit 0", 143), ("exit 85", 85), ("-", 143)])
 def test_pod_deleted_by_somebody_is_interrupted_whatever_its_exit_code(
     double, backend, wait_for, trap, code
 ):
