@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Exit, Option
@@ -11,6 +9,7 @@ from typer import Argument, Exit, Option
 from muster.errors import InvalidInput, Json
 from muster.options import Commands
 from muster.output import Session, Table
+from muster.streams import read_text
 from muster.wording import ago
 
 clusters = Commands(help="Connect, test, disable and remove clusters (operators).")
@@ -488,10 +487,7 @@ def pairs(given: list[str] | None) -> dict[str, str]:
 
 
 def _from_file(path: str) -> str:
-    try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text()
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror}") from error
+    return read_text(path)
 
 
 def _state(cluster: Json) -> str:
