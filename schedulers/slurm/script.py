@@ -105,7 +105,7 @@ trap 'end_it time' USR1
 if [ "$nodes" -gt 1 ]; then                                             # node names may not be resolvable
     first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
     getent hosts "$first" > /dev/null ||
-        first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
+        first=$(scontrol show node "$first" | sed -n 's/^ *NodeAddr=\([^ ]*\).*/\1/p' | head -n 1)
     export MUSTER_FIRST_NODE="$first"
 fi
 more=() run=(bash "$folder/rank" "$folder")
@@ -122,8 +122,7 @@ child=$!
 if [ -n "$signal" ]; then            # like sbatch --signal, by our time limit or else Slurm's
     left=${limit%.*}
     if [ -z "$limit" ]; then
-        ends=$(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" |
-            sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p')
+        ends=$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e)
         left=$((ends - $(date +%s)))
     fi
     wait_for=$((left - early))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from signal import SIGKILL
@@ -206,8 +207,13 @@ def live(row: Row, record: Record) -> Observation | None:
     )
 
 
-def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
-    """Observe an ended job: from its own record if there is one, else from Slurm."""
+def ended(
+    row: Row, record: Record, evidence: Evidence, now: float | None = None
+) -> Observation:
+    """Observe an ended job: from its own record if there is one, else from Slurm.
+
+    `now` is in Unix seconds, by default this machine's time.
+    """
     code, number = _exit(row, record)
     row = _with_memory(row, number, evidence)
     verdict = _verdict(row, record, evidence, code, number)
@@ -223,7 +229,7 @@ def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
         signal=number,
         evidence=verdict.evidence,
         started_at=_time(record.started or _started(row)),
-        finished_at=_time(record.ended or row.ended),
+        finished_at=_time(_finished(row, record, time.time() if now is None else now)),
         peak_memory=row.peak or None,
         **_where(row, record),
     )
@@ -366,6 +372,17 @@ def _exit(row: Row, record: Record) -> tuple[int | None, int | None]:
     return (None if signal else int(code)), signal or (
         int(code) - 128 if 128 < int(code) < 193 else None
     )
+
+
+def _finished(row: Row, record: Record, now: float) -> float:
+    """Return when the job ended: by its own record, by Slurm, or else now.
+
+    The end of a job that is not over for Slurm (put back, being cleaned up) is a projection: the
+    time limit. An end is never in the future.
+    """
+    if record.ended:
+        return min(record.ended, now)
+    return row.ended if is_over(row.state) and 0 < row.ended <= now else now
 
 
 def _started(row: Row) -> float:

@@ -19,10 +19,20 @@ from schedulers.slurm.commands import sbatch
 from schedulers.slurm.errors import failure
 from schedulers.slurm.files import parse_record
 from schedulers.slurm.pending_reasons import waiting
+from schedulers.slurm.queue import queue_lines
 from schedulers.slurm.request import SlurmSettings, build_request, comment_of
 from schedulers.slurm.rest import signed
 from schedulers.slurm.rest_body import job_body
-from schedulers.slurm.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
+from schedulers.slurm.rows import (
+    COMMENT_WIDTH,
+    NAME_WIDTH,
+    SEPARATOR,
+    SQUEUE,
+    Row,
+    oldest,
+    rest_row,
+    sacct_rows,
+)
 from schedulers.slurm.script import batch_script, exports
 from schedulers.states import Reason, State, Wait
 from tests.rig.seeds import examples
@@ -166,32 +176,46 @@ def test_token_has_user_and_expiry():
     assert claims == {"exp": at + 60, "iat": at, "sun": "ada"}
 
 
+def squeue_line(*words, name="t-1", comment="a|b|c", width=COMMENT_WIDTH):
+    """Return one record as squeue prints it."""
+    free = name.encode()[:NAME_WIDTH].ljust(NAME_WIDTH) + comment.encode()[:width].ljust(width)
+    return SEPARATOR.join(map(str, words)).encode() + SEPARATOR.encode() + free + b"\n"
+
+
+WORDS = (7, "RUNNING", "None", 1000, 2000, "n[1-2]", "batch", "atlas", "normal", "ada")
+
+
 def test_squeue_with_any_comment_is_parsed():
-    row = squeue_rows("7|RUNNING|None|1000|2000|n[1-2]|t-1|batch|atlas|normal|ada|a|b|c\nrubbish\n")
-    assert row == [
-        Row(
-            7,
-            "RUNNING",
-            "t-1",
-            "None",
-            1000,
-            2000,
-            "n[1-2]",
-            "batch",
-            "atlas",
-            "normal",
-            "ada",
-            "a|b|c",
-        )
-    ]
+    [row] = SQUEUE.rows(squeue_line(*WORDS) + b"rubbish\n")
+    assert row == Row(
+        7,
+        "RUNNING",
+        "t-1",
+        "None",
+        1000,
+        2000,
+        "n[1-2]",
+        "batch",
+        "atlas",
+        "normal",
+        "ada",
+        "a|b|c",
+    )
+
+
+def test_no_name_or_comment_imitates_the_line_of_another_job():
+    fake = squeue_line(9, "COMPLETED", *WORDS[2:], name="t-2").decode()
+    hostile = squeue_line(*WORDS, name=f"x\n{fake}", comment=f"\n{fake}\n")
+    out = hostile + squeue_line(8, *WORDS[1:], name="t-2")
+    assert [(row.id, row.key) for row in SQUEUE.rows(out)][1:] == [(8, "t-2")]
+    assert SQUEUE.rows(out)[0].id == 7 and SQUEUE.rows(out)[0].state == "RUNNING"
+    assert queue_lines(b"rubbish\n" + out) == []
 
 
 def test_sacct_peak_is_largest_of_steps():
-    text = (
-        "7|CANCELLED by "
-        "0|0:15|1000|1010|n1||t-1\n7.batch|CANCELLED|0:15|1000|1010|n1|2048K|batch\n7.0|FAILED|1:0|1000|1010|n1|3M|bash\n"
-    )
-    assert sacct_rows(text) == [
+    text = "7|CANCELLED by 0|0:15|1000|1010|n1|t-1\n"
+    steps = "7|\n7.batch|2048K\n7.0|3M\n"
+    assert sacct_rows(text, steps) == [
         Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)
     ]
 

@@ -160,13 +160,20 @@ def resources_of(amounts: Mapping[str, Any], gpu_class: str) -> dict[str, int]:
 
 
 def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterator[Run]:
-    """Yield the runs of attempts (a queryset); those that still run end at `until`."""
+    """Yield the runs of attempts (a queryset); those that still run end at `until`.
+
+    A run that ends in the future is left out, and logged.
+    """
+    now = clock.now_ms()
     for row in rows.values_list(*_FIELDS).iterator(chunk_size=2000):
         pk, org, team, owner, job, number, cluster, pool, pool_type, amounts = row[:10]
         node, nodes, started, finished, state = row[10:]
         is_over = State(state).is_final
         end = ms_of(finished) if is_over and finished else None if is_over else until
         if started is None or end is None:
+            continue
+        if end > now:
+            log.error("attempt %s ends in the future, at %s, and is not billed", pk, finished)
             continue
         gpu_class = ""
         if amounts.get("gpu") and not any(name.startswith("gpu.") for name in amounts):
