@@ -10,7 +10,7 @@ import re
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from signal import SIGKILL
+from signal import SIGKILL, SIGTERM
 from typing import Any
 
 from portal.core.messages import Message
@@ -65,6 +65,7 @@ _OOM = re.compile(r"oom[-_]kill", re.IGNORECASE)
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
 # later messages come from ranks that were killed
 _SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d+$", re.MULTILINE)
+_NODE_FAILURE = re.compile(r"^srun: error: Node failure on ", re.MULTILINE)
 _NO_FILES = 53
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
@@ -123,6 +124,20 @@ def is_requeued(row: Row, record: Record) -> bool:
     slurmrestd v0.0.38 cannot disable requeueing.
     """
     return record.is_again or bool(record.started and _LIVE.get(row.state) == State.SUBMITTED)
+
+
+def has_own_end(record: Record, evidence: Evidence) -> bool:
+    """Return whether the job ended by itself, which wins over what Slurm did with it later.
+
+    A controller that restarts with an older state takes an ended job for one that its node lost.
+    What was ended from outside (requested, killed, or after another node failed) does not count.
+    """
+    if record.code is None or record.asked:
+        return False
+    is_killed = record.code in (128 + SIGKILL, 128 + SIGTERM)
+    return record.code == 0 or not (
+        is_killed or _WHY_BACK.search(evidence.output) or _NODE_FAILURE.search(evidence.tail)
+    )
 
 
 def is_unlaunched(row: Row) -> bool:
@@ -207,9 +222,7 @@ def live(row: Row, record: Record) -> Observation | None:
     )
 
 
-def ended(
-    row: Row, record: Record, evidence: Evidence, now: float | None = None
-) -> Observation:
+def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None) -> Observation:
     """Observe an ended job: from its own record if there is one, else from Slurm.
 
     `now` is in Unix seconds, by default this machine's time.
@@ -219,6 +232,8 @@ def ended(
     verdict = _verdict(row, record, evidence, code, number)
     if verdict.reason == Reason.CANCELED and not record.started:
         code = number = None
+    if code == 0 and verdict.reason != Reason.COMPLETED:
+        code = None  # it stopped when it was told to, which is no result
     return Observation(
         row.key,
         verdict.reason.final_state,
@@ -270,16 +285,17 @@ def _verdict(
             Reason.LOST_BY_SCHEDULER,
             Message("A node refused to start it, and Slurm put it on hold."),
         )
+    is_own = has_own_end(record, evidence)
     # by us, after Slurm requeued it
     is_taken_back = (
         row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.output)
     )
-    if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end:
+    if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end and not is_own:
         return _put_back(evidence.output)
     if row.state == "OUT_OF_MEMORY":
         return _over_memory(row, record, evidence)
     # Slurm sends SIGTERM first, too, so it proves nothing
-    if row.state in _ENDS and record.asked != "time":
+    if row.state in _ENDS and record.asked != "time" and not is_own:
         reason, words = _ENDS[row.state]
         return EndReason(
             Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words

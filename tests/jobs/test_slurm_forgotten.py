@@ -103,6 +103,31 @@ def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_fo
     assert {attempt.reason for attempt in lost} == {Reason.LOST_BY_SCHEDULER}
 
 
+@pytest.mark.parametrize("by_rest", [True, False], ids=["rest", "commands"])
+def test_job_that_ended_well_is_not_run_again_after_an_older_state(
+    story, slurm, home, by_rest, wait_for
+):
+    """The controller comes back with a job as running that its node has long ended."""
+    with site_on(story, slurm, by_rest=by_rest) as site:
+        job = site.submit(f"until [ -e {site.folder}/go ]; do sleep 0.1; done")
+        site.until(lambda: site.states() == [State.RUNNING], 30)
+        record = site.folder / "spool" / only_attempt(job).key / "end"
+
+        def end() -> None:
+            (site.folder / "go").touch()
+            wait_for(record.exists)
+            wait_for(lambda: not slurm.run("squeue", "--noheader", "--states=R,CG"), 20)
+
+        lose_all_since(site, end)
+        site.until(site.is_over, 90)
+        slurm.run("scontrol", "reconfigure")
+        for _ in range(20):
+            site.look()
+            time.sleep(0.1)
+        assert (site.states(), site.runs()) == ([State.SUCCEEDED], [1]), site.describe()
+        assert only_attempt(job).exit_code == 0
+
+
 @SEEDS
 def test_pending_jobs_that_were_forgotten_run_once(site, seed):
     def fill() -> None:

@@ -503,6 +503,59 @@ def test_requeued_job_ends_with_reason_of_slurm(subtests):
                 assert seen.exit_code is None or row.state != "PENDING"
 
 
+AFTERWARDS = [
+    Row(7, "NODE_FAIL", "t-1", exit="0:1", nodes="n1", started=1000, ended=1100),
+    Row(7, "PENDING", "t-1", reason="BeginTime", exit="0:0", started=5000),
+    Row(7, "COMPLETED", "t-1", exit="0:0", nodes="n1", started=1200, ended=1201),
+    Row(7, "CANCELLED", "t-1", exit="0:0", ended=1300),
+    Row(7, "PREEMPTED", "t-1", exit="0:0", nodes="n1", ended=1300),
+    Row(7, "BOOT_FAIL", "t-1", exit="0:0", nodes="n1", ended=1300),
+]
+
+
+def test_end_that_the_job_recorded_wins_over_what_slurm_did_later(subtests):
+    """A controller with an older state takes an ended job for one that its node lost."""
+    for row in AFTERWARDS:
+        for code, reason in ((0, Reason.COMPLETED), (3, Reason.USER_ERROR)):
+            with subtests.test(state=row.state, code=code):
+                record = states.Record("7", 1000, "n1", code, "", 1050, is_again=row.started > 1000)
+                seen = states.ended(row, record, states.Evidence())
+                assert (seen.reason, seen.exit_code) == (reason, code)
+                assert seen.finished_at.timestamp() == 1050
+
+
+def test_end_that_slurm_caused_is_no_result(subtests):
+    """A job that stops with exit 0 when it is preempted has not succeeded."""
+    for row in AFTERWARDS[:2] + AFTERWARDS[4:]:
+        for code in (0, 137, 143):
+            with subtests.test(state=row.state, code=code):
+                record = states.Record("7", 1000, "n1", code, "" if code else "cancel", 1050)
+                seen = states.ended(row, record, states.Evidence())
+                assert seen.reason.is_retryable and seen.exit_code != 0
+
+
+def test_node_failure_of_several_nodes_is_not_the_exit_code_of_a_survivor():
+    record = states.Record("7", 1000, "n1", 1, "", 1050)
+    row = Row(7, "NODE_FAIL", "t-1", nodes="n[1-2]", ended=1060)
+    seen = states.ended(row, record, states.Evidence("srun: error: Node failure on n2"))
+    assert seen.reason == Reason.NODE_FAILED
+
+
+PROJECTED = [
+    (Row(7, "PENDING", "t-1", reason="BeginTime", started=900, ended=90000), 2000),
+    (Row(7, "PREEMPTED", "t-1", nodes="n1", started=900, ended=1500), 1500),
+    (Row(7, "NODE_FAIL", "t-1", nodes="n1", started=900, ended=72000), 2000),
+    (Row(7, "CANCELLED", "t-1", ended=0), 2000),
+]
+
+
+def test_projected_end_is_never_the_end(subtests):
+    for row, end in PROJECTED:
+        with subtests.test(state=row.state):
+            seen = states.ended(row, states.Record("7", 1000, "n1"), states.Evidence(), 2000)
+            assert seen.finished_at.timestamp() == end
+
+
 def test_job_failed_without_record_is_forgotten():
     """Happens when its number still runs on the node, for a job that the controller lost."""
     row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1", started=1000, ended=1001)

@@ -6,6 +6,7 @@ that is read twice, or a run that was killed, changes nothing. One run at a time
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ from schedulers.states import State
 from workspaces.models import Quota
 from workspaces.quotas.limits import STORAGE, TEAM
 from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
 
 NAME = "ledger"
 BATCH = 2000  # events
