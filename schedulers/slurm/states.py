@@ -17,9 +17,10 @@ from portal.core.messages import Message
 from schedulers.contract import Observation, PendingReason
 from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.programs import input_failure
-from schedulers.slurm import pending_reasons
+from schedulers.slurm import lost_output, pending_reasons
 from schedulers.slurm.hostlist import expand
 from schedulers.slurm.images import image_trouble
+from schedulers.slurm.lost_output import LostOutput
 from schedulers.slurm.rows import Row
 from schedulers.states import Reason, State, Wait
 
@@ -67,6 +68,7 @@ _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being kille
 _SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d+$", re.MULTILINE)
 _NODE_FAILURE = re.compile(r"^srun: error: Node failure on ", re.MULTILINE)
 _NO_FILES = 53
+NO_ROOM = 74  # exit code of the batch script if it could not write its files (EX_IOERR)
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
     "PREEMPTION": (Reason.PREEMPTED, Message("Slurm took its nodes for a job of higher priority.")),
@@ -76,6 +78,8 @@ _PUT_BACK = {
     ),
     "NODE FAILURE": (Reason.NODE_FAILED, Message("One of its nodes stopped responding to Slurm.")),
 }
+# what a full disk may cause, or make worthless
+_FULL_DISK = {Reason.COMPLETED, Reason.USER_ERROR, Reason.PLATFORM_ERROR, Reason.DISK_FULL}
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
 
@@ -100,6 +104,7 @@ class Record:
     refused: frozenset[int] = frozenset()
     rank: int | None = None
     fetching: str = ""  # the inputs that the first node fetches
+    lost: tuple[LostOutput, ...] = ()  # the output that the disk did not take
 
     @property
     def is_cut_off(self) -> bool:
@@ -112,10 +117,14 @@ class Record:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The last part of the job's output and of Slurm's messages."""
+    """The last part of the job's output and of Slurm's messages.
+
+    `is_full`: the disk of the spool has no room, which a job without a record may be the victim of.
+    """
 
     tail: str = ""
     output: str = ""
+    is_full: bool = False
 
 
 def is_requeued(row: Row, record: Record) -> bool:
@@ -229,7 +238,7 @@ def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None
     """
     code, number = _exit(row, record)
     row = _with_memory(row, number, evidence)
-    verdict = _verdict(row, record, evidence, code, number)
+    verdict = _with_lost(_verdict(row, record, evidence, code, number), record)
     if verdict.reason == Reason.CANCELED and not record.started:
         code = number = None
     if code == 0 and verdict.reason != Reason.COMPLETED:
@@ -248,6 +257,18 @@ def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None
         peak_memory=row.peak or None,
         **_where(row, record),
     )
+
+
+def _with_lost(verdict: EndReason, record: Record) -> EndReason:
+    """Add what the disk did not take.
+
+    It explains success and failure alike: neither the output nor the files are what they would be.
+    """
+    if (text := lost_output.told(record.lost)) is None:
+        return verdict
+    if verdict.reason in _FULL_DISK:
+        return EndReason(Reason.DISK_FULL, Message.joined(" ", (text, verdict.evidence)))
+    return replace(verdict, evidence=Message.joined(" ", (verdict.evidence, text)))
 
 
 def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
@@ -300,6 +321,9 @@ def _verdict(
         return EndReason(
             Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words
         )
+    is_full = evidence.is_full or (code == NO_ROOM and record.code is None)
+    if is_full and row.state == "FAILED" and record.code is None and not row.is_asked_to_end:
+        return _no_room(evidence)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
         is_silent = is_unstarted(row, record) and not evidence.output.strip()
         return EndReason(
@@ -337,6 +361,16 @@ def _put_back(output: str) -> EndReason:
         ),
     )
     return EndReason(reason, words)
+
+
+def _no_room(evidence: Evidence) -> EndReason:
+    """Explain a job whose script or end could not be written."""
+    said = [line for line in evidence.output.splitlines() if line.startswith("muster: ")]
+    text = Message(
+        "The cluster's disk was full: the job's files could not be written to the spool."
+    )
+    last = said[-1].removeprefix("muster: ")[:400] if said else ""
+    return EndReason(Reason.DISK_FULL, Message.joined(" ", (text, last)))
 
 
 def _unstarted(number: int | None, evidence: Evidence) -> str:
