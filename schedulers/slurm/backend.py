@@ -55,6 +55,7 @@ from schedulers.slurm.snapshots import SnapshotCache
 log = logging.getLogger(__name__)
 # seconds that a slow or unavailable Slurm may still report a job as running after its script ended
 _LATE = 10.0
+_LATE_ACCOUNTING = 5.0  # seconds within which accounting learns of an end
 _FULL = 64 << 10  # bytes: a spool with less free space is full
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
@@ -590,10 +591,24 @@ class SlurmBackend:
             row = replace(row, exit=self._client.exit_of(row.id))
         if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
             return None
+        if row.state == "CANCELLED" and not row.is_asked_to_end:
+            if (by := self._canceled_by(row)) is None:
+                return None
+            row = replace(row, canceled_by=by)
         evidence = states.Evidence(*self._files.tails(row.key))
         if record.code is None and row.state == "FAILED":
             evidence = replace(evidence, is_full=self._is_full())
         return states.ended(row, record, evidence)
+
+    def _canceled_by(self, row: Row) -> str | None:
+        """Return who canceled a job in Slurm, "" if unknown; None while accounting may learn it."""
+        try:
+            by = self._client.canceled_by(row.key, row.id)
+        except (Rejected, Unavailable) as error:
+            log.info("who canceled Slurm job %s is not known yet: %s", row.id, error)
+            by = None
+        is_late = self._memory.recorded_for(row.key) >= _LATE_ACCOUNTING
+        return "" if by is None and is_late else by  # type: ignore[no-any-return]
 
     def _is_full(self) -> bool:
         return self.disk_space().free < _FULL

@@ -14,7 +14,7 @@ from schedulers.contract import (
     ReservationRequest,
     Unavailable,
 )
-from schedulers.slurm import nodes, reservations
+from schedulers.slurm import nodes, reservations, usage
 from schedulers.slurm.errors import failure, is_unknown_job
 from schedulers.slurm.limits import ASSOC, QOS, SlurmLimits, assoc_lines, qos_lines
 from schedulers.slurm.queue import QUEUE, Queued, queue_lines
@@ -22,12 +22,14 @@ from schedulers.slurm.request import Request
 from schedulers.slurm.rows import LISTING, SACCT, SQUEUE, STEPS, Row, SqueueParser, sacct_rows
 from schedulers.slurm.show import records
 from schedulers.slurm.transport import LocalTransport, SshTransport
+from schedulers.slurm.usage import LimitUsage, parse_usage
 
 # seconds; sbatch waits for a busy controller, and a lookup by key tells whether it took the job
 _PATIENCE = 20
 _BY_NAME = 50  # with more keys than this, list all jobs of the user
 # Of several matches the first: a comment, which may contain anything, comes later.
 _EXIT = re.compile(r"^ +Requeue=\d.* ExitCode=(\d+:\d+)", re.MULTILINE)
+_BY = re.compile(r"CANCELLED by (\d+)")
 _SRUN_ENDS = re.compile(rb"srun: error: .*Exited with exit code \d+$")
 _NO_ACCOUNTING = (
     "accounting storage is disabled",
@@ -104,14 +106,7 @@ class Commands:
 
     def limits(self) -> SlurmLimits:
         """Return the limits of accounts and QOS. Raises Unavailable without accounting."""
-        cluster = next(
-            (
-                line.partition("=")[2].strip()
-                for line in self._lines(["scontrol", "show", "config"])
-                if line.startswith("ClusterName")
-            ),
-            "",
-        )
+        cluster = self._config("ClusterName")
         show = ["sacctmgr", "--noheader", "--parsable2", "show"]
         return SlurmLimits(
             assoc_lines(
@@ -124,6 +119,9 @@ class Commands:
             nodes.qos_of_partitions("\n".join(self._lines(["scontrol", "show", "partition"]))),
         )
 
+    def limit_usage(self, jobs: Sequence[Queued], limits: SlurmLimits) -> LimitUsage:
+        return parse_usage("\n".join(self._lines(usage.request(jobs, limits))))
+
     def _lines(self, argv: list[str]) -> list[str]:
         return self.runner.run(argv).decode(errors="replace").splitlines()
 
@@ -132,6 +130,32 @@ class Commands:
         code, out, _ = self.runner.run_all(["scontrol", "show", "job", str(number)])
         found = _EXIT.search(out.decode(errors="replace")) if not code else None
         return found[1] if found else ""
+
+    def canceled_by(self, key: str, number: int) -> str | None:
+        """Return the user of "CANCELLED by 1000"; the number if this machine does not know it."""
+        options = ["--allocations", f"--jobs={number}", "--format=JobIDRaw,State"]
+        if not self._has_accounting():
+            return ""
+        for line in self._accounted([key], 31, *options).splitlines():
+            job, _, state = line.partition("|")
+            if job == str(number) and state.startswith("CANCELLED"):
+                return self._user(match[1]) if (match := _BY.fullmatch(state)) else ""
+        return None
+
+    def _has_accounting(self) -> bool:
+        kind = self._config("AccountingStorageType")
+        return bool(kind) and not kind.endswith("/none")
+
+    def _user(self, uid: str) -> str:
+        code, out, _ = self.runner.run_all(["id", "-nu", uid])
+        name = out.decode(errors="replace").strip()
+        return name if name and not code else f"UID {uid}"
+
+    def _config(self, name: str) -> str:
+        """Return a value of Slurm's configuration, or ""."""
+        lines = self._lines(["scontrol", "show", "config"])
+        found = (line.partition("=") for line in lines)
+        return next((value.strip() for key, _, value in found if key.strip() == name), "")
 
     def remark(self, number: int, comment: str, whose: str = "") -> None:
         self._change(["scontrol", "update", f"jobid={number}", f"comment={comment}"], whose)
@@ -208,15 +232,7 @@ class Commands:
 
     def version(self) -> str:
         """Return the version of the controller."""
-        out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")
-        return next(
-            (
-                line.partition("=")[2].strip()
-                for line in out.splitlines()
-                if line.startswith("SLURM_VERSION")
-            ),
-            "",
-        )
+        return self._config("SLURM_VERSION")
 
     def check_user(self, user: str) -> None:
         if self.is_root:

@@ -25,7 +25,8 @@ CANCEL = re.compile(r"\[cancel (\d+) ([\d.]+)\] ")
 class Row:
     """A job as reported by Slurm.
 
-    Times are in Unix seconds, 0 for unknown; `exit` is Slurm's "code:signal"; `peak` is in bytes.
+    Times are in Unix seconds, 0 for unknown; `exit` is Slurm's "code:signal"; `peak` is in bytes;
+    `canceled_by` is a user of the system, if known.
     """
 
     id: int
@@ -42,6 +43,7 @@ class Row:
     comment: str = ""
     exit: str = ""
     peak: int = 0
+    canceled_by: str = ""
 
     @property
     def is_asked_to_end(self) -> bool:

@@ -317,10 +317,10 @@ def _verdict(
         return _over_memory(row, record, evidence)
     # Slurm sends SIGTERM first, too, so it proves nothing
     if row.state in _ENDS and record.asked != "time" and not is_own:
+        if row.is_asked_to_end:
+            return EndReason(Reason.CANCELED, "")
         reason, words = _ENDS[row.state]
-        return EndReason(
-            Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words
-        )
+        return EndReason(reason, _canceled(row) if row.state == "CANCELLED" else words)
     is_full = evidence.is_full or (code == NO_ROOM and record.code is None)
     if is_full and row.state == "FAILED" and record.code is None and not row.is_asked_to_end:
         return _no_room(evidence)
@@ -348,6 +348,13 @@ def _verdict(
             verdict, evidence=Message.joined(": ", (f"Rank {record.rank}", verdict.evidence))
         )
     )
+
+
+def _canceled(row: Row) -> Message:
+    """Say by whom a job was canceled that we did not cancel."""
+    if row.canceled_by:
+        return Message("Canceled in Slurm by {user}, not by Muster.", user=row.canceled_by)
+    return Message("Canceled in Slurm, not by Muster. Slurm does not say by whom.")
 
 
 def _put_back(output: str) -> EndReason:

@@ -22,6 +22,7 @@ from schedulers.slurm.limits import (
 )
 from schedulers.slurm.queue import amounts_of, need_of, queue_lines, queue_rows
 from schedulers.slurm.rows import rest_row
+from schedulers.slurm.usage import parse_usage
 from schedulers.states import Wait
 from tests.rig.seeds import examples
 
@@ -531,3 +532,48 @@ def test_queue_position_matches_direct_count(jobs):
             and (-other.priority, other.row.id) < (-job.priority, job.row.id)
         ]
         assert snapshot.before(job) == len(first)
+
+
+ASSOC_MGR = """
+Association Records
+
+ClusterName=muster Account=borealis UserName= Partition= Priority=0 ID=3
+    GrpJobs=N(0) GrpJobsAccrue=N(3)
+    GrpSubmitJobs=9(3) GrpWall=10(29.96)
+    GrpTRES=cpu=N(0),billing=8(7),gres/gpu=N(0)
+    GrpTRESMins=cpu=100(29),mem=N(2996),gres/gpu=30(9),gres/gpu:h100=8(9)
+    MaxJobs= MaxJobsAccrue= MaxSubmitJobs=5(3) MaxWallPJ=
+ClusterName=muster Account=borealis UserName=games(5) Partition= Priority=0 ID=6
+    GrpSubmitJobs=N(3) GrpWall=N(29.96)
+    GrpTRESMins=cpu=N(29),gres/gpu=20(9)
+QOS Records
+
+QOS=normal(1)
+    GrpTRESRunMins=cpu=50(41),mem=N(0)
+    MaxWallPJ=60
+    MinTRESPJ=gres/gpu=2
+    Account Limits
+      atlas
+        GrpTRESRunMins=cpu=1(1)
+"""
+COUNTED = [
+    ("AssocGrpCPUMinutesLimit", "Account borealis has used 29 of 100 core minutes, and this job"),
+    ("AssocGrpGRESMinutes", "Account borealis has used 9 of 8 GPU minutes."),
+    ("AssocGrpWallLimit", "Account borealis has used 30 of 10 minutes of run time."),
+    ("AssocGrpSubmitJobsLimit", "Account borealis has 3 of 9 jobs in the queue."),
+    ("AssocMaxSubmitJobLimit", "Account borealis has 3 of 5 jobs in the queue."),
+    ("AssocGrpBilling", "Account borealis is using 7 of 8 billing units, and this job"),
+    ("QOSGrpCPURunMinutesLimit", "Running jobs of QOS normal may still take 41 of 50 core minutes"),
+    ("QOSMaxWallDurationPerJobLimit", "QOS normal allows one job at most 60 minutes of run time."),
+    ("QOSMinGRES", "QOS normal requires at least 2 GPUs."),
+]
+
+
+def test_limit_that_slurm_counts_has_limit_and_use(subtests):
+    limits = SlurmLimits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))
+    for reason, text in COUNTED:
+        with subtests.test(reason=reason):
+            queue = queue_of([line(9, "PENDING", reason)])
+            usage = parse_usage(ASSOC_MGR)
+            seen = explained(queue[0].row, picture_of(queue, nodes(), limits, (), usage))
+            assert seen.text.startswith(text) and seen.native_reason == reason

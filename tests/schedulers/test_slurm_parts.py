@@ -541,6 +541,19 @@ def test_node_failure_of_several_nodes_is_not_the_exit_code_of_a_survivor():
     assert seen.reason == Reason.NODE_FAILED
 
 
+def test_cancel_in_slurm_says_by_whom_or_that_it_is_not_known():
+    row = Row(7, "CANCELLED", "t-1", ended=1000, canceled_by="ada")
+    told = [
+        states.ended(one, states.Record(), states.Evidence()).evidence
+        for one in (row, replace(row, canceled_by=""), replace(row, comment="[cancel 900 30] x"))
+    ]
+    assert told == [
+        "Canceled in Slurm by ada, not by Muster.",
+        "Canceled in Slurm, not by Muster. Slurm does not say by whom.",
+        "",
+    ]
+
+
 PROJECTED = [
     (Row(7, "PENDING", "t-1", reason="BeginTime", started=900, ended=90000), 2000),
     (Row(7, "PREEMPTED", "t-1", nodes="n1", started=900, ended=1500), 1500),

@@ -106,6 +106,48 @@ def test_qos_limits_are_explained(stage, slurm, rule, said, text):
         )
 
 
+COUNTED = [
+    (
+        "GrpTRESRunMins=cpu=30",
+        "QOSGrpCPURunMinutesLimit",
+        "Running jobs of QOS high may still take 2 of 30 core minutes, and this job more than the rest.",
+    ),
+    (
+        "GrpTRESMins=gres/gpu=30",
+        "QOSGrpGRESMinutes",
+        "QOS high has used 0 of 30 GPU minutes, and this job may take more than the rest.",
+    ),
+    (
+        "MaxTRESMins=cpu=10",
+        "QOSMaxCpuMinutesPerJobLimit",
+        "QOS high allows one job at most 10 core minutes.",
+    ),
+    (
+        "MaxWall=5",
+        "QOSMaxWallDurationPerJobLimit",
+        "QOS high allows one job at most 5 minutes of run time.",
+    ),
+]
+
+
+@COMMANDS
+@pytest.mark.parametrize(("rule", "said", "text"), COUNTED)
+def test_limits_that_only_slurm_counts_have_their_numbers(stage, slurm, rule, said, text):
+    with limited(slurm, "qos", "high", rule, f"{rule.rpartition('=')[0]}=-1"):
+        slurm.run("sacctmgr", "-i", "modify", "qos", "high", "set", "RawUsage=0")
+        stage.options["qos"] = "high"
+        backend = stage.again()
+        running(stage, backend, time_limit=60)
+        key = backend.submit(stage.launch("sleep 60", gpus=1, time_limit=2400)).key
+        stage.wait_for(
+            lambda: (
+                (w := stage.look(key, backend).waiting)
+                and (w.native_reason, w.text) == (said, text)
+            ),
+            60,
+        )
+
+
 @SLURM
 def test_fragmented_full_and_queued_are_explained(stage):
     backend = stage.again()
