@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -72,37 +73,35 @@ def test_job_whose_files_could_not_be_written_is_not_the_users_fault(subtests):
             assert seen.reason == Reason.DISK_FULL
 
 
-def recorder(path: Path, monkeypatch, capacity: int) -> record_output.Recorder:
-    """Return a recorder on a disk with so many bytes."""
-    (path / "output.log").touch()
-    (path / "lost").write_bytes(b" " * 4096)
-    made = record_output.Recorder(str(path / "output.log"), str(path / "lost"))
-    made.capacity = capacity
-    write = os.write
+@dataclass
+class SmallDisk:
+    """The module `os` of a disk with so many bytes."""
 
-    class Disk:
-        def __getattr__(self, name: str):
-            return getattr(os, name)
+    capacity: int
 
-        def write(self, file: int, data: bytes) -> int:
-            room = made.capacity - os.fstat(file).st_size
-            if room <= 0:
-                raise OSError(errno.ENOSPC, "full")
-            return write(file, data[:room])
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
 
-    monkeypatch.setattr(record_output, "os", Disk())
-    return made
+    def write(self, file: int, data: bytes) -> int:
+        room = self.capacity - os.fstat(file).st_size
+        if room <= 0:
+            raise OSError(errno.ENOSPC, "full")
+        return os.write(file, data[:room])
 
 
 def test_recorder_counts_what_does_not_fit_and_goes_on_later(tmp_path, monkeypatch):
-    made = recorder(tmp_path, monkeypatch, 10)
+    output, lost, disk = tmp_path / "output.log", tmp_path / "lost", SmallDisk(10)
+    output.touch()
+    lost.write_bytes(b" " * 4096)
+    monkeypatch.setattr(record_output, "os", disk)
+    made = record_output.Recorder(str(output), str(lost))
     made.store(b"one\ntwo\nthree\nfour\n")
-    assert parse_lost((tmp_path / "lost").read_text()) == (LostOutput(10, 9, 2, "ENOSPC", True),)
-    made.capacity, made.try_at = 100, 0
+    assert parse_lost(lost.read_text()) == (LostOutput(10, 9, 2, "ENOSPC", True),)
+    disk.capacity, made.try_at = 100, 0
     made.store(b"five\n")
     made.close()
-    assert (tmp_path / "output.log").read_bytes() == b"one\ntwo\nthfive\n"
-    assert parse_lost((tmp_path / "lost").read_text()) == (LostOutput(10, 9, 2, "ENOSPC"),)
+    assert output.read_bytes() == b"one\ntwo\nthfive\n"
+    assert parse_lost(lost.read_text()) == (LostOutput(10, 9, 2, "ENOSPC"),)
 
 
 def test_recorder_ends_with_the_job_not_with_what_it_left_behind(tmp_path):
