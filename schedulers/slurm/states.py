@@ -241,8 +241,9 @@ def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None
     verdict = _with_lost(_verdict(row, record, evidence, code, number), record)
     if verdict.reason == Reason.CANCELED and not record.started:
         code = number = None
-    if code == 0 and verdict.reason != Reason.COMPLETED:
-        code = None  # it stopped when it was told to, which is no result
+    is_ours = code == NO_ROOM and record.code is None
+    if (code == 0 and verdict.reason != Reason.COMPLETED) or is_ours:
+        code = None  # it stopped when it was told to, or never ran: that is no result
     return Observation(
         row.key,
         verdict.reason.final_state,
