@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ from jobs.models import Attempt
 from schedulers.states import Reason, State
 from tests.jobs.slurm_site import SEEDS, Site, site_on
 from tests.jobs.stage import dispatch_all, only_attempt
-from tests.rig.processes import Folder
+from tests.rig.processes import Folder, RigFailure
 from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story
 
@@ -119,8 +120,13 @@ def test_job_that_ended_well_is_not_run_again_after_an_older_state(
             wait_for(lambda: not slurm.run("squeue", "--noheader", "--states=R,CG"), 20)
 
         lose_all_since(site, end)
+        node = only_attempt(job).node
+        assert "RUNNING" in slurm.run("squeue", "--noheader", "--format=%T")
+        slurm.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        with suppress(RigFailure):  # it may have come back by itself
+            slurm.run("scontrol", "update", f"nodename={node}", "state=resume")
+        assert "RUNNING" not in slurm.run("squeue", "--noheader", "--format=%T")
         site.until(site.is_over, 90)
-        slurm.run("scontrol", "reconfigure")
         for _ in range(20):
             site.look()
             time.sleep(0.1)
