@@ -20,6 +20,7 @@ from uuid import uuid4
 from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
+    DiskSpace,
     GpuLayout,
     Handle,
     Identity,
@@ -54,6 +55,8 @@ from schedulers.slurm.snapshots import SnapshotCache
 log = logging.getLogger(__name__)
 # seconds that a slow or unavailable Slurm may still report a job as running after its script ended
 _LATE = 10.0
+_LATE_ACCOUNTING = 5.0  # seconds within which accounting learns of an end
+_FULL = 64 << 10  # bytes: a spool with less free space is full
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -243,6 +246,7 @@ class SlurmBackend:
             Capability.IDENTITIES,
             Capability.RESERVATIONS,
             Capability.GPU_FILES,
+            Capability.DISK,
         }
     )
 
@@ -287,21 +291,23 @@ class SlurmBackend:
     def probe(self) -> Probe:
         try:
             version, nodes = self._client.version(), self.inventory()
+            disk = self.disk_space()
             for user in self.config.users:
                 self._client.check_user(user)
         except (Rejected, Unavailable) as error:
             return Probe(False, str(error))
         gpus = sum(len(node.gpus) for node in nodes)
-        return Probe(
-            True,
-            Message(
-                "Slurm {version}: {nodes} nodes, {gpus} GPUs.",
-                version=version,
-                nodes=len(nodes),
-                gpus=gpus,
-            ),
-            version,
+        found = Message(
+            "Slurm {version}: {nodes} nodes, {gpus} GPUs.",
+            version=version,
+            nodes=len(nodes),
+            gpus=gpus,
         )
+        text = Message.joined(" ", (found, disk.text))
+        return Probe(True, text, version, (disk.warning,) if disk.warning else ())
+
+    def disk_space(self) -> DiskSpace:
+        return self._files.space()  # type: ignore[no-any-return]
 
     def inventory(self) -> Sequence[NodeFacts]:
         return self._client.nodes()  # type: ignore[no-any-return]
@@ -413,9 +419,7 @@ class SlurmBackend:
             self._client.ask_to_end(row.id, row.user)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
-        return LogChunk(
-            after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000)
-        )
+        return self._files.read(self._checked(key), after, limit)  # type: ignore[no-any-return]
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         row = self._row(self._checked(key))
@@ -587,7 +591,27 @@ class SlurmBackend:
             row = replace(row, exit=self._client.exit_of(row.id))
         if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
             return None
-        return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
+        if row.state == "CANCELLED" and not row.is_asked_to_end:
+            if (by := self._canceled_by(row)) is None:
+                return None
+            row = replace(row, canceled_by=by)
+        evidence = states.Evidence(*self._files.tails(row.key))
+        if record.code is None and row.state == "FAILED":
+            evidence = replace(evidence, is_full=self._is_full())
+        return states.ended(row, record, evidence)
+
+    def _canceled_by(self, row: Row) -> str | None:
+        """Return who canceled a job in Slurm, "" if unknown; None while accounting may learn it."""
+        try:
+            by = self._client.canceled_by(row.key, row.id)
+        except (Rejected, Unavailable) as error:
+            log.info("who canceled Slurm job %s is not known yet: %s", row.id, error)
+            by = None
+        is_late = self._memory.recorded_for(row.key) >= _LATE_ACCOUNTING
+        return "" if by is None and is_late else by  # type: ignore[no-any-return]
+
+    def _is_full(self) -> bool:
+        return self.disk_space().free < _FULL
 
 
 def _partition(name: str) -> str:

@@ -70,6 +70,7 @@ def show_cluster(session: Session, name: ClusterName) -> None:
         ("Nodes", _nodes(row)),
         ("GPUs in use", f"{row['gpus']['used']}/{row['gpus']['total']}"),
         ("Last seen", ago(row["seen_at"])),
+        *([("Disk", disk["warning"] or disk["text"])] if (disk := row.get("disk")) else []),
         *([("Problem", row["trouble"])] if row["trouble"] else []),
         *((option, str(value)) for option, value in row["options"].items()),
     ]
@@ -101,7 +102,9 @@ def change_cluster(
 def test_cluster(session: Session, name: ClusterName) -> None:
     """Test the connection and explain what is wrong. Exit code 6 if it fails."""
     found = session.client.clusters.test(name)
-    session.show(found, f"{'OK' if found['is_ok'] else 'Failed'}: {found['message']}", [name])
+    lines = [f"{'OK' if found['is_ok'] else 'Failed'}: {found['message']}"]
+    lines += [f"Warning: {text}" for text in found.get("warnings", [])]
+    session.show(found, "\n".join(lines), [name])
     if not found["is_ok"]:
         raise Exit(6)
 
