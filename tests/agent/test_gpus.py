@@ -169,6 +169,15 @@ def test_gpu_mig_instances_have_a_profile_and_their_own_memory():
     assert ("gpu.utilization", on(0)) not in numbers, "a partitioned GPU has none as a whole"
 
 
+def test_gpu_value_that_is_not_possible_is_a_gap():
+    device = Device("GPU-a")
+    device.metrics |= {"temperature": 65_535, "power": 300_000}
+    batch = Collector(Config(node="n0", jobs_dir=None), gpus=gpus_of(Nvml(device))).collect()
+    names = {sample["name"] for sample in batch["samples"]}
+    assert "gpu.power" in names
+    assert "gpu.temperature" not in names
+
+
 def test_gpu_and_slice_without_optional_readings_are_listed():
     device = partitioned()
     for one in (device, *filter(None, device.slices)):
