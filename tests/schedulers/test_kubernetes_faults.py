@@ -403,7 +403,7 @@ WRONG = [
     ({"server": "https://no-such-host.invalid:6443"}, "unknown to DNS"),
     ({"server": "http://127.0.0.1:1"}, "connection was refused"),
     ({"server": "ftp://x"}, "must be an address"),
-    ({"kubeconfig": "}{"}, "not YAML"),
+    ({"kubeconfig": "}{"}, "not valid YAML"),
     ({"kubeconfig": "{}"}, "no context"),
 ]
 
