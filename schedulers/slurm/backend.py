@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from portal.core.messages import Message
+from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
     DiskSpace,
@@ -48,7 +49,7 @@ from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rendering import rendered
-from schedulers.slurm.request import build_request, chosen
+from schedulers.slurm.request import build_request, chosen, slice_names
 from schedulers.slurm.rows import Row, oldest
 from schedulers.slurm.snapshots import SnapshotCache
 
@@ -265,6 +266,7 @@ class SlurmBackend:
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._memory, self._pictures = EndCache(), SnapshotCache({config.user, *config.users})
+        self._slices: CachedValue[dict[str, str]] = CachedValue("MIG types", 60, outlives=True)
         self._polls = ObservationCache(self._observe)
 
     @classmethod
@@ -362,12 +364,20 @@ class SlurmBackend:
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
+        launch = self._named(launch)
         return self._client.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
 
     def _script(self, launch: Launch) -> str:
         return script.batch_script(
             launch, self._folder(launch.key), uuid4().hex, self.site.images, self.site.inputs
         )
+
+    def _named(self, launch: Launch) -> Launch:
+        """Return the launch with the cluster's own name of its MIG slices: "a100_1g.5gb"."""
+        if not launch.gpu_type.startswith("mig-"):
+            return launch
+        found = self._slices.current(lambda: slice_names(self._client.nodes())) or {}
+        return replace(launch, gpu_type=found.get(launch.gpu_type, launch.gpu_type))
 
     def output_of(self, key: str) -> Output:
         files = self._files

@@ -11,6 +11,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.gpu_types import mig_type
 from schedulers.images.config import arch_name
 from schedulers.shares import MPS, SHARED, share_type
 from schedulers.slurm.hostlist import expand
@@ -175,7 +176,7 @@ def _gpus(node: str, gres: str) -> list[GpuFacts]:
     for _, kind, count, _ in (item for item in items if item[0] == "gpu"):
         for _ in range(count):
             name, index = (kind or "gpu").lower(), len(found)
-            kind_of = f"mig-{name}" if re.match(r"\d+g\.\d+gb", name) else name
+            kind_of = mig_type(name) or name
             found.append(
                 GpuFacts(
                     index,

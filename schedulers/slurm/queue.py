@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from schedulers.capacity import ResourceRequest
+from schedulers.gpu_types import mig_type
 from schedulers.slurm.rows import NAME_WIDTH, SEPARATOR, Row, contiguous, number_of, records_of
 
 _COLUMNS = (
@@ -159,8 +160,7 @@ def kind_of(name: str) -> str:
 
 def gpu_type(word: str) -> str:
     """Return the GPU type as in the inventory."""
-    word = word.lower()
-    return f"mig-{word}" if re.match(r"\d+g\.\d+gb", word) else word
+    return mig_type(word) or word.lower()
 
 
 def counted(kind: str, number: float) -> int:

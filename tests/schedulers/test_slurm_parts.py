@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.contract import Launch, Rejected, Unavailable
-from schedulers.slurm import nodes, states
+from schedulers.slurm import nodes, queue, states
 from schedulers.slurm.commands import sbatch
 from schedulers.slurm.errors import failure
 from schedulers.slurm.files import parse_record
 from schedulers.slurm.pending_reasons import waiting
 from schedulers.slurm.queue import queue_lines
-from schedulers.slurm.request import SlurmSettings, build_request, comment_of
+from schedulers.slurm.request import SlurmSettings, build_request, comment_of, slice_names
 from schedulers.slurm.rest import signed
 from schedulers.slurm.rest_body import job_body
 from schedulers.slurm.rows import (
@@ -361,6 +361,19 @@ def test_failure_is_rejected_or_unavailable(subtests):
         with subtests.test(output=message, kind=kind):
             found = failure(message)
             assert isinstance(found, kind) and (field is None or found.field == field)
+
+
+def test_slices_named_by_autodetect_are_no_whole_gpus():
+    gres = "gpu:a100_1g.5gb:7(S:0-1),gpu:nvidia_h100_80gb_hbm3_1g.10gb+me:1,gpu:nvidia_h100_80gb_hbm3:1"
+    [node] = nodes.from_scontrol(f"NodeName=n1 State=IDLE Gres={gres}")
+    kinds = ["mig-1g.5gb"] * 7 + ["mig-1g.10gb.me", "nvidia_h100_80gb_hbm3"]
+    assert [gpu.type for gpu in node.gpus] == kinds
+    assert queue.kind_of("gres/gpu:a100_1g.5gb") == "gpu.mig-1g.5gb"
+    names = slice_names([node])
+    assert names == {
+        "mig-1g.5gb": "a100_1g.5gb",
+        "mig-1g.10gb.me": "nvidia_h100_80gb_hbm3_1g.10gb+me",
+    }
 
 
 def test_node_has_gpus_and_drain_reason():
