@@ -270,8 +270,9 @@ class _Script:
         self.note(f"#SBATCH --{name}", _PASSED_NOTE, option.line)
 
     def _exclusive(self) -> None:
+        order = [name for name in self.options if name in ("exclusive", "oversubscribe")]
         option = self.options.pop("exclusive", None)
-        if option is None or list(self.options)[-1:] == ["oversubscribe"]:
+        if option is None or order[-1] == "oversubscribe":
             return
         if option.value.lower() not in ("", "exclusive", "allocation"):
             self._refuse(option, f"{shown(option.value)}: must have no value")

@@ -134,13 +134,19 @@ def _check(asked: Allocation) -> None:
             "cannot be combined with --gpus-per-task or --ntasks-per-node", "ntasks-per-gpu"
         )
     types = {
-        gpus.type.lower()
-        for gpus in (asked.gres, asked.gpus, asked.gpus_per_node, asked.gpus_per_task)
+        gpus.type
+        for gpus in (
+            asked.gres,
+            asked.gpus,
+            asked.gpus_per_node,
+            asked.gpus_per_task,
+            asked.tres_gpus,
+        )
         if gpus and gpus.count
     }
     if len(types) > 1:
         raise AllocationFault(
-            "name the same type of GPUs in every option", "gpus", "gpus-per-task", "gpus-per-node"
+            "name the same type of GPUs in every option", "gpus", "gpus-per-task", "tres-per-task"
         )
     if (asked.gpus_per_task or asked.tres_gpus) and not (
         asked.tasks or asked.gpus or asked.nodes or asked.tasks_per_node

@@ -62,8 +62,16 @@ VALUES: dict[str, tuple[str, ...]] = {
 }
 OPTIONAL = ("exclusive", "nice", "requeue", "ignore-pbs", "oversubscribe", "no-requeue")
 LETTERS = {
-    **{"job-name": "J", "nodes": "N", "ntasks": "n", "cpus-per-task": "c", "gpus": "G"},
-    **{"time": "t", "array": "a", "constraint": "C", "output": "o", "dependency": "d"},
+    "job-name": "J",
+    "nodes": "N",
+    "ntasks": "n",
+    "cpus-per-task": "c",
+    "gpus": "G",
+    "time": "t",
+    "array": "a",
+    "constraint": "C",
+    "output": "o",
+    "dependency": "d",
     "oversubscribe": "s",
 }
 USUAL = (
