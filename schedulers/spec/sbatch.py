@@ -74,6 +74,7 @@ _PASSED = {
 _PASSED_NOTE = (
     "is passed on if the job runs on Slurm and the operator has not set it; otherwise it is ignored"
 )
+_SLURM_NOTE = "is passed on to Slurm; other clusters refuse the job"
 _EXCLUSIVE_NOTE = (
     "is passed on if the job runs on Slurm and the operator allows exclusive nodes; otherwise it "
     "is ignored"
@@ -267,7 +268,8 @@ class _Script:
             self._refuse(option, f"{shown(option.value)}: must be {hint}")
             return
         self._set(f"slurm.{name}", text, option)
-        self.note(f"#SBATCH --{name}", _PASSED_NOTE, option.line)
+        note = _SLURM_NOTE if name in ("constraint", "licenses", "signal") else _PASSED_NOTE
+        self.note(f"#SBATCH --{name}", note, option.line)
 
     def _exclusive(self) -> None:
         order = [name for name in self.options if name in ("exclusive", "oversubscribe")]

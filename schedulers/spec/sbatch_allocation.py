@@ -92,6 +92,8 @@ def allocate(asked: Allocation) -> Allocated:
             "has no GPUs to count: add --gpus-per-node", "cpus-per-gpu", "mem-per-gpu"
         )
     each = asked.cpus_per_task or asked.tres_cpus or 1
+    if of_task and asked.cpus_per_gpu:
+        each = of_task.count * asked.cpus_per_gpu
     cpus = max(on_one * each, gpus.count * (asked.cpus_per_gpu or 0), asked.min_cpus)
     memory = asked.memory
     if asked.memory_per_cpu:

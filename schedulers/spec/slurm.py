@@ -11,7 +11,7 @@ from schedulers.spec.sections import Section
 
 WORD = r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}"
 _FEATURE = rf"[(\[]{{0,3}}{WORD}(\*[1-9][0-9]{{0,4}})?[)\]]{{0,3}}(\*[1-9][0-9]{{0,4}})?"
-FEATURES = rf"{_FEATURE}([&|,]{_FEATURE}){{0,19}}"
+FEATURES = rf"{_FEATURE}([&|]{_FEATURE}){{0,19}}"
 SIGNAL = r"(B:)?(SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(@[0-9]{1,5})?"
 LICENSES = rf"{WORD}(@{WORD})?(,{WORD}(@{WORD})?){{0,19}}"
 
