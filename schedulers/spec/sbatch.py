@@ -395,7 +395,8 @@ class _Script:
             )
         if tasks.name or found.tasks > found.nodes:
             self._set("slurm.tasks", found.tasks, tasks)
-            if "ntasks-per-node" in asked:
+            # Slurm may place tasks unevenly, but each node has the GPUs of an even share.
+            if "ntasks-per-node" in asked or (found.gpus_per_task and found.nodes > 1):
                 self._set("slurm.tasks_per_node", found.tasks_per_node, tasks)
         if found.gpus_per_task:
             self._set("slurm.gpus_per_task", found.gpus_per_task, tasks)

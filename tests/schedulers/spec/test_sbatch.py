@@ -332,6 +332,8 @@ TASKS = [
     ("-N2 --ntasks-per-node=4 -c2", (8, 4, 0), 8),
     ("-N2 -n5", (5, 0, 0), 3),
     ("-n2 --gpus-per-task=2", (2, 0, 2), 2),
+    ("-N2 -n4 --gpus-per-task=1", (4, 2, 1), 2),
+    ("-n2 --cpus-per-gpu=3 --gpus-per-task=2", (2, 0, 2), 12),
 ]
 
 
