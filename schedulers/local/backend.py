@@ -526,6 +526,7 @@ class LocalBackend:
         if launch.image:
             env = {
                 "MUSTER_OUTPUT_DIR": "/muster/out",
+                "SLURM_SUBMIT_DIR": "/muster/work",
                 **self._user_env(launch, "/muster/work"),
                 **launch.env,
                 **files,
@@ -538,6 +539,7 @@ class LocalBackend:
                 **own,
                 **launch.env,
                 "MUSTER_OUTPUT_DIR": str(folder / "out"),
+                "SLURM_SUBMIT_DIR": str(folder / "work"),
                 "PYTHONUNBUFFERED": "1",
                 **files,
             }

@@ -46,7 +46,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Variables that change the programs around the job, or would contradict Slurm.
 _DROPPED = re.compile(
     r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
-    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*"
+    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$|GPUS$).*|(SBATCH|SRUN|PMI|PMIX)_.*"
     r"|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR"
 )
 _SIGNAL = re.compile(
@@ -203,6 +203,7 @@ export MUSTER_OUTPUT_DIR="$1/out"
 is_one_of_several=$MUSTER_FIRST_NODE
 unset MUSTER_FIRST_NODE
 cd "$1/work" || exit 125
+export SLURM_SUBMIT_DIR="$PWD"
 IFS= read -r line < "$1/script" || true
 shell=bash; command -v bash > /dev/null || shell=sh
 case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) shell= ;; esac
