@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from schedulers.programs import record_output
 from schedulers.slurm import states
-from schedulers.slurm.files import read_around
+from schedulers.slurm.files import MountedSpool, RemoteSpool, read_around
 from schedulers.slurm.lost_output import LostOutput, parse_lost, position
 from schedulers.slurm.rows import Row
 from schedulers.states import Reason
@@ -44,6 +44,31 @@ def test_incomplete_record_of_lost_output_is_read_again():
     chunk = read_around(lambda at: (b"0123456789AB"[at:], next(texts)), 14)
     assert (chunk.start, chunk.data) == (14, b"45678")
     assert position(30, parse_lost(f"{GAPS}closed")) == (15, 30, None, "")
+
+
+class HereTransport:
+    """A double of a login host: runs the same commands on this machine."""
+
+    env: ClassVar[dict[str, str]] = {}
+
+    def run_all(self, argv: list[str]) -> tuple[int, bytes, bytes]:
+        done = subprocess.run(argv, capture_output=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+
+def test_spool_is_read_alike_here_and_on_a_login_host(tmp_path):
+    folder = tmp_path / "t-1"
+    folder.mkdir()
+    for name, text in (("id", "7 x"), ("start", "1 n1 2 3"), ("end", "0 - 1 2 "), ("again", "")):
+        (folder / name).write_text(f"{text}\n")
+    (folder / "output.log").write_bytes(b"0123\n--\n89AB")
+    (folder / "lost").write_text(f"{GAPS}closed\n".ljust(4096))
+    here, there = MountedSpool(tmp_path), RemoteSpool(HereTransport(), str(tmp_path))
+    assert here.record("t-1") == there.record("t-1") and there.record("t-1").lost
+    for after in (0, 4, 14, 20, 40):
+        one, other = here.read("t-1", after, 6), there.read("t-1", after, 6)
+        assert (one.start, one.data, one.why_lost) == (other.start, other.data, other.why_lost)
+    assert abs(here.space().percent - there.space().percent) <= 1
 
 
 LOST = (LostOutput(9, 70, 3, "ENOSPC"),)
