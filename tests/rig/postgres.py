@@ -98,7 +98,7 @@ def _init(data: Path, user: str | None) -> None:
         "muster",
         "--auth=trust",
         "--encoding=UTF8",
-        "--locale=C",
+        "--locale=C.UTF-8",  # case of every language; the order is that of C
         "--no-sync",
     ]
     done = subprocess.run(
