@@ -61,18 +61,18 @@ def _locked() -> Iterator[None]:
         connection.close()  # releases the lock as well
 
 
-def isolation_line() -> str:
-    """Return how jobs on this machine are isolated. Raises Refusal.
+def isolation_lines() -> tuple[str, list[str]]:
+    """Return how jobs on this machine are isolated, and why none can run. Raises Refusal.
 
     Closes the connection, because processes are forked afterwards.
     """
     from django.core.exceptions import ImproperlyConfigured
     from django.db import connection
 
-    from clusters.sharing import start_text
+    from clusters.sharing import refusals, start_text
 
     try:
-        return start_text()
+        return start_text(), refusals()
     except ImproperlyConfigured as error:
         raise Refusal(str(error)) from None
     finally:

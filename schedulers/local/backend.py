@@ -48,9 +48,12 @@ from schedulers.local.isolation import (
     IsolationLevel,
     JobFileSystem,
     command,
+    is_closed,
     isolation_of,
     memory_folder,
     mount_fault,
+    open_python,
+    open_root,
     prepare,
 )
 from schedulers.local.machine import machine
@@ -199,7 +202,18 @@ class LocalBackend:
     def check_inputs(self, launch: Launch) -> None:
         if launch.image:
             return
+        apart, home = self.isolation, self.config.home
         for one in launch.inputs:
+            if home and apart.level is IsolationLevel.USER and not apart.has_mounts:
+                if is_closed(home):
+                    raise Rejected(
+                        Message(
+                            "Jobs cannot read inputs here: their users may not enter {home}. "
+                            "Install bubblewrap on this machine and restart Muster.",
+                            home=home,
+                        ),
+                        f"inputs.{one.name}",
+                    )
             if one.path and not self.isolation.has_mounts:
                 raise Rejected(
                     Message(
@@ -243,6 +257,25 @@ class LocalBackend:
     @property
     def isolation(self) -> Isolation:
         return isolation_of(self.config.root, self.config.home, self.config.isolation)
+
+    def new_options(self) -> dict[str, Any]:
+        """Return options that let jobs run here which otherwise could not; usually none.
+
+        Root's jobs need a folder outside of a home that their users cannot enter. Once there are
+        jobs in the home, it stays.
+        """
+        is_usual = self.config.home is not None and self.config.root == self.config.home / "jobs"
+        if not (self.isolation.is_refused and is_usual) or any(
+            not name.startswith(".") for name in os.listdir(self.config.root)
+        ):
+            return {}
+        folder = open_root()
+        if folder is None:
+            return {}
+        if isolation_of(folder, self.config.home, is_fresh=True).is_refused:
+            folder.rmdir()
+            return {}
+        return {"root": str(folder)}
 
     def probe(self) -> Probe:
         try:
@@ -291,13 +324,10 @@ class LocalBackend:
     def submit(self, launch: Launch) -> Handle:
         folder = self._folder(launch.key)
         if not folder.exists():
-            level = self.isolation.level
-            if level is IsolationLevel.USER and not launch.uid:
+            if self.isolation.level is IsolationLevel.USER and not launch.uid:
                 raise Unavailable(Message("The job's team has no system user on this machine."))
-            if level is IsolationLevel.NONE and os.geteuid() == 0 and not self.config.isolation:
-                raise Unavailable(
-                    Message.joined(" ", (Message("Jobs do not run as root."), self.isolation.why))
-                )
+            if self.isolation.is_refused:
+                raise Unavailable(self.isolation.text)
             self._prepare(folder, launch)
         self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
@@ -424,6 +454,10 @@ class LocalBackend:
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
             _write_programs(aside / "programs", launch.programs)
+            if (python := self._own_python()) and not launch.image:
+                (aside / "bin").mkdir()
+                (aside / "bin").chmod(0o755)
+                (aside / "bin" / "python").symlink_to(python)
             prepare(
                 self.isolation,
                 aside,
@@ -540,9 +574,10 @@ class LocalBackend:
             if self.isolation.level is IsolationLevel.SANDBOX
             else {"USER": f"muster-{launch.uid}", "LOGNAME": f"muster-{launch.uid}"}
         )
+        ours = self._folder(launch.key) if self._own_python() else Path(sys.prefix)
         path = [
             word
-            for word in (os.environ.get("PATH", ""), str(Path(sys.prefix) / "bin"))
+            for word in (os.environ.get("PATH", ""), str(ours / "bin"))
             if word and not launch.image
         ]
         return {"HOME": work, **names, **({"PATH": ":".join(path)} if path else {})}
@@ -556,6 +591,11 @@ class LocalBackend:
     def _tree(self, one: InputFiles) -> str:
         """Return the folder of an input, on this machine."""
         return str((self.config.home or self.config.root) / one.tree)
+
+    def _own_python(self) -> str:
+        """Return the Python that a job gets as `python`, if it cannot enter the portal's folder."""
+        is_plain = self.isolation.level is IsolationLevel.USER and not self.isolation.has_mounts
+        return open_python() if is_plain else ""
 
     def _programs(self, launch: Launch) -> list[Path]:
         return [self._folder(launch.key) / "programs"] if launch.programs else []

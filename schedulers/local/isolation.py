@@ -24,6 +24,8 @@ from schedulers.contract import Unavailable
 
 MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was checked are used
 TREES = "trees"  # in the portal's folder: others may enter it, but not list it (datasets.staging)
+# Where jobs run if the portal is root and its own folder is closed to their users.
+OPEN = (Path("/var/lib/muster"), Path("/srv/muster"))
 SOURCES = Path(__file__).resolve().parents[2]
 _ETC = (
     "alternatives",
@@ -67,12 +69,13 @@ class Isolation:
     """The isolation level in force.
 
     `has_mounts`: bubblewrap gives each job its own view of the file system. `why`: the reason that
-    a better level does not work.
+    a better level does not work. `is_refused`: no job may run, since it would run as root.
     """
 
     level: IsolationLevel
     has_mounts: bool = False
     why: str = ""
+    is_refused: bool = False
 
     @property
     def is_shared(self) -> bool:
@@ -97,8 +100,12 @@ class Isolation:
                 return Message(
                     "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
                 )
-        level = Message(
-            "Jobs are not isolated from the portal, so only one organization may run jobs here."
+        level = (
+            Message("Jobs do not run as root.")
+            if self.is_refused
+            else Message(
+                "Jobs are not isolated from the portal, so only one organization may run jobs here."
+            )
         )
         return Message.joined(" ", (level, self.why))
 
@@ -168,7 +175,7 @@ def _find(root: Path, home: Path | None, wanted: str) -> Isolation:
         if name in levels and not (fault := _fault(levels[name], root, home)):
             return replace(levels[name], why="" if levels[name].has_mounts else _hidden_python())
         why = why or (fault if name in levels else "")
-    return Isolation(IsolationLevel.NONE, why=why)
+    return Isolation(IsolationLevel.NONE, why=why, is_refused=os.geteuid() == 0 and not wanted)
 
 
 def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
@@ -177,7 +184,7 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
     for program in [*(["bwrap"] if isolation.has_mounts else []), *needed]:
         if not shutil.which(program):
             return Message(
-                "Install {x} on this machine to change that.",
+                "Install {x} on this machine and restart Muster to change that.",
                 x="bubblewrap" if program == "bwrap" else "util-linux",
             )
     uid = _PROBE_UID if isolation.level is IsolationLevel.USER else os.getuid()
@@ -285,6 +292,33 @@ def _open(root: Path, home: Path | None) -> str:
             folder.chmod(0o711)
     root.chmod(0o711)
     return str(_closed_above(root) or "")
+
+
+def open_root() -> Path | None:
+    """Return a new folder for jobs that the users of jobs can enter; None if there is no place."""
+    for place in OPEN:
+        try:
+            place.mkdir(mode=0o711, exist_ok=True)
+            place.chmod(0o711)  # whatever the umask
+            folder = Path(tempfile.mkdtemp(prefix="jobs-", dir=place))
+            folder.chmod(0o711)
+        except OSError:
+            continue
+        if not _closed_above(folder):
+            return folder
+        folder.rmdir()
+    return None
+
+
+def is_closed(path: Path) -> bool:
+    """Return whether other users cannot enter some folder above `path`."""
+    return _closed_above(path) is not None
+
+
+def open_python() -> str:
+    """Return the program behind the portal's Python if jobs can run only that; else ""."""
+    program = os.path.realpath(sys.executable)
+    return program if _hidden_python() and not _closed_above(Path(program)) else ""
 
 
 def _closed_above(path: Path) -> Path | None:

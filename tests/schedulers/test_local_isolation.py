@@ -162,7 +162,9 @@ def test_isolation_that_cannot_be_tested_is_unavailable(tmp_path, monkeypatch):
 def test_submit_as_root_without_isolation_is_unavailable(tmp_path, monkeypatch):
     backend = LocalBackend.configured({"root": str(tmp_path / "jobs")})
     monkeypatch.setattr(
-        LocalBackend, "isolation", isolation.Isolation(isolation.IsolationLevel.NONE)
+        LocalBackend,
+        "isolation",
+        isolation.Isolation(isolation.IsolationLevel.NONE, is_refused=True),
     )
     with pytest.raises(Unavailable, match="do not run as root"):
         backend.submit(Launch(key="k1", name="k", script="id"))
