@@ -44,6 +44,7 @@ from schedulers.contract import (
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.local import files, processes, supervisor
 from schedulers.local.isolation import (
+    EXAMPLES,
     Isolation,
     IsolationLevel,
     JobFileSystem,
@@ -454,10 +455,8 @@ class LocalBackend:
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
             _write_programs(aside / "programs", launch.programs)
-            if (python := self._own_python()) and not launch.image:
-                (aside / "bin").mkdir()
-                (aside / "bin").chmod(0o755)
-                (aside / "bin" / "python").symlink_to(python)
+            if self._sees_no_clone(launch):
+                _copy_clone(aside, launch.script)
             prepare(
                 self.isolation,
                 aside,
@@ -557,6 +556,11 @@ class LocalBackend:
                 "MUSTER_OUTPUT_DIR": str(folder / "out"),
                 "PYTHONUNBUFFERED": "1",
                 **files,
+                **(
+                    {"MUSTER_EXAMPLES": str(folder / "examples")}
+                    if self._sees_no_clone(launch)
+                    else {}
+                ),
             }
         return {"env": {**env, "MUSTER_JOB_KEY": launch.key}, "files": dict(launch.files)}
 
@@ -574,7 +578,7 @@ class LocalBackend:
             if self.isolation.level is IsolationLevel.SANDBOX
             else {"USER": f"muster-{launch.uid}", "LOGNAME": f"muster-{launch.uid}"}
         )
-        ours = self._folder(launch.key) if self._own_python() else Path(sys.prefix)
+        ours = self._folder(launch.key) if self._sees_no_clone(launch) else Path(sys.prefix)
         path = [
             word
             for word in (os.environ.get("PATH", ""), str(ours / "bin"))
@@ -592,10 +596,10 @@ class LocalBackend:
         """Return the folder of an input, on this machine."""
         return str((self.config.home or self.config.root) / one.tree)
 
-    def _own_python(self) -> str:
-        """Return the Python that a job gets as `python`, if it cannot enter the portal's folder."""
+    def _sees_no_clone(self, launch: Launch) -> bool:
+        """Return whether the user of a job can't enter the clone, so that it gets a copy of parts."""
         is_plain = self.isolation.level is IsolationLevel.USER and not self.isolation.has_mounts
-        return open_python() if is_plain else ""
+        return is_plain and not launch.image and is_closed(EXAMPLES)
 
     def _programs(self, launch: Launch) -> list[Path]:
         return [self._folder(launch.key) / "programs"] if launch.programs else []
@@ -981,6 +985,18 @@ def _time(seconds: float) -> datetime:
 
 def _write(path: Path, text: str) -> None:
     files.write(str(path), text)
+
+
+def _copy_clone(folder: Path, script: str) -> None:
+    """Give a job the parts of the clone that it uses: `python`, and the examples it names."""
+    (folder / "bin").mkdir()
+    (folder / "bin").chmod(0o755)
+    if python := open_python():
+        (folder / "bin" / "python").symlink_to(python)
+    if "MUSTER_EXAMPLES" in script:
+        shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+        for path in (folder / "examples", *(folder / "examples").rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _write_programs(folder: Path, programs: Mapping[str, bytes]) -> None:

@@ -26,7 +26,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was c
 TREES = "trees"  # in the portal's folder: others may enter it, but not list it (datasets.staging)
 # Where jobs run if the portal is root and its own folder is closed to their users.
 OPEN = (Path("/var/lib/muster"), Path("/srv/muster"))
-SOURCES = Path(__file__).resolve().parents[2]
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _ETC = (
     "alternatives",
     "ca-certificates",
@@ -316,9 +316,10 @@ def is_closed(path: Path) -> bool:
 
 
 def open_python() -> str:
-    """Return the program behind the portal's Python if jobs can run only that; else ""."""
+    """Return the Python that every user can run, if the portal's environment is closed to them."""
     program = os.path.realpath(sys.executable)
-    return program if _hidden_python() and not _closed_above(Path(program)) else ""
+    is_open = not _closed_above(Path(program))
+    return program if is_open and _closed_above(Path(sys.prefix) / "bin") else ""
 
 
 def _closed_above(path: Path) -> Path | None:
@@ -343,14 +344,14 @@ def _hidden_python() -> str:
             "They cannot use the portal's Python: other users may not enter {closed}.",
             closed=closed,
         )
-        if closed
+        if closed and not open_python()
         else ""
     )
 
 
 def _readable() -> list[Path]:
     """Return the parts of the portal's installation that a job may read."""
-    return [Path(sys.prefix), Path(sys.base_prefix), SOURCES / "examples"]
+    return [Path(sys.prefix), Path(sys.base_prefix), EXAMPLES]
 
 
 def _view(place: JobFileSystem) -> list[str]:

@@ -26,7 +26,8 @@ from tests.rig.tables import FILE, furnish
 USER = 65532
 WITHOUT_BWRAP = 'mount --bind /dev/null "$(command -v bwrap)"'
 WITHOUT_PLACE = "mount -t tmpfs -o ro none /var/lib && mount -t tmpfs -o ro none /srv"
-HELLO = [sys.executable, "-m", "muster", "run", "--", "python", "-c", "print('hello')"]
+SCRIPT = "python -c 'print(\"hello\")' && head -c 3 $MUSTER_EXAMPLES/digits/train.py"
+HELLO = [sys.executable, "-m", "muster", "run", "--", SCRIPT]
 REFUSED = "Jobs do not run as root. Install bubblewrap on this machine and restart Muster"
 
 
@@ -51,6 +52,7 @@ class ClosedPortal(Portal):
         serve = [str(python), str(clone / "manage.py"), "serve"]
         steps = [
             f"mount --bind {shlex.quote(str(ROOT))} {shlex.quote(str(clone))}",
+            *open_python(self.closed),
             f"mount -t tmpfs -o mode=777 none {shlex.quote(str(clone / 'build'))}",
             *self.hidden,
             f"exec {shlex.join([*(become if self.uid else []), *serve])}",
@@ -77,6 +79,20 @@ class ClosedPortal(Portal):
         return subprocess.run(
             HELLO, env=environment, capture_output=True, text=True, timeout=60, check=False
         )
+
+
+def open_python(folder: Path) -> list[str]:
+    """Return commands that let every user of a mount namespace enter the base Python."""
+    base, aside = Path(sys.base_prefix), folder / "base"
+    closed = next((p for p in reversed(base.parents) if not p.stat().st_mode & 0o001), None)
+    if closed is None:
+        return []
+    commands = [
+        f"mkdir {aside} && mount --bind {base} {aside}",
+        f"mount -t tmpfs -o mode=755 none {closed}",
+        f"(umask 022; mkdir -p {base}) && mount --bind {aside} {base}",
+    ]
+    return commands
 
 
 WAYS = {
@@ -111,7 +127,7 @@ def test_first_job_of_portal_in_closed_folder_succeeds(portals):
     for name in ("root-with-bwrap", "root-without-bwrap", "user"):
         done = portals[name].first_job()
         found[name] = (done.returncode, done.stdout, done.stderr if done.returncode else "")
-    assert found == dict.fromkeys(found, (0, "hello\n", ""))
+    assert found == dict.fromkeys(found, (0, 'hello\n"""', ""))
 
 
 def test_portal_that_cannot_run_jobs_says_so_at_once(portals):
