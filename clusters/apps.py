@@ -5,8 +5,8 @@ class ClustersConfig(AppConfig):
     name = "clusters"
 
     def ready(self) -> None:
-        from clusters.sharing import refusals
         from clusters.services.connections import cluster_names
+        from clusters.sharing import refusals
         from clusters.web.navigation import ENTRIES
         from clusters.web.search import PROVIDERS
         from portal.web import navigation, search

@@ -203,18 +203,17 @@ class LocalBackend:
     def check_inputs(self, launch: Launch) -> None:
         if launch.image:
             return
-        apart, home = self.isolation, self.config.home
+        home, is_plain = self.config.home, self._is_plain()
         for one in launch.inputs:
-            if home and apart.level is IsolationLevel.USER and not apart.has_mounts:
-                if is_closed(home):
-                    raise Rejected(
-                        Message(
-                            "Jobs cannot read inputs here: their users may not enter {home}. "
-                            "Install bubblewrap on this machine and restart Muster.",
-                            home=home,
-                        ),
-                        f"inputs.{one.name}",
-                    )
+            if home and is_plain and is_closed(home):
+                raise Rejected(
+                    Message(
+                        "Jobs cannot read inputs here: their users may not enter {home}. "
+                        "Install bubblewrap on this machine and restart Muster.",
+                        home=home,
+                    ),
+                    f"inputs.{one.name}",
+                )
             if one.path and not self.isolation.has_mounts:
                 raise Rejected(
                     Message(
@@ -598,8 +597,11 @@ class LocalBackend:
 
     def _sees_no_clone(self, launch: Launch) -> bool:
         """Return whether the user of a job can't enter the clone, so that it gets a copy of parts."""
-        is_plain = self.isolation.level is IsolationLevel.USER and not self.isolation.has_mounts
-        return is_plain and not launch.image and is_closed(EXAMPLES)
+        return self._is_plain() and not launch.image and is_closed(EXAMPLES)
+
+    def _is_plain(self) -> bool:
+        """Return whether jobs have a user of their own, but the machine's file system."""
+        return self.isolation.level is IsolationLevel.USER and not self.isolation.has_mounts
 
     def _programs(self, launch: Launch) -> list[Path]:
         return [self._folder(launch.key) / "programs"] if launch.programs else []

@@ -87,12 +87,11 @@ def open_python(folder: Path) -> list[str]:
     closed = next((p for p in reversed(base.parents) if not p.stat().st_mode & 0o001), None)
     if closed is None:
         return []
-    commands = [
+    return [
         f"mkdir {aside} && mount --bind {base} {aside}",
         f"mount -t tmpfs -o mode=755 none {closed}",
         f"(umask 022; mkdir -p {base}) && mount --bind {aside} {base}",
     ]
-    return commands
 
 
 WAYS = {

@@ -18,7 +18,6 @@ from workspaces.models import Provider
 from workspaces.organizations.bootstrap import awaits_first_sign_in
 from workspaces.tenancy.scope import platform_scope
 
-
 _notices: list[Callable[[], Sequence[str]]] = []
 
 
