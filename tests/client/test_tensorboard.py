@@ -18,6 +18,7 @@ from tests.client.portal_double import Fault, PortalDouble
 from tests.client.test_training import inside, values  # noqa: F401  a fixture
 from tests.experiments.test_tensorboard import NEW, OLD, event
 from tests.rig.environment import ROOT
+from tests.stand_in import StandIn
 
 SYNC = [sys.executable, "-m", "muster", "tensorboard", "sync"]
 LOSS = [("loss/train", n, pytest.approx(1 / (n + 1))) for n in range(5)]
@@ -66,7 +67,7 @@ def test_growing_files_are_sent_once_also_over_restarts(portal: PortalDouble, lo
 def test_outage_delays_and_refused_and_damaged_files_do_not_stop_others(
     portal: PortalDouble, logs, monkeypatch
 ):
-    monkeypatch.setattr(tensorboard.time, "sleep", lambda _: None)
+    monkeypatch.setattr(tensorboard, "time", StandIn(tensorboard.time, sleep=lambda _: None))
     os.mkfifo(logs / "events.out.tfevents.0")
     (logs / "events.out.tfevents.2").write_text("not a record, but long enough to be read")
     shutil.copy(NEW, logs / "events.out.tfevents.3")
