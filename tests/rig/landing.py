@@ -119,7 +119,7 @@ def _keep(name: str, portal: LandedPortal) -> None:
         words = [*(process.info["cmdline"] or []), *(process.info["environ"] or {}).values()]
         if process.pid != os.getpid() and any(str(portal.home / "jobs") in word for word in words):
             process.kill()
-    sql, files = _dump(portal), dict[str, str]()
+    sql, files = _dump(portal), {"home_id": (portal.home / "home_id").read_text()}
     for folder in (portal.home / "jobs").iterdir():
         if not (folder / "end.json").exists():
             for path in ("launch.json", "script"):
