@@ -23,9 +23,13 @@ _ADOPT = "manage.py adopt_home"
 _RECENT = timedelta(minutes=2)  # since a lease of the portal that was copied ended
 
 
-def check_place(home: Path) -> None:
-    """Record where the home is. Raises Refusal for a copy of one that may still be used."""
-    known, here = _read(home), _place_of(home)
+def check_place(home: Path, last: str = "") -> None:
+    """Record where the home is. Raises Refusal for a copy of one that may still be used.
+
+    `last` is "PATH on NODE" from the database, for homes of versions that kept no record.
+    """
+    here = _place_of(home)
+    known = _read(home) or _known_from(last, here)
     if adopted := known.get("adopted_by"):
         raise Refusal(
             f"This home, {home}, was copied to {adopted}, which was adopted instead.\n"
@@ -96,6 +100,15 @@ def _is_same(known: dict[str, Any], here: dict[str, Any]) -> bool:
         return False
     is_there = known["path"] == here["path"]
     return is_there or (known["device"] == here["device"] and known["machine"] == here["machine"])
+
+
+def _known_from(last: str, here: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a home from the text in the database; empty if it is this home."""
+    path, _, node = last.rpartition(" on ")
+    if not path or path == here["path"]:
+        return {}
+    machine = here["machine"] if node == here["machine_name"] else ""
+    return {"path": path, "device": 0, "inode": 0, "machine": machine, "machine_name": node}
 
 
 def _original(home: Path, known: dict[str, Any]) -> Path | None:

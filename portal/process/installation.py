@@ -73,10 +73,10 @@ def check_home(home: Path) -> None:
     Raises Refusal for a copy of a home, and for another home if there is a local cluster, whose
     jobs live in the first one.
     """
-    check_place(home)
     from portal.core.models import Installation
 
     installation = Installation.objects.first()
+    check_place(home, installation.home if installation else "")
     if installation is None:
         return
     mine = {"home_id": _id_of(home), "home": f"{home} on {platform.node()}"[:500]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import platform
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -56,6 +57,17 @@ def test_copy_beside_its_original_is_refused_until_adopted(original):
     check_place(original)
     with pytest.raises(Refusal, match=f"copied to {original}"):
         check_place(copy)
+
+
+def test_copy_of_home_without_record_is_known_by_its_database(original):
+    (original / FILE).unlink()
+    copy = copy_of(original)
+    last = f"{original} on {platform.node()}"
+    with pytest.raises(Refusal, match=f"is a copy of {original}"):
+        check_place(copy, last)
+    check_place(original, last)
+    shutil.rmtree(original)
+    check_place(copy, last)
 
 
 def test_moved_home_starts(original):
