@@ -6,9 +6,10 @@ import threading
 import time
 
 PATIENCE = 5.0  # seconds for threads that are about to end
-# Threads that live as long as the process, by the beginning of their name: pools of libraries and
-# of Django's test server, which serve all tests.
-SHARED: tuple[str, ...] = ()
+# Threads that live as long as the process and do nothing by themselves: pools of Muster, which wait
+# for work, and connections of a double's HTTP server, which wait for the next request.
+SHARED = ("WSGI_", "images_", "stage_", "streams-writer")
+CONNECTION = "(process_request_thread)"
 
 
 def left_behind(known: set[threading.Thread]) -> list[str]:
@@ -22,7 +23,8 @@ def left_behind(known: set[threading.Thread]) -> list[str]:
 
 
 def _is_new(thread: threading.Thread, known: set[threading.Thread]) -> bool:
-    return thread not in known and not thread.name.startswith(SHARED)
+    is_shared = thread.name.startswith(SHARED) or thread.name.endswith(CONNECTION)
+    return thread not in known and not is_shared
 
 
 def _program(thread: threading.Thread) -> str:

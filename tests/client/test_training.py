@@ -33,8 +33,11 @@ def inside(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch) -> Iterator[di
     monkeypatch.setattr(training, "_current", None)
     monkeypatch.setattr(training, "EVERY", 0.01)
     yield env
-    if training._current:
-        training._current.close()
+    if reporter := training._current:
+        reporter.close()
+        reporter._is_closed = True
+        reporter._due.set()
+        reporter._thread.join()
 
 
 def script(text: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
