@@ -12,6 +12,14 @@ SHARED = ("WSGI_", "images_", "stage_", "streams-writer")
 CONNECTION = "(process_request_thread)"
 
 
+def end_loops(known: set[threading.Thread]) -> None:
+    """Stop the loops that a backend of the test has started, such as its watches of a cluster."""
+    for thread in threading.enumerate():
+        if thread not in known:
+            owner = getattr(getattr(thread, "_target", None), "__self__", None)
+            getattr(owner, "stop", lambda: None)()
+
+
 def left_behind(known: set[threading.Thread]) -> list[str]:
     """Return the names of threads that were started since, and do not end."""
     deadline = time.monotonic() + PATIENCE
