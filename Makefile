@@ -26,6 +26,7 @@ help:
 	@sed -n 's/^# make/make/p' Makefile
 
 run: $(VENV)/.base.stamp $(STATIC)
+	@scripts/setup-isolation.sh
 	@exec $(PY) manage.py serve
 
 serve: $(VENV)/.base.stamp $(STATIC)
@@ -43,7 +44,8 @@ packages:
 check: $(VENV)/.dev.stamp node_modules/.dev.stamp
 	@$(PY) -m tests.rig check
 
-bench: $(VENV)/.dev.stamp static/vendor/.stamp
+bench: packages
+	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp .venv-mlflow3/.stamp .venv-hf/.stamp
 	@$(PY) -m bench $(ONLY)
 
 storm: $(VENV)/.dev.stamp

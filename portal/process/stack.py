@@ -43,13 +43,13 @@ def run_stack(host: str, home: Path) -> int:
     from django.conf import settings
 
     from portal.process.installation import check_home
-    from portal.process.prepare import isolation_line, listen, listen_unix, prepare
+    from portal.process.prepare import isolation_lines, listen, listen_unix, prepare
 
     port = settings.MUSTER_PORT
     listen(host, port).close()  # refuses a port in use
     first = prepare()
     check_home(home)
-    isolation = isolation_line()
+    isolation, refusals = isolation_lines()
     parts.preload_web()
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
@@ -90,6 +90,7 @@ def run_stack(host: str, home: Path) -> int:
         first.is_new,
         ", ".join(entries),
         isolation,
+        refusals,
     )
     if _wait_until_ready(supervisor, host, port):
         say(welcome.text())
