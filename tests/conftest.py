@@ -23,7 +23,7 @@ from tests.rig.postgres import create_database, start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 from tests.rig.slurm import Slurm, start_slurm
-from tests.threads import end_loops, left_behind
+from tests.threads import left_behind
 
 if TYPE_CHECKING:
     from tests.story import Story
@@ -127,7 +127,6 @@ def ended_threads() -> Iterator[None]:
     """Fail a test that leaves a thread behind, after all of its other fixtures."""
     before = {*threading.enumerate()}
     yield
-    end_loops(before | _threads)
     if left := left_behind(before | _threads):
         pytest.fail(f"it left threads behind: {', '.join(left)}")
 

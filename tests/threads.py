@@ -6,18 +6,11 @@ import threading
 import time
 
 PATIENCE = 5.0  # seconds for threads that are about to end
-# Threads that live as long as the process and do nothing by themselves: pools of Muster, which wait
-# for work, and connections of a double's HTTP server, which wait for the next request.
-SHARED = ("WSGI_", "images_", "stage_", "streams-writer")
-CONNECTION = "(process_request_thread)"
-
-
-def end_loops(known: set[threading.Thread]) -> None:
-    """Stop the loops that a backend of the test has started, such as its watches of a cluster."""
-    for thread in threading.enumerate():
-        if thread not in known:
-            owner = getattr(getattr(thread, "_target", None), "__self__", None)
-            getattr(owner, "stop", lambda: None)()
+# Threads that may outlive a test, by the beginning of their name: pools of Muster, which wait for
+# work; the watches and dispatchers of a cluster, whose backend a module or the process shares.
+SHARED = ("WSGI_", "images_", "stage_", "streams-writer", "watch ", "dispatch-")
+# Of the double of Kubernetes, and connections of doubles, which wait for the next request.
+OF_DOUBLES = ("tests.rig.kubernetes_", "socketserver.ThreadingMixIn.process_request_thread")
 
 
 def left_behind(known: set[threading.Thread]) -> list[str]:
@@ -31,7 +24,7 @@ def left_behind(known: set[threading.Thread]) -> list[str]:
 
 
 def _is_new(thread: threading.Thread, known: set[threading.Thread]) -> bool:
-    is_shared = thread.name.startswith(SHARED) or thread.name.endswith(CONNECTION)
+    is_shared = thread.name.startswith(SHARED) or _program(thread).startswith(OF_DOUBLES)
     return thread not in known and not is_shared
 
 
