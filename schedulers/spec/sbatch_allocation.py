@@ -173,7 +173,7 @@ def _tasks(asked: Allocation, on_node: Gpus | None, of_task: Gpus | None) -> int
     total = asked.gpus.count if asked.gpus else 0
     if asked.tasks:
         return asked.tasks
-    if total and of_task and of_task.count:
+    if total and of_task and of_task.count and not (asked.nodes or asked.tasks_per_node):
         if total % of_task.count:
             raise AllocationFault(
                 f"{total} GPUs cannot be divided by {of_task.count} for each task", "gpus"
@@ -208,6 +208,12 @@ def _gpus(
                 "tres-per-task",
             )
         found.append(("gpus-per-task", Gpus(of_task.count * tasks // nodes, of_task.type)))
+        if on_node and on_node.count != of_task.count * (asked.tasks_per_node or tasks // nodes):
+            raise AllocationFault(
+                "differ from the GPUs of each node: change one of the two",
+                "gpus-per-task",
+                "tres-per-task",
+            )
     if asked.tasks_per_gpu and asked.tasks:
         if tasks % (asked.tasks_per_gpu * nodes):
             raise AllocationFault(
