@@ -87,9 +87,13 @@ def allocate(asked: Allocation) -> Allocated:
             "gpus-per-task",
         )
     gpus = _gpus(asked, on_node, of_task, nodes, tasks)
-    if not gpus.count and (asked.cpus_per_gpu or asked.memory_per_gpu):
+    if not gpus.count and (asked.cpus_per_gpu or asked.memory_per_gpu or asked.tasks_per_gpu):
         raise AllocationFault(
-            "has no GPUs to count: add --gpus-per-node", "cpus-per-gpu", "mem-per-gpu"
+            "has no GPUs to count: add --gpus-per-node",
+            "cpus-per-gpu",
+            "mem-per-gpu",
+            "ntasks-per-gpu",
+            "ntasks-per-tres",
         )
     each = asked.cpus_per_task or asked.tres_cpus or 1
     if of_task and asked.cpus_per_gpu:
