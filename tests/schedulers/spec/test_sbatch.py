@@ -350,33 +350,22 @@ def test_tasks_are_passed_to_srun_and_counted_as_cores(subtests: pytest.Subtests
             assert spec.resources.cpus == cpus
 
 
-COUNTS = [
-    "-N",
-    "-n",
-    "--ntasks-per-node=",
-    "--ntasks-per-gpu=",
-    "--ntasks-per-tres=",
-    "-c",
-    "--cpus-per-gpu=",
-    "--mincpus=",
-    "--gres=gpu:",
-    "-G",
-    "--gpus-per-node=",
-    "--gpus-per-task=",
-    "--tres-per-task=cpu:",
-    "--tres-per-task=gres/gpu:",
-    "--mem=",
-    "--mem-per-cpu=",
-    "--mem-per-gpu=",
-]
+COUNTS = (
+    *("-N", "-n", "--ntasks-per-node=", "--ntasks-per-gpu=", "--ntasks-per-tres=", "-c"),
+    *("--cpus-per-gpu=", "--mincpus=", "--gres=gpu:", "-G", "--gpus-per-node=", "--mem="),
+    *("--gpus-per-task=", "--tres-per-task=cpu:", "--tres-per-task=gres/gpu:"),
+    *("--mem-per-cpu=", "--mem-per-gpu="),
+)
 
 
 def test_counts_in_any_combination_are_read_or_refused_by_name() -> None:
     dice = random.Random(1)
+    unnamed = []
     for _ in range(800):
         names = dice.sample(COUNTS, dice.randint(1, 6))
         options = " ".join(f"{name}{dice.choice((0, 1, 2, 3, 4, 9, 99999999))}" for name in names)
         try:
             spec_of(options)
         except SpecErrors as refused:
-            assert all(error.field.startswith("#SBATCH --") for error in refused.errors), options
+            unnamed += [e for e in refused.errors if not e.field.startswith("#SBATCH --")]
+    assert not unnamed
