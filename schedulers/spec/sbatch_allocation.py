@@ -74,7 +74,8 @@ def allocate(asked: Allocation) -> Allocated:
     nodes = nodes or 1
     if tasks is None:
         tasks = nodes * (asked.tasks_per_node or 1)
-    nodes = min(nodes, tasks)  # as sbatch: no node without a task
+    if asked.tasks:
+        nodes = min(nodes, tasks)  # as sbatch: no node without a task
     if on_node and asked.tasks_per_gpu and asked.tasks is None:
         tasks = nodes * on_node.count * asked.tasks_per_gpu
     on_one = asked.tasks_per_node or -(-tasks // nodes)

@@ -184,6 +184,7 @@ REFUSED = [
     ("--dependency=afterok:1?afterok:2", "any one"),
     ("--gres=fpga:1", "other generic resources"),
     ("-N3 --gpus=4", "evenly among 3 nodes"),
+    ("-N4 --gpus=2 --ntasks-per-gpu=1", "evenly among 4 nodes"),
     ("-c x", "whole number from 1"),
     ("--begin=tomorrow", "not supported"),
     ("--constraint='$(id)'", "must be features"),
