@@ -45,8 +45,8 @@ MOST_TIMES = 600
 MOST_FIELDS, MOST_TEXT = 20, 2_000  # of an event of a node; characters
 FUTURE_MS = 10 * 60_000
 # An agent's spool lasts for days at most. A measurement of a job may be this long before its start
-# or after its end, as both are seen by polls.
-PAST_MS, BESIDE_MS = 31 * 86_400_000, 60_000
+# or after its end: schedulers round both, and clocks that are less off are not corrected.
+PAST_MS, BESIDE_MS = 31 * 86_400_000, 10_000
 SKEW_MS, MOST_SKEW_MS = 5_000, 100 * 366 * 86_400_000  # clocks that are further off are corrected
 # Decimals that are kept: sensors are less exact, and noise does not compress.
 _DIGITS = {"ratio": 4, "W": 1, "degC": 1, "bytes/s": -4}
@@ -256,7 +256,8 @@ def store_report(
 def _own(attempt: Attempt, node: Node, points: Iterable[series.Point]) -> list[series.Point]:
     """Return the measurements from the time in which the attempt ran, with their node."""
     first = (attempt.started_at or attempt.queued_at).timestamp() * 1000 - BESIDE_MS
-    last = (attempt.finished_at or clock.now()).timestamp() * 1000 + BESIDE_MS
+    ended = attempt.finished_at or (attempt.state_at if attempt.state >= State.SUCCEEDED else None)
+    last = (ended or clock.now()).timestamp() * 1000 + BESIDE_MS
     return [_named(attempt, node, point) for point in points if first <= point.at_ms <= last]
 
 

@@ -100,6 +100,7 @@ def test_ingest_with_invalid_job_sample_stores_no_node_samples(owner, story):
         {"node": "n1"},
         {"nodes": ["n1", "n2"]},
         {"finished_at": HOUR},
+        {"state": State.CANCELED, "state_at": HOUR},
         {"started_at": -HOUR},
     ],
     ids=str,
