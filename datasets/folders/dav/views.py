@@ -22,7 +22,7 @@ from datasets.folders.dav.locks import (
     live_locks,
     locks_of_request,
 )
-from datasets.folders.dav.provider import PLACE, FolderProvider, Place
+from datasets.folders.dav.provider import PLACE, SIZE, FolderProvider, Place
 from datasets.folders.downloads import download_of
 from datasets.folders.selectors import find_folder, tree_of
 from datasets.folders.services import locked
@@ -48,7 +48,7 @@ def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBas
         return send_file(request, download_of(folder, path))
     if request.method == "PROPFIND" and request.headers.get("Depth") not in {"0", "1"}:
         raise NotPermitted(Message("Send Depth: 0 or 1: a workspace may have millions of files."))
-    if request.method != "PUT" and (announced_size(request) or 0) > MOST_XML:
+    if request.method != "PUT" and int(request.META.get("CONTENT_LENGTH") or 0) > MOST_XML:
         raise TooLarge(Message("The request is too large."))
     place = Place(actor, folder, f"/{request.org.slug}/{folder.name}")  # type: ignore[attr-defined]
     known = folder_of_request.set(folder)
@@ -81,6 +81,7 @@ def _answer(request: HttpRequest, place: Place) -> HttpResponse:
         "wsgidav.auth.roles": (),
         "wsgidav.auth.permissions": (),
         PLACE: place,
+        SIZE: announced_size(request),
     }
     head: dict[str, Any] = {}
 
