@@ -247,6 +247,7 @@ class Bodies:
             await self._pages(scope, receive, send)
             return
         protocol = protocol_at(scope["path"])
+        is_upload = protocol.is_upload(scope["path"])
         most, first = protocol.most_bytes(scope["path"]), b""
         deadline = asyncio.get_running_loop().time() + self._seconds
         is_small = (announced or 0) <= SMALL and b"expect" not in headers and head is None
@@ -254,8 +255,9 @@ class Bodies:
             if (announced or 0) > most:
                 raise too_large(most)
             if is_small:
-                async with asyncio.timeout_at(deadline):
-                    first, is_complete = await _receive_small(receive, most)
+                async with asyncio.timeout_at(deadline) as limit:
+                    extended = self._extending(receive, limit) if is_upload else receive
+                    first, is_complete = await _receive_small(extended, most)
                 if is_complete:
                     scope["headers"] = _framed(scope, len(first))
                     await self._pages(scope, _replaying(first, receive), send)
@@ -274,7 +276,7 @@ class Bodies:
             await answer.refuse(refusal)
             return
         stream = BodyStream(receive, first, announced, most, self._uploads)
-        stream.deadline = None if protocol.is_upload(scope["path"]) else deadline
+        stream.deadline = None if is_upload else deadline
         stream.seconds = self._seconds
         scope["headers"] = _framed(scope, most if announced is None else announced)
         scope[BODY] = stream
@@ -282,6 +284,16 @@ class Bodies:
             await self._stream(scope, stream, _Answer(receive, send, protocol, stream))
         else:
             await self._judge(scope, stream, _HeadAnswer(send, protocol))
+
+    def _extending(self, receive: Receive, deadline: asyncio.Timeout) -> Receive:
+        """Return an ASGI `receive` that moves the deadline with each message."""
+
+        async def extended() -> Message:
+            message = await receive()
+            deadline.reschedule(asyncio.get_running_loop().time() + self._seconds)
+            return message
+
+        return extended
 
     async def _stream(self, scope: Message, stream: BodyStream, answer: _Answer) -> None:
         try:
