@@ -146,7 +146,7 @@ def test_piece_that_is_cut_keeps_what_arrived(site):
         def offset(where: str = where) -> str:
             return str(site.api.head(where).headers["Upload-Offset"])
 
-        wait_until(lambda: offset() == str(5 * MIB), "the upload has what came")  # noqa: B023
+        wait_until(lambda: offset() == str(5 * MIB), "the upload has what came")
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 2000000", "Transfer-Encoding: chunked"])
