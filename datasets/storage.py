@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.conf import settings
+
 from datasets.models import Repository
+from portal.blobs.files import file_store
 from workspaces.quotas import reservations, storage
 from workspaces.quotas.limits import STORAGE, Meter, meters
 
@@ -29,6 +32,12 @@ def within_room(
 ) -> Iterable[bytes]:
     """Return the bytes of an upload, which raise QuotaExceeded beyond the room."""
     return storage.within_room(_amounts(repository, 1), chunks, size=size, replaced=0)
+
+
+def room_of(repository: Repository) -> int:
+    """Return the bytes of a file that can be stored now, by quota, disk and limit of a file."""
+    rooms = [*storage.rooms(_amounts(repository, 1)), settings.MUSTER_FILE_LIMIT]
+    return max(min(*rooms, file_store().room()), 0)
 
 
 def _amounts(repository: Repository, size: int) -> dict[Meter, int]:

@@ -4,7 +4,9 @@ The `tensorboard` package brings numpy, grpcio and a web server for this (60 MiB
 messages with a dozen fields are needed: Event, Summary, Summary.Value, SummaryMetadata, TensorProto
 of https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core. Pure: no Django.
 
-The portal and the client, which is a distribution of its own, have the same copy of this module.
+A record is taken if both of its checksums are right. What is not a record is skipped up to the next
+one, and reported as a gap. At the end of a file it may still be arriving (a page of NFS reads as
+zeros until then), so it is left for the next call.
 """
 
 from __future__ import annotations
@@ -12,15 +14,21 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
+
+import google_crc32c
 
 LONGEST = 8 << 20  # bytes of one record that is read; images and graphs may be longer
 MOST = 10_000  # scalars of one record, and of one call about twice as many
 _LAST = 253_402_300_799  # Unix seconds; the end of the year 9999
 _MOST_STEP = 2**61  # the differences of steps fit into 64 bits
 _HEADER = struct.Struct("<QI")
+_SCAN = 4 << 20  # bytes that are searched at once for the next record
+# The first 8 bytes of a record, its length, as far as records are read: 1 to 2**24 - 1.
+_LENGTH = re.compile(rb"(?=(?:[^\0]..|.[^\0].|..[^\0])\0{5})", re.DOTALL)
 _FOOTER = 4  # bytes: the checksum of the data
 _FLOAT, _DOUBLE, _INT32, _INT64 = 1, 2, 3, 9  # TensorFlow's DataType
 _PACKED = {5: "f", 6: "d"}  # TensorProto.float_val and double_val
@@ -44,8 +52,28 @@ class Scalar(NamedTuple):
     value: float
 
 
-class Corrupt(ValueError):
-    """The file is not an event file, or damaged."""
+class Gap(NamedTuple):
+    """A range of bytes without a record."""
+
+    start: int
+    end: int
+
+
+@dataclass
+class Piece:
+    """What a call has read: scalars, the offset behind them, and the gaps between them."""
+
+    offset: int
+    scalars: list[Scalar] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+
+
+class Source(Protocol):
+    """A binary file to read from."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int: ...
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 def metric_name(path: str, tag: str) -> str:
@@ -54,36 +82,65 @@ def metric_name(path: str, tag: str) -> str:
     return "/".join([*folders, tag])[:250]
 
 
-def read(file: BinaryIO, offset: int, budget: int) -> tuple[list[Scalar], int]:
-    """Return the scalars of complete records from an offset on, and the offset behind them.
+def read(file: Source, offset: int, budget: int) -> Piece:
+    """Return the scalars of complete records from an offset on.
 
-    Reads about `budget` bytes. A record that is still being written is left for the next call;
-    one whose time, step or tag cannot be stored is skipped.
-    Raises Corrupt.
+    Reads about `budget` bytes. What may still be written is left for the next call. A record whose
+    time, step or tag cannot be stored is skipped, as is one that is longer than LONGEST.
     """
-    found: list[Scalar] = []
-    file.seek(offset)
+    piece = Piece(offset)
     end = offset + budget
-    while (
-        offset < end
-        and len(found) < MOST
-        and len(header := file.read(_HEADER.size)) == _HEADER.size
-    ):
-        size, checksum = _HEADER.unpack(header)
-        if checksum != _masked_crc(header[:8]):
-            raise Corrupt(f"no record at byte {offset}")
-        whole = _HEADER.size + size + _FOOTER
+    while piece.offset < end and len(piece.scalars) < MOST:
+        after = _next(file, piece)
+        if after is None:
+            break
+        piece.offset = after
+    return piece
+
+
+def _next(file: Source, piece: Piece) -> int | None:
+    """Read one record, or skip to the next one; return the offset behind, None to come back."""
+    at, after = piece.offset, None
+    file.seek(at)
+    header = file.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        return None
+    size, checksum = _HEADER.unpack(header)
+    if checksum == _masked_crc(header[:8]):
+        after = at + _HEADER.size + size + _FOOTER
         if size > LONGEST:
-            if file.seek(0, 2) < offset + whole:
-                break
-            file.seek(offset + whole)
-        else:
-            data = file.read(size + _FOOTER)
-            if len(data) < size + _FOOTER:
-                break
-            found += _scalars(memoryview(data)[:size])
-        offset += whole
-    return found, offset
+            return after if file.seek(0, 2) >= after else None
+        data = file.read(size + _FOOTER)
+        if len(data) < size + _FOOTER:
+            return None
+        if int.from_bytes(data[size:], "little") == _masked_crc(data[:size]):
+            piece.scalars.extend(_scalars(memoryview(data)[:size]))
+            return after
+    found = _after_damage(file, at, after)
+    if found is not None:
+        piece.gaps.append(Gap(at, found))
+    return found
+
+
+def _after_damage(file: Source, at: int, expected: int | None) -> int | None:
+    """Return where the next record begins, or where to search on; None at the end of the file."""
+    if expected is not None:
+        file.seek(expected)
+        if _is_header(file.read(_HEADER.size)):
+            return expected
+    file.seek(at + 1)
+    data = file.read(_SCAN)
+    for match in _LENGTH.finditer(data):
+        if _is_header(data[match.start() : match.start() + _HEADER.size]):
+            return at + 1 + match.start()
+    return at + 1 + len(data) - _HEADER.size if len(data) == _SCAN else None
+
+
+def _is_header(data: bytes) -> bool:
+    if len(data) < _HEADER.size:
+        return False
+    size, checksum = _HEADER.unpack(data)
+    return bool(size) and checksum == _masked_crc(data[:8])
 
 
 def _scalars(event: memoryview) -> list[Scalar]:
@@ -193,22 +250,7 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
     raise ValueError("a number is too long")
 
 
-def _table() -> list[int]:
-    rows = []
-    for n in range(256):
-        for _ in range(8):
-            n = n >> 1 ^ 0x82F63B78 if n & 1 else n >> 1
-        rows.append(n)
-    return rows
-
-
-_CRC32C = _table()
-
-
 def _masked_crc(data: bytes) -> int:
     """Return TFRecord's checksum."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = _CRC32C[(crc ^ byte) & 0xFF] ^ crc >> 8
-    crc ^= 0xFFFFFFFF
+    crc = google_crc32c.value(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF

@@ -47,7 +47,7 @@ PIECE = 0.5  # seconds per run of the task, so that others get their turn
 BATCH = 200  # jobs or tasks per transaction
 RECENT = timedelta(minutes=2)  # changes of tasks that are followed while their job goes on
 ARRAY_INDEX = "array_index"  # the parameter of the run of a task
-_KILLED = frozenset({Reason.TIME_LIMIT, Reason.PREEMPTED, Reason.CANCELED})
+_KILLED = frozenset({Reason.TIME_LIMIT, Reason.PREEMPTED, Reason.INTERRUPTED, Reason.CANCELED})
 _FIELDS = ("name", "status", "started_ms", "ended_ms", "tags", "updated_at")
 
 

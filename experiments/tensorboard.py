@@ -1,8 +1,11 @@
-"""Read the TensorBoard event files that jobs write to MUSTER_OUTPUT_DIR into their runs.
+"""Read the TensorBoard event files of jobs into their runs.
 
-This works where the portal can read that folder: jobs on its own machine, and on clusters whose
-folder of jobs is mounted at the same path. Jobs may put links into their folder, so nothing is
-followed: each folder and file is opened relative to the one above, without links.
+The portal reads those below MUSTER_OUTPUT_DIR where it can open that folder: jobs on its own
+machine, and on clusters whose folder of jobs is mounted at the same path. Jobs may put links into
+their folder, so nothing is followed: each folder and file is opened relative to the one above,
+without links. Elsewhere `muster tensorboard sync` sends the bytes of the files.
+
+What cannot be read is skipped, and an event of the job tells how much.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import BinaryIO, NamedTuple
@@ -22,13 +25,15 @@ from experiments import event_files
 from experiments.jobs import follow_job
 from experiments.models import EventFile, Run
 from jobs.metrics import series_of, unit_of
-from jobs.models import Attempt
+from jobs.models import Attempt, Job
 from jobs.outputs import output_of
-from jobs.services.measure import store_points
+from jobs.services.measure import store_points, targets_of
 from portal import series
 from portal.core import clock
 from portal.core.errors import PortalError
+from portal.core.events import EventRecord, record
 from schedulers.states import State
+from workspaces.access.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -37,14 +42,34 @@ AFTER_END = timedelta(minutes=2)  # for which the files of an ended attempt are 
 BUDGET = 4 << 20  # bytes of a file per transaction
 MOST_LIVE = 500  # points of a piece that viewers get at once; they read the others later
 MOST_FILES, MOST_FOLDERS, DEPTH = 200, 2000, 6  # of an attempt
+MOST_GAPS = 16  # of a file that are read again
+SKIPPED = "job.metrics_skipped"
 
 
 class FoundFile(NamedTuple):
-    """An open event file: its path below the output folder, and its size in bytes."""
+    """An open event file: its path below the output folder, its size in bytes, and its mark."""
 
     path: str
     size: int
     file: BinaryIO
+    mark: str  # changes whenever the file is written
+
+
+class Target(NamedTuple):
+    """The series that a file is read into, and the prefix of its name: the attempt."""
+
+    job: Job
+    series: list[tuple[str, dict[str, str]]]
+    prefix: str
+    is_over: bool = False
+
+
+class Taken(NamedTuple):
+    """What came of bytes that a job has sent: the offset behind them, and the number of points."""
+
+    offset: int
+    points: int
+    skipped: int
 
 
 def read_event_files() -> None:
@@ -69,17 +94,60 @@ def read_attempt(attempt: Attempt, until: float) -> None:
     # A path without the key may exist here as well, with something else in it.
     if output is None or attempt.key not in output.path or not os.path.isdir(output.path):
         return
+    target = Target(
+        attempt.job,
+        series_of(attempt.job, attempt.index),
+        attempt.id.hex,
+        is_over=State(attempt.state).is_final,
+    )
     for found in _event_files(output.path):
         with found.file:
-            while clock.monotonic() < until and _read_piece(attempt, found):
+            while clock.monotonic() < until and _read_piece(target, found):
                 continue
 
 
 @transaction.atomic
-def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
-    """Read one piece of a file; return whether there may be more."""
-    job = attempt.job
-    name = f"{attempt.id.hex}/{found.path}"
+def take_bytes(*, actor: Actor, job: Job, path: str, offset: int, size: int, data: bytes) -> Taken:
+    """Read bytes of an event file of `size` bytes, which begin at `offset`.
+
+    The answer has the offset from which the job sends on: what a call has not read comes again.
+    Raises NotPermitted, QuotaExceeded for too many metrics.
+    """
+    targets, attempt = targets_of(actor, job)
+    row = _row_of(Target(job, targets, attempt.id.hex if attempt else "sent"), path[:900])
+    if size < row.offset:
+        row.offset, row.gaps, row.told = 0, [], 0  # another file has this name now
+    if offset != row.offset:
+        return Taken(row.offset, 0, _skipped(row.gaps))
+    piece = event_files.read(_Window(data, offset, size), offset, len(data))
+    store_points(targets, _points(path, piece.scalars), org_id=job.org_id, most_live=MOST_LIVE)
+    row.offset = piece.offset
+    row.gaps = _merged([*row.gaps, *piece.gaps])
+    _tell(row, job, path, _skipped(row.gaps))
+    row.save(update_fields=["offset", "gaps", "told"])
+    return Taken(row.offset, len(piece.scalars), _skipped(row.gaps))
+
+
+class _Window:
+    """A part of a file as if it were the whole: bytes before and behind it read as missing."""
+
+    def __init__(self, data: bytes, start: int, size: int):
+        self._data, self._start, self._size, self._at = data, start, size, 0
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        self._at = offset + (self._size if whence == os.SEEK_END else 0)
+        return self._at
+
+    def read(self, size: int, /) -> bytes:
+        begin = self._at - self._start
+        found = self._data[begin : begin + size] if begin >= 0 else b""
+        self._at += len(found)
+        return found
+
+
+def _row_of(target: Target, path: str) -> EventFile:
+    """Return the row of a file, locked."""
+    job, name = target.job, f"{target.prefix}/{path}"
     run = Run.objects.filter(id=job.id).first()
     if run is None:
         follow_job(job.id)
@@ -87,17 +155,75 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
     EventFile.objects.bulk_create(
         [EventFile(org_id=job.org_id, run=run, path=name)], ignore_conflicts=True
     )
-    row = EventFile.objects.select_for_update(of=("self",)).get(run=run, path=name)
-    if row.offset < 0 or row.offset >= found.size:
+    return EventFile.objects.select_for_update(of=("self",)).get(run=run, path=name)
+
+
+@transaction.atomic
+def _read_piece(target: Target, found: FoundFile) -> bool:
+    """Read one piece of a file; return whether there may be more."""
+    row = _row_of(target, found.path)
+    if row.offset < 0 and row.mark:
         return False
+    offset = 0 if row.offset > found.size else max(row.offset, 0)
+    if row.mark == found.mark and offset == row.offset:
+        unread = found.size - offset if target.is_over else 0
+        if _tell(row, target.job, found.path, _skipped(row.gaps) + unread):
+            row.save(update_fields=["told"])
+        return False
+    if offset != row.offset:
+        row.gaps = []
+    piece = event_files.read(found.file, offset, BUDGET)
+    is_whole = piece.offset == offset
+    gaps, scalars = _read_again(found.file, row.gaps) if is_whole else (row.gaps, [])
+    points = _points(found.path, [*piece.scalars, *scalars])
     try:
-        scalars, offset = event_files.read(found.file, row.offset, BUDGET)
-    except event_files.Corrupt as error:
-        log.warning("%s of job %s: %s", found.path, job.id, error)
-        scalars, offset = [], -1
-    points = [
+        store_points(target.series, points, org_id=target.job.org_id, most_live=MOST_LIVE)
+        row.offset = piece.offset
+    except PortalError as error:  # too many metrics: the file is not read again
+        log.warning("%s of job %s: %s", found.path, target.job.id, error)
+        data = {"file": found.path, "why": error.message}
+        record(EventRecord(SKIPPED, target.job.org_id, "job", target.job.id, "muster", data))
+        row.offset, is_whole = -1, True
+    row.gaps = _merged([*gaps, *piece.gaps])
+    row.mark = found.mark if is_whole else ""
+    row.save(update_fields=["offset", "gaps", "mark"])
+    return not is_whole
+
+
+def _read_again(
+    file: BinaryIO, gaps: Sequence[Sequence[int]]
+) -> tuple[list[Sequence[int]], list[event_files.Scalar]]:
+    """Read what may have arrived in gaps; return what is left of them, and the scalars."""
+    left: list[Sequence[int]] = []
+    scalars: list[event_files.Scalar] = []
+    for start, end in gaps:
+        piece = event_files.read(file, start, end - start)
+        scalars += piece.scalars
+        left += [[gap.start, min(gap.end, end)] for gap in piece.gaps if gap.start < end]
+        if piece.offset < end:
+            left.append([piece.offset, end])
+    return left, scalars
+
+
+def _merged(gaps: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Return the gaps in order; those that touch, and those beyond MOST_GAPS, are one."""
+    found: list[list[int]] = []
+    for start, end in sorted((start, end) for start, end in gaps):
+        if found and (start <= found[-1][1] or len(found) == MOST_GAPS):
+            found[-1][1] = max(end, found[-1][1])
+        else:
+            found.append([start, end])
+    return found
+
+
+def _skipped(gaps: Iterable[Sequence[int]]) -> int:
+    return sum(end - start for start, end in gaps)
+
+
+def _points(path: str, scalars: Iterable[event_files.Scalar]) -> list[series.Point]:
+    return [
         series.Point(
-            name=(metric := event_files.metric_name(found.path, scalar.tag)),
+            name=(metric := event_files.metric_name(path, scalar.tag)),
             labels={},
             at_ms=scalar.at_ms,
             value=scalar.value,
@@ -106,15 +232,16 @@ def _read_piece(attempt: Attempt, found: FoundFile) -> bool:
         )
         for scalar in scalars
     ]
-    try:
-        store_points(series_of(job, attempt.index), points, org_id=job.org_id, most_live=MOST_LIVE)
-    except PortalError as error:  # too many metrics: the file is not read again
-        log.warning("%s of job %s: %s", found.path, job.id, error)
-        offset = -1
-    has_moved = offset != row.offset
-    row.offset = offset
-    row.save(update_fields=["offset"])
-    return has_moved and offset >= 0
+
+
+def _tell(row: EventFile, job: Job, path: str, skipped: int) -> bool:
+    """Record an event of the job if more bytes were skipped than it has told."""
+    if skipped <= row.told:
+        return False
+    row.told = skipped
+    data = {"file": path, "skipped_bytes": skipped, "at_byte": row.gaps[0][0] if row.gaps else 0}
+    record(EventRecord(SKIPPED, job.org_id, "job", job.id, "muster", data))
+    return True
 
 
 def _event_files(folder: str) -> Iterator[FoundFile]:
@@ -133,7 +260,9 @@ def _event_files(folder: str) -> Iterator[FoundFile]:
                 count += 1
                 place = name if below == "." else f"{below}/{name}"
                 place = place.encode(errors="replace").decode()  # a name may be any bytes
-                yield FoundFile(place[:900], os.fstat(file.fileno()).st_size, file)
+                facts = os.fstat(file.fileno())
+                mark = f"{facts.st_size}:{facts.st_mtime_ns}:{facts.st_ino}"
+                yield FoundFile(place[:900], facts.st_size, file, mark)
 
 
 def _opened(name: str, folder: int) -> BinaryIO | None:

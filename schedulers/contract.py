@@ -278,11 +278,13 @@ class Observation:
 class Poll:
     """Result of one poll of many attempts.
 
-    `missing` are the keys that a healthy scheduler does not know.
+    `missing` are the keys that a healthy scheduler does not know. `work` is the time in seconds for
+    which the poll kept a processor busy, where waiting for the scheduler means no load for it.
     """
 
     observations: Sequence[Observation] = ()
     missing: Sequence[str] = ()
+    work: float | None = None
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ SILENT = {  # changes nothing that people or programs decide
     ("api-workspace-upload", "PATCH"): "the same",
     ("api-workspace-upload", "DELETE"): "the same",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
+    ("api-job-event-files", "POST"): "the same",
     **{
         (f"api-job-output{name}", verb): "by a job's token only: tests/jobs/test_saving.py"
         for name, verb in (("", "POST"), ("", "PATCH"), ("-versions", "POST"))

@@ -333,6 +333,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-job-metrics", "POST"): Row(
         WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}
     ),
+    ("api-job-event-files", "POST"): Row(WORKERS, P.JOBS_WRITE_METRICS),
     ("api-job-outputs", "GET"): Row(VIEWERS, P.JOBS_READ),
     # only the job itself, by its token: tests/jobs/test_saving.py
     ("api-job-output", "POST"): Row(NOBODY, P.DATASETS_WRITE),

@@ -1,33 +1,32 @@
-"""Follow TensorBoard event files inside a job and send their scalars to its run.
+"""Follow TensorBoard event files inside a job and send their bytes to the portal, which reads them.
 
-For jobs whose output folder the portal cannot open, such as those in Kubernetes. Offsets are kept
-beside the files, written after the portal has stored the points; the portal ignores points that it
-has already. So nothing is lost or doubled if the command is started again.
+For jobs whose output folder the portal cannot open, such as those in Kubernetes. The portal knows how
+far it has read each file, so nothing is lost or doubled if the command is started again.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import os
+import re
 import stat
 import time
 import urllib.error
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import urlencode
 
-from muster import event_files
-from muster.training import BATCH, RETRIED, Place
-from muster.wording import number_word
+from muster.training import RETRIED, Place
 
-STATE = ".muster-tensorboard.json"
-BUDGET = 1 << 20  # bytes of a file that are read at once
+NAME = re.compile(r"events\.out\.tfevents\.")
+PIECE = 12 << 20  # bytes of a request: more than the longest record that the portal reads
 TRIES = 8  # of a request; the pauses before them are 2 minutes together
+TIMEOUT = 60.0  # seconds
+Json = dict[str, Any]
 
 
 class Rejected(Exception):
-    """The portal does not take these points."""
+    """The portal does not take this file."""
 
 
 class Sync:
@@ -35,7 +34,7 @@ class Sync:
 
     def __init__(self, folder: Path, place: Place, say: Callable[[str], None]):
         self.folder, self.place, self.say = folder, place, say
-        self.offsets = self._stored_offsets()
+        self.offsets: dict[str, int] = {}  # of the next byte to send; -1: the file is rejected
 
     def send_new(self) -> int:
         """Send what is new in all files and return the number of points.
@@ -45,36 +44,38 @@ class Sync:
         return sum(self._send_file(path) for path in _paths(self.folder))
 
     def _send_file(self, path: str) -> int:
-        sent, file = 0, _opened(self.folder / path)
+        points, file = 0, _opened(self.folder / path)
         if file is None:
             return 0
         with file:
-            if os.fstat(file.fileno()).st_size < self.offsets.get(path, 0):
-                self.offsets[path] = 0  # another file has this name now
-            while (offset := self.offsets.get(path, 0)) >= 0:
-                try:
-                    scalars, end = event_files.read(file, offset, BUDGET)
-                    self._send_points([_point(path, scalar) for scalar in scalars])
-                except (event_files.Corrupt, Rejected) as error:
-                    self.say(f"{path} is not read any further: {error}")
-                    scalars, end = [], -1
-                if end == offset:
-                    break
-                sent += len(scalars)
-                self.offsets[path] = end
-                self._keep_offsets()
-        return sent
+            size = os.fstat(file.fileno()).st_size
+            try:
+                if path not in self.offsets or size < self.offsets[path]:
+                    self.offsets[path] = self._send(path, 0, size, b"")["offset"]
+                while 0 <= self.offsets[path] < size:
+                    offset = self.offsets[path]
+                    file.seek(offset)
+                    answer = self._send(path, offset, size, file.read(min(PIECE, size - offset)))
+                    points += answer["points"]
+                    self.offsets[path] = answer["offset"]
+                    if answer["skipped"]:
+                        self.say(
+                            f"{path}: {answer['skipped']:,} bytes are damaged and were skipped"
+                        )
+                    if answer["offset"] == offset:
+                        break  # the rest is still being written
+            except Rejected as error:
+                self.say(f"{path} is not read any further: {error}")
+                self.offsets[path] = -1
+        return points
 
-    def _send_points(self, points: list[dict[str, Any]]) -> None:
-        for at in range(0, len(points), BATCH):
-            self._send(*self.place.points(points[at : at + BATCH]))
-
-    def _send(self, url: str, body: Any) -> None:
-        """Send a request, repeated while the portal is away. Raises Rejected and OSError."""
+    def _send(self, path: str, offset: int, size: int, data: bytes) -> Json:
+        """Send bytes, repeatedly while the portal is away. Raises Rejected and OSError."""
+        query = urlencode({"path": path, "offset": offset, "size": size})
+        url = f"{self.place.api}/jobs/{self.place.job}/event-files?{query}"
         for tried in range(TRIES):
             try:
-                self.place.send("POST", url, body)
-                return
+                return self.place.send("POST", url, data, timeout=TIMEOUT)
             except urllib.error.HTTPError as error:
                 if error.code not in RETRIED:
                     text = error.read(300).decode(errors="replace")
@@ -85,31 +86,14 @@ class Sync:
                 if tried == TRIES - 1:
                     raise
             time.sleep(min(2**tried, 60))
-
-    def _stored_offsets(self) -> dict[str, int]:
-        """Return the offsets of an earlier process for the same run."""
-        try:
-            stored = json.loads((self.folder / STATE).read_bytes())
-            if stored["run"] == self.place.run:
-                return {str(path): int(offset) for path, offset in stored["offsets"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            pass  # none, or damaged: everything is sent again, which adds nothing
-        return {}
-
-    def _keep_offsets(self) -> None:
-        aside = self.folder / f"{STATE}.new"
-        try:
-            aside.write_text(json.dumps({"run": self.place.run, "offsets": self.offsets}))
-            os.replace(aside, self.folder / STATE)
-        except OSError as error:
-            self.say(f"offsets are not kept, so a restart sends everything again: {error}")
+        raise AssertionError
 
 
 def _paths(folder: Path) -> Iterator[str]:
     """Yield the paths of event files below a folder."""
     for where, folders, names in os.walk(folder):
         folders.sort()
-        for name in sorted(filter(event_files.NAME.match, names)):
+        for name in sorted(filter(NAME.match, names)):
             path = (Path(where) / name).relative_to(folder)
             yield path.as_posix().encode(errors="replace").decode()
 
@@ -124,13 +108,3 @@ def _opened(path: Path) -> BinaryIO | None:
         os.close(handle)
         return None
     return os.fdopen(handle, "rb")
-
-
-def _point(path: str, scalar: event_files.Scalar) -> dict[str, Any]:
-    value = scalar.value
-    return {
-        "name": event_files.metric_name(path, scalar.tag),
-        "value": value if math.isfinite(value) else number_word(value),
-        "step": scalar.step,
-        "at": max(scalar.at_ms, 1),  # 0 means now
-    }

@@ -154,9 +154,11 @@ class Place:
         return f"{self.mlflow}/runs/log-batch", body
 
     def send(self, method: str, url: str, body: Any = None, timeout: float = 10) -> Any:
-        """Send JSON and return the answer's."""
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
+        """Send bytes, or else JSON, and return the JSON of the answer."""
+        is_raw = isinstance(body, bytes)
+        data = body if is_raw or body is None else json.dumps(body).encode()
+        kind = "application/octet-stream" if is_raw else "application/json"
+        headers = {"Content-Type": kind, "Authorization": f"Bearer {self.token}"}
         request = urllib.request.Request(url, data, method=method, headers=headers)
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             return json.loads(answer.read() or b"{}")

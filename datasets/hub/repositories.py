@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import yaml
 from django.http import HttpRequest, HttpResponse
 
 from datasets import services
@@ -21,8 +20,10 @@ from datasets.hub.requests import (
 )
 from datasets.models import Visibility
 from datasets.selectors import find_repository, visible_repositories
+from portal.core import yaml_documents
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.messages import Message
+from portal.core.yaml_documents import BadYaml
 from workspaces.api.base import team_in
 from workspaces.models import Organization
 from workspaces.tenancy.http import enter
@@ -161,8 +162,8 @@ def validate_yaml(request: HttpRequest) -> HttpResponse:
     try:
         parts = text.split("---", 2)
         if text.startswith("---") and len(parts) == 3:
-            yaml.safe_load(parts[1])
-    except yaml.YAMLError as error:
+            yaml_documents.load(parts[1])
+    except BadYaml as error:
         return answer_json({"errors": [{"message": str(error)}], "warnings": []}, status=400)
     return answer_json({"errors": [], "warnings": []})
 

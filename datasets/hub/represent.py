@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-import yaml
-
 from datasets.hub.requests import EMPTY, TYPES
 from datasets.models import Ref, Repository, Version, Visibility
 from datasets.selectors import tree_of
 from datasets.trees import Entry, Folder
 from portal.blobs.files import file_store
+from portal.core import yaml_documents
+from portal.core.yaml_documents import BadYaml
 
 _FRONT_MATTER = re.compile(r"---\r?\n(.*?)\r?\n---(?:\r?\n|\Z)", re.DOTALL)
 _LARGEST_CARD = 1 << 20  # bytes
@@ -68,7 +68,7 @@ def details(repository: Repository, version: Version | None, *, with_blobs: bool
 
 
 def card_of(repository: Repository, version: Version | None) -> dict[str, Any]:
-    """Return the metadata at the top of README.md."""
+    """Return the metadata at the top of README.md; nothing of a card that cannot be read."""
     entry = tree_of(version).find("README.md")
     if entry is None or entry.size > _LARGEST_CARD:
         return {}
@@ -77,8 +77,8 @@ def card_of(repository: Repository, version: Version | None) -> dict[str, Any]:
     if found is None:
         return {}
     try:
-        data = yaml.safe_load(found[1])
-    except yaml.YAMLError:
+        data = yaml_documents.load(found[1])
+    except BadYaml:
         return {}
     return data if isinstance(data, dict) else {}
 

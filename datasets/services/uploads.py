@@ -46,8 +46,8 @@ def start_upload(
         size=size,
         announced=_checked_digest(sha256),
     )
+    file_store().start(row.org_id, row.id, size)
     row.save()
-    file_store().start(row.org_id, row.id)
     return append(actor=actor, upload=row, offset=0, chunks=[]) if size == 0 else row
 
 

@@ -184,3 +184,9 @@ class ActSerializer(serializers.Serializer):  # type: ignore[type-arg]
 
 class ChangedSerializer(serializers.Serializer):  # type: ignore[type-arg]
     changed = serializers.IntegerField()
+
+
+class EventFileSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    offset = serializers.IntegerField(help_text="Send the bytes from here on next.")
+    points = serializers.IntegerField(help_text="Scalars that this request has stored.")
+    skipped = serializers.IntegerField(help_text="Bytes of the file that are damaged.")

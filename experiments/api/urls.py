@@ -2,11 +2,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from experiments.api import artifacts, experiments, importing, lineage, runs
+from experiments.api import artifacts, event_files, experiments, importing, lineage, runs
 
 _EXPERIMENT = "orgs/<slug:org>/experiments/<str:number>"
 _RUN = "orgs/<slug:org>/runs/<str:run>"
 urlpatterns = [
+    path(
+        "orgs/<slug:org>/jobs/<str:job>/event-files",
+        event_files.JobEventFilesView.as_view(),
+        name="api-job-event-files",
+    ),
     path("orgs/<slug:org>/lineage", lineage.LineageView.as_view(), name="api-lineage"),
     path(
         "orgs/<slug:org>/experiments",

@@ -9,6 +9,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from datasets.storage import room_of
 from jobs.api import serializers as s
 from jobs.api.views import JobViewBase
 from jobs.models import JobOutput
@@ -41,7 +42,8 @@ class JobOutputView(OwnOutputView):
         """Return where the job sends the files of an output. Only with the job's token."""
         row = self.output(job, output, read(s.OutputTaskSerializer, request))
         repository = open_output(actor=self.actor, row=row)
-        return Response({"kind": repository.kind, "repository": repository.name})
+        room = room_of(repository)
+        return Response({"kind": repository.kind, "repository": repository.name, "room": room})
 
     @extend_schema(request=s.OutputReportSerializer, responses={204: None})
     def patch(self, request: Request, job: str, output: str) -> Response:
@@ -64,6 +66,8 @@ class JobOutputVersionsView(OwnOutputView):
             row=self.output(job, output, body),
             files={file["path"]: file["sha256"] for file in body["files"]},
             left_out=body["left_out"],
+            cut={file["path"]: file["sha256"] for file in body["cut"]},
+            note=body["note"],
             is_end=body["is_end"],
         )
         return Response(

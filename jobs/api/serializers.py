@@ -252,12 +252,22 @@ class SavedFilesSerializer(OutputTaskSerializer):
         default=list,
         help_text="Paths that are being written; they keep their last content.",
     )
+    cut = SavedFileSerializer(
+        many=True,
+        max_length=100_000,
+        default=list,
+        help_text="Files that a killed job was writing. They become a version of their own.",
+    )
+    note = serializers.CharField(
+        default="", allow_blank=True, max_length=2000, help_text="What is not saved, and why."
+    )
     is_end = serializers.BooleanField(default=False, help_text="Nothing will follow.")
 
 
 class OutputPlaceSerializer(serializers.Serializer):  # type: ignore[type-arg]
     kind = serializers.CharField()
     repository = serializers.CharField()
+    room = serializers.IntegerField(help_text="Bytes that fit, by quota, disk and size of a file.")
 
 
 class SavedSerializer(serializers.Serializer):  # type: ignore[type-arg]

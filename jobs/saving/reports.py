@@ -12,7 +12,7 @@ from jobs import live_updates
 from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job, JobOutput
 from jobs.models.output import OutputState
-from jobs.saving.saver import record_failure, rows_of
+from jobs.saving.saver import FileNames, cut_text, record_failure, rows_of
 from jobs.saving.versions import prune, repository_of, save_version
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
@@ -65,21 +65,33 @@ def save_reported(
     row: JobOutput,
     files: Mapping[str, str],
     left_out: Collection[str] = (),
+    cut: Mapping[str, str] | None = None,
+    note: str = "",
     is_end: bool = False,
 ) -> Version | None:
     """Make a version of files that the job has sent (SHA-256 by path). Idempotent.
 
+    What a killed job was writing is `cut` and becomes a version of its own. `note` says what is not
+    saved and why.
+
     Raises InvalidInput with the code `not_uploaded`, NotPermitted.
     """
     repository = _repository(row, actor)
-    version = save_version(row, repository, actor, files, left_out)
+    names = FileNames()
+    whole, cut = names.clean(files), names.clean(cut or {})
+    left_out = [*names.clean(dict.fromkeys(left_out, "")), *cut]
+    version = save_version(row, repository, actor, whole, left_out)
+    notes = [note.replace("\x00", ""), names.note]
+    if cut:
+        save_version(row, repository, actor, {**whole, **cut}, left_out, [*cut])
+        notes.insert(0, cut_text([*cut]))
     every = spec_of(row.job).outputs[row.name].every
     row.repository, row.version = repository, version or row.version
     rows_of(row).update(
         repository=repository,
         version=row.version,
-        state=OutputState.SAVED if row.version else OutputState.WAITING,
-        message="",
+        state=OutputState.SAVED if row.version or cut else OutputState.WAITING,
+        message=Message.joined(" ", notes),
         saved_at=clock.now(),
         is_over=is_end,
         tries=0,

@@ -7,17 +7,20 @@ process takes it by a lease, so that several may work; after a kill the next one
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from datasets import services
-from datasets.models import Repository
+from datasets.models import Repository, Version
 from datasets.names import checked_path
 from jobs import live_updates
 from jobs.dispatch.lifecycle import backoff
@@ -26,15 +29,22 @@ from jobs.models import Attempt, Job, JobOutput
 from jobs.models.output import OutputState
 from jobs.outputs import KEPT, output_of
 from jobs.saving import folder as folders
-from jobs.saving.folder import Listing, Seen
+from jobs.saving.folder import LeftOut, Listing, Mark, Seen, Why
 from jobs.saving.versions import actor_for, prune, repository_of, save_version
 from portal.core import clock
 from portal.core.disk import full_disk
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import (
+    InvalidInput,
+    PortalError,
+    QuotaExceeded,
+    TooLarge,
+    Unavailable,
+)
 from portal.core.events import EventRecord, record
 from portal.core.lease_holder import is_dead, new_lease
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
+from schedulers.spec.data import Output
 from schedulers.states import Reason, State, Wait
 from workspaces.access.actors import Actor
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -51,11 +61,20 @@ _CUT = frozenset(
 )
 
 
+Held = tuple[BinaryIO, Mark]
+_held = folders.HeldFiles()
+
+
 class _Result(NamedTuple):
     """Whether everything was read, or some files are still being written; `note` is for people."""
 
     is_complete: bool = True
     note: str = ""
+    is_saved: bool = False  # also without a version from which a retry continues
+
+
+class _Refused(Exception):
+    """Some files found no room; the others are saved."""
 
 
 class _Cut(Exception):
@@ -128,34 +147,152 @@ def _save(row: JobOutput, attempt: Attempt) -> _Result:
     with folders.opened_folder(str(path.parents[1]), [*path.parts[-2:], row.name]) as folder:
         if folder is None:
             return _Result()
+        has_ended = State(attempt.state).is_final
         found = _listed(folder, attempt)
-        if not found.files:
-            return _Result(not found.changing, _cut_note(found, attempt) or _note(found))
-        rows_of(row).update(state=OutputState.SAVING)
-        actor = actor_for(attempt)
-        repository = repository_of(attempt, spec, actor)
-        seen = folders.unpacked(bytes(row.seen))
-        for is_last in (False, True):
-            for _ in range(ROUNDS):
-                files, changing = _stored(row, folder, found, seen, repository, actor)
-                if not changing:
-                    break
-                # Files went away, as when an old checkpoint is deleted: take the folder as it is
-                # now, or a version would have a part of the old one.
-                seen |= files
-                found = _listed(folder, attempt)
-            left_out = [*changing, *found.changing]
-            try:
-                version = save_version(row, repository, actor, _shas(files), _checked(left_out))
+        if has_ended:
+            _held.forget(row.id)
+            held: dict[str, Held] = {}
+        else:
+            held = _held.exchange(row.id, folder, found.changing)
+        with ExitStack() as stack:
+            for file, _ in held.values():
+                stack.enter_context(file)
+            return _save_folder(_Saving(row, attempt, spec, folder, held), found)
+
+
+@dataclass(frozen=True)
+class _Saving:
+    """One save: of which output, and from which open folder."""
+
+    row: JobOutput
+    attempt: Attempt
+    spec: Output
+    folder: int
+    held: Mapping[str, Held]
+
+    @property
+    def is_tried_again(self) -> bool:
+        """Whether the end of the attempt was looked at before, and some files found no room."""
+        return bool(self.row.tries) and State(self.attempt.state).is_final
+
+    @cached_property
+    def actor(self) -> Actor:
+        return actor_for(self.attempt)
+
+    @cached_property
+    def repository(self) -> Repository:
+        return repository_of(self.attempt, self.spec, self.actor)
+
+
+def _save_folder(saving: _Saving, found: Listing) -> _Result:
+    row = saving.row
+    if not found.files and not found.changing:
+        return _Result(note=folders.left_out_text(found.left_out))
+    if not found.files and not saving.held and not State(saving.attempt.state).is_final:
+        return _Result(is_complete=False, note=folders.left_out_text(found.left_out))
+    rows_of(row).update(state=OutputState.SAVING)
+    seen = folders.unpacked(bytes(row.seen))
+    stored = _save_version(saving, found, seen)
+    row.repository, row.version = saving.repository, stored.version or row.version
+    rows_of(row).update(
+        repository=saving.repository, version=row.version, seen=folders.packed(stored.files)
+    )
+    notes = [stored.note]
+    if cut := [*stored.changing] if State(saving.attempt.state).is_final else []:
+        notes.insert(0, cut_text(cut))
+        _save_cut(saving, stored, cut, seen)
+    prune(row, saving.repository)
+    if stored.refused:
+        raise _Refused(_refused_text(stored, notes)) from next(iter(stored.refused.values()))
+    return _Result(not stored.changing, Message.joined(" ", notes), is_saved=bool(cut))
+
+
+def _save_cut(
+    saving: _Saving, stored: _Stored, cut: Sequence[str], seen: Mapping[str, Seen]
+) -> None:
+    """Save also what the job was writing when it was killed.
+
+    It becomes a version of its own; `row.version` stays the one before, from which a retry goes on.
+    """
+    everything = folders.listing(saving.folder, whole_until=None, has_succeeded=True).files
+    files = {path: everything[path] for path in cut if path in everything}
+    if all(path in seen and seen[path].mark == mark for path, mark in files.items()):
+        both = {**stored.files, **{path: seen[path] for path in files}}  # saved at the last try
+    else:
+        both = _save_version(saving, Listing(files), {}, stored.files, cut).files
+    rows_of(saving.row).update(seen=folders.packed(both))
+
+
+def cut_text(cut: Sequence[str]) -> str:
+    """Say that files may be incomplete, for people."""
+    return Message(
+        "The job was killed within {n} s after it wrote {paths}, so that may be incomplete. It is in "
+        "a version of its own, and a retry continues from the version before.",
+        n=f"{folders.YOUNG:g}",
+        paths=folders.paths_text(cut),
+    )
+
+
+@dataclass
+class _Stored:
+    """The files that were stored, and why others were not."""
+
+    files: dict[str, Seen] = field(default_factory=dict)
+    changing: list[str] = field(default_factory=list)
+    refused: dict[str, PortalError] = field(default_factory=dict)
+    left_out: LeftOut = field(default_factory=dict)
+    version: Version | None = None
+    note: str = ""
+
+
+def _save_version(
+    saving: _Saving,
+    found: Listing,
+    seen: dict[str, Seen],
+    others: Mapping[str, Seen] | None = None,
+    cut: Sequence[str] = (),
+) -> _Stored:
+    """Store the files of a listing and make a version of them, and of `others`.
+
+    Raises what refused a file if none could be stored.
+    """
+    known = dict(seen)
+    for is_last in (False, True):
+        for _ in range(ROUNDS):
+            stored = _stored(saving, found, known)
+            if not stored.changing or cut:
                 break
-            except InvalidInput as error:
-                if error.kind != "not_uploaded" or is_last:
-                    raise
-                seen = {}  # they were deleted with old versions
-        row.repository, row.version = repository, version or row.version
-        rows_of(row).update(repository=repository, version=row.version, seen=folders.packed(files))
-        prune(row, repository)
-    return _Result(not left_out, _note(found))
+            # Files went away, as when an old checkpoint is deleted: take the folder as it is
+            # now, or a version would have a part of the old one.
+            known |= stored.files
+            found = _listed(saving.folder, saving.attempt)
+        stored.changing += [path for path in found.changing if path not in saving.held]
+        stored.files = {**(others or {}), **stored.files}
+        if stored.refused and not stored.files:
+            raise next(iter(stored.refused.values()))
+        if saving.is_tried_again and not cut and _is_saved(stored, seen):
+            break
+        names = FileNames()
+        left_out = _checked([*stored.changing, *stored.refused])
+        try:
+            shas = names.clean({path: one.sha256 for path, one in stored.files.items()})
+            stored.version = save_version(
+                saving.row, saving.repository, saving.actor, shas, left_out, cut
+            )
+            unnamed = [*stored.left_out.get(Why.NAME, ()), *names.left_out]
+            stored.note = folders.left_out_text({**stored.left_out, Why.NAME: unnamed})
+            break
+        except InvalidInput as error:
+            if error.kind != "not_uploaded" or is_last:
+                raise
+            known = {}  # they were deleted with old versions
+    return stored
+
+
+def _is_saved(stored: _Stored, seen: Mapping[str, Seen]) -> bool:
+    """Tell whether the last version has these files: its cut ones are in a version of their own."""
+    cut = {path: seen[path] for path in stored.changing if path in seen}
+    return {**stored.files, **cut} == seen
 
 
 def rows_of(row: JobOutput) -> QuerySet[JobOutput]:
@@ -173,33 +310,61 @@ def _reported(row: JobOutput, attempt: Attempt) -> _Result:
     return _Result()
 
 
-def _stored(
-    row: JobOutput,
-    folder: int,
-    found: Listing,
-    seen: dict[str, Seen],
-    repository: Repository,
-    actor: Actor,
-) -> tuple[dict[str, Seen], list[str]]:
-    """Store the files that are new; return all, and the paths of those that changed meanwhile."""
-    files: dict[str, Seen] = {}
-    changing = []
-    for path, mark in found.files.items():
+def _stored(saving: _Saving, found: Listing, seen: Mapping[str, Seen]) -> _Stored:
+    """Store the files that are new, the small ones first: one that has no room stops no other."""
+    stored = _Stored(left_out={why: [*paths] for why, paths in found.left_out.items()})
+    marks = {**found.files, **{path: mark for path, (_, mark) in saving.held.items()}}
+    for path, mark in sorted(marks.items(), key=lambda item: (item[1].size, item[0])):
         known = seen.get(path)
         if known and known.mark == mark:
-            files[path] = known
+            stored.files[path] = known
             continue
-        with folders.opened_file(folder, path, mark) as reading:
-            if reading is None:
-                changing.append(path)
-                continue
-            chunks = _renewing(row, reading.chunks())
-            stored = services.put_file(actor=actor, repository=repository, chunks=chunks)
-            if reading.is_whole:
-                files[path] = Seen(mark, stored.sha256)
-            else:
-                changing.append(path)
-    return files, changing
+        try:
+            _store_file(saving, stored, path, mark)
+        except PermissionError:
+            stored.left_out.setdefault(Why.UNREADABLE, []).append(path)
+        except (QuotaExceeded, TooLarge, Unavailable) as error:
+            if isinstance(error, Unavailable) and error.kind != "disk_full":
+                raise
+            stored.refused[path] = error
+    return stored
+
+
+def _store_file(saving: _Saving, stored: _Stored, path: str, mark: Mark) -> None:
+    file = saving.held[path][0] if path in saving.held else None
+    with folders.opened_file(saving.folder, path, mark, file) as reading:
+        if reading is None:
+            stored.changing.append(path)
+            return
+        chunks = _renewing(saving.row, reading.chunks())
+        try:
+            content = services.put_file(
+                actor=saving.actor,
+                repository=saving.repository,
+                chunks=chunks,
+                size=reading.mark.size,
+            )
+        except InvalidInput as error:
+            if error.kind != "incomplete":
+                raise
+            stored.changing.append(path)  # it became shorter
+            return
+        if reading.is_whole:
+            stored.files[path] = Seen(reading.mark, content.sha256)
+        else:
+            stored.changing.append(path)
+
+
+def _refused_text(stored: _Stored, notes: Sequence[str]) -> str:
+    path, error = next(iter(stored.refused.items()))
+    more = len(stored.refused) - 1
+    text = Message(
+        "{path} was not saved: {why}", path=folders.paths_text([path]), why=error.message
+    )
+    others = Message.plural(
+        more, "{n} more file was not saved.", "{n} more files were not saved.", n=more
+    )
+    return Message.joined(" ", [text, others if more else "", *notes])
 
 
 def _renewing(row: JobOutput, chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -212,13 +377,26 @@ def _renewing(row: JobOutput, chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def _shas(files: dict[str, Seen]) -> dict[str, str]:
-    """Return the SHA-256 by the path in a version, without paths that versions cannot have."""
-    found = {}
-    for path, one in files.items():
-        for name in _checked([path]):
-            found[name] = one.sha256
-    return found
+class FileNames:
+    """The paths of files in a version; `note` names those that a version cannot have."""
+
+    def __init__(self) -> None:
+        self.left_out: list[str] = []
+
+    def clean(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return values by the path in a version instead of the path of the file."""
+        found: dict[str, str] = {}
+        for path, value in values.items():
+            name = next(iter(_checked([path])), None)
+            if name is None or name in found:  # two names that are one in Unicode's form NFC
+                self.left_out.append(path)
+            else:
+                found[name] = value
+        return found
+
+    @property
+    def note(self) -> str:
+        return folders.left_out_text({Why.NAME: self.left_out})
 
 
 def _checked(paths: Iterable[str]) -> list[str]:
@@ -231,24 +409,6 @@ def _checked(paths: Iterable[str]) -> list[str]:
     return found
 
 
-def _cut_note(found: Listing, attempt: Attempt) -> str:
-    """Say why nothing was saved of a job that was killed while it wrote its files."""
-    if not found.changing or not State(attempt.state).is_final:
-        return ""
-    return Message(
-        "Nothing was saved: {path} was written in the last {n} s before the job was killed, so it "
-        "may be cut.",
-        path=found.changing[0][:200],
-        n=f"{folders.YOUNG:g}",
-    )
-
-
-def _note(found: Listing) -> str:
-    if not found.unnamed:
-        return ""
-    return Message("{n} files were left out, because their names are not text.", n=found.unnamed)
-
-
 def _whole_until(attempt: Attempt) -> float | None:
     """Return the time by which files of an attempt had to be complete; None if all are."""
     if not State(attempt.state).is_final:
@@ -259,8 +419,12 @@ def _whole_until(attempt: Attempt) -> float | None:
 
 
 def _listed(folder: int, attempt: Attempt) -> Listing:
-    has_succeeded = attempt.state == State.SUCCEEDED
-    return folders.listing(folder, whole_until=_whole_until(attempt), has_succeeded=has_succeeded)
+    return folders.listing(
+        folder,
+        whole_until=_whole_until(attempt),
+        has_succeeded=attempt.state == State.SUCCEEDED,
+        has_ended=State(attempt.state).is_final,
+    )
 
 
 @transaction.atomic
@@ -268,7 +432,7 @@ def _succeed(row: JobOutput, attempt: Attempt, result: _Result, *, is_end: bool)
     every = spec_of(row.job).outputs[row.name].every if row.name in spec_of(row.job).outputs else 0
     pause = timedelta(seconds=every) if result.is_complete else min(SOON, timedelta(seconds=every))
     rows_of(row).update(
-        state=OutputState.SAVED if row.version_id else OutputState.WAITING,
+        state=OutputState.SAVED if row.version_id or result.is_saved else OutputState.WAITING,
         message=result.note,
         saved_at=clock.now(),
         due_at=clock.now() + pause if every and not is_end else None,
@@ -283,7 +447,7 @@ def _succeed(row: JobOutput, attempt: Attempt, result: _Result, *, is_end: bool)
 @transaction.atomic
 def _fail(row: JobOutput, attempt: Attempt, error: Exception) -> None:
     """Record a failure; it is tried again, until the files are deleted with the job's folder."""
-    if not isinstance(error, PortalError | _Cut):
+    if not isinstance(error, PortalError | _Cut | _Refused):
         log.warning("output %s of job %s: %r", row.name, row.job_id, error, exc_info=error)
     text = text_of(error)
     has_expired = bool(attempt.finished_at and attempt.finished_at < clock.now() - KEPT)
@@ -316,8 +480,8 @@ def text_of(error: Exception) -> str:
         error = full_disk(error) or error
     if isinstance(error, PortalError):
         return error.message
-    if isinstance(error, _Cut):
-        return str(error)
+    if isinstance(error, _Cut | _Refused):
+        return error.args[0]  # type: ignore[no-any-return]
     return Message("{error}. It is tried again.", error=str(error) or type(error).__name__)
 
 

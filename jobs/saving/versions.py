@@ -17,6 +17,7 @@ from datasets.selectors import find_repository, tree_of, version_or_none
 from datasets.services import Add, Change, Delete
 from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job, JobOutput
+from jobs.saving.folder import paths_text
 from portal import series
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import EventRecord, record
@@ -107,11 +108,14 @@ def as_job(actor: Actor, team_id: UUID, attempt_id: UUID | None = None) -> Actor
 def resume_version(row: JobOutput, repository: Repository, output: Output) -> Version | None:
     """Return the version that a new attempt continues from; None to begin with an empty folder.
 
-    With `resume: none` there is none. Otherwise it is the newest that the job itself has made, and
-    of a job that has made none, with `resume: latest`, that of the default branch.
+    With `resume: none` there is none. Otherwise it is the newest that the job itself has made
+    without files that may be cut, and of a job that has made none, with `resume: latest`, that of
+    the default branch.
     """
     if output.resume == Resume.NONE:
         return None
+    if row.version is not None and row.version.job_id == row.job_id:
+        return row.version  # type: ignore[no-any-return]
     own = versions_by(row.job, repository).first()
     if own is not None or output.resume != Resume.LATEST:
         return own
@@ -130,10 +134,12 @@ def save_version(
     actor: Actor,
     files: Mapping[str, str],
     left_out: Collection[str] = (),
+    cut: Collection[str] = (),
 ) -> Version | None:
     """Make a version of the files (SHA-256 by path), which the repository has already.
 
-    Files that were `left_out` keep their last content. Returns None if nothing was written yet, and
+    Files that were `left_out` keep their last content; those that may be `cut` are named in its
+    message. Returns None if nothing was written yet, and
     the version before if nothing has changed. Raises InvalidInput with the code `not_uploaded`.
     """
     if not files and not left_out:
@@ -157,7 +163,7 @@ def save_version(
                 actor=actor,
                 repository=repository,
                 changes=changes,
-                message=message_of(row),
+                message=message_of(row, cut),
                 parent=head.commit if head else "",
                 job_id=row.job_id,
             )
@@ -190,6 +196,7 @@ def _note(row: JobOutput, repository: Repository, version: Version) -> None:
             {
                 "output": row.name,
                 "index": row.index,
+                "attempt": row.attempt_id.hex if row.attempt_id else "",
                 repository.kind: repository.name,
                 "version": version.number,
                 "files": version.files,
@@ -199,12 +206,13 @@ def _note(row: JobOutput, repository: Repository, version: Version) -> None:
     )
 
 
-def message_of(row: JobOutput) -> str:
+def message_of(row: JobOutput, cut: Collection[str] = ()) -> str:
     """Return the message of a version: "Job #12: step 400"."""
     job = row.job
     task = "" if job.array_size is None else f", task {row.index}"
     step = series.last_step(_series_owner(row))
-    return f"Job #{job.number}{task}" + ("" if step is None else f": step {step}")
+    incomplete = f" (may be incomplete: {paths_text([*cut])})" if cut else ""
+    return f"Job #{job.number}{task}" + ("" if step is None else f": step {step}") + incomplete
 
 
 def prune(row: JobOutput, repository: Repository) -> int:
@@ -221,6 +229,7 @@ def prune(row: JobOutput, repository: Repository) -> int:
     }
     named = Ref.objects.filter(repository=repository).values_list("version_id", flat=True)
     kept.update(pk for pk in named if pk)
+    kept.add(row.version_id)  # from which a retry continues
     doomed = [version for version in made if version.id not in kept]
     return services.prune_versions(repository, doomed)
 

@@ -24,13 +24,7 @@ def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]
     A job's own token reports for that job only. Points of a task of an array are labelled with its
     index. Raises NotPermitted.
     """
-    authorize(actor, Permission.JOBS_WRITE_METRICS, job.team_id)
-    targets: list[tuple[str, dict[str, str]]] = [(f"job:{job.id.hex}", {})]
-    if actor.token and actor.token.attempt_id:
-        attempt = Attempt.objects.filter(id=actor.token.attempt_id, job=job).first()
-        if attempt is None:
-            raise NotPermitted(Message("A job can report only its own metrics."))
-        targets = series_of(job, attempt.index)
+    targets, _ = targets_of(actor, job)
     now = clock.now_ms()
     rows = [
         series.Point(
@@ -45,6 +39,20 @@ def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]
     ]
     store_points(targets, rows, org_id=job.org_id)
     return len(rows)
+
+
+def targets_of(actor: Actor, job: Job) -> tuple[list[tuple[str, dict[str, str]]], Attempt | None]:
+    """Return owner and labels of the series that an actor may write, and the attempt of its token.
+
+    Raises NotPermitted.
+    """
+    authorize(actor, Permission.JOBS_WRITE_METRICS, job.team_id)
+    if not (actor.token and actor.token.attempt_id):
+        return [(f"job:{job.id.hex}", {})], None
+    attempt = Attempt.objects.filter(id=actor.token.attempt_id, job=job).first()
+    if attempt is None:
+        raise NotPermitted(Message("A job can report only its own metrics."))
+    return series_of(job, attempt.index), attempt
 
 
 @transaction.atomic

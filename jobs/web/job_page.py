@@ -94,6 +94,7 @@ class Sparkline:
 
 def job_context(request: Any, row: Job) -> dict[str, Any]:
     """Return the context of jobs/detail.html. Raises NotFound for an unknown task or attempt."""
+    events = list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200])
     tasks = _tasks(row)
     attempt = _chosen(request, row, tasks)
     detail = representations.job_detail(row)
@@ -121,7 +122,12 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "log": facts_of_log(attempt),
         "tail": last_lines(attempt),
         "deletable": _deletable(row) if may_change_it else 0,
-        "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
+        "events": events,
+        "skipped_metrics": {
+            event.data["file"]: event.data
+            for event in reversed(events)
+            if event.kind == "job.metrics_skipped"
+        },
         "metrics": latest_metrics(row, attempt),
         "gpu": gpu_sparklines(attempt) if row.resources.get("gpu") else [],
         "usage": _usage(attempt),

@@ -48,6 +48,7 @@ KINDS = {
     "job": Message("Jobs"),
     "reservation": Message("Reserved, not used"),
     "storage": Message("Stored data"),
+    "lost": Message("Lost to failures and preemption"),
     "credit": Message("Credit"),
 }
 _CID = (
@@ -66,6 +67,7 @@ def resource_text(resource: str) -> str:
     """Return the name of a resource class for people."""
     kind, _, model = resource.partition(".")
     names = {"cpu": "CPU", "memory": Message("Memory"), "storage": Message("Storage"), "gpu": "GPU"}
+    names["lost"] = Message("Lost time")
     return gpu_text(model) or names.get(kind, kind)
 
 
@@ -217,7 +219,7 @@ def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> Iterator[
 
     def row(line: LedgerLine) -> list[Any]:
         price = prices.price(line.resource, line.day)
-        percent = prices.discount(line.team_id, line.day)
+        percent = prices.discount(line.team_id, line.day, line.kind)
         hours = hours_of(line.resource, line.quantity)
         cost = "" if price is None else f"{hours * price * (100 - percent) / 100:.6f}"
         span = [at_ms(ms).isoformat(timespec="milliseconds") for ms in (line.start_ms, line.end_ms)]

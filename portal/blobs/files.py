@@ -29,7 +29,7 @@ from typing import BinaryIO, NamedTuple
 from uuid import UUID, uuid4
 
 from portal.core import clock
-from portal.core.disk import full_disk
+from portal.core.disk import check_room, full_disk, room_at
 from portal.core.errors import Conflict, InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
@@ -68,6 +68,7 @@ class FileStore:
         came, TooLarge beyond `limit`, and Unavailable if the disk is full. Then nothing is stored.
         """
         aside = self._folder(org_id, "incoming") / uuid4().hex
+        check_room(aside.parent, size or 0)
         try:
             stored = write_file(aside, chunks, size, limit)
             self._add(org_id, aside, stored, is_kept=False)
@@ -96,6 +97,7 @@ class FileStore:
     ) -> StoredFile:
         """Store a part of an upload durably. Raises NotFound, and as `put` does."""
         folder = self._upload(org_id, upload_id)
+        check_room(folder, size or 0)
         aside = folder / uuid4().hex
         try:
             stored = write_file(aside, chunks, size, limit)
@@ -162,8 +164,14 @@ class FileStore:
         """Return the path of what was put aside, which may not exist."""
         return self._folder(org_id, "incoming") / name
 
-    def start(self, org_id: UUID, upload_id: UUID) -> None:
-        """Start a file that comes in pieces."""
+    def room(self) -> int:
+        """Return the bytes that can be stored now."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        return room_at(self.root)
+
+    def start(self, org_id: UUID, upload_id: UUID, size: int = 0) -> None:
+        """Start a file of `size` bytes that comes in pieces. Raises Unavailable without room."""
+        check_room(self._folder(org_id, "incoming"), size)
         self._aside(org_id, upload_id).touch(mode=0o600)
 
     def received(self, org_id: UUID, upload_id: UUID) -> int:

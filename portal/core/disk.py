@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 from portal.core.errors import Unavailable
+from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 
 RETRY_AFTER = 10  # seconds
+SPARE = 1 << 30  # bytes, or a hundredth of a small disk
 _OS = {
     errno.ENOSPC: "is full",
     errno.EDQUOT: "is full (its quota is used up)",
@@ -23,6 +27,28 @@ _SQLITE = {
     "SQLITE_IOERR": "cannot be written",
 }
 _POSTGRES_FULL = "53100"
+
+
+def room_at(path: Path) -> int:
+    """Return the bytes that may be written at a path: SPARE is left for the portal itself."""
+    facts = os.statvfs(path)
+    spare = min(SPARE, facts.f_blocks * facts.f_frsize // 100)
+    return max(facts.f_bavail * facts.f_frsize - spare, 0)
+
+
+def check_room(path: Path, size: int) -> None:
+    """Raise Unavailable unless the disk has room for a file, before a byte of it is written."""
+    if size and size > (room := room_at(path)):
+        raise Unavailable(
+            Message(
+                "The disk that keeps this portal's files (MUSTER_HOME) has room for {room}, and this "
+                "file needs {size}. Ask the operator of this portal to make room there, or save less.",
+                room=bytes_text(room),
+                size=bytes_text(size),
+            ),
+            code="disk_full",
+            data={"retry_after": RETRY_AFTER},
+        )
 
 
 def full_disk(error: BaseException | None) -> Unavailable | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-import yaml
 
+from portal.core import yaml_documents
+from portal.core.yaml_documents import BadYaml, Limits
 from portal.formats.reading import Damaged, text_of
 
 LONGEST, LONGEST_REQUIREMENTS = 256 << 10, 64 << 10  # bytes
@@ -15,12 +16,10 @@ MOST_VALUES, MOST_DEPTH, MOST_COLUMNS, MOST_REQUIREMENTS = 5000, 12, 500, 300
 
 def read(data: bytes) -> dict[str, Any]:
     """Return the facts of an MLmodel file. Raises Damaged."""
-    if len(data) > LONGEST:
-        raise Damaged("The MLmodel file is too large to be read.")
     try:
-        found = yaml.load(data, _Loader)  # noqa: S506  a SafeLoader
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError, KeyError):
-        raise Damaged("The MLmodel file is not valid YAML.") from None
+        found = yaml_documents.load(data, Limits(size=LONGEST))
+    except BadYaml as error:
+        raise Damaged(f"The MLmodel file can't be read. {error.message}") from None
     if not isinstance(found, dict):
         raise Damaged("The MLmodel file is not valid.")
     flavors = found.get("flavors")
@@ -36,13 +35,6 @@ def read(data: bytes) -> dict[str, Any]:
             if found.get(name) is not None
         },
     }
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses the key "<<", as an unknown tag: merged keys of merged keys grow exponentially."""
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        pass
 
 
 def requirements(data: bytes) -> list[str]:

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from portal.core import yaml_documents
 from portal.core.messages import Message
+from portal.core.yaml_documents import BadYaml
 
 _RUNS_PROGRAMS = ("exec", "auth-provider")
 _READS_FILES = ("client-certificate", "client-key", "tokenFile", "certificate-authority")
@@ -68,12 +70,12 @@ def from_kubeconfig(text: str) -> Access:
 
     Raises BadAccess.
     """
-    import yaml
-
     try:
-        read = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadAccess(Message("The kubeconfig is not YAML.")) from error
+        read = yaml_documents.load(text)
+    except BadYaml as error:
+        raise BadAccess(
+            Message("The kubeconfig can't be read. {error}", error=error.message)
+        ) from error
     config = _mapping(read, "kubeconfig")
     context = _named(config, "contexts", "context", str(config.get("current-context") or ""))
     cluster = _named(config, "clusters", "cluster", str(context.get("cluster") or ""))

@@ -456,9 +456,9 @@ class KubernetesBackend:
         """Return the last output, for the reason of the end; empty if the node no longer has it."""
         kept = bytearray()
         try:
-            with self._log_of(one, tailLines=200) as chunks:
-                for chunk in chunks:
-                    kept += chunk
+            with self._log_of(one, tailLines=200, timestamps="true") as chunks:
+                for _, text in logs.pieces(chunks):
+                    kept += text
                     del kept[:-TAIL]
         except (Unavailable, ApiError):
             return ""

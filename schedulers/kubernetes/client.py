@@ -30,6 +30,7 @@ LONGEST_REST = 60.0  # longest pause in seconds that a Retry-After may demand
 # ignore smaller clock differences: responses have a resolution of one second
 SKEW = timedelta(seconds=5)
 _BUSY = frozenset({408, 409, 429})
+_PASSING = ("exceeded quota", "being terminated")  # what ends by itself: a quota, a namespace
 Object = dict[str, Any]
 
 
@@ -194,7 +195,7 @@ def refusal(error: ApiError, fields: Mapping[str, str]) -> Rejected | Unavailabl
 
     `fields` maps prefixes of Kubernetes' field names to ours.
     """
-    if error.status == 403 and "exceeded quota" in str(error):
+    if error.status == 403 and any(words in str(error) for words in _PASSING):
         return Unavailable(str(error))
     if error.status in _BUSY:
         return Unavailable(str(error))

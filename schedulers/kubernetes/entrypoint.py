@@ -8,7 +8,13 @@ from __future__ import annotations
 # The script has its own process group: Kubernetes sends SIGTERM to process 1 only, and it must
 # reach the whole group. The time limit starts here; the deadline of the pod starts before the image
 # is pulled and serves as a fallback.
+#
+# Only the kubelet sends SIGTERM to process 1: for a deletion, an eviction or the pod's deadline. A
+# script that then ends with 0 was still interrupted. As an end with 0 its Job would count as
+# complete and the other ranks would go on, so the pod ends like one without a handler (143).
 TIMED_OUT = "time"  # termination message if the script was stopped at its time limit
+STOPPED = "stopped"  # termination message if the kubelet stopped the script
+STOPPED_CLEANLY = "stopped 0"  # the same, and the script ended with exit code 0
 START = r"""
 export NODE_RANK="${JOB_COMPLETION_INDEX:-0}"
 export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
@@ -24,7 +30,10 @@ fi
 set -m
 bash /muster/given/script </dev/null >&3 2>&3 3>&- &
 child=$!
-trap 'kill -TERM -- "-$child"' TERM INT
+stopped=
+trap 'read -r word </dev/termination-log
+[ "$word" = time ] || { printf stopped >/dev/termination-log; stopped=1; }
+kill -TERM -- "-$child"' TERM INT
 exec 3>&-
 if [ -n "$MUSTER_TIME_LIMIT" ]; then
     (
@@ -37,5 +46,10 @@ if [ -n "$MUSTER_TIME_LIMIT" ]; then
 fi
 while kill -0 "$child"; do wait "$child"; done
 wait "$child"
-exit "$?"
+code=$?
+if [ "$code" = 0 ] && [ "$stopped" ]; then
+    printf 'stopped 0' >/dev/termination-log
+    code=143
+fi
+exit "$code"
 """.lstrip()

@@ -139,6 +139,13 @@ def _by_capacity(
     if not scene.could_run(need) and Candidates(open_to_it + reserved).could_run(need):
         return _by_reservation(waiting, reserved)
     seen = scene.judge(need)
+    if not scene.nodes and waiting.wait == Wait.NODES_DOWN:  # the tainted ones would not do either
+        return replace(
+            waiting,
+            wait=Wait.IMPOSSIBLE,
+            text=Message("No node has the GPU type and the labels asked for."),
+            advice=Message("Choose another type, or another pool."),
+        )
     if (
         not scene.nodes
         or seen.wait not in _JUDGED

@@ -41,6 +41,7 @@ class Mirror:
         self._lock = threading.Lock()
         self._objects: dict[str, dict[str, Object]] = {}
         self._synced, self._stopped, self._started = threading.Event(), threading.Event(), False
+        self._hurried = threading.Event()
         self._version = ""
         self.heard_at = 0.0  # monotonic time of the server's last message
         self.trouble: str = ""  # why it is not connected; empty if it is
@@ -55,6 +56,11 @@ class Mirror:
 
     def stop(self) -> None:
         self._stopped.set()
+        self._hurried.set()
+
+    def hurry(self) -> None:
+        """Connect at once if it waits to do so: the server answers."""
+        self._hurried.set()
 
     def wait(self, seconds: float) -> bool:
         """Wait until the mirror is in sync; returns whether it is."""
@@ -99,7 +105,8 @@ class Mirror:
             except (Unavailable, ApiError, ValueError, KeyError) as error:
                 self.trouble = str(error) or type(error).__name__
                 log.info("The watch of %s broke: %s", self._path, self.trouble)
-                self._stopped.wait(pause)
+                self._hurried.wait(pause)
+                self._hurried.clear()
                 pause = min(pause * 2, LONGEST_PAUSE)
 
     def _list_and_watch(self) -> None:

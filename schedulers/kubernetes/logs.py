@@ -139,28 +139,26 @@ def take(
 
 
 def pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (time, bytes); the time is empty if the bytes continue a line."""
-    rest, is_start = b"", True
+    """Yield (time, bytes); the time is empty if the bytes continue a line.
+
+    A line without a time is no output but the kubelet's: "unable to retrieve container logs for …".
+    """
+    rest, is_start, is_output = b"", True, True
     for chunk in chunks:
         rest += chunk
         while rest:
-            if not is_start:
-                end = rest.find(b"\n") + 1
-                yield b"", rest[: end or len(rest)]
-                is_start, rest = end > 0, rest[end:] if end else b""
-                continue
-            if (
-                (stamp := _STAMP.match(rest)) is None
-                and len(rest) < LONGEST_STAMP
-                and b"\n" not in rest
-            ):
+            stamp = _STAMP.match(rest) if is_start else None
+            if is_start and not stamp and len(rest) < LONGEST_STAMP and b"\n" not in rest:
                 break  # the timestamp itself is incomplete
+            if is_start:
+                is_output = stamp is not None
             begin = stamp.end() if stamp else 0
             end = rest.find(b"\n", begin) + 1
-            yield (stamp[0] if stamp else b""), rest[begin : end or len(rest)]
+            if is_output:
+                yield (stamp[0] if stamp else b""), rest[begin : end or len(rest)]
+            else:
+                log.info("The kubelet says: %s", rest[: end or len(rest)][:200])
             is_start, rest = end > 0, rest[end:] if end else b""
-    if rest:
-        yield b"", rest
 
 
 def _second(stamp: bytes) -> str:

@@ -9,13 +9,16 @@ from typing import Any
 
 import yaml
 
+from portal.core import yaml_documents
 from portal.core.messages import Message
+from portal.core.yaml_documents import BadYaml, Limits
 from schedulers import mig
 from schedulers.contract import GpuLayout, Rejected
 from schedulers.kubernetes.client import ApiError, Client, segment
 
 CONFIG, STATE = "nvidia.com/mig.config", "nvidia.com/mig.config.state"
 _DISABLED = "all-disabled"
+_CONFIGURATIONS = Limits(size=1 << 20, values=50_000)  # a config map has at most 1 MiB
 
 
 def config_of(gpus: Sequence[GpuLayout]) -> tuple[str, str]:
@@ -41,13 +44,13 @@ def installed(client: Client, place: str) -> frozenset[str]:
     path = f"/api/v1/namespaces/{segment(namespace)}/configmaps/{segment(name)}"
     try:
         data = client.get(path).get("data") or {}
-        found = yaml.safe_load(data.get("config.yaml", "")) or {}
+        found = yaml_documents.load(data.get("config.yaml", ""), _CONFIGURATIONS) or {}
         return frozenset(found["mig-configs"])
     except ApiError as error:
         raise Rejected(
             Message("{place} can't be read: {error}", place=place, error=str(error))
         ) from error
-    except (yaml.YAMLError, KeyError, TypeError) as error:
+    except (BadYaml, KeyError, TypeError) as error:
         raise Rejected(Message("{place} has no valid MIG configurations.", place=place)) from error
 
 

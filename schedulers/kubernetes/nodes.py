@@ -52,6 +52,11 @@ _UNITS = {
 _QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numk]|[KMGTPE]i?|)")
 _OVER = frozenset({"Succeeded", "Failed"})
 _HIDING = frozenset({"NoSchedule", "NoExecute"})
+# taints that the conditions of the node explain, or that pods with requests tolerate
+_KNOWN_OTHERWISE = frozenset(
+    f"node.kubernetes.io/{name}"
+    for name in ("not-ready", "unreachable", "unschedulable", "memory-pressure")
+)
 
 
 def quantity(text: object) -> float:
@@ -231,7 +236,7 @@ def _kept_out(meta: Object, spec: Object, tolerations: Sequence[Mapping[str, str
     for taint in spec.get("taints", ()):
         if (
             taint.get("effect") in _HIDING
-            and not taint["key"].startswith("node.kubernetes.io/")
+            and taint["key"] not in _KNOWN_OTHERWISE
             and taint["key"] != names.POOL  # our own, for some of our jobs
             and not tolerated(taint, tolerations)
         ):

@@ -111,15 +111,25 @@ class JobObserver:
         Jobs that the mirror does not know are requested before they count as missing.
         """
         self._be_current()
+        began = time.thread_time()
         jobs = {key: self._jobs.of(name) for key, name in keys}
         unknown = [(key, name) for key, name in keys if not jobs[key]]
         if unknown:
             jobs.update(self._ask(unknown))
+        for key, name in unknown:
+            jobs[key] = jobs[key] or self._deleted(key, name)
         seen, late = self._read_all([(key, name) for key, name in keys if jobs[key]], jobs, tail)
         if late:
             self._tails.wait(TAILS_FOR)
             seen += self._read_all(late, jobs, tail)[0]
-        return Poll(seen, [key for key, _ in keys if not jobs[key]])
+        missing = [key for key, _ in keys if not jobs[key]]
+        return Poll(seen, missing, time.thread_time() - began)
+
+    def _deleted(self, key: str, name: str) -> list[Object]:
+        """Return what stands for a Job that somebody deleted, if its pods are still known."""
+        now = datetime.now(UTC) + self._wire.ahead
+        job = states.without_job(key, name, self._pods.of(name), now)
+        return [job] if job else []
 
     def _read_all(
         self, keys: Sequence[tuple[str, str]], jobs: Mapping[str, list[Object]], tail: states.Tail
@@ -207,6 +217,8 @@ class JobObserver:
         last_event = min(self._jobs.heard_at, self._pods.heard_at)
         if time.monotonic() - max(last_event, self._asked_at) > SILENT:
             self._ping()
+            for mirror in (self._jobs, self._pods):
+                mirror.hurry()  # the server is there again
         for mirror in (self._jobs, self._pods):
             if mirror.trouble and time.monotonic() - mirror.heard_at > SILENT:
                 raise Unavailable(mirror.trouble)

@@ -54,6 +54,10 @@ _SAID = (
     ("didn't match pod anti-affinity", "hold a pod that it must not share a node with"),
     ("had volume node affinity conflict", "cannot reach its volume"),
 )
+# Reasons of nodes by what can end them: other pods, or nobody. A taint is the operator's to remove,
+# and whatever else the scheduler says is quoted.
+_FULL = ("Too many pods", "didn't match pod anti-affinity", "didn't have free ports")
+_NEVER = "didn't match Pod's node affinity/selector"
 _ADVICE = {
     Wait.CAPACITY: Message("Ask for less, or wait until something ends."),
     Wait.IMPOSSIBLE: Message(
@@ -63,7 +67,9 @@ _ADVICE = {
         "It starts when other jobs of the team end. The operator can raise the ResourceQuota."
     ),
     Wait.IMAGE: Message("Check the image's name, its tag and the registry credentials."),
-    Wait.NODES_DOWN: Message("Nodes are down or cordoned. Ask the operator when they come back."),
+    Wait.NODES_DOWN: Message(
+        "Nodes are down, cordoned or tainted. Ask the operator when they come back."
+    ),
 }
 _UNMADE = Message(
     "Use an image that runs as a plain user, or ask the operator whether the cluster gives such "
@@ -194,13 +200,13 @@ def _reason(text: str) -> str:
 def _kind(counts: Mapping[str, int]) -> Wait:
     """Choose the reason: capacity first, which ends by itself, then nodes out of service.
 
-    Otherwise the pod fits on no node.
+    Only where each node lacks a type or label, the pod fits on none.
     """
-    if any(_INSUFFICIENT.fullmatch(text) or text == "Too many pods" for text in counts):
+    if any(_INSUFFICIENT.fullmatch(text) or any(one in text for one in _FULL) for text in counts):
         return Wait.CAPACITY
-    if any("unschedulable" in text or "node.kubernetes.io/" in text for text in counts):
+    if any("unschedulable" in text or "taint" in text for text in counts):
         return Wait.NODES_DOWN
-    return Wait.IMPOSSIBLE
+    return Wait.IMPOSSIBLE if all(_NEVER in text for text in counts) else Wait.CLUSTER_HELD
 
 
 def _waiting(

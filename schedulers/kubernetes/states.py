@@ -6,6 +6,7 @@ Kubernetes' reasons are mapped by tables; unknown ones change nothing.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from portal.core.messages import Message
 from schedulers.contract import Observation, PendingReason
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.kubernetes import names, pending_reasons
-from schedulers.kubernetes.entrypoint import TIMED_OUT
+from schedulers.kubernetes.entrypoint import STOPPED, STOPPED_CLEANLY, TIMED_OUT
 from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
@@ -23,10 +24,14 @@ Object = Mapping[str, Any]
 Tail = Callable[[Object], str]  # returns the last output of a pod
 # seconds after its grace period when a pod of an unreachable node counts as gone
 GONE_AFTER = timedelta(seconds=60)
+# within this time after the end, the kubelet confirms a deletion, and the API server then reports
+# the time of that as the time of the deletion; clocks of nodes may also be late
+CONFIRMED_WITHIN = timedelta(seconds=10)
 
-# Reason of the pod, or of its condition DisruptionTarget, mapped to ours.
+# Reason of the pod, or of its condition DisruptionTarget, mapped to ours. The pod's own reason says
+# more than TerminationByKubelet, its condition.
 _POD_ENDS = {
-    "Evicted": Reason.PREEMPTED,
+    "Evicted": Reason.INTERRUPTED,  # see _of_eviction
     "Preempting": Reason.PREEMPTED,
     "Shutdown": Reason.NODE_FAILED,
     "Terminated": Reason.NODE_FAILED,
@@ -41,9 +46,15 @@ _POD_ENDS = {
     "PreemptionByKubeScheduler": Reason.PREEMPTED,
     "DeletionByTaintManager": Reason.NODE_FAILED,
     "DeletionByPodGC": Reason.NODE_FAILED,
-    "EvictionByEvictionAPI": Reason.PREEMPTED,
-    "TerminationByKubelet": Reason.PREEMPTED,
+    "EvictionByEvictionAPI": Reason.INTERRUPTED,  # a drain, mostly
+    "TerminationByKubelet": Reason.INTERRUPTED,
 }
+# The kubelet evicts a pod that used more than its own limits for local files, or when its node
+# runs out of something.
+_OVER_LIMIT = re.compile(r"exceeds the (?:total )?limit|exceeded its local ephemeral storage limit")
+_DISK_PRESSURE = re.compile(r"low on resource: (?:ephemeral-storage|inodes)")
+_EXIT_CODE = re.compile(r"failed with exit code (\d+)")
+_DELETED = Message("Its pod was deleted, but not by Muster.")
 
 
 @dataclass(frozen=True)
@@ -73,10 +84,8 @@ def observe(
     if (end := _end(job, pods, tail, limits, now)) is not None:
         reason, evidence, pod = end
         return _ended(key, native, job, pods, pod, reason, evidence)
-    is_stopping = (
-        names.CANCELED in job["metadata"].get("annotations", {})
-        or "deletionTimestamp" in job["metadata"]
-    )
+    # a deletion by somebody else is no cancellation: its end is told when it is known
+    is_stopping = names.CANCELED in job["metadata"].get("annotations", {})
     running = [
         started
         for pod in pods
@@ -147,8 +156,9 @@ PHASES = OVER | {
     "Running",
 }
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
-# a deletion looks the same
-_BY_ITSELF = frozenset({Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
+# whatever else a process ended with, a deletion of its pod comes first
+_MORE_THAN_DELETED = frozenset({Reason.CANCELED, Reason.TIME_LIMIT})
+_BY_ITSELF = frozenset({Reason.COMPLETED, Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
 # no container was found when the pod ended: exit code 137 is a placeholder of the kubelet
 _UNSEEN = "ContainerStatusUnknown"
 End = tuple[Reason, str, Object | None]
@@ -162,7 +172,9 @@ def _end(
         (
             pod
             for pod in sorted(pods, key=_causes_first)
-            if phase(pod) == "Failed" or _lost(pod, now)
+            if phase(pod) == "Failed"
+            or _lost(pod, now)
+            or (phase(pod) == "Succeeded" and _was_deleted(pod))
         ),
         None,
     )
@@ -198,6 +210,38 @@ def _end(
     ):
         return Reason.CANCELED, Message("Canceled before it started."), None
     return _stuck(pods, limits, now)
+
+
+def without_job(
+    key: str, name: str, found: Sequence[Object], now: datetime
+) -> dict[str, Any] | None:
+    """Return what stands for a Job that somebody deleted: its pods tell how it ended.
+
+    None when there are none, or they outlive their deletion.
+    """
+    pods = [pod for pod in found if any(owner["name"] == name for owner in _owners(pod))]
+    for pod in pods:
+        until = time_of(pod["metadata"].get("deletionTimestamp"))
+        if phase(pod) not in OVER and (until is None or now - until > GONE_AFTER):
+            return None
+    if not pods:
+        return None
+    is_asked = any(pod["spec"].get("activeDeadlineSeconds") == 1 for pod in pods)  # see `cancel`
+    return {
+        "metadata": {
+            "namespace": pods[0]["metadata"]["namespace"],
+            "name": name,
+            "uid": next(owner["uid"] for owner in _owners(pods[0]) if owner["name"] == name),
+            "annotations": {names.KEY: key, **({names.CANCELED: "asked"} if is_asked else {})},
+        },
+        "spec": {"completions": len(pods)},
+        "status": {},
+    }
+
+
+def _owners(pod: Object) -> Sequence[Object]:
+    owners: Sequence[Object] = pod["metadata"].get("ownerReferences", ())
+    return owners
 
 
 def is_behind(job: Object, pods: Sequence[Object]) -> bool:
@@ -255,19 +299,21 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     """Return how one pod ended: first what happened to it, then the result of its process."""
     status, ended = pod.get("status", {}), _state(pod).get("terminated", {})
     is_asked = names.CANCELED in job["metadata"].get("annotations", {})
-    native_reason, message = (
-        _disruption(pod) or str(status.get("reason") or ""),
-        str(status.get("message") or ""),
-    )
+    native_reason, message = str(status.get("reason") or ""), str(status.get("message") or "")
+    if native_reason not in _POD_ENDS:
+        native_reason = _disruption(pod) or native_reason
     if (reason := _POD_ENDS.get(native_reason)) and not is_asked:
-        return reason, " ".join(f"{native_reason}: {message or _disruption_message(pod)}".split())[
-            :500
-        ]
+        message = message or _disruption_message(pod)
+        if native_reason == "Evicted":
+            reason = _of_eviction(message)
+        elif native_reason == "DeletionByTaintManager" and _code(ended) is not None:
+            reason = Reason.INTERRUPTED  # its kubelet was there to stop it
+        return reason, " ".join(f"{native_reason}: {message}".split())[:500]
     if (
         job["spec"].get("suspend")
         and names.queue_of(job)
         and not is_asked
-        and ended.get("exitCode")
+        and (ended.get("exitCode") or _was_deleted(pod))
     ):
         return Reason.PREEMPTED, _taken_text(job)
     if is_asked and ended.get("reason") == _UNSEEN:
@@ -314,9 +360,14 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         )
     )
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
-    if verdict.reason in _BY_ITSELF and not is_asked and _was_deleted(pod, ended):
-        deleted = Message(" Its pod was deleted, but not by Muster.")
-        return Reason.INTERRUPTED, Message.joined("", (rank, verdict.evidence, deleted))
+    if (
+        verdict.reason not in _MORE_THAN_DELETED
+        and ended.get("reason") != "OOMKilled"
+        and _was_deleted(pod)
+    ):
+        evidence = verdict.evidence if verdict.reason in _BY_ITSELF else ""
+        told = Message.joined(" ", (_DELETED, evidence))
+        return Reason.INTERRUPTED, Message.joined("", (rank, told))
     return verdict.reason, Message.joined("", (rank, verdict.evidence)) if verdict.evidence else ""
 
 
@@ -339,17 +390,28 @@ def _taken_text(job: Object) -> Message:
     return Message("The queue {queue} took its place back while it ran.", queue=names.queue_of(job))
 
 
-def _was_deleted(pod: Object, ended: Object) -> bool:
+def _of_eviction(message: str) -> Reason:
+    """Return why a kubelet evicted a pod: neither reason has to do with other jobs."""
+    if _OVER_LIMIT.search(message):
+        return Reason.USER_ERROR
+    return Reason.DISK_FULL if _DISK_PRESSURE.search(message) else Reason.INTERRUPTED
+
+
+def _was_deleted(pod: Object) -> bool:
     """Return whether the pod's deletion was requested before its process ended.
 
-    The API reports when the grace period ends, not when the deletion was requested.
+    The API reports when the grace period ends, not when the deletion was requested, and once the
+    kubelet has confirmed it, the time of that.
     """
+    ended = _state(pod).get("terminated", {})
     until, finished = (
         time_of(pod["metadata"].get("deletionTimestamp")),
         time_of(ended.get("finishedAt")),
     )
+    if until is None or finished is None or ended.get("message") in {STOPPED, STOPPED_CLEANLY}:
+        return until is not None
     grace = timedelta(seconds=int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
-    return until is not None and (finished is None or finished >= until - grace)
+    return finished >= until - grace - CONFIRMED_WITHIN
 
 
 def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
@@ -358,10 +420,12 @@ def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
     if names.CANCELED in job["metadata"].get("annotations", {}):
         return Reason.CANCELED, ""
     if "DisruptionTarget" in message:
-        return Reason.NODE_FAILED, message[:500]
+        return Reason.INTERRUPTED, message[:500]
     if native_reason == "DeadlineExceeded":
         return Reason.TIME_LIMIT, message[:500]
-    if "failed with exit code" in message:
+    if found := _EXIT_CODE.search(message):
+        if found[1] in {"137", "143"}:  # by a signal, and somebody deleted the pod
+            return Reason.INTERRUPTED, Message.joined(" ", (message[:400], _DELETED))
         return Reason.USER_ERROR, message[:500]
     return Reason.PLATFORM_ERROR, f"{native_reason}: {message}"[:500]
 
@@ -385,6 +449,10 @@ def _ended(
     )
     if reason == Reason.COMPLETED and code is None:
         code = 0
+    if reason == Reason.CANCELED and status.get("message") == STOPPED_CLEANLY:
+        code = 0
+    if reason == Reason.INTERRUPTED and code == 0:
+        code = None  # what stopped it, not the script, decided how it ended
     signal = status.get("signal") or (code - 128 if code and 128 < code < 193 else None)
     peak = (
         _memory_limit(pod)

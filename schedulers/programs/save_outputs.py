@@ -28,6 +28,7 @@ from schedulers.programs.portal_api import Portal, Refused
 YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 16 << 20  # bytes of a request for large files
 MOST_FILES = 100_000
+MOST_HELD = 64  # files that are kept open while they may be written
 PATIENCE = 300.0  # seconds after the end for which a portal that does not answer is asked again
 SOON = 5.0  # seconds until files are looked at again that were being written
 Json = dict[str, Any]
@@ -56,6 +57,8 @@ class Output:
         self.place: str | None = None  # address of its repository
         self.trouble = ""
         self.pause = SOON
+        self.held: dict[str, tuple[Any, Mark]] = {}  # files that were being written, kept open
+        self.notes: dict[str, list[str]] = {}  # why files are not saved -> their paths
 
     def save(
         self, until: float | None = None, has_succeeded: bool = False, is_end: bool = False
@@ -64,22 +67,47 @@ class Output:
 
         Returns whether everything was whole. Raises Refused, OSError.
         """
-        files, changing = self.listed(until, has_succeeded)
-        state = dict(files)
-        if not files or (state == self.saved and not is_end):
+        self.notes = {}
+        files, changing = self.listed(until, has_succeeded, is_end)
+        cut = {}
+        if is_end:
+            cut = {path: mark for path in changing if (mark := self.mark(path))}
+            changing = []
+        complete = self.exchanged([] if is_end else changing)
+        try:
+            return self.save_files(files, changing, complete, cut, is_end)
+        finally:
+            for file, _ in complete.values():
+                file.close()
+
+    def save_files(
+        self,
+        files: dict[str, Mark],
+        changing: list[str],
+        complete: dict[str, tuple[Any, Mark]],
+        cut: dict[str, Mark],
+        is_end: bool,
+    ) -> bool:
+        """Save files of the folder, and `complete` ones that are open."""
+        files = {**files, **{path: mark for path, (_, mark) in complete.items()}}
+        changing = [path for path in changing if path not in complete]
+        state = {**files, **cut}
+        if not state or (state == self.saved and not is_end):
             if is_end:
                 self.report(is_end=True)
             return not changing
-        if self.place is None:
-            about = self.portal.send("POST", self.url, {"index": self.index})[1]
-            self.place = f"{self.org}/{about['kind']}s/{about['repository']}"
+        about = self.portal.send("POST", self.url, {"index": self.index})[1]
+        self.place = f"{self.org}/{about['kind']}s/{about['repository']}"
+        self.leave_out_large(state, about.get("room"))
         for attempt in (1, 2):
-            shas, moving = self.hashed(files)
-            self.upload(shas, files, moving)
+            shas, moving = self.hashed(state, complete)
+            self.upload(shas, state, moving, complete)
             body = {
                 "index": self.index,
-                "files": [{"path": path, "sha256": sha} for path, sha in shas.items()],
+                "files": rows(shas, cut, is_cut=False),
+                "cut": rows(shas, cut, is_cut=True),
                 "left_out": [*changing, *moving],
+                "note": self.note(),
                 "is_end": is_end,
             }
             try:
@@ -93,45 +121,123 @@ class Output:
         self.trouble = ""
         return not changing and not moving
 
+    def leave_out(self, why: str, path: str) -> None:
+        """Note why a file is not saved."""
+        self.notes.setdefault(why, []).append(path)
+
+    def leave_out_large(self, files: dict[str, Mark], room: int | None) -> None:
+        """Remove files for which the repository has no room, before a byte of them is read."""
+        fresh = {path: mark for path, mark in files.items() if self.seen.get(path, (0,))[0] != mark}
+        left = room
+        for path, mark in sorted(fresh.items(), key=lambda item: item[1][0]):
+            if left is None:
+                return
+            if mark[0] > left:
+                self.leave_out(f"there is room for {left:,} bytes, and it has {mark[0]:,}", path)
+                del files[path]
+            else:
+                left -= mark[0]
+
+    def note(self) -> str:
+        """Return a sentence for each reason with the first paths."""
+        texts = (
+            f"Not saved, because {why}: {', '.join(map(printable, paths[:5]))}"
+            + (", …" if len(paths) > 5 else "")
+            for why, paths in self.notes.items()
+        )
+        return " ".join(f"{text}." for text in texts)[:2000]
+
+    def exchanged(self, changing: list[str]) -> dict[str, tuple[Any, Mark]]:
+        """Return the files, held since the last time, that have not changed; hold the others.
+
+        They are complete, even if another file has taken their place.
+        """
+        complete = {}
+        for path, (file, mark) in self.held.items():
+            now = mark_of(os.fstat(file.fileno()))
+            is_old = now[1] <= (time.time() - YOUNG) * 1e9
+            if path in changing and now[0] and now[:2] == mark[:2] and is_old:
+                complete[path] = (file, now)
+            else:
+                file.close()
+        self.held = {}
+        for path in [path for path in changing if path not in complete][:MOST_HELD]:
+            try:
+                file = self.opened(path, {})
+            except OSError:
+                continue
+            self.held[path] = (file, mark_of(os.fstat(file.fileno())))
+        return complete
+
     def report(self, message: str = "", is_end: bool = False) -> None:
         """Tell the portal why nothing is saved, or that there is nothing more to save."""
         body = {"index": self.index, "message": message[:2000], "is_end": is_end}
         self.portal.send("PATCH", self.url, body)
 
-    def listed(self, until: float | None, has_succeeded: bool) -> tuple[dict[str, Mark], list[str]]:
+    def listed(
+        self, until: float | None, has_succeeded: bool, is_end: bool
+    ) -> tuple[dict[str, Mark], list[str]]:
         """Return the marks of the files by path, and the paths of those that are being written."""
         files: dict[str, Mark] = {}
         changing: list[str] = []
         for folder, below, names in os.walk(self.folder):
-            if not has_succeeded:
-                below[:] = [name for name in below if not UNFINISHED.match(name)]
-                names = [name for name in names if not UNFINISHED.match(name)]
-            for name in names:
+            folder_ns = os.stat(folder).st_mtime_ns
+            for group in () if has_succeeded else (below, names):
+                for name in [name for name in group if UNFINISHED.match(name)]:
+                    group.remove(name)
+                    if is_end:
+                        why = "its name is that of an unfinished file"
+                        self.leave_out(
+                            why, os.path.relpath(os.path.join(folder, name), self.folder)
+                        )
+            links = [name for name in below if os.path.islink(os.path.join(folder, name))]
+            for name in names + links:
                 full = os.path.join(folder, name)
                 path = os.path.relpath(full, self.folder)
                 try:
-                    path.encode()
                     facts = os.lstat(full)
-                except (OSError, UnicodeEncodeError):
+                    path.encode()
+                except UnicodeEncodeError:
+                    self.leave_out("a version cannot have such a name", path)
+                    continue
+                except OSError:
                     continue
                 if not stat.S_ISREG(facts.st_mode):
-                    continue
-                if until is not None and facts.st_mtime > until - YOUNG:
-                    changing.append(path)
-                else:
+                    self.leave_out("it is a link or not a regular file", path)
+                elif (
+                    until is None
+                    or facts.st_mtime <= until - YOUNG
+                    or is_renamed(facts, folder_ns, is_end)
+                ):
                     files[path] = mark_of(facts)
+                else:
+                    changing.append(path)
                 if len(files) + len(changing) > MOST_FILES:
                     raise Refused(0, "", f"It has more than {MOST_FILES:,} files.")
         return files, changing
 
-    def hashed(self, files: dict[str, Mark]) -> tuple[dict[str, str], list[str]]:
+    def mark(self, path: str) -> Mark | None:
+        """Return the mark of a file; None if it is gone."""
+        try:
+            return mark_of(os.lstat(os.path.join(self.folder, path)))
+        except OSError:
+            return None
+
+    def hashed(
+        self, files: dict[str, Mark], complete: dict[str, tuple[Any, Mark]]
+    ) -> tuple[dict[str, str], list[str]]:
         """Return SHA-256 by path, and the paths of files that changed while they were read."""
         shas: dict[str, str] = {}
         moving: list[str] = []
-        for path, mark in files.items():
+        for path, mark in list(files.items()):
             known = self.seen.get(path)
             if known is None or known[0] != mark:
-                known = (mark, self.sha256(path, mark))
+                try:
+                    known = (mark, self.sha256(path, mark, complete))
+                except PermissionError:
+                    self.leave_out("the job may not read it", path)
+                    del files[path]
+                    continue
             if known[1]:
                 self.seen[path] = known
                 shas[path] = known[1]
@@ -139,18 +245,36 @@ class Output:
                 moving.append(path)
         return shas, moving
 
-    def sha256(self, path: str, mark: Mark) -> str:
-        """Return the SHA-256 of a file; "" if it changed meanwhile."""
-        digest = hashlib.sha256()
+    def sha256(self, path: str, mark: Mark, complete: dict[str, tuple[Any, Mark]]) -> str:
+        """Return the SHA-256 of a file; "" if it changed meanwhile. Raises PermissionError."""
+        digest, left = hashlib.sha256(), mark[0]
         try:
-            with open(os.path.join(self.folder, path), "rb") as file:
-                for data in iter(lambda: file.read(1 << 20), b""):
+            with self.opened(path, complete) as file:
+                while left and (data := file.read(min(1 << 20, left))):
                     digest.update(data)
-                return digest.hexdigest() if mark_of(os.fstat(file.fileno())) == mark else ""
+                    left -= len(data)
+                is_whole = not left and is_unchanged(os.fstat(file.fileno()), mark)
+                return digest.hexdigest() if is_whole else ""
+        except PermissionError:
+            raise
         except OSError:
             return ""
 
-    def upload(self, shas: dict[str, str], files: dict[str, Mark], moving: list[str]) -> None:
+    def opened(self, path: str, complete: dict[str, tuple[Any, Mark]]) -> Any:
+        """Open a file of the folder, or one that is held open from its start."""
+        if path in complete:
+            file = os.fdopen(os.dup(complete[path][0].fileno()), "rb")
+            file.seek(0)
+            return file
+        return open(os.path.join(self.folder, path), "rb", opener=without_links)
+
+    def upload(
+        self,
+        shas: dict[str, str],
+        files: dict[str, Mark],
+        moving: list[str],
+        complete: dict[str, tuple[Any, Mark]],
+    ) -> None:
         """Send the files that the repository does not have."""
         wanted = {sha: path for path, sha in shas.items()}
         digests = sorted(wanted)
@@ -159,17 +283,23 @@ class Output:
             found = self.portal.send("POST", f"{self.place}/contents", {"sha256": part})[1]
             known = {item["sha256"] for item in found["items"]}
             for sha in part:
-                if sha not in known and not self.send_file(wanted[sha], sha, files):
+                if sha not in known and not self.send_file(wanted[sha], sha, files, complete):
                     for path in [path for path, one in shas.items() if one == sha]:
                         del shas[path]
                         self.seen.pop(path, None)
                         moving.append(path)
 
-    def send_file(self, path: str, sha: str, files: dict[str, Mark]) -> bool:
-        """Send one file; return False if it changed meanwhile."""
+    def send_file(
+        self,
+        path: str,
+        sha: str,
+        files: dict[str, Mark],
+        complete: dict[str, tuple[Any, Mark]],
+    ) -> bool:
+        """Send one file; return False if it changed meanwhile, or is refused."""
         size = files[path][0]
         try:
-            with open(os.path.join(self.folder, path), "rb") as file:
+            with self.opened(path, complete) as file:
                 if size <= PIECE:
                     url = f"{self.place}/contents?sha256={sha}"
                     kind = {"Content-Type": "application/octet-stream"}
@@ -179,9 +309,11 @@ class Output:
         except FileNotFoundError:
             return False
         except Refused as error:
-            if error.code in ("checksum", "incomplete"):
-                return False
-            raise
+            if error.code in ("quota_exceeded", "too_large"):
+                self.leave_out(f"of this answer: {error}", path)
+            elif error.code not in ("checksum", "incomplete"):
+                raise
+            return False
         return True
 
     def send_pieces(self, file: Any, path: str, sha: str, size: int) -> None:
@@ -218,6 +350,37 @@ class Output:
 
 def mark_of(facts: os.stat_result) -> Mark:
     return (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
+
+
+def is_unchanged(facts: os.stat_result, mark: Mark) -> bool:
+    """Tell whether an open file has the bytes of its mark, also if it was replaced meanwhile."""
+    after = mark_of(facts)
+    return after == mark or (not facts.st_nlink and after[:2] == mark[:2])
+
+
+def is_renamed(facts: os.stat_result, folder_ns: int, has_ended: bool) -> bool:
+    """Tell whether a file came to its place after its last write (jobs/saving/folder.py)."""
+    if not facts.st_size:
+        return False
+    if facts.st_ctime_ns > facts.st_mtime_ns:
+        return True
+    return has_ended and folder_ns >= facts.st_mtime_ns
+
+
+def without_links(path: str, flags: int) -> int:
+    """Open a file, but no link and no pipe that would wait."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def printable(path: str) -> str:
+    """Return a path as text that prints, whatever is in it."""
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in path)
+    return text if len(text) <= 120 else f"{text[:60]}…{text[-50:]}"
+
+
+def rows(shas: dict[str, str], cut: dict[str, Mark], *, is_cut: bool) -> list[Json]:
+    """Return the files that may be cut, or the others, as the portal takes them."""
+    return [{"path": path, "sha256": sha} for path, sha in shas.items() if (path in cut) is is_cut]
 
 
 class Saver:

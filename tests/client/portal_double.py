@@ -10,8 +10,11 @@ import threading
 from collections import deque
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from experiments import event_files
 
 Json = dict[str, Any]
 TOKEN = "mst_right"
@@ -77,6 +80,7 @@ class PortalDouble:
         self.batches: list[Json] = []  # of log-batch
         self.run_updates: list[Json] = []
         self.files: dict[str, bytes] = {}  # of runs, by path
+        self.event_files: dict[str, int] = {}  # offsets by path
         self.faults: deque[Fault] = deque()
         self.asked: list[ReceivedRequest] = []
         self.spec_faults: list[Json] = []
@@ -299,9 +303,8 @@ class PortalDouble:
                 return 200, {"items": [], "next": None}, {}
             case "GET", ["metrics"]:
                 return 200, {"training": [], "system": []}, {}
-            case "POST", ["metrics"]:
-                self.points += request.body["points"]
-                return 200, {"accepted": len(request.body["points"])}, {}
+            case "POST", ["metrics"] | ["event-files"]:
+                return self._take_points(request, rest[0])
             case "POST", ["cancel"]:
                 self.on_cancel(number)
                 return 200, job, {}
@@ -314,6 +317,26 @@ class PortalDouble:
     def _log(self, number: int, request: ReceivedRequest) -> Log:
         return self.logs.get(
             (number, int(request.query.get("attempt") or len(self.attempts[number]))), Log()
+        )
+
+    def _take_points(self, request: ReceivedRequest, what: str) -> tuple[int, Json, dict[str, str]]:
+        if what == "metrics":
+            self.points += request.body["points"]
+            return 200, {"accepted": len(request.body["points"])}, {}
+        path, offset = request.query["path"], self.event_files.get(request.query["path"], 0)
+        found = event_files.read(BytesIO(request.raw), 0, len(request.raw))
+        if int(request.query["offset"]) != offset:
+            found = event_files.Piece(0)
+        self.event_files[path] = offset + found.offset
+        self.points += [
+            {"name": event_files.metric_name(path, s.tag), "step": s.step, "value": s.value}
+            for s in found.scalars
+        ]
+        skipped = sum(gap.end - gap.start for gap in found.gaps)
+        return (
+            200,
+            {"offset": offset + found.offset, "points": len(found.scalars), "skipped": skipped},
+            {},
         )
 
     def _read_log(self, number: int, request: ReceivedRequest) -> tuple[int, Any, dict[str, str]]:
@@ -376,7 +399,7 @@ def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
                 unquote(url.path),
                 dict(parse_qsl(url.query)),
                 headers,
-                json.loads(body or b"{}") if self.command != "PUT" else {},
+                json.loads(body or b"{}") if "json" in headers.get("content-type", "json") else {},
                 body,
             )
             portal.asked.append(request)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 
 import pytest
 from django.core import signing
 
 from datasets.models import Content, Version
 from datasets.services import share_repository
+from tests.cases import read_case
 from tests.datasets.conftest import commit
 from tests.each import each
 from workspaces.models import Membership, TeamMembership, User
@@ -68,6 +70,27 @@ def test_other_tenants_and_teams_find_nothing(filled):
             assert send(client, url, data).status_code == 404, url
     code = send(story.api(story.ben), "/hf/api/datasets/atlas/cifar").headers["X-Error-Code"]
     assert code == "RepoNotFound"
+
+
+CARDS = [  # name, metadata, status of validate-yaml
+    ("card-merge-25.md", {}, 400),
+    ("card-alias-7.md", {}, 400),
+    ("card-integer-key.md", {"labels": {"0": "cat", "1": "dog"}}, 200),
+]
+
+
+def test_card_that_grows_is_refused_and_one_with_odd_keys_is_shown(stage, subtests):
+    client = stage.story.api(stage.story.ben)
+    for name, expected, status in CARDS:
+        with subtests.test(name=name):
+            card = read_case(name)
+            commit(stage.ben, stage.cifar, {"README.md": card})
+            before = time.process_time()
+            shown = client.get("/hf/api/datasets/atlas/cifar")
+            checked = send(client, "/hf/api/validate-yaml", {"content": card.decode()})
+            assert time.process_time() - before < 1  # 22 s and more before
+            assert (shown.status_code, shown.json()["cardData"]) == (200, expected)
+            assert checked.status_code == status
 
 
 def test_nobody_without_a_token(filled):

@@ -10,6 +10,8 @@ import io
 import os
 import shutil
 import struct
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,7 +26,9 @@ from jobs.models import Attempt, Job
 from jobs.outputs import output_of
 from portal import series
 from portal.core import clock
+from portal.core.models import Event
 from schedulers.states import Reason, State
+from tests.cases import CASES
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import platform_scope
 
@@ -39,8 +43,9 @@ WHOLE = 1 << 20
 )
 def test_scalars_of_real_writers_are_read(path, tag, expected):
     with open(path, "rb") as file:
-        found, end = event_files.read(file, 0, WHOLE)
-    assert end == path.stat().st_size
+        piece = event_files.read(file, 0, WHOLE)
+    found = piece.scalars
+    assert (piece.offset, piece.gaps) == (path.stat().st_size, [])
     assert [(s.tag, s.step) for s in found] == [(tag, n) for n in range(len(expected))]
     assert [s.value for s in found] == pytest.approx(expected)
     if path == OLD:
@@ -51,23 +56,39 @@ def test_scalars_of_real_writers_are_read(path, tag, expected):
 def test_growing_file_yields_each_scalar_once(sizes, budget):
     data, offset, steps = OLD.read_bytes(), 0, []
     for size in [*sorted(sizes), *[len(data)] * len(data)]:
-        found, offset = event_files.read(io.BytesIO(data[:size]), offset, budget)
-        steps += [s.step for s in found]
+        piece = event_files.read(io.BytesIO(data[:size]), offset, budget)
+        offset = piece.offset
+        steps += [s.step for s in piece.scalars]
         if offset == len(data):
             break
     assert steps == list(range(5))
 
 
 @given(st.data())
-def test_damaged_file_raises_nothing_else(data):
-    raw = bytearray(OLD.read_bytes())
-    for at in data.draw(st.lists(st.integers(0, len(raw) - 1), min_size=1, max_size=9)):
-        raw[at] = data.draw(st.integers(0, 255))
-    try:
-        _, end = event_files.read(io.BytesIO(bytes(raw)), 0, WHOLE)
-        assert end <= len(raw)
-    except event_files.Corrupt:
-        pass
+def test_damage_takes_only_the_records_that_it_hits(data):
+    """Compare with the records that are whole: those are read, and nothing else is."""
+    records = [event(b"loss", n, step=n) for n in range(8)]
+    raw, hit = bytearray(b"".join(records)), set()
+    for at in data.draw(st.lists(st.integers(0, len(raw) - 1), min_size=1, max_size=4)):
+        byte = data.draw(st.integers(1, 255))
+        raw[at] ^= byte
+    starts = [sum(map(len, records[:n])) for n in range(9)]
+    hit = {n for n in range(8) if raw[starts[n] : starts[n + 1]] != records[n]}
+    tail = event(b"loss", 8, step=8)
+    piece = event_files.read(io.BytesIO(bytes(raw) + tail), 0, WHOLE)
+    assert [s.step for s in piece.scalars] == [n for n in range(9) if n not in hit]
+    assert piece.offset == len(raw) + len(tail)
+    assert sum(gap.end - gap.start for gap in piece.gaps) == sum(len(records[n]) for n in hit)
+
+
+def test_zeros_at_the_end_are_read_when_the_records_arrive():
+    whole = event(b"loss", 1, step=1) + event(b"loss", 2, step=2)
+    first = len(whole) // 2
+    hole = whole[:first] + bytes(first)
+    piece = event_files.read(io.BytesIO(hole), 0, WHOLE)
+    assert ([s.step for s in piece.scalars], piece.offset, piece.gaps) == ([1], first, [])
+    again = event_files.read(io.BytesIO(whole), piece.offset, WHOLE)
+    assert [s.step for s in again.scalars] == [2]
 
 
 @pytest.mark.parametrize(
@@ -145,10 +166,56 @@ def test_links_pipes_and_damage_are_skipped(job, tmp_path):
     (out / "events.out.tfevents.text").write_text("not a record, but long enough to be read")
     shutil.copy(NEW, out / "events.out.tfevents.good")
     assert list(read()) == ["epoch_loss"]
-    assert read() and EventFile.objects.get(offset=-1).path.endswith(".text")
+    move(job, State.FAILED, Reason.USER_ERROR, finished_at=clock.now())
+    read()
+    [told] = Event.objects.filter(kind="job.metrics_skipped")
+    assert (told.data["file"], told.data["skipped_bytes"]) == ("events.out.tfevents.text", 40)
     out.rename(out.with_name("moved"))
     out.symlink_to(secret)
     assert list(read()) == ["epoch_loss"]
+
+
+def test_damaged_file_of_a_report_keeps_what_is_good_and_the_job_says_so(job, story):
+    script = CASES / "2026-11-27/tensorboard-damaged.py"
+    subprocess.run([sys.executable, script, out_of(job)], check=True)
+    assert read() == {"good": [1.0], "later": [3.0]}
+    read()
+    [told] = Event.objects.filter(kind="job.metrics_skipped", subject_id=job.id)
+    assert told.data["skipped_bytes"] == told.data["at_byte"] > 0
+    page = story.client(story.ada).get(f"/atlas/jobs/{job.number}?tab=metrics")
+    assert "events.out.tfevents.1.damaged is damaged" in page.content.decode()
+
+
+def test_hole_that_is_filled_later_is_read_again(job):
+    records = [event(b"loss", n, step=n) for n in range(1, 4)]
+    path = out_of(job) / "events.out.tfevents.1"
+    path.write_bytes(records[0] + bytes(len(records[1])) + records[2])
+    assert read() == {"loss": [1, 3]}
+    path.write_bytes(b"".join(records))
+    assert read() == {"loss": [1, 2, 3]}
+    assert not EventFile.objects.get().gaps and not Event.objects.filter(kind="job.metrics_skipped")
+
+
+def test_bytes_that_a_job_sends_are_read_once(job, story):
+    api, data = story.api(story.ben), OLD.read_bytes()
+    url = f"/api/v1/orgs/atlas/jobs/{job.number}/event-files?path=runs/events.out.tfevents.1"
+
+    def send(offset: int, end: int) -> dict[str, int]:
+        answer = api.post(
+            f"{url}&offset={offset}&size={end}",
+            data[offset:end],
+            content_type="application/octet-stream",
+        )
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    first = send(0, 300)
+    assert 0 < first["offset"] <= 300 and first["points"]
+    assert send(0, 300) == {**first, "points": 0}  # repeated after a lost answer
+    assert send(first["offset"], len(data))["offset"] == len(data)
+    assert read() == {"loss/train": pytest.approx([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])}
+    other = story.api(story.cyd).post(f"{url}&offset=0&size=1", b"x", content_type="image/png")
+    assert other.status_code == 404
 
 
 def record(data: bytes) -> bytes:

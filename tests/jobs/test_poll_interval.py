@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
+from clusters.models import Cluster
+from clusters.services import outages
 from jobs import services
 from jobs.dispatch.watch.poll_interval import LINGER, POLL_EVERY, QUICK, PollInterval
 from jobs.dispatch.watch.watcher import Watcher
@@ -114,6 +117,26 @@ def test_cancel_after_a_slow_response_is_sent_within_seconds_without_a_wake(slow
     assert len(double.stops) == 1
     assert double.polls == 1
     tick(30)
+    watch.look()
+    assert double.polls == 2
+
+
+def test_first_slow_poll_after_an_outage_delays_no_next_one(slow, story, tick):
+    watch, double, _ = slow
+    outages.mark_unreachable(Cluster.objects.get(id=watch.cluster_id), "refused")
+    watch.look()
+    tick(1)
+    watch.look()
+    assert double.polls == 2
+
+
+def test_time_spent_waiting_for_a_mirrored_scheduler_is_no_load(slow, story, tick, monkeypatch):
+    watch, double, _ = slow
+    monkeypatch.setattr(
+        double, "poll", lambda keys, poll=double.poll: replace(poll(keys), work=0.01)
+    )
+    watch.look()
+    tick(1)
     watch.look()
     assert double.polls == 2
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -74,6 +76,13 @@ def write(attempt: Attempt, at: float = OLD, **files: str) -> None:
         os.utime(path, (at, at))
 
 
+def write_in_place(attempt: Attempt, **files: str) -> None:
+    """Write files as a program does that has opened them long ago."""
+    for name, text in files.items():
+        (folder_of(attempt) / name).write_text(text)
+    os.utime(folder_of(attempt), (OLD, OLD))
+
+
 def end(attempt: Attempt, reason: Reason = Reason.COMPLETED) -> None:
     transition([StateChange(attempt.id, reason.final_state, "test", reason)])
 
@@ -129,7 +138,7 @@ def test_half_written_files_keep_their_last_content(stage):
     write(attempt, **{"step-2.tmp/weights": "half"})
     assert contents(save_now(job)) == {"weights": "old"}
 
-    write(attempt, at=time.time(), weights="ne", fresh="h")  # being written
+    write_in_place(attempt, weights="ne", fresh="h")
     row = save_now(job)
     assert contents(row) == {"weights": "old"}
     assert row.due_at < clock.now() + timedelta(seconds=10)  # looked at again soon
@@ -140,22 +149,119 @@ def test_half_written_files_keep_their_last_content(stage):
     assert contents(save_now(job)) == whole
 
     # A kill cuts what is being written; at an end of its own the job has finished it.
-    write(attempt, at=time.time(), weights="cut")
-    end(attempt, Reason.KILLED_BY_SIGNAL)
-    assert contents(save_now(job)) == whole
+    # It is saved in a version of its own, and a retry continues from the one before.
+    write_in_place(attempt, weights="cut")
+    end(attempt, Reason.NODE_FAILED)
+    row = save_now(job)
+    assert contents(row) == whole
+    assert "wrote weights, so that may be incomplete" in row.message
+    row.version = versions_by(job, row.repository).first()
+    assert contents(row) == {**whole, "weights": "cut"}
+    assert row.version.message == f"Job #{job.number} (may be incomplete: weights)"
+    run(job)
+    assert contents(JobOutput.objects.select_related("version").get(job=job)) == whole
 
 
-def test_job_killed_while_it_wrote_its_only_file_is_told_why_nothing_is_saved(stage):
+def test_file_replaced_again_and_again_is_saved(stage, monkeypatch):
     job, attempt = started(stage)
-    write(attempt, at=time.time(), weights="cut")
+    place, is_over = folder_of(attempt), threading.Event()
+
+    def replace_always() -> None:
+        for number in itertools.count():
+            (place / "state.tmp").write_text(f"{number:9}\n")
+            os.rename(place / "state.tmp", place / "state")
+            if is_over.wait(0.05):
+                return
+
+    monkeypatch.setattr(folders, "YOUNG", 0.5)
+    monkeypatch.setattr(folders, "_is_renamed", lambda *_, **__: False)  # an old kernel's clock
+    thread = threading.Thread(target=replace_always)
+    thread.start()
+    try:
+        assert save_now(job).version is None
+        is_over.wait(0.6)
+        row = save_now(job)
+    finally:
+        is_over.set()
+        thread.join()
+    assert len(contents(row)["state"]) == 10
+    assert row.due_at < clock.now() + timedelta(minutes=10)
+
+
+def test_file_with_a_later_status_change_is_whole_at_once(stage):
+    job, attempt = started(stage)
+    write_in_place(attempt, weights="half")
+    time.sleep(0.05)
+    (folder_of(attempt) / "weights").rename(folder_of(attempt) / "best")
+    assert contents(save_now(job)) == {"best": "half"}
+
+
+def test_file_renamed_into_place_just_before_a_kill_is_saved(stage):
+    job, attempt = started(stage, every=0)
+    write_in_place(attempt, **{"state.tmp": "last"})
+    os.rename(folder_of(attempt) / "state.tmp", folder_of(attempt) / "state")
     end(attempt, Reason.KILLED_BY_SIGNAL)
     row = save_now(job)
-    assert row.version is None and str(row.message).startswith("Nothing was saved: weights was")
+    assert (contents(row), row.message) == ({"state": "last"}, "")
+
+
+def test_only_file_of_a_killed_job_is_saved_and_said_to_be_incomplete(stage):
+    job, attempt = started(stage)
+    write_in_place(attempt, weights="cut")
+    end(attempt, Reason.OUT_OF_MEMORY)
+    row = save_now(job)
+    assert "so that may be incomplete" in row.message
+    row.version = versions_by(job, row.repository).get()
+    assert contents(row) == {"weights": "cut"}
+
+
+def test_what_is_left_out_is_named_in_words(stage):
+    job, attempt = started(stage)
+    folder = folder_of(attempt)
+    write(attempt, weights="one", **{"a\\b": "odd", "half.tmp": "half"})
+    deep = folder.joinpath(*"d" * (folders.DEPTH + 1))
+    deep.mkdir(parents=True)
+    (deep / "file").write_text("deep")
+    (folder / "latest").symlink_to("weights")
+    with open(os.fsencode(folder) + b"/\xff.bin", "wb") as file:
+        file.write(b"not text")
+    end(attempt, Reason.USER_ERROR)
+    row = save_now(job)
+    assert contents(row) == {"weights": "one"}
+    for text in (
+        "such a name: \\udcff.bin, a\\b.",
+        f"more than 40 folders deep: {'/'.join('d' * 41)[:60]}",
+        "link or not a regular file: latest.",
+        "unfinished file: half.tmp.",
+    ):
+        assert text in row.message
+
+
+def test_file_without_room_does_not_block_the_others(stage):
+    job, attempt = started(stage)
+    write(attempt, small="small")
+    with open(folder_of(attempt) / "huge.bin", "wb") as file:
+        file.truncate(1 << 40)
+    os.utime(folder_of(attempt) / "huge.bin", (OLD, OLD))
+    before = time.process_time()
+    row = save_now(job)
+    assert contents(row) == {"small": "small"}
+    assert "huge.bin was not saved: " in row.message and "1 TiB" in row.message
+    assert time.process_time() - before < 5  # no byte of it was read
+    stored = sum(path.stat().st_size for path in file_store().root.rglob("*") if path.is_file())
+    assert stored < 1 << 20
+
+    write_in_place(attempt, cut="cut")
+    end(attempt, Reason.OUT_OF_MEMORY)
+    for _ in range(3):  # tried again, and no further version is made
+        row = save_now(job)
+        assert (row.state, row.is_over) == ("failed", False)
+    assert [version.number for version in versions_by(job, row.repository)] == [2, 1]
 
 
 def test_file_that_changes_while_it_is_read_is_left_out(stage, monkeypatch):
     job, attempt = started(stage)
-    write(attempt, weights="old", other="other")
+    write(attempt, weights="old", other="o")
     put = FileStore.put
 
     def put_while_it_grows(store, org_id, chunks, **about):
@@ -166,7 +272,7 @@ def test_file_that_changes_while_it_is_read_is_left_out(stage, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(FileStore, "put", put_while_it_grows)
-        assert contents(save_now(job)) == {"other": "other"}
+        assert contents(save_now(job)) == {"other": "o"}
     end(attempt)
     saver.save_due()
     row = JobOutput.objects.select_related("version").get(job=job)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from portal.formats import archives, inspect, mlmodel, pickles, reading
 from portal.formats.reading import Damaged
+from tests.cases import read_case
 from tests.registry.conftest import MLMODEL, UNSAFE, safetensors
 from tests.rig.seeds import examples
 
@@ -201,8 +202,8 @@ BOMB = b"a: &a [x, x, x, x, x, x, x, x]\n" + b"".join(
         b"flavors: !!python/object/apply:os.system [id]",
         b"signature: {inputs: '[['}",
         BOMB.replace(b"e: &e", b"mlflow_version:"),
-        b"flavors: {<<: {a: 1}}",
-        b"mlflow_version: 0x" + b"f" * 9000,
+        read_case("card-merge-25.md").split(b"---")[1],
+        read_case("card-alias-7.md").split(b"---")[1],
         b"\x00\xff",
     ],
 )

@@ -9,12 +9,12 @@ import threading
 import time
 import uuid
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from tests.rig.kubernetes_container import LOOK, Container
-from tests.rig.kubernetes_store import Answer, Object, Store, now
+from tests.rig.kubernetes_store import Answer, Object, Store, instant, now
 
 NODE, GPUS, CPUS = "double-1", 8, 64
 
@@ -133,11 +133,12 @@ class Node:
         """Delete the objects that the Job owned, like the garbage collector."""
         uid = job["metadata"]["uid"]
         with self.store.changed:
-            for plural, space, name in [
-                k
-                for k, o in self.store.objects.items()
-                if any(r["uid"] == uid for r in o["metadata"].get("ownerReferences", ()))
-            ]:
+            for (plural, space, name), made in list(self.store.objects.items()):
+                if all(r["uid"] != uid for r in made["metadata"].get("ownerReferences", ())):
+                    continue
+                if plural == "pods" and made["status"]["phase"] == "Running":
+                    self.delete(made)
+                    continue
                 thing = self.store.remove(plural, space, name)
                 if (container := self.containers.pop(thing["metadata"]["uid"], None)) is not None:
                     container.kill()
@@ -173,8 +174,13 @@ class Node:
         self.containers[meta["uid"]] = container
         if container.initialize():
             container.run()
+        is_deleted = "deletionTimestamp" in (self.current(pod) or pod)["metadata"]
+        if is_deleted:
+            self.logs.pop(meta["uid"], None)
         self._finish(pod)
-        if "deletionTimestamp" in (self.current(pod) or pod)["metadata"]:
+        if is_deleted:
+            with contextlib.suppress(Answer):
+                self._mark(pod, 0)
             self._gone(pod)
 
     def _pull(self, pod: Object) -> bool:
@@ -221,14 +227,18 @@ class Node:
                 self.store.get("pods", meta["namespace"], meta["name"])["status"]["phase"]
                 != "Pending"
             ):
-                self.store.update(
-                    "pods",
-                    meta["namespace"],
-                    meta["name"],
-                    lambda thing: thing["metadata"].update(deletionTimestamp=now()),
-                )
+                self._mark(pod, pod["spec"].get("terminationGracePeriodSeconds", 30))
             else:
                 self._gone(pod)
+
+    def _mark(self, pod: Object, grace: int) -> None:
+        """Report a deletion like 1.36: the end of the grace period, none after the kubelet's own."""
+        until = (instant() + timedelta(seconds=grace)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        mark = {"deletionTimestamp": until, "deletionGracePeriodSeconds": grace}
+        meta = pod["metadata"]
+        self.store.update(
+            "pods", meta["namespace"], meta["name"], lambda thing: thing["metadata"].update(mark)
+        )
 
     def _gone(self, pod: Object) -> None:
         with contextlib.suppress(Answer):

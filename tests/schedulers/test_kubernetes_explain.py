@@ -146,6 +146,20 @@ def test_explanation_names_cordoned_nodes():
     )
 
 
+def test_tainted_nodes_are_down_unless_none_has_the_labels_asked_for():
+    said = (
+        "0/2 nodes are available: 1 node(s) had untolerated taint(s), "
+        "1 node(s) didn't match Pod's node affinity/selector."
+    )
+    found = [node(1, taints=[{"key": "a", "effect": "NoSchedule"}]), node(2, product="A100")]
+    assert explanation_for(pod(4), [], found, said=said).wait == Wait.NODES_DOWN
+    never = explanation_for(pod(4, nodeSelector={"zone": "x"}), [], found, said=said)
+    assert (never.wait, never.text) == (
+        Wait.IMPOSSIBLE,
+        "No node has the GPU type and the labels asked for.",
+    )
+
+
 def test_message_contradicted_by_numbers_stands_alone():
     assert explanation_for(pod(4), []).text == "0 of 4 nodes fit: 4 lack free nvidia.com/gpu."
     affinity = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector."

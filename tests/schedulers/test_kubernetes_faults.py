@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from schedulers.contract import Rejected, Unavailable
-from schedulers.kubernetes import observed
+from schedulers.kubernetes import list_watch, observed
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.states import Reason, State, Wait
 from tests.rig.kubernetes_double import Double
@@ -124,6 +125,7 @@ def test_retry_after_is_respected(double, backend):
         BROKEN,
         Answer(503, "ServiceUnavailable", "apiserver not ready"),
         Answer(504, "Timeout", "timed out"),
+        Answer(403, "Forbidden", "unable to create new content in namespace: being terminated"),
     ],
     ids=str,
 )
@@ -256,6 +258,48 @@ def test_unreadable_pod_does_not_hide_others(double, backend, wait_for, caplog):
     )
 
 
+@pytest.mark.parametrize(("trap", "code"), [("exit 0", 143), ("exit 85", 85), ("-", 143)])
+def test_pod_deleted_by_somebody_is_interrupted_whatever_its_exit_code(
+    double, backend, wait_for, trap, code
+):
+    key = backend.submit(launch(f"trap '{trap}' TERM\necho on\nwhile :; do sleep 0.1; done")).key
+    wait_for(lambda: backend.read_log(key, 0).data == b"on\n")
+    double.node.delete(double.store.all("pods", "")[0])
+    seen = wait_for(
+        lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)
+    )
+    assert (seen.reason, seen.exit_code) == (Reason.INTERRUPTED, code)
+    assert "unable to retrieve" not in seen.evidence
+    assert backend.read_log(key, 3).data == b""
+
+
+def test_job_deleted_by_somebody_is_interrupted_when_its_pod_ends(double, backend, wait_for):
+    key = backend.submit(launch("trap 'sleep 1; exit 0' TERM\nwhile :; do sleep 0.1; done")).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    double.store.remove("jobs", "muster-jobs", key)
+    seen = wait_for(
+        lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)
+    )
+    assert seen.reason == Reason.INTERRUPTED
+
+
+def test_watch_reconnects_once_the_server_answers(double, backend, wait_for, monkeypatch):
+    monkeypatch.setattr(list_watch, "FIRST_PAUSE", 60.0)
+    monkeypatch.setattr(observed, "SILENT", 0.0)
+    key = backend.submit(launch("sleep 1; exit 4")).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    double.fail("watch=1", BROKEN, 2)
+    double.cut()
+    wait_for(lambda: not double.answers)
+
+    def ended() -> bool:
+        with suppress(Unavailable):
+            return state_of(backend, key) == State.FAILED
+        return False
+
+    wait_for(ended, 10)
+
+
 TEXTS = [
     "$(HOME) $(MUSTER_JOB_KEY)",
     "a\nb: {c}\n---",
@@ -359,7 +403,7 @@ WRONG = [
     ({"server": "https://no-such-host.invalid:6443"}, "unknown to DNS"),
     ({"server": "http://127.0.0.1:1"}, "connection was refused"),
     ({"server": "ftp://x"}, "must be an address"),
-    ({"kubeconfig": "}{"}, "not YAML"),
+    ({"kubeconfig": "}{"}, "not valid YAML"),
     ({"kubeconfig": "{}"}, "no context"),
 ]
 

@@ -121,8 +121,13 @@ MESSAGES = [
     ),
     (
         "0/2 nodes are available: 2 node(s) had untolerated taint(s). ",
-        Wait.IMPOSSIBLE,
+        Wait.NODES_DOWN,
         "0 of 2 nodes fit: 2 have a taint that it does not tolerate.",
+    ),
+    (
+        "0/2 nodes are available: 2 node(s) exceed max volume count.",
+        Wait.CLUSTER_HELD,
+        "0 of 2 nodes fit: 2 exceed max volume count.",
     ),
     (
         "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.",
@@ -187,6 +192,16 @@ def disruption(reason: str) -> list[dict]:
     return [{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "said so"}]
 
 
+def evicted(message: str) -> dict:
+    conditions = disruption("TerminationByKubelet")
+    return pod("Failed", ended(137), reason="Evicted", message=message, conditions=conditions)
+
+
+def deleted(one: dict, at: str = "2026-05-01T11:59:01Z") -> dict:
+    meta = {**one["metadata"], "deletionTimestamp": at, "deletionGracePeriodSeconds": 0}
+    return {**one, "metadata": meta}
+
+
 LIMITED = {"annotations": {"muster/time-limit": "60"}}
 
 
@@ -216,12 +231,20 @@ ENDS = [
     (pod("Failed", ended(7, message="time")), Reason.USER_ERROR),
     (
         pod("Failed", None, reason="Evicted", message="The node was low on resource: memory."),
-        Reason.PREEMPTED,
+        Reason.INTERRUPTED,
     ),
+    (evicted("The node was low on resource: ephemeral-storage. Threshold q"), Reason.DISK_FULL),
+    (evicted("Pod ephemeral local storage usage exceeds the total limit x"), Reason.USER_ERROR),
+    (pod("Failed", ended(0), conditions=disruption("EvictionByEvictionAPI")), Reason.INTERRUPTED),
+    # deleted by somebody, then confirmed by the kubelet a second after the end
+    (deleted(pod("Succeeded", ended(0, "Completed"))), Reason.INTERRUPTED),
+    (deleted(pod("Failed", ended(143))), Reason.INTERRUPTED),
+    (deleted(pod("Failed", ended(137, "OOMKilled"))), Reason.OUT_OF_MEMORY),
+    (deleted(pod("Succeeded", ended(0)), "2026-05-01T11:59:40Z"), Reason.COMPLETED),
     (pod("Failed", ended(143), conditions=disruption("PreemptionByScheduler")), Reason.PREEMPTED),
     (
         pod("Failed", ended(143), conditions=disruption("DeletionByTaintManager")),
-        Reason.NODE_FAILED,
+        Reason.INTERRUPTED,
     ),
     (pod("Failed", None, conditions=disruption("DeletionByPodGC")), Reason.NODE_FAILED),
     (pod("Failed", None, reason="NodeLost"), Reason.NODE_FAILED),
@@ -265,6 +288,19 @@ def test_pod_ends_map_to_reasons(subtests):
         with subtests.test(one=one, reason=reason):
             seen = states.observe("k", JOB, [one], lambda _: "", states.StartTimeouts(), NOW)
             assert seen.reason == reason and seen.state == reason.final_state
+
+
+def test_end_of_job_without_its_pods_is_told_by_its_condition(subtests):
+    for message, reason in (
+        ("Container main for pod n/p failed with exit code 143 matching x", Reason.INTERRUPTED),
+        ("Container main for pod n/p failed with exit code 1 matching x", Reason.USER_ERROR),
+        ("Pod n/p has condition DisruptionTarget matching x", Reason.INTERRUPTED),
+    ):
+        over = {"type": "Failed", "status": "True", "reason": "PodFailurePolicy"}
+        job = {**JOB, "status": {"conditions": [{**over, "message": message}]}}
+        with subtests.test(message=message):
+            seen = states.observe("k", job, [], lambda _: "", states.StartTimeouts(), NOW)
+            assert seen.reason == reason
 
 
 def test_job_condition_waits_for_end_of_pod():

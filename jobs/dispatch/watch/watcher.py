@@ -26,7 +26,7 @@ from jobs.models import Attempt
 from portal.core import clock, leases
 from portal.core.disk import full_disk
 from portal.core.lease_holder import new_holder
-from schedulers.contract import Backend, Capability, Unavailable
+from schedulers.contract import Backend, Capability, Poll, Unavailable
 from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
 
@@ -212,7 +212,7 @@ class Watcher:
             logs.pump_several(backend, ended, LAST_LINES)
             moved = observations.apply_poll(cluster, self._active, poll)
             self._interval.polled(
-                seconds,
+                _load(cluster, poll, seconds),
                 is_moving=bool(moved),
                 is_scheduler=Capability.PLACES not in backend.capabilities,
             )
@@ -289,3 +289,13 @@ class Watcher:
             return False
         self._last[what] = at
         return True
+
+
+def _load(cluster: Cluster, poll: Poll, seconds: float) -> float:
+    """Return the time in seconds for which a poll kept the scheduler busy.
+
+    The first poll after an outage is slow, but not because of the load: the next follows at once.
+    """
+    if cluster.trouble:
+        return 0.0
+    return seconds if poll.work is None else poll.work

@@ -18,6 +18,7 @@ from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotPermitted, QuotaExceeded
 from portal.core.models import Event
 from schedulers.spec import parse_mapping
+from schedulers.states import Reason, State
 from tests.jobs.stage import submit
 from tests.monitoring.usage.stage import finish, run
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -75,6 +76,31 @@ def test_statement_bills_each_line_and_never_changes(story, cluster, dot, priced
         issue(dot, story, NOVEMBER, IN_NOVEMBER)
     with pytest.raises(NotPermitted):
         issue(story.actor(story.ada), story, NOVEMBER, IN_DECEMBER)
+
+
+def test_team_pays_for_time_lost_by_the_platform_only_what_the_rule_says(
+    story, cluster, dot, priced
+):
+    attempt = run(story, cluster, START, gpu=2, cpu=0)
+    attempt.reason = Reason.NODE_FAILED
+    finish(attempt, START + 10 * HOUR, State.FAILED)
+    row = issue(dot, story, OCTOBER, IN_NOVEMBER)
+    [line] = [one for one in row.document["lines"] if one["resource"] == "gpu.h100"]
+    assert (line["kind"], line["list"], line["percent"], line["cost"]) == (
+        "lost", "70.00", "100", "0.00"
+    )  # fmt: skip
+    with org_scope(story.atlas.id):
+        with pytest.raises(InvalidInput, match="0 to 100"):
+            prices.set_price(
+                actor=dot, currency="USD", resource="lost", amount="101", starts_on=OCTOBER
+            )
+        prices.set_price(actor=dot, currency="USD", resource="lost", amount="25", starts_on=OCTOBER)
+        costs = costs_of_document(statements.draft(story.atlas, NOVEMBER))
+    assert costs["Correction", "gpu.h100"] == Decimal("17.50")
+
+
+def costs_of_document(document):
+    return {(line["class"], line["resource"]): Decimal(line["cost"]) for line in document["lines"]}
 
 
 def test_correction_is_a_line_of_the_next_statement(story, cluster, dot, priced):
