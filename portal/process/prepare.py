@@ -126,6 +126,9 @@ def await_schema() -> None:
     check_schema()
 
 
+_UNSENT = 256 << 10  # bytes
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Return the listening socket. Raises Refusal.
 
@@ -150,6 +153,8 @@ def _bind(host: str, port: int) -> socket.socket:
     # asyncio sets TCP_NODELAY only if the protocol is given.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Connections inherit it: the kernel buffers no more for a slow reader than is on its way.
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
     try:
         sock.bind((host, port))
     except OSError:
