@@ -22,9 +22,10 @@ from portal.core.errors import (
     TooLarge,
     Unavailable,
 )
-from portal.core.messages import Message as Words
+from portal.core.messages import Message
 from portal.core.protocols import BODY, Protocol, protocol_at
-from portal.process.asgi_types import ASGIApp, Message, Receive, Send
+from portal.process.asgi_types import ASGIApp, Receive, Send
+from portal.process.asgi_types import Message as AsgiMessage
 
 SMALL = 64 << 10  # bytes; such a body is received into memory before a thread is used
 SECONDS = 60.0  # for a small body, and between two pieces of an upload
@@ -56,12 +57,12 @@ class Uploads:
         later = {"retry_after": _RETRY_SECONDS}
         if self._people[person] >= self._each:
             raise RateLimited(
-                Words("You have {n} uploads in progress. Wait until one ends.", n=self._each),
+                Message("You have {n} uploads in progress. Wait until one ends.", n=self._each),
                 data=later,
             )
         if self._people.total() >= self.total:
             raise Unavailable(
-                Words("{n} uploads are in progress. Try again in a moment.", n=self.total),
+                Message("{n} uploads are in progress. Try again in a moment.", n=self.total),
                 code="too_many_uploads",
                 data=later,
             )
@@ -146,7 +147,7 @@ class BodyStream:
             person = self.who()
             if not person:
                 raise NotAuthenticated(
-                    Words("Sign in, or send an access token: Authorization: Bearer mst_…")
+                    Message("Sign in, or send an access token: Authorization: Bearer mst_…")
                 )
             if self.is_head:
                 self._uploads.check(person)
@@ -177,12 +178,12 @@ class BodyStream:
         finally:
             self._end()
 
-    async def _next(self) -> Message:
+    async def _next(self) -> AsgiMessage:
         until = self.deadline or self._loop.time() + self.seconds
         async with asyncio.timeout_at(until):
             return await self._receive()
 
-    def _accept(self, message: Message) -> None:
+    def _accept(self, message: AsgiMessage) -> None:
         data = message.get("body", b"")
         self._size += len(data)
         if self._size > self._most:
@@ -238,7 +239,7 @@ class Bodies:
         self._pages, self._streams, self._uploads = pages, streams, uploads
         self._seconds, self._judges_heads = seconds, judges_heads
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         head = headers.get(b"muster-head") if self._judges_heads else None
         length = headers.get(b"content-length") if head is None else head.partition(b"=")[2]
@@ -288,20 +289,20 @@ class Bodies:
     def _extending(self, receive: Receive, deadline: asyncio.Timeout) -> Receive:
         """Return an ASGI `receive` that moves the deadline with each message."""
 
-        async def extended() -> Message:
+        async def extended() -> AsgiMessage:
             message = await receive()
             deadline.reschedule(asyncio.get_running_loop().time() + self._seconds)
             return message
 
         return extended
 
-    async def _stream(self, scope: Message, stream: BodyStream, answer: _Answer) -> None:
+    async def _stream(self, scope: AsgiMessage, stream: BodyStream, answer: _Answer) -> None:
         try:
             await self._streams(scope, answer.receive, answer.send)
         finally:
             stream.close()
 
-    async def _judge(self, scope: Message, stream: BodyStream, answer: _HeadAnswer) -> None:
+    async def _judge(self, scope: AsgiMessage, stream: BodyStream, answer: _HeadAnswer) -> None:
         stream.is_head = True
         with suppress(BodyWanted):
             await self._streams(scope, _never, answer.collect)
@@ -311,7 +312,7 @@ class Bodies:
             await answer.finish(is_wanted=stream.is_wanted)
 
 
-async def _never() -> Message:
+async def _never() -> AsgiMessage:
     await asyncio.Event().wait()
     raise AssertionError
 
@@ -320,7 +321,7 @@ def too_large(most: int) -> TooLarge:
     return TooLarge(f"This takes at most {most:,} bytes.", data={"most_bytes": most})
 
 
-def _framed(scope: Message, size: int) -> list[tuple[bytes, bytes]]:
+def _framed(scope: AsgiMessage, size: int) -> list[tuple[bytes, bytes]]:
     """Return the headers of a request with this length. WSGI knows no other framing."""
     kept = [pair for pair in scope["headers"] if pair[0] not in _FRAMING]
     return [*kept, (b"content-length", b"%d" % size)]
@@ -348,7 +349,7 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
     """Return an ASGI `receive` that returns the body, then the client's further events."""
     left = [body]
 
-    async def replayed() -> Message:
+    async def replayed() -> AsgiMessage:
         if left:
             return {"type": "http.request", "body": left.pop(), "more_body": False}
         return await receive()
@@ -369,14 +370,14 @@ class _Answer:
         self._protocol, self._stream = protocol, stream
         self._is_refused = self._lingers = False
 
-    async def receive(self) -> Message:
+    async def receive(self) -> AsgiMessage:
         """Return the client's events after the body."""
         while True:
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 return message
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: AsgiMessage) -> None:
         assert self._stream is not None
         if self._is_refused:
             return
@@ -435,7 +436,7 @@ class _HeadAnswer:
         self._send, self._protocol = send, protocol
         self._status, self._headers, self._body = 0, list[tuple[bytes, bytes]](), bytearray()
 
-    async def collect(self, message: Message) -> None:
+    async def collect(self, message: AsgiMessage) -> None:
         """Take a message of the response that the application made without the body."""
         if message["type"] == "http.response.start":
             self._status, self._headers = message["status"], list(message["headers"])
