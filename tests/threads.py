@@ -6,11 +6,9 @@ import threading
 import time
 
 PATIENCE = 5.0  # seconds for threads that are about to end
-# Threads that may outlive a test, by the beginning of their name: pools of Muster, which wait for
-# work; the watches and dispatchers of a cluster, whose backend a module or the process shares.
-SHARED = ("WSGI_", "images_", "stage_", "streams-writer", "watch ", "dispatch-")
-# Of the double of Kubernetes, and connections of doubles, which wait for the next request.
-OF_DOUBLES = ("tests.rig.kubernetes_", "socketserver.ThreadingMixIn.process_request_thread")
+# Whose threads count: the SDK and the node agent, which go on polling. Not yet: the portal's watches,
+# buses and pools, and the servers of doubles.
+CHECKED = ("muster.", "muster_agent.")
 
 
 def left_behind(known: set[threading.Thread]) -> list[str]:
@@ -24,8 +22,7 @@ def left_behind(known: set[threading.Thread]) -> list[str]:
 
 
 def _is_new(thread: threading.Thread, known: set[threading.Thread]) -> bool:
-    is_shared = thread.name.startswith(SHARED) or _program(thread).startswith(OF_DOUBLES)
-    return thread not in known and not is_shared
+    return thread not in known and _program(thread).startswith(CHECKED)
 
 
 def _program(thread: threading.Thread) -> str:
