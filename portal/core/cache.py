@@ -52,9 +52,6 @@ class ForgivingRedisCache(RedisCache):
     def delete_many(self, keys: Any, version: int | None = None) -> None:
         _call_or(None, super().delete_many, keys, version)
 
-    def clear(self) -> bool:
-        return bool(_call_or(False, super().clear))
-
 
 def _call_or(default: Any, call: Callable[..., Any], *args: Any) -> Any:
     if not breaker.may_call():
