@@ -248,6 +248,7 @@ class Scan:
     is_unsafe: bool = False
     error: str = ""
     is_pickle: bool = True
+    count: int = 1  # pickles that were scanned to their end
 
 
 def is_start(start: bytes) -> bool:
@@ -256,19 +257,19 @@ def is_start(start: bytes) -> bool:
 
 
 def read(window: Window) -> Scan:
-    """Scan a pickle, or the pickles at the start of a file. Never raises Damaged."""
-    machine, error, is_pickle = _Machine(window), "", True
+    """Scan all pickles of a file, one after the other. Never raises Damaged."""
+    machine, error, is_pickle, count = _Machine(window), "", True, 0
     try:
-        machine.run()
-        for _ in range(_LEGACY_PICKLES - 1 if machine.is_legacy else 0):
+        while count == 0 or (count < _LEGACY_PICKLES if machine.is_legacy else window.left):
             machine.run()
+            count += 1
     except Damaged as damage:
         error = f"The pickle can't be scanned to its end: {damage}"
         is_pickle = damage is not _NotPickle or bool(machine.imports)
     found = sorted(machine.imports)
     dangerous = [name for name in found if is_dangerous(name)]
     is_unsafe = bool(error) or any(name not in _SAFE_NAMES for name in found)
-    return Scan(found, dangerous, is_unsafe, error, is_pickle)
+    return Scan(found, dangerous, is_unsafe, error, is_pickle, count)
 
 
 def is_dangerous(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
@@ -36,7 +37,8 @@ def checks_of(version: ModelVersion) -> list[Check]:
     inspection = version.inspection or {}
     has_files = version.status == READY and ModelFile.objects.filter(version=version).exists()
     is_complete = has_files and bool(inspection.get("is_complete"))
-    unsafe = list(inspection.get("unsafe") or ())
+    unsafe, unchecked = not_safe(inspection)
+    is_acknowledged = bool(version.acknowledged_by)
     has_card = bool(version.model.description.strip() or version.description.strip())
     return [
         Check(
@@ -51,15 +53,21 @@ def checks_of(version: ModelVersion) -> list[Check]:
         ),
         Check(
             "pickle",
-            Message("No unsafe pickle, or it is acknowledged"),
-            not unsafe or bool(version.acknowledged_by),
+            Message("No file that is unsafe or not checked, or it is acknowledged"),
+            is_acknowledged or not (unsafe or unchecked),
             Message("Acknowledged by {who}.", who=version.acknowledged_by)
-            if unsafe and version.acknowledged_by
+            if is_acknowledged and (unsafe or unchecked)
             else Message(
                 "{path} can run code when it is loaded. Save it as safetensors, or acknowledge it.",
                 path=unsafe[0],
             )
             if unsafe
+            else Message(
+                "{path} was not checked: its format is unknown, so that loading it may run code. "
+                "Save it as safetensors, or acknowledge it.",
+                path=unchecked[0],
+            )
+            if unchecked
             else Message(""),
         ),
         Check(
@@ -73,12 +81,17 @@ def checks_of(version: ModelVersion) -> list[Check]:
     ]
 
 
+def not_safe(inspection: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the files that can run code, and those that were not checked."""
+    return list(inspection.get("unsafe") or ()), list(inspection.get("unchecked") or ())
+
+
 @transaction.atomic
 def acknowledge_pickles(*, actor: Actor, version: ModelVersion) -> ModelVersion:
-    """Accept that loading the version's pickles runs code. Idempotent. Raises NotPermitted."""
+    """Accept that loading the version's files may run code. Idempotent. Raises NotPermitted."""
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
     row = locked_version(version)
-    unsafe = (row.inspection or {}).get("unsafe") or []
+    unsafe = [path for paths in not_safe(row.inspection or {}) for path in paths]
     if unsafe and not row.acknowledged_by:
         row.acknowledged_by, row.updated_at = actor.email, clock.now()
         row.save(update_fields=["acknowledged_by", "updated_at"])
