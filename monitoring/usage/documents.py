@@ -104,15 +104,16 @@ def as_focus(document: Document) -> bytes:
     """Return the lines in the columns of FOCUS 1.2."""
     rows = [focus_row(document, line) for line in document["lines"]]
     columns = list(focus_row(document, _NOTHING))
-    return _written(columns, ([row[name] for name in columns] for row in rows))
+    cells = ([row[name] for name in columns] for row in rows)
+    return _written(columns, cells, is_marked=False)
 
 
-def _written(columns: list[str], rows: Iterable[list[Any]]) -> bytes:
+def _written(columns: list[str], rows: Iterable[list[Any]], *, is_marked: bool = True) -> bytes:
     """Return a file. Documents hold amounts as text; negative ones would look like formulas."""
     cells = (
         [Decimal(cell) if _NEGATIVE.fullmatch(str(cell)) else cell for cell in row] for row in rows
     )
-    return b"".join(csv_lines(columns, cells))
+    return b"".join(csv_lines(columns, cells, is_marked=is_marked))
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(_CSV, "") | {

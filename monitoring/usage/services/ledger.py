@@ -6,6 +6,7 @@ that is read twice, or a run that was killed, changes nothing. One run at a time
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ from schedulers.states import Reason, Responsibility, State
 from workspaces.models import Quota
 from workspaces.quotas.limits import STORAGE, TEAM
 from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
 
 NAME = "ledger"
 BATCH = 2000  # events
@@ -176,13 +179,20 @@ def resources_of(amounts: Mapping[str, Any], gpu_class: str) -> dict[str, int]:
 
 
 def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterator[Run]:
-    """Yield the runs of attempts (a queryset); those that still run end at `until`."""
+    """Yield the runs of attempts (a queryset); those that still run end at `until`.
+
+    A run that ends in the future is left out, and logged.
+    """
+    now = clock.now_ms()
     for row in rows.values_list(*_FIELDS).iterator(chunk_size=2000):
         pk, org, team, owner, job, number, cluster, pool, pool_type, amounts = row[:10]
         node, nodes, started, finished, state, reason, index = row[10:]
         is_over = State(state).is_final
         end = ms_of(finished) if is_over and finished else None if is_over else until
         if started is None or end is None:
+            continue
+        if end > now:
+            log.error("attempt %s ends in the future, at %s, and is not billed", pk, finished)
             continue
         gpu_class = ""
         if amounts.get("gpu") and not any(name.startswith("gpu.") for name in amounts):

@@ -162,6 +162,14 @@ def test_attempt_that_never_started_has_no_line(story, cluster):
     assert lines() == []
 
 
+def test_run_that_ends_in_the_future_is_not_billed_before(story, cluster):
+    run(story, cluster, NOON, NOON + 20 * HOUR, gpu=4)
+    update(at_ms(NOON + HOUR))
+    assert total("gpu.h100") == 0
+    update(at_ms(NOON + DAY_MS))
+    assert total("gpu.h100") == 80 * HOUR
+
+
 def test_gpus_without_a_type_get_the_class_of_their_node(story, cluster):
     run(story, cluster, NOON, NOON + HOUR, gpu=1, gpu_type="")
     update()

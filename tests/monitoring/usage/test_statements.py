@@ -195,7 +195,7 @@ def test_files_of_a_statement(story, cluster, dot, priced):
     assert {one["ChargeClass"] for one in focus} == {"Correction"}
     assert sum(Decimal(one["BilledCost"]) for one in focus) == row.total
     assert {one["ChargePeriodStart"] for one in focus} == {"2026-10-01T00:00:00Z"}
-    plain = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode())))
+    plain = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode("utf-8-sig"))))
     assert sum(Decimal(one["cost"]) for one in plain) == row.total
     story.atlas.name = "아틀라스 & <b>"
     pdf = documents.as_pdf(
@@ -219,7 +219,7 @@ def test_formula_in_a_note_is_text_in_a_spreadsheet(story, cluster, dot, priced,
             actor=dot, org=story.atlas, team=None, amount="1", starts_on=OCTOBER, note=formula
         )
     row = issue(dot, story, OCTOBER, IN_NOVEMBER)
-    found = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode())))
+    found = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode("utf-8-sig"))))
     assert [(one["note"], one["cost"]) for one in found if one["kind"] == "credit"] == [
         (f"'{formula}", "-1.00")
     ]
@@ -232,7 +232,7 @@ def test_lines_of_single_jobs_add_up_to_the_statement(story, cluster, dot, price
     with org_scope(story.atlas.id):
         rows = LedgerLine.objects.order_by("day")
         found = documents.lines_csv(rows, prices.PriceList("USD", story.atlas.id), {})
-        text = b"".join(found).decode()
+        text = b"".join(found).decode("utf-8-sig")
     lines = [one for one in csv.DictReader(io.StringIO(text)) if one["resource"] == "gpu.h100"]
     assert len({one["job"] for one in lines}) == 5
     exact = sum(Decimal(one["cost"]) for one in lines)
