@@ -65,7 +65,7 @@ def show_model(session: Session, name: Name) -> None:
             f"v{row['version']}",
             " ".join(f"@{alias}" for alias in row["aliases"]) or "–",
             row["approval"]["state"] if row["approval"]["state"] != "none" else "–",
-            ", ".join(row["formats"]) + _safety(row),
+            (", ".join(row["formats"]) + _safety(row)).strip(),
             row["files"],
             row["owner"]["name"],
             ago(row["created_at"]),
