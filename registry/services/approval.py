@@ -14,7 +14,7 @@ from registry.models import ModelFile, ModelVersion
 from registry.selectors import aliases_of
 from registry.services.aliases import PRODUCTION
 from registry.services.records import locked_version, record_version
-from registry.services.versions import READY
+from registry.services.versions import READY, inspect_if_older
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
@@ -99,15 +99,16 @@ def acknowledge_pickles(*, actor: Actor, version: ModelVersion) -> ModelVersion:
     return row
 
 
-@transaction.atomic
 def request_approval(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
     """Ask approvers to decide. Raises Conflict if a check fails or it is requested already."""
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
-    row = locked_version(version)
-    _check_state(row, Approval.NONE, Approval.REJECTED)
-    _check_all(row)
-    row.requested_by_id, row.requested_at = actor.user_id, clock.now()
-    _decide(actor, row, Approval.REQUESTED, note, "approval_requested")
+    inspect_if_older(actor, version)
+    with transaction.atomic():
+        row = locked_version(version)
+        _check_state(row, Approval.NONE, Approval.REJECTED)
+        _check_all(row)
+        row.requested_by_id, row.requested_at = actor.user_id, clock.now()
+        _decide(actor, row, Approval.REQUESTED, note, "approval_requested")
     return row
 
 
@@ -123,18 +124,19 @@ def withdraw_request(*, actor: Actor, version: ModelVersion) -> ModelVersion:
     return row
 
 
-@transaction.atomic
 def approve_version(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
     """Approve a version that somebody else has requested it for.
 
     From then on only approvers change its description and tags. Raises Conflict, NotPermitted.
     """
     authorize(actor, Permission.MODELS_APPROVE, version.model.team_id)
-    row = locked_version(version)
-    _check_state(row, Approval.REQUESTED)
-    _check_is_somebody_else(actor, row)
-    _check_all(row)
-    _decide(actor, row, Approval.APPROVED, note, "version_approved")
+    inspect_if_older(actor, version)
+    with transaction.atomic():
+        row = locked_version(version)
+        _check_state(row, Approval.REQUESTED)
+        _check_is_somebody_else(actor, row)
+        _check_all(row)
+        _decide(actor, row, Approval.APPROVED, note, "version_approved")
     return row
 
 
