@@ -18,7 +18,6 @@ _ARCHIVE, _GGUF, _NUMPY = b"PK\x03\x04", b"GGUF", b"\x93NUMPY"
 _ARCHIVES = (".keras", ".zip")
 _ANYTHING = ".bin"  # a name of PyTorch's pickles and of many other formats
 MOST_NESTED = 3  # archives or compressed files inside of each other
-LARGEST_GUESS = 1 << 20  # bytes that are read to find a pickle without a mark
 # Unsafe if unreadable
 _CODE = {"pickle", "zip", "tar", "compressed", "pytorch", "torchscript", "keras", "npz"}
 _KINDS = {
@@ -88,7 +87,7 @@ def _format(name: str, start: bytes) -> str:
     """Return the format by content, else by the name; "" if the file is none of ours."""
     if start.startswith(_GGUF) or name.endswith(".gguf"):
         return "gguf"
-    if name.endswith((".safetensors", ".onnx")):
+    if name.endswith(".safetensors") or (name.endswith(".onnx") and not pickles.is_start(start)):
         return name.rpartition(".")[2]
     if start.startswith(_ARCHIVE) or name.endswith(_ARCHIVES):  # bytes may come before the archive
         return "zip"
@@ -155,12 +154,12 @@ def _read_compressed(
 
 def _read_unknown(found: FileFacts, file: IO[bytes], size: int, start: bytes) -> None:
     """Look for a pickle without a mark, of the protocols 0 and 1; else tell text and media."""
-    scan = pickles.read(Window(file, size, budget=LARGEST_GUESS))
+    scan = pickles.read(Window(file, size))
     file.seek(0)
     if scan.imports and scan.count:
         found.format, found.is_checked = "pickle", True
         _add_pickle(found, scan)
-    else:
+    elif not scan.is_cut:
         found.is_checked = contents.is_data(start) or contents.is_text(file.read(contents.TEXT))
 
 

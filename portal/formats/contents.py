@@ -49,14 +49,17 @@ class _Zlib:
         self._file, self._inflater = file, zlib.decompressobj()
 
     def read(self, size: int, /) -> bytes:
-        while not self._inflater.eof:
-            data = self._inflater.unconsumed_tail or self._file.read(_PIECE)
-            found = self._inflater.decompress(data, size)
-            if found:
-                return found
-            if not data:
+        while True:
+            inflater = self._inflater
+            data = inflater.unused_data or inflater.unconsumed_tail or self._file.read(_PIECE)
+            if inflater.eof and data:  # joblib reads one stream after the other
+                inflater = self._inflater = zlib.decompressobj()
+            elif not data:
+                if inflater.eof:
+                    return b""
                 raise EOFError
-        return b""
+            if found := inflater.decompress(data, size):
+                return found
 
 
 def _zstd(file: IO[bytes]) -> Reader:

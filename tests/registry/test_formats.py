@@ -196,6 +196,13 @@ NESTED = [
     ("model", gzip.compress(OLD)),  # joblib looks at the content, not at the name
     ("notes.txt", OLD),
     ("twice.pkl", SAFE + UNSAFE),
+    ("twice.joblib.z", zlib.compress(SAFE) + zlib.compress(UNSAFE)),
+    ("twice.joblib.gz", gzip.compress(SAFE) + gzip.compress(UNSAFE)),
+    ("twice.joblib.lz4", lz4.frame.compress(SAFE) + lz4.frame.compress(UNSAFE)),
+    ("twice.joblib.xz", lzma.compress(SAFE) + lzma.compress(UNSAFE)),
+    ("twice.pkl.zst", zstandard.compress(SAFE) + zstandard.compress(UNSAFE)),
+    ("model.onnx", UNSAFE),
+    ("image.gif", b"GIF89a" + bytes(3) + b"0" + OLD),
     ("twice.txt", PLAIN + OLD),
     ("twice.pkl", SAFE + b"something else"),
     ("model.nemo", tar({"config.yaml": b"a: 1", "w.ckpt": archive({"m/data.pkl": UNSAFE})})),
@@ -227,6 +234,8 @@ def test_case_of_a_compressed_pickle_is_unsafe():
     [
         ("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(99), False),
         ("model.unknown", b"\x00\x01\x02\xff", False),
+        ("notes.txt", b"S'" + b"a" * 200_000 + b"'\n0" + OLD, False),  # a line that is too long
+        ("notes.txt", b"N0" * 600_000 + OLD, False),
         ("model.unknown.gz", gzip.compress(b"\x00\x01\x02\xff"), False),
         ("model.zip", archive({"a.txt": b"a", "b.h5": b"\x89HDF\r\n\x1a\n" + bytes(9)}), False),
         ("model.tar", tar({"a.txt": b"a", "b.h5": b"\x89HDF\r\n\x1a\n" + bytes(9)}), False),
