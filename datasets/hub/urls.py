@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from datasets.hub import commits, repositories, trees
+from datasets.hub.requests import no_route
 
 _REPOSITORY = r"api/(?P<plural>models|datasets)/(?P<org>[^/]+)/(?P<name>[^/]+)"
 # A model has no prefix: /organization/name/resolve/…
@@ -13,11 +14,12 @@ _ROUTES = (
     ("", repositories.info),
     (rf"/revision/{_REVISION}", repositories.info),
     (r"/settings", repositories.settings),
-    (r"/auth-check", repositories.auth_check),
+    (r"/auth-check(?P<write>/write)?", repositories.auth_check),
     (r"/tree/(?P<rest>.+)", trees.tree),
     (rf"/paths-info/{_REVISION}", trees.paths_info),
     (r"/refs", trees.refs),
     (rf"/commits/{_REVISION}", trees.commits),
+    (r"/super-squash/(?P<branch>.+)", trees.super_squash),
     (r"/branch/(?P<branch>.+)", trees.branch),
     (rf"/tag/{_REVISION}", trees.tag),
     (rf"/preupload/{_REVISION}", commits.preupload),
@@ -40,4 +42,5 @@ urlpatterns = [
     *(re_path(f"^{_REPOSITORY}{rest}$", view) for rest, view in _ROUTES),
     *(re_path(f"^{_DATASET}{rest}$", view, {"plural": "datasets"}) for rest, view in _FILES),
     *(re_path(f"^{_MODEL}{rest}$", view, {"plural": "models"}) for rest, view in _FILES),
+    re_path(r"^", no_route),
 ]

@@ -1,6 +1,14 @@
 """Change datasets and checkpoints. Nothing else writes these rows."""
 
-from datasets.services.commits import Add, Change, Copy, Delete, commit, restore_version
+from datasets.services.commits import (
+    Add,
+    Change,
+    Copy,
+    Delete,
+    commit,
+    restore_version,
+    squash_history,
+)
 from datasets.services.contents import add_contents, put_file
 from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
@@ -50,6 +58,7 @@ __all__ = [
     "set_tag",
     "share_repository",
     "space_of",
+    "squash_history",
     "start_import",
     "start_upload",
     "unshare_repository",
