@@ -91,6 +91,19 @@ def actor_of(request: HttpRequest) -> Actor:
     return request.actor  # type: ignore[attr-defined,no-any-return]
 
 
+@hub_view("GET", "HEAD", "POST")
+def no_repository(request: HttpRequest, name: str) -> HttpResponse:
+    """Say that all repositories belong to an organization."""
+    raise NotFound(
+        Message(
+            "There is no repository {name} here. Its name begins with the organization: "
+            "organization/name.",
+            name=repr(name[:100]),
+        ),
+        code="no_repository",
+    )
+
+
 @csrf_exempt
 def no_route(request: HttpRequest) -> HttpResponse:
     """Say that nothing is at an address; it isn't the repository that is missing."""

@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 
 from datasets.hub import commits, repositories, trees
-from datasets.hub.requests import no_route
+from datasets.hub.requests import no_repository, no_route
 
 _REPOSITORY = r"api/(?P<plural>models|datasets)/(?P<org>[^/]+)/(?P<name>[^/]+)"
 # A model has no prefix: /organization/name/resolve/…
@@ -31,6 +31,11 @@ _FILES = (
     (r"\.git/info/lfs/objects/batch", commits.lfs_batch),
     (r"\.git/info/lfs/verify", commits.lfs_verify),
 )
+# Names without an organization, such as gpt2, are repositories of the Hub's own.
+_NAMELESS = (
+    r"^api/(?:models|datasets)/(?P<name>[^/]+)(?:/(?:revision|tree|commit|preupload)/.+)?$",
+    r"^(?:datasets/)?(?P<name>[^/]+)/resolve/.+$",
+)
 urlpatterns = [
     path("upload/<str:signature>", commits.lfs_upload),
     path("api/whoami-v2", repositories.whoami),
@@ -42,5 +47,6 @@ urlpatterns = [
     *(re_path(f"^{_REPOSITORY}{rest}$", view) for rest, view in _ROUTES),
     *(re_path(f"^{_DATASET}{rest}$", view, {"plural": "datasets"}) for rest, view in _FILES),
     *(re_path(f"^{_MODEL}{rest}$", view, {"plural": "models"}) for rest, view in _FILES),
+    *(re_path(pattern, no_repository) for pattern in _NAMELESS),
     re_path(r"^", no_route),
 ]

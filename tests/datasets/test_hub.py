@@ -71,7 +71,7 @@ def test_a_pull_request_never_commits_to_main(run, tmp_path):
     (tmp_path / "case.py").write_bytes(read_case("hf-create-pr.py"))
     refused, end = run("hf", tmp_path / "case.py", "home", lines=2)
     assert end == "ok"
-    assert "create_pr: There are no pull requests here" in refused
+    assert "create_pr: There are no pull" in refused
 
 
 def test_the_newest_client_finds_what_it_asks_for(run):

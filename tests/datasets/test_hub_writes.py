@@ -129,6 +129,9 @@ def test_tags_exist_before_files_and_are_not_branches(hub, stage):
         ("HEAD", "/hf/datasets/atlas/cifar/resolve/main/none", 404, "EntryNotFound"),
         ("GET", "/hf/api/datasets/atlas/none", 404, "RepoNotFound"),
         ("GET", "/hf/api/datasets/nowhere/none", 404, "RepoNotFound"),
+        ("GET", "/hf/api/models/gpt2", 404, "RepoNotFound"),
+        ("GET", "/hf/api/models/gpt2/revision/main", 404, "RepoNotFound"),
+        ("HEAD", "/hf/gpt2/resolve/main/config.json", 404, "RepoNotFound"),
     ],
 )
 def test_what_is_missing_is_named(hub, method, url, status, code):
