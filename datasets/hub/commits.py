@@ -144,6 +144,29 @@ def lfs_verify(request: HttpRequest, plural: str, name: str) -> HttpResponse:
     return answer_json({})
 
 
+@hub_view("POST")
+def duplicate(request: HttpRequest, plural: str, name: str) -> HttpResponse:
+    """Give files of a repository to another one of the organization, for a commit to come."""
+    source = repository_of(request, plural, name)
+    data = json_of(request)
+    check_honoured(data, "target", "files")
+    target = data.get("target")
+    if not isinstance(target, dict):
+        raise InvalidInput.at("target", Message("must have a type and a name"))
+    org, _slash, to = text_in(target, "name").rpartition("/")
+    if org != request.org.slug:  # type: ignore[attr-defined]
+        raise InvalidInput(Message("Files can't be copied to another organization."))
+    row = repository_of(request, f"{text_in(target, 'type', 'model')}s", to)
+    digests = [text_in(each, "sha256") for each in objects_in(data, "files", MOST_OBJECTS)]
+    missing = services.copy_contents(
+        actor=actor_of(request), source=source, target=row, digests=digests
+    )
+    error = str(Message("No version of {name} has this file.", name=source.name))
+    failed = [{"sha256": digest, "error": error} for digest in sorted(missing)]
+    copied = [{"sha256": digest} for digest in digests if digest not in missing]
+    return answer_json({"success": copied, "failed": failed})
+
+
 @hub_view("GET")
 def xet_token(
     request: HttpRequest, plural: str, name: str, access: str, revision: str

@@ -123,7 +123,9 @@ def repository_of(request: HttpRequest, plural: str, name: str) -> Repository:
 
     Clients that read are sent to its name of today.
     """
-    kind = KINDS[plural]
+    kind = KINDS.get(plural)
+    if kind is None:
+        raise InvalidInput(Message("The type must be dataset or model."))
     try:
         return find_repository(actor_of(request), kind, name)
     except NotFound:

@@ -87,7 +87,15 @@ def paths_info(request: HttpRequest, plural: str, name: str, revision: str) -> H
             entries.append(entry)
         elif path and found.is_folder(path):
             entries.append(Folder(path))
-    return answer_json(_rows(version, entries, is_expanded=is_expanded))
+    rows = _rows(version, entries, is_expanded=is_expanded)
+    return answer_json([{**row, **_copied_by(row)} for row in rows])
+
+
+def _copied_by(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what clients need to copy a file to another repository; they send empty ones."""
+    if row["type"] != "file":
+        return {}
+    return {"xetHash": row["lfs"]["oid"]} if row["size"] else {"lfs": None}
 
 
 def _is_expanded(value: object) -> bool:

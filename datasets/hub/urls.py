@@ -20,6 +20,7 @@ _ROUTES = (
     (r"/refs", trees.refs),
     (rf"/commits/{_REVISION}", trees.commits),
     (r"/super-squash/(?P<branch>.+)", trees.super_squash),
+    (r"/lfs-files/duplicate", commits.duplicate),
     (r"/branch/(?P<branch>.+)", trees.branch),
     (rf"/tag/{_REVISION}", trees.tag),
     (rf"/preupload/{_REVISION}", commits.preupload),

@@ -9,7 +9,7 @@ from datasets.services.commits import (
     restore_version,
     squash_history,
 )
-from datasets.services.contents import add_contents, put_file
+from datasets.services.contents import add_contents, copy_contents, put_file
 from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
 from datasets.services.repositories import (
@@ -37,6 +37,7 @@ __all__ = [
     "cancel_import",
     "change_default",
     "commit",
+    "copy_contents",
     "create_branch",
     "create_repository",
     "delete_ref",

@@ -49,6 +49,12 @@ def routes(stage):
         f"{api}/commit/main": {"key": "header", "value": {"summary": "x"}},
         f"{api}/branch/b": {},
         f"{api}/tag/main": {"tag": "t"},
+        f"{api}/super-squash/main": {},
+        f"{api}/lfs-files/duplicate": {
+            "target": {"type": "dataset", "name": "atlas/cifar"},
+            "files": [],
+        },
+        f"{xet}/reconstructions/{hashlib.sha256(b'# CIFAR').hexdigest()}": None,
         f"{api}/xet-read-token/main": None,
         f"{api}/xet-write-token/main": None,
         f"{files}/resolve/main/README.md": None,

@@ -1,9 +1,10 @@
 """Ask huggingface_hub for what scripts use beside uploads and downloads."""
 
 import json
+import random
 from pathlib import Path
 
-from huggingface_hub import HfApi, HfFileSystem, hf_hub_download
+from huggingface_hub import CommitOperationCopy, HfApi, HfFileSystem, hf_hub_download
 from huggingface_hub.errors import (
     BadRequestError,
     HfHubHTTPError,
@@ -58,6 +59,20 @@ assert api.repo_info(**named).id == "home/answers"
 assert Path(hf_hub_download(**named, filename="d/x.csv", local_dir="found")).read_text() == "x"
 api.upload_file(**named, path_or_fileobj=bytes(100_000), path_in_repo="big.bin")
 assert api.file_exists("home/answers", "big.bin", repo_type="dataset")
+
+api.create_repo("home/copies", repo_type="model")
+sources = {"src_repo_id": "home/answers", "src_repo_type": "dataset"}
+operations = [
+    CommitOperationCopy(src_path_in_repo=name, path_in_repo=f"from/{name}", **sources)
+    for name in ("big.bin", "d/x.csv")
+]
+api.create_commit("home/copies", operations, commit_message="Copy")
+data = random.Random(1).randbytes(40_000_003)  # several segments
+api.upload_file(repo_id="home/copies", path_or_fileobj=data, path_in_repo="40.bin")
+assert system.cat("home/copies/from/big.bin") == bytes(100_000)
+for name, content in (("from/big.bin", bytes(100_000)), ("from/d/x.csv", b"x"), ("40.bin", data)):
+    system.get_file(f"home/copies/{name}", "got")
+    assert Path("got").read_bytes() == content, name
 
 error = raised(HfApi(token="mst_wrong").repo_info, **named)
 assert not isinstance(error, RepositoryNotFoundError)
