@@ -10,6 +10,7 @@ from portal.core import clock
 from portal.core.ids import uuid7
 from portal.core.message_fields import MessageField
 from portal.core.messages import Message
+from schedulers.contract import DiskSpace
 from workspaces.tenancy.models import TenantModel
 
 
@@ -38,6 +39,9 @@ class Cluster(models.Model):
     counted_at = models.DateTimeField(null=True)
     trouble = MessageField(blank=True)  # error of the last failed request
     trouble_since = models.DateTimeField(null=True)
+    # Bytes of the disk with the files of jobs, at the last inventory; null if unknown.
+    disk_used = models.BigIntegerField(null=True)
+    disk_free = models.BigIntegerField(null=True)
     # Incremented with each write of nodes or GPUs; key of caches.
     inventory = models.PositiveBigIntegerField(default=0)
     # Incremented by each admission: the planner's optimistic lock.
@@ -45,6 +49,12 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def disk(self) -> DiskSpace | None:
+        if self.disk_used is None or self.disk_free is None:
+            return None
+        return DiskSpace(self.disk_used, self.disk_free)
 
 
 class Node(models.Model):

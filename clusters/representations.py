@@ -19,7 +19,7 @@ from clusters.status import status_of, trouble_of
 from clusters.workload import workload
 from schedulers import backends, capabilities_of, title_of
 from schedulers.capacity import gpu_amounts
-from schedulers.contract import Capability
+from schedulers.contract import Capability, DiskSpace
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
@@ -204,4 +204,18 @@ def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict
             "used": counts.get("used_gpus") or 0,
             "types": gpus,
         },
+        "disk": _disk(cluster.disk),
+    }
+
+
+def _disk(disk: DiskSpace | None) -> dict[str, Any] | None:
+    """Represent the disk with the files of jobs, in bytes; None if unknown."""
+    if disk is None:
+        return None
+    return {
+        "used": disk.used,
+        "free": disk.free,
+        "percent": disk.percent,
+        "text": disk.text,
+        "warning": disk.warning,
     }

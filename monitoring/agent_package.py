@@ -22,6 +22,19 @@ def explain_xid(code: int) -> dict[str, str]:
     return found
 
 
+def is_possible(value: float, unit: str) -> bool:
+    """Return whether a sensor can have measured this value; the agent leaves out others, too."""
+    return bool(_is_possible()(value, unit))
+
+
+@cache
+def _is_possible() -> Any:
+    enable()
+    from muster_agent.sample import is_possible
+
+    return is_possible
+
+
 @cache
 def _xids() -> Any:
     enable()

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 from portal.core.options import Secret as Secret  # noqa: PLC0414  a backend takes both from here
 from portal.core.options import option as option  # noqa: PLC0414
@@ -62,6 +63,7 @@ class Capability(StrEnum):
     MIG_LABELS = "mig_labels"
     # the scheduler's files name the GPUs of each node (`SupportsGpuFiles`)
     GPU_FILES = "gpu_files"
+    DISK = "disk"  # tells how full the disk with the files of jobs is (`SupportsDisk`)
     # an acknowledged submission can be lost: it counts once it is still seen 10 s later
     CONFIRM = "confirm"
 
@@ -321,28 +323,68 @@ class NodeFacts:
     cuda: str = ""  # newest CUDA version that the driver supports: "12.2"
 
 
+NEARLY_FULL = 90  # percent
+
+
+@dataclass(frozen=True)
+class DiskSpace:
+    """Bytes of the disk in which a cluster keeps the files of jobs; `free` for their user."""
+
+    used: int
+    free: int
+
+    @property
+    def percent(self) -> int:
+        """Return how full it is, rounded up like df."""
+        whole = self.used + self.free
+        return -(-100 * self.used // whole) if whole else 100
+
+    @property
+    def text(self) -> Message:
+        return Message(
+            "Disk for files of jobs: {percent} % used, {free} free.",
+            percent=self.percent,
+            free=bytes_text(self.free),
+        )
+
+    @property
+    def warning(self) -> str:
+        """Return what to do if it is nearly full, else ""."""
+        if self.percent < NEARLY_FULL:
+            return ""
+        return Message(
+            "The disk with the files of jobs is {percent} % full ({free} free). When it is full, "
+            "jobs fail and output is lost: free space, or enlarge it.",
+            percent=self.percent,
+            free=bytes_text(self.free),
+        )
+
+
 @dataclass(frozen=True)
 class Probe:
     """Result of a connection test.
 
-    `message` says what was found or what is wrong.
+    `message` says what was found or what is wrong; `warnings` what will go wrong.
     """
 
     is_ok: bool
     message: str
     version: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class LogChunk:
     """Bytes of the output of one attempt, from offset `start`.
 
-    `at` is the time of the read in Unix milliseconds.
+    `at` is the time of the read in Unix milliseconds. If `start` is larger than the requested offset,
+    the bytes between are lost, and `why_lost` says why.
     """
 
     start: int
     data: bytes
     at: int
+    why_lost: str = ""
 
 
 class OutputRetention(StrEnum):
@@ -581,6 +623,13 @@ class SupportsMigLabels(Protocol):
 
     def mig_state(self, node: str) -> tuple[str, str]:
         """Return the requested configuration and its state: "", pending, success, failed."""
+
+
+class SupportsDisk(Protocol):
+    """A backend with Capability.DISK."""
+
+    def disk_space(self) -> DiskSpace:
+        """Return how full the disk with the files of jobs is. Raises Unavailable."""
 
 
 class SupportsGpuFiles(Protocol):

@@ -24,7 +24,7 @@ _MEMORY = re.compile(
 _KERNEL = re.compile(
     r"(?m)^.*(?:no kernel image is available for execution|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU).*$"
 )
-_DISK = re.compile(r"(?m)^.*No space left on device.*$")
+_DISK = re.compile(r"(?m)^.*(?:No space left on device|Disk quota exceeded).*$")
 _PYTHON = re.compile(r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)(?:: .*)?$")
 # the location of the script on the node means nothing to users
 _SCRIPT = re.compile(r"^\S*/script: ")

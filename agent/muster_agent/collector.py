@@ -19,7 +19,7 @@ from muster_agent.gpus import GpuReading, Gpus
 from muster_agent.host import Host, cpu_count
 from muster_agent.jobs import JobReading, Jobs
 from muster_agent.processes import ProcFs
-from muster_agent.sample import Event, Json, Sample
+from muster_agent.sample import Event, Json, Sample, is_possible
 from muster_agent.version import VERSION
 
 log = logging.getLogger("muster.agent")
@@ -72,7 +72,7 @@ class Collector:
         jobs = self._guard("jobs", self._jobs.measure, NO_JOBS) if self._jobs else NO_JOBS
         before, self._claims = self._claims, claims_on(jobs, reading)
         measured = {
-            "samples": [sample.as_json() for sample in (*self._host_samples(), *reading.samples)],
+            "samples": rows_of((*self._host_samples(), *reading.samples)),
             "jobs": [self._job(job, reading) for job in jobs],
             "events": [
                 with_jobs(event, self._claims, before) for event in self._gpus.take_events()
@@ -137,7 +137,7 @@ class Collector:
         samples = job.samples + self._guard(
             "gpu use of jobs", lambda: gpu_samples(job, reading), NOTHING
         )
-        return {"key": job.key, "samples": [sample.as_json() for sample in samples]}
+        return {"key": job.key, "samples": rows_of(samples)}
 
     def _guard(self, part: str, work: Callable[[], T], otherwise: T) -> T:
         """Run one measurement. A failure is logged when it starts and noted until it ends."""
@@ -156,6 +156,10 @@ class Collector:
         if part not in self._failing:
             log.warning("%s", message, exc_info=log.isEnabledFor(logging.DEBUG))
         self._failing[part] = message
+
+
+def rows_of(samples: Iterable[Sample]) -> list[Json]:
+    return [one.as_json() for one in samples if is_possible(one.value, one.unit)]
 
 
 def all_of(measure: Callable[[], Iterable[Sample]]) -> Callable[[], list[Sample]]:

@@ -30,7 +30,8 @@ class GpuLost(Exception):
 class Slice:
     """A MIG instance.
 
-    `index` is nvidia-smi's "MIG dev" number, `profile` is such as "1g.10gb", memory is in bytes.
+    `index` is nvidia-smi's "MIG dev" number, `profile` is such as "1g.10gb", memory is in bytes, 0 if
+    unknown.
     """
 
     index: int
@@ -53,7 +54,10 @@ class Slice:
 
 @dataclass
 class Gpu:
-    """A physical GPU. `unsupported` lists metrics that it does not support and that are skipped."""
+    """A physical GPU. `unsupported` lists metrics that it does not support and that are skipped.
+
+    `memory` is 0 if the driver does not report it, as for memory that is shared with the machine.
+    """
 
     index: int
     handle: Any
@@ -200,10 +204,8 @@ class Driver:
     def _list_gpus(self) -> None:
         try:
             count = self.nvml.nvmlDeviceGetCount()
-            self.version, self.cuda = (
-                text(self.nvml.nvmlSystemGetDriverVersion()),
-                cuda_version(self.nvml),
-            )
+            self.version = text(answer(self.nvml, "nvmlSystemGetDriverVersion") or "")
+            self.cuda = cuda_version(self.nvml)
         except self.nvml.NVMLError as error:
             self.close(f"no GPU: {why(self.nvml, error)}")
             return
@@ -212,7 +214,10 @@ class Driver:
             self.note = "no GPU: the NVIDIA driver is loaded and lists none"
 
     def _gpu(self, index: int) -> Gpu:
-        """Return the GPU at this index; one that cannot be opened is listed as lost."""
+        """Return the GPU at this index; one that cannot be opened is listed as lost.
+
+        Only its handle and UUID are required: no optional reading hides a device.
+        """
         nvml = self.nvml
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
@@ -220,8 +225,8 @@ class Driver:
                 index,
                 handle,
                 text(nvml.nvmlDeviceGetUUID(handle)),
-                text(nvml.nvmlDeviceGetName(handle)),
-                int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
+                text(answer(nvml, "nvmlDeviceGetName", handle) or ""),
+                total_memory(nvml, handle),
                 compute_capability(nvml, handle),
                 serial=text(answer(nvml, "nvmlDeviceGetSerial", handle) or ""),
                 pci=pci_address(nvml, handle),
@@ -261,16 +266,16 @@ class Driver:
 
     def _slice(self, gpu: Gpu, index: int, handle: Any) -> Slice:
         nvml = self.nvml
-        instance = nvml.nvmlDeviceGetGpuInstanceId(handle)
-        profile = text(nvml.nvmlDeviceGetName(handle)).rpartition("MIG ")[2]
+        instance = answer(nvml, "nvmlDeviceGetGpuInstanceId", handle)
+        profile = text(answer(nvml, "nvmlDeviceGetName", handle) or "").rpartition("MIG ")[2]
         return Slice(
             index,
             handle,
             text(nvml.nvmlDeviceGetUUID(handle)),
             profile,
-            int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
+            total_memory(nvml, handle),
             instance,
-            start_of(nvml, gpu.handle, instance),
+            None if instance is None else start_of(nvml, gpu.handle, instance),
         )
 
 
@@ -298,6 +303,12 @@ def answer(nvml: Any, function: str, *args: Any) -> Any:
         return getattr(nvml, function)(*args)
     except (nvml.NVMLError, AttributeError):
         return None
+
+
+def total_memory(nvml: Any, handle: Any) -> int:
+    """Return the memory in bytes; 0 if the driver does not report it."""
+    found = answer(nvml, "nvmlDeviceGetMemoryInfo", handle)
+    return int(found.total) if found else 0
 
 
 def pci_address(nvml: Any, handle: Any) -> str:

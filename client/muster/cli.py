@@ -13,8 +13,9 @@ import typer
 from typer.core import TyperGroup
 
 from muster.errors import InvalidInput, MusterError
-from muster.options import Json, Org, Quiet, Team, Url, start
+from muster.options import READER_GONE, Json, Org, Quiet, Team, Url, start
 from muster.output import print_error
+from muster.streams import abandon_stdout, prepare
 
 # name: (module, its Typer application, help line). If the application has a command of the same
 # name, that command is used instead of the group.
@@ -144,6 +145,7 @@ def options(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the console script and exit with a code listed in `EPILOG`."""
+    prepare()
     words = list(sys.argv[1:] if argv is None else argv)
     if "_MUSTER_COMPLETE" in os.environ:
         from typer.completion import completion_init
@@ -151,7 +153,21 @@ def main(argv: Sequence[str] | None = None) -> None:
         completion_init()
     if words == ["--version"]:
         words = ["--version", "config"]  # a group needs a command; the option exits before it runs
-    sys.exit(_run(words))
+    code = _run(words)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = _output_failed(error)
+    sys.exit(code)
+
+
+def _output_failed(error: OSError) -> int:
+    """Say that the result could not be written, and return an exit code."""
+    abandon_stdout()
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    sys.stderr.write(f"Error: {error.strerror or error}. The output is incomplete.\n")
+    return 1
 
 
 def _run(words: list[str]) -> int:
@@ -163,6 +179,12 @@ def _run(words: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         sys.stderr.write("\n")
         return 130
+    except OSError as error:
+        if error.filename is None:
+            return _output_failed(error)
+        return print_error(
+            MusterError(f"{error.filename}: {error.strerror}", code="file"), as_json=wants_json
+        )
     except Exception as error:
         if not hasattr(error, "exit_code"):
             raise

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from muster.output import Session
+from muster.streams import abandon_stdout
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print ids only.")]
@@ -81,8 +80,7 @@ def _with_shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(session, **given)
         except BrokenPipeError:  # Typer would exit with 1
-            # Redirect stdout so that the flush at exit cannot fail.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            abandon_stdout()
             return READER_GONE
 
     del call.__wrapped__  # type: ignore[attr-defined]  # the signature is set below

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 from muster.errors import MusterError, NotAuthenticated
+from muster.streams import is_unicode
 from muster.wording import COLOURS, clean
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Session:
     ) -> None:
         """Print the result: `data` as JSON, `ids` one per line, or `human`."""
         if self.json:
-            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+            is_ascii = not is_unicode(sys.stdout)
+            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=is_ascii) + "\n")
         elif self.quiet:
             sys.stdout.write("".join(f"{clean(item)}\n" for item in ids))
         else:
@@ -100,7 +102,8 @@ def painted(text: str, colour: str, out: TextIO) -> str:
 def print_error(error: MusterError, *, as_json: bool) -> int:
     """Print an error to standard error and return its exit code."""
     if as_json:
-        sys.stderr.write(json.dumps(error.as_problem(), indent=2, ensure_ascii=False) + "\n")
+        is_ascii = not is_unicode(sys.stderr)
+        sys.stderr.write(json.dumps(error.as_problem(), indent=2, ensure_ascii=is_ascii) + "\n")
         return error.exit_code
     lines = [f"Error: {error.message}"]
     if any(str(fault.get("message", "")) not in error.message for fault in error.errors):

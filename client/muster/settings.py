@@ -61,7 +61,7 @@ def kept_settings() -> Settings:
     import tomllib
 
     try:
-        found = tomllib.loads(path().read_text())
+        found = tomllib.loads(path().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return Settings()
     words = {name: str(found[name]) for name in NAMES if isinstance(found.get(name), str)}
@@ -74,7 +74,7 @@ def save(settings: Settings) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     lines = [f"{name} = {json.dumps(value)}\n" for name, value in asdict(settings).items() if value]
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")  # creates it with mode 0600
-    with os.fdopen(handle, "w") as out:
+    with os.fdopen(handle, "w", encoding="utf-8") as out:
         out.write("".join(lines))
     Path(name).replace(file)
     return file

@@ -256,7 +256,12 @@ def _cluster(name: str) -> Cluster:
 
 
 def _probe(found: Probe) -> dict[str, Any]:
-    return {"is_ok": found.is_ok, "message": found.message, "version": found.version}
+    return {
+        "is_ok": found.is_ok,
+        "message": found.message,
+        "version": found.version,
+        "warnings": list(found.warnings),
+    }
 
 
 def _state(node: Any) -> dict[str, Any]:

@@ -110,7 +110,12 @@ def probe_options(
     except Exception as error:  # any error of a configuration is a test result
         found = Probe(False, f"{type(error).__name__}: {error}")
     _record_probe(actor, backend, found, given, cluster)
-    return Probe(found.is_ok, _mask(found.message, given)[:1000], _mask(found.version, given)[:80])
+    return Probe(
+        found.is_ok,
+        _mask(found.message, given)[:1000],
+        _mask(found.version, given)[:80],
+        tuple(_mask(text, given)[:1000] for text in found.warnings),
+    )
 
 
 def _record_probe(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -14,7 +15,16 @@ from clusters.models import Cluster, Gpu, Node
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
-from schedulers.contract import Backend, NodeFacts
+from schedulers.contract import (
+    Backend,
+    Capability,
+    DiskSpace,
+    NodeFacts,
+    SupportsDisk,
+    Unavailable,
+)
+
+log = logging.getLogger(__name__)
 
 BATCH = 500  # rows per statement
 _GONE = Message("The cluster no longer reports this node.")
@@ -35,6 +45,7 @@ _GPU = ("index", "model", "type", "memory", "compute", "shares")
 def take_inventory(cluster: Cluster, backend: Backend) -> None:
     """Store what the backend reports; missing nodes stay as not ready. Raises Unavailable."""
     facts = {node.name: node for node in backend.inventory()}
+    disk = _disk_of(backend)
     now = clock.now()
     with transaction.atomic():
         known = {
@@ -48,10 +59,23 @@ def take_inventory(cluster: Cluster, backend: Backend) -> None:
         if _write_gpus(cluster, facts):
             is_written = is_moved = True
         Cluster.objects.filter(id=cluster.id).update(
-            counted_at=now, inventory=F("inventory") + int(is_written)
+            counted_at=now,
+            inventory=F("inventory") + int(is_written),
+            disk_used=disk.used if disk else None,
+            disk_free=disk.free if disk else None,
         )
         if is_moved:
             wake_worker("jobs.dispatch")
+
+
+def _disk_of(backend: Backend) -> DiskSpace | None:
+    if Capability.DISK not in backend.capabilities:
+        return None
+    try:
+        return cast(SupportsDisk, backend).disk_space()
+    except Unavailable as error:
+        log.warning("it is not known how full the disk with the files of jobs is: %s", error)
+        return None
 
 
 def _write_nodes(

@@ -193,6 +193,8 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
         (messages.success if found.is_ok else messages.error)(
             request, Message.joined(": ", (row.name, found.message))
         )
+        for text in found.warnings:
+            messages.warning(request, Message.joined(": ", (row.name, text)))
         return redirect(here)
     if what == "remove":
         return _remove(request, row, here)

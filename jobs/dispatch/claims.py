@@ -23,7 +23,7 @@ from django.db.models import Q, QuerySet
 from clusters.models import Cluster
 from jobs.bulk import write_rows
 from jobs.dispatch import job_status
-from jobs.dispatch.submission import Claim, SubmissionPool
+from jobs.dispatch.submission import Claim, InFlight, SubmissionPool
 from jobs.models import Attempt, Job
 from jobs.scheduling import pending_history
 from jobs.scheduling.admission import AdmissionDecision, AdmissionRequest, ClusterSnapshot, plan
@@ -45,9 +45,12 @@ BATCH = 100  # Attempts per hand-over: as many as a cluster can take well within
 FIRST = 25  # Size of the first batch: the cluster starts work while the next batch is claimed.
 GROWTH = 2  # Factor between batches: claiming the next takes about as long as submitting the last.
 LEASE = 15.0  # Seconds a worker has to hand a batch over.
+SHARE = 3  # A batch may take this part of a lease: the batch before it is still under way.
 MAX_KINDS = 50  # Upper bound of the NOT conditions in one query.
 # Last attempt read in the previous round, by cluster; the next round continues there.
 _reached: dict[UUID, Attempt] = {}
+# Seconds that an attempt of the last batch took, by cluster: from its claim until it was recorded.
+_pace: dict[UUID, float] = {}
 _OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.NODES_DOWN, Wait.CAPACITY, Wait.SCATTERED})
 # While a job stays refused, its reason may change among these.
 _CROWDED = (
@@ -77,26 +80,42 @@ _OF_JOB = tuple(
 def dispatch_cluster(cluster: Cluster) -> int:
     """Claim and hand over until nothing more can start; return how many were handed over.
 
-    The next batch is claimed while the cluster takes the last one. If the cluster does not answer,
-    its attempts stay queued with that as their reason.
+    The next batch is claimed while the cluster takes the last one, and no more than it takes within
+    the lease at the pace of the last one. If the cluster does not answer, its attempts stay queued
+    with that as their reason.
     """
-    total, before, size = 0, None, FIRST
+    total, before, size = 0, None, _fitting(cluster.id, FIRST)
     with SubmissionPool() as submissions:
         while True:
             claim = claim_due(cluster.id, size)
             under_way = submissions.begin(claim) if claim else None
             if before:
-                total += submissions.finish(before)
+                total += _finish(submissions, before)
             if under_way is None:
                 return total
             # Probably the last batch: do not delay its results for another look at the queue.
             if len(under_way.attempts) < size:
-                total, before = total + submissions.finish(under_way), None
+                total, before = total + _finish(submissions, under_way), None
             else:
                 before = under_way
                 if size == BATCH:
                     under_way.wait_for_half()
-            size = min(size * GROWTH, BATCH)
+            size = _fitting(cluster.id, size * GROWTH)
+
+
+def _finish(submissions: SubmissionPool, under_way: InFlight) -> int:
+    """Apply the results of a batch, and note how long it took."""
+    total = submissions.finish(under_way)
+    claim = under_way.claim
+    took = (clock.now() - claim.until).total_seconds() + LEASE
+    _pace[claim.cluster.id] = max(took, 0.0) / max(under_way.begun, 1)
+    return total
+
+
+def _fitting(cluster_id: UUID, size: int) -> int:
+    """Return how many attempts of `size` a worker can hand over within its lease."""
+    pace = _pace.get(cluster_id, 0.0)
+    return max(min(size, BATCH, int(LEASE / SHARE / pace) if pace else BATCH), 1)
 
 
 def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:

@@ -170,7 +170,7 @@ def _apply(attempt: Attempt, change: StateChange, at: datetime) -> bool:
     attempt.native_id = change.native_id or attempt.native_id
     attempt.peak_memory = change.peak_memory or attempt.peak_memory
     if change.to >= State.RUNNING and change.started_at:
-        attempt.started_at = change.started_at
+        attempt.started_at = min(change.started_at, at)
     elif change.to == State.RUNNING:
         attempt.started_at = attempt.started_at or at
     # A stop during the hand-over keeps the lease: a missing job then means nothing yet.
@@ -191,9 +191,9 @@ def _end(attempt: Attempt, change: StateChange, at: datetime) -> None:
         evidence = evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")
     attempt.evidence = evidence[:4000]
     attempt.exit_code, attempt.signal = change.exit_code, change.signal
-    attempt.finished_at = max(
-        change.finished_at or at, attempt.started_at or change.finished_at or at
-    )
+    # A scheduler may report a projected end; what is billed never ends in the future
+    ended = min(change.finished_at or at, at)
+    attempt.finished_at = max(ended, min(attempt.started_at or ended, at))
 
 
 def _end_as_canceled(moved: Sequence[Attempt]) -> None:

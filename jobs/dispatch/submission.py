@@ -23,15 +23,18 @@ from jobs.saving.launching import with_resumed
 from jobs.saving.starting import begin
 from jobs.workspaces import folders_of
 from portal.core import clock
-from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
-from schedulers.contract import Backend, Handle, Launch, Rejected, Unavailable
+from schedulers.contract import Backend, Handle, Launch, Rejected
 from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
 WORKERS = 8  # concurrent submissions
 LOOK_AGAIN = 1.0  # seconds until a job is tried again whose files are being prepared
 MAX_TRIES = 200  # failed hand-overs before the attempt fails
+
+
+class LeaseExpired(Exception):
+    """The lease ended before a submission began; the next claim takes the attempt at once."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class InFlight:
     claim: Claim
     attempts: list[Attempt]
     results: list[Future[Handle | Exception]]
+
+    @property
+    def begun(self) -> int:
+        """Return how many submissions began before the lease expired. All must be done."""
+        return sum(not isinstance(result.result(), LeaseExpired) for result in self.results)
 
     def wait_for_half(self) -> None:
         """Wait until half are done, so the lease of the next batch is not spent in the queue."""
@@ -126,7 +134,7 @@ def _completed(call: Callable[..., Handle | Exception], *given: Any) -> Future[H
 
 def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exception:
     if clock.now() >= claim.until:
-        return Unavailable(Message("The lease expired before the submission started."))
+        return LeaseExpired()
     try:
         handle = submit_launch(backend, launch)
         if clock.now() < claim.until:
@@ -166,6 +174,8 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
                 f"{where}{result}",
                 lease=claim.lease,
             )
+        case LeaseExpired():  # says nothing about the cluster
+            log.info("attempt %s was not handed over in time", attempt.key)
         case _:
             yield from _postpone(claim, attempt, result)
 

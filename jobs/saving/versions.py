@@ -196,6 +196,7 @@ def _note(row: JobOutput, repository: Repository, version: Version) -> None:
             {
                 "output": row.name,
                 "index": row.index,
+                "attempt": row.attempt_id.hex if row.attempt_id else "",
                 repository.kind: repository.name,
                 "version": version.number,
                 "files": version.files,

@@ -11,6 +11,7 @@ from jobs.models import Attempt, Job
 from jobs.models.attempt import key_of
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
+from schedulers.spec.grammar import format_size
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
@@ -52,18 +53,26 @@ def reported_change(facts: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def offer(kind: str, before: int, after: int) -> dict[str, Any]:
-    """Return a change of one field of the spec. Amounts in quota units."""
-    unit = _UNITS.get(kind, 1)
+    """Return a change of one field of the spec, with values that the spec accepts.
+
+    The arguments are in quota units: millicores and bytes.
+    """
     return {
         "field": FIELDS[kind],
-        "from": before / unit if unit > 1 else before,
-        "to": after / unit if unit > 1 else after,
+        "from": _in_spec(kind, before),
+        "to": _in_spec(kind, after),
         "text": Message(
             "Would start now with {kind} instead of {kind2}.",
             kind=amount_text(kind, after),
             kind2=amount_text(kind, before),
         ),
     }
+
+
+def _in_spec(kind: str, amount: int) -> int | float | str:
+    if kind == "memory":
+        return format_size(amount)
+    return amount / _UNITS[kind] if kind in _UNITS else amount
 
 
 def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from workspaces.models import Team
 from workspaces.quotas.limits import GPU_HOURS, STORAGE
 
 MAX_ARRAY = 100_000
+_SLURM_ONLY = ("constraint", "licenses", "signal")  # without them the result may differ
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def ignored_options(actor: Actor, team: Team, spec: JobSpec, place: Place) -> st
     if not spec.native and not spec.image:
         return ""
     if Capability.NATIVE not in capabilities_of(place.cluster.backend):
-        return Message("`slurm` is ignored: this is not a Slurm cluster.") if spec.native else ""
+        return _ignored_elsewhere(spec)
     backend: Any = backend_of(place.cluster)
     try:
         return Message.joined(
@@ -131,6 +132,19 @@ def ignored_options(actor: Actor, team: Team, spec: JobSpec, place: Place) -> st
         )
     except Rejected as error:
         raise InvalidInput.at(error.field or "slurm", str(error)) from error
+
+
+def _ignored_elsewhere(spec: JobSpec) -> str:
+    """Return that options of Slurm are ignored. Raises InvalidInput if the result would change."""
+    if name := next((name for name in _SLURM_ONLY if name in spec.native), ""):
+        raise InvalidInput.at(
+            f"slurm.{name}",
+            Message(
+                "means nothing on this cluster, which is not Slurm: remove it, or choose a pool of "
+                "a Slurm cluster"
+            ),
+        )
+    return Message("`slurm` is ignored: this is not a Slurm cluster.") if spec.native else ""
 
 
 def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None:

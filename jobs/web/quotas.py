@@ -273,7 +273,7 @@ def changes_in(form: Any) -> list[LimitChange]:
 def _amount(resource: str, text: str) -> Any:
     """Parse a number, a size such as 64Gi for memory and storage, or `none` for no limit.
 
-    A bare number of memory or storage is in bytes.
+    A bare number of memory or storage is in bytes, and one below a MiB is an oversight.
     """
     text = text.strip()
     if not text:
@@ -282,7 +282,14 @@ def _amount(resource: str, text: str) -> Any:
         return None
     is_bytes = resource.strip() in ("memory", STORAGE)
     try:
-        return float(text)
+        number = float(text)
+        if is_bytes and 0 < number < 1 << 20:
+            raise InvalidInput.at(
+                "limit",
+                _("%(text)s would be %(text)s bytes. Enter a size such as 64Gi, or none.")
+                % {"text": text[:40]},
+            )
+        return number
     except ValueError:
         if not is_bytes:
             raise InvalidInput.at(

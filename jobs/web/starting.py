@@ -27,12 +27,13 @@ from schedulers.spec import (
     parse_text,
     with_overrides,
 )
+from schedulers.spec.grammar import parse_size
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations import selectors as people
 from workspaces.web.base import page
 
-_AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?", re.ASCII)
+_AMOUNT = re.compile(r"([0-9]{1,15}(\.[0-9]{1,6})?)([KMGTP]?i?B?)", re.ASCII)
 RECENT, RECENT_READ = 8, 60
 BLANK, HELLO = "blank", "hello"
 BLANK_YAML = '# Only `run` is required.\nrun: ""\n'
@@ -199,7 +200,15 @@ def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
 
 def _share(was: str, to: str) -> Fraction | None:
     """Return the ratio between 0 and 1, exclusive; None for invalid amounts."""
-    if not _AMOUNT.fullmatch(was) or not _AMOUNT.fullmatch(to) or not float(was):
+    if not (before := _amount(was)) or (after := _amount(to)) is None:
         return None
-    share = Fraction(to) / Fraction(was)
+    share = after / before
     return share if 0 < share < 1 else None
+
+
+def _amount(text: str) -> Fraction | None:
+    """Return an amount: a number, or a size with its unit."""
+    match = _AMOUNT.fullmatch(text)
+    if match is None:
+        return None
+    return Fraction(parse_size(text)) if match[3] else Fraction(text)

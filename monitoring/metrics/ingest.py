@@ -22,6 +22,7 @@ from clusters.services.mig_progress import take_report, work_for
 from jobs.dispatch.gpu_errors import ended_late
 from jobs.dispatch.lifecycle import explain_late
 from jobs.models import Attempt
+from monitoring.agent_package import is_possible
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound, NotPermitted, QuotaExceeded
@@ -43,6 +44,9 @@ MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
 MOST_TIMES = 600
 MOST_FIELDS, MOST_TEXT = 20, 2_000  # of an event of a node; characters
 FUTURE_MS = 10 * 60_000
+# An agent's spool lasts for days at most. A measurement of a job may be this long before its start
+# or after its end: schedulers round both, and clocks that are less off are not corrected.
+PAST_MS, BESIDE_MS = 31 * 86_400_000, 10_000
 SKEW_MS, MOST_SKEW_MS = 5_000, 100 * 366 * 86_400_000  # clocks that are further off are corrected
 # Decimals that are kept: sensors are less exact, and noise does not compress.
 _DIGITS = {"ratio": 4, "W": 1, "degC": 1, "bytes/s": -4}
@@ -73,9 +77,9 @@ def ingest(
             (
                 f"attempt:{attempt.id.hex}",
                 attempt.org_id,
-                [_named(attempt, node, point) for point in _points(at, samples)],
+                _own(attempt, node, _points(at, samples)),
             )
-            for attempt, samples in _jobs(body.get("jobs"))
+            for attempt, samples in _jobs(body.get("jobs"), node)
         ]
         total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
@@ -118,12 +122,13 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int, cluster: str) 
     columns = _columns(body.get("columns"), len(times))
     with platform_scope("agents report machines, which no tenant owns"):
         node = _node(body, cluster)
+        _time(times[0], shift)
         times = [t + shift for t in times]
         owner = f"node:{node.id.hex}"
         # Parse everything before anything is stored.
         jobs = [
-            (attempt, [_named(attempt, node, point) for point in _points(at, samples, shift)])
-            for attempt, samples in _jobs(body.get("jobs"))
+            (attempt, _own(attempt, node, _points(at, samples, shift)))
+            for attempt, samples in _jobs(body.get("jobs"), node)
         ]
         try:
             series.append_batch(owner, times, columns)
@@ -176,6 +181,9 @@ def _columns(columns: Any, count: int) -> list[series.Column]:
             raise InvalidInput.at(f"columns[{number}]", "needs one value per time")
         if not _are_finite(values):
             raise InvalidInput.at(f"columns[{number}]", "needs finite numbers, or null")
+        measured = [value for value in values if value is not None]
+        for value in (min(measured), max(measured)) if measured else ():
+            _check_possible(f"columns[{number}]", name, value, unit)
         if digits is not None:
             values = [value if value is None else round(value, digits) for value in values]
         found.append(series.Column(name, labels, unit, values))
@@ -243,6 +251,23 @@ def store_report(
     _store_facts(node, facts, source)
     _record_events(node, events, source)
     return total
+
+
+def _own(attempt: Attempt, node: Node, points: Iterable[series.Point]) -> list[series.Point]:
+    """Return the measurements from the time in which the attempt ran, with their node."""
+    first = (attempt.started_at or attempt.queued_at).timestamp() * 1000 - BESIDE_MS
+    ended = attempt.finished_at or (attempt.state_at if attempt.state >= State.SUCCEEDED else None)
+    last = (ended or clock.now()).timestamp() * 1000 + BESIDE_MS
+    return [_named(attempt, node, point) for point in points if first <= point.at_ms <= last]
+
+
+def _check_possible(field: str, name: str, value: float, unit: str) -> None:
+    """Raise InvalidInput for what no sensor measures: it would bend every chart and sum."""
+    if not is_possible(value, unit):
+        raise InvalidInput.at(
+            field,
+            Message("{name}: {value} {unit} is not possible.", name=name, value=value, unit=unit),
+        )
 
 
 def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
@@ -321,6 +346,7 @@ def _points(at: int, samples: Any, shift: int = 0) -> Iterable[series.Point]:
             )
         if not unit.isprintable():
             raise InvalidInput.at(f"samples[{number}].unit", f"{name}: must be printable text")
+        _check_possible(f"samples[{number}].value", name, value, unit)
         when = _time(sample["at"], shift) if "at" in sample else at
         named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
         try:
@@ -349,8 +375,11 @@ def _is_finite(value: Any) -> TypeGuard[float]:
         return False
 
 
-def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
-    """Return the attempts that run here with their samples; unknown keys are ignored."""
+def _jobs(jobs: Any, node: Node) -> list[tuple[Attempt, Any]]:
+    """Return the attempts that run on the node with their samples; other keys are ignored.
+
+    Whoever has the token of an agent may know the keys of jobs elsewhere.
+    """
     samples = {
         UUID(found[1]): job.get("samples")
         for job in _listed("jobs", jobs, MAX_JOBS)
@@ -358,8 +387,14 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
     }
     if not samples:
         return []
-    rows = Attempt.objects.filter(id__in=list(samples), state__gte=State.DISPATCHING)
-    return [(attempt, samples[attempt.id]) for attempt in rows]
+    rows = Attempt.objects.filter(
+        id__in=list(samples), state__gte=State.DISPATCHING, cluster_id=node.cluster_id
+    )
+    return [
+        (attempt, samples[attempt.id])
+        for attempt in rows
+        if node.name in (attempt.nodes or [attempt.node or node.name])
+    ]
 
 
 def _record_events(node: Node, events: Any, who: str = "agent") -> None:
@@ -423,12 +458,14 @@ def _shift(facts: Any, sent_ms: int | None) -> int:
 
 
 def _time(at: Any, shift: int = 0) -> int:
+    now = clock.now_ms()
     if (
         not isinstance(at, int)
         or isinstance(at, bool)
-        or not 0 < at + shift < clock.now_ms() + FUTURE_MS
+        or not now - PAST_MS < at + shift < now + FUTURE_MS
     ):
         raise InvalidInput.at(
-            "at", "must be Unix milliseconds, not in the future: check the node's clock"
+            "at",
+            "must be Unix milliseconds, not in the future or over a month ago: check the node's clock",
         )
     return at + shift

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from prometheus_client.parser import text_string_to_metric_families
 
 from clusters.services.devices import MOST_GPUS
+from monitoring.agent_package import is_possible
 from portal.series import Point
 
 MIB = 1 << 20
@@ -111,6 +112,8 @@ class HostReport:
     def add(
         self, metric: str, labels: Mapping[str, str], at_ms: int, value: float, unit: str
     ) -> None:
+        if not is_possible(value, unit):
+            return
         # An exporter repeats a GPU for each job on it.
         point = Point(metric, dict(labels), at_ms, value, unit=unit)
         self.points[point.key, at_ms] = point

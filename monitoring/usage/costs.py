@@ -25,14 +25,14 @@ from workspaces.access.actors import Actor
 from workspaces.models import Team
 
 MOST_ATTEMPTS = 500
-Used = tuple[UUID, str, date, int]  # team, resource class, day, quantity
+Used = tuple[UUID, str, date, int, str]  # team, resource class, day, quantity, kind of line
 
 
 def cost_of(used: Iterable[Used], prices: PriceList) -> dict[UUID, Decimal]:
     """Return the cost by team, less discounts, without rounding; what has no price is left out."""
     found: dict[UUID, Decimal] = defaultdict(Decimal)
-    for team, resource, day, quantity in used:
-        if (price := prices.hourly(resource, day, team)) is not None:
+    for team, resource, day, quantity, kind in used:
+        if (price := prices.hourly(resource, day, team, kind)) is not None:
             found[team] += hours_of(resource, quantity) * price
     return found
 
@@ -42,10 +42,10 @@ def used_in(org_id: UUID, first: date, last: date) -> list[Used]:
     rows = (
         UsageDay.objects.filter(org_id=org_id, day__gte=first, day__lte=last)
         .order_by()
-        .values_list("team_id", "resource", "day")
+        .values_list("team_id", "resource", "day", "kind")
         .annotate(n=Sum("quantity"))
     )
-    return [(team, resource, day, int(n)) for team, resource, day, n in rows]
+    return [(team, resource, day, int(n), kind) for team, resource, day, kind, n in rows]
 
 
 def running_in(org_id: UUID, first: date) -> list[Used]:
@@ -64,7 +64,8 @@ def running_in(org_id: UUID, first: date) -> list[Used]:
         for day, a, b in by_day(max(run.start, start_of(first)), run.end):
             if (run.attempt_id, day) not in known:
                 found += [
-                    (run.team_id, name, day, n * (b - a)) for name, n in run.resources.items()
+                    (run.team_id, name, day, n * (b - a), "job")
+                    for name, n in run.resources.items()
                 ]
     return found
 
@@ -94,8 +95,11 @@ def cost_of_jobs(job_ids: Collection[UUID]) -> tuple[Decimal | None, str]:
         lines = LedgerLine.objects.filter(job_id__in=list(job_ids)).exclude(
             source__in=active.order_by().values("id")
         )
-        sums = lines.order_by().values_list("team_id", "resource", "day").annotate(Sum("quantity"))
-        used = [(team, resource, day, int(n)) for team, resource, day, n in sums]
+        sums = lines.order_by().values_list("team_id", "resource", "day", "kind")
+        used = [
+            (team, resource, day, int(n), kind)
+            for team, resource, day, kind, n in sums.annotate(Sum("quantity"))
+        ]
         rows = active
     used += _used_by(runs_of(rows, GpuClasses(), clock.now_ms()))
     costs = cost_of(used, prices)
@@ -104,9 +108,9 @@ def cost_of_jobs(job_ids: Collection[UUID]) -> tuple[Decimal | None, str]:
 
 def _used_by(runs: Iterable[Run]) -> Iterator[Used]:
     for run in runs:
-        for day, start, end in by_day(run.start, run.end):
+        for kind, day, start, end in run.spans():
             for resource, units in run.resources.items():
-                yield run.team_id, resource, day, units * (end - start)
+                yield run.team_id, resource, day, units * (end - start), kind
 
 
 def cost_of_job(job_ids: Collection[UUID]) -> str:

@@ -48,6 +48,7 @@ KINDS = {
     "job": Message("Jobs"),
     "reservation": Message("Reserved, not used"),
     "storage": Message("Stored data"),
+    "lost": Message("Lost to failures and preemption"),
     "credit": Message("Credit"),
 }
 _CID = (
@@ -66,6 +67,7 @@ def resource_text(resource: str) -> str:
     """Return the name of a resource class for people."""
     kind, _, model = resource.partition(".")
     names = {"cpu": "CPU", "memory": Message("Memory"), "storage": Message("Storage"), "gpu": "GPU"}
+    names["lost"] = Message("Lost time")
     return gpu_text(model) or names.get(kind, kind)
 
 
@@ -102,15 +104,16 @@ def as_focus(document: Document) -> bytes:
     """Return the lines in the columns of FOCUS 1.2."""
     rows = [focus_row(document, line) for line in document["lines"]]
     columns = list(focus_row(document, _NOTHING))
-    return _written(columns, ([row[name] for name in columns] for row in rows))
+    cells = ([row[name] for name in columns] for row in rows)
+    return _written(columns, cells, is_marked=False)
 
 
-def _written(columns: list[str], rows: Iterable[list[Any]]) -> bytes:
+def _written(columns: list[str], rows: Iterable[list[Any]], *, is_marked: bool = True) -> bytes:
     """Return a file. Documents hold amounts as text; negative ones would look like formulas."""
     cells = (
         [Decimal(cell) if _NEGATIVE.fullmatch(str(cell)) else cell for cell in row] for row in rows
     )
-    return b"".join(csv_lines(columns, cells))
+    return b"".join(csv_lines(columns, cells, is_marked=is_marked))
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(_CSV, "") | {
@@ -217,7 +220,7 @@ def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> Iterator[
 
     def row(line: LedgerLine) -> list[Any]:
         price = prices.price(line.resource, line.day)
-        percent = prices.discount(line.team_id, line.day)
+        percent = prices.discount(line.team_id, line.day, line.kind)
         hours = hours_of(line.resource, line.quantity)
         cost = "" if price is None else f"{hours * price * (100 - percent) / 100:.6f}"
         span = [at_ms(ms).isoformat(timespec="milliseconds") for ms in (line.start_ms, line.end_ms)]

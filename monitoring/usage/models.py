@@ -20,6 +20,7 @@ class LedgerKind(models.TextChoices):
     JOB = "job"
     RESERVATION = "reservation"  # promised GPUs that the team's jobs did not use
     STORAGE = "storage"
+    LOST = "lost"  # time of a job that the platform interrupted, since it last saved its outputs
 
 
 class LedgerLine(TenantModel):
@@ -49,7 +50,9 @@ class LedgerLine(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(fields=["source", "resource", "day"], name="ledger_line_once")
+            models.UniqueConstraint(
+                fields=["source", "resource", "day", "kind"], name="ledger_line_of_kind_once"
+            )
         ]
         indexes = [
             models.Index(fields=["org", "day"], name="ledger_day"),
@@ -105,7 +108,8 @@ class Progress(models.Model):
 class Price(models.Model):
     """The price of an hour of a resource class from a day on, until the next one of the class.
 
-    Per GPU-hour, core-hour, or GiB-hour of memory and storage. Written by operators.
+    Per GPU-hour, core-hour, or GiB-hour of memory and storage. That of "lost" is the percentage of
+    the price that teams pay for lost time. Written by operators.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

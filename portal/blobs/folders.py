@@ -172,6 +172,11 @@ class SharedTree:
                     rows.append(_entry("/".join((*names, name)), status))
             return rows
 
+    def count(self, path: str) -> int:
+        """Return how many entries a folder has. Raises NotFound."""
+        with self._opened(checked_names(path)) as folder:
+            return len(os.listdir(folder))
+
     def open(self, path: str) -> BinaryIO:
         """Open a file to read. Raises NotFound for all else."""
         names = checked_names(path)

@@ -19,9 +19,16 @@ def escape_cell(value: object) -> str:
     return "'" + text if is_formula and not isinstance(value, Decimal) else text
 
 
-def csv_lines(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
-    """Yield a CSV file with a header line; values are escaped."""
+def csv_lines(
+    columns: Sequence[str], rows: Iterable[Iterable[object]], *, is_marked: bool = True
+) -> Iterator[bytes]:
+    """Yield a CSV file with a header line; values are escaped.
+
+    It begins with a byte order mark, without which Excel does not read it as UTF-8, unless it is
+    for programs only.
+    """
     buffer = io.StringIO()
+    buffer.write("\ufeff" if is_marked else "")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(columns)
     for row in rows:

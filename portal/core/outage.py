@@ -1,6 +1,8 @@
-"""Recognize temporary outages: a full disk, or a database that does not respond."""
+"""Recognize temporary outages: a full disk, or a database that does not respond or is busy."""
 
 from __future__ import annotations
+
+import sqlite3
 
 from django.db import InterfaceError, OperationalError
 
@@ -9,6 +11,7 @@ from portal.core.errors import Unavailable
 from portal.core.messages import Message
 
 RETRY_AFTER = 5  # seconds
+BUSY_RETRY_AFTER = 2
 # The server shuts down, crashed, starts up, or has no connections left.
 _SQLSTATES = {
     "57P01",
@@ -22,6 +25,12 @@ def outage(error: BaseException | None) -> Unavailable | None:
     """Return the error to raise if this error, or one in its chain, is temporary; else None."""
     if full := full_disk(error):
         return full
+    if any(_is_busy(one) for one in error_chain(error)):
+        return Unavailable(
+            Message("The database is busy, so nothing was changed. Try again in a moment."),
+            code="database_busy",
+            data={"retry_after": BUSY_RETRY_AFTER},
+        )
     if any(_is_disconnected(one) for one in error_chain(error)):
         return Unavailable(
             Message(
@@ -31,6 +40,12 @@ def outage(error: BaseException | None) -> Unavailable | None:
             data={"retry_after": RETRY_AFTER},
         )
     return None
+
+
+def _is_busy(error: BaseException) -> bool:
+    """Return whether another process kept SQLite's lock for longer than its timeout."""
+    name = getattr(error, "sqlite_errorname", "")
+    return isinstance(error, sqlite3.Error) and name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _is_disconnected(error: BaseException) -> bool:

@@ -36,7 +36,6 @@ from schedulers.contract import (
     ReservationScope,
     Unavailable,
 )
-from schedulers.gpu_types import type_of
 from schedulers.kubernetes import (
     access,
     explanations,
@@ -111,8 +110,7 @@ class KubernetesBackend:
         self._snapshots: CachedValue[explanations.Snapshot] = CachedValue(
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )
-        self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
-        self._shared: dict[str, str] = {}  # class of shares → its resource
+        self._kinds = 0.0, nodes.GpuKinds()
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
@@ -399,42 +397,41 @@ class KubernetesBackend:
         return view
 
     def _built(self, launch: Launch) -> pod.Objects:
-        """Return the Job; shares have a resource of their own on some nodes."""
-        products = self._products_of(launch)
-        resource = self._shared.get(launch.gpu_type, self.site.gpu_resource)
-        return pod.build(launch, replace(self.site, gpu_resource=resource), products)
+        """Return the Job; shares and slices have a resource of their own on some nodes."""
+        if not launch.gpus:
+            return pod.build(launch, self.site)
+        kinds = self._gpu_kinds()
+        if not launch.gpu_type:
+            return pod.build(launch, replace(self.site, avoided=kinds.parts if kinds.whole else ()))
+        products = self._products_of(launch.gpu_type, kinds)
+        if resource := kinds.resources.get(launch.gpu_type, ""):
+            is_own = launch.gpu_type.startswith("mig-") and "/mig-" not in resource
+            launch = replace(launch, gpu_type="") if is_own else launch
+        site = replace(self.site, gpu_resource=resource or self.site.gpu_resource)
+        return pod.build(launch, site, products)
 
-    def _products_of(self, launch: Launch) -> list[str]:
+    def _products_of(self, kind: str, kinds: nodes.GpuKinds) -> list[str]:
         """Return the product labels of this GPU type. Raises Rejected when no node has one."""
-        is_known = launch.gpu_type.startswith("mig-") and not share_of(launch.gpu_type)
-        if not launch.gpus or not launch.gpu_type or is_known:
-            return []
-        if time.monotonic() - self._products[0] > PRODUCTS_FOR:
-            found: dict[str, set[str]] = {}
-            with _refusal_as_unavailable():
-                for node in self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]:
-                    labels = node["metadata"].get("labels", {})
-                    has = node.get("status", {}).get("allocatable", {})
-                    kinds = nodes.gpu_kinds(labels, has, self.site.gpu_resource)
-                    self._shared |= {kind: name for name, kind in kinds.items() if share_of(kind)}
-                    product = labels.get(nodes.PRODUCT, "")
-                    if product and not any(map(share_of, kinds.values())):
-                        kinds = {**kinds, "": type_of(product)}  # perhaps none is ready now
-                    for kind in kinds.values():
-                        found.setdefault(kind, set()).add(product)
-            self._products = (time.monotonic(), found)
-        if launch.gpu_type not in self._products[1]:
+        is_slice = kind.startswith("mig-")
+        if kind not in kinds.products and not (is_slice and not share_of(kind)):
             raise Rejected(
                 Message(
                     "No node of this cluster has GPUs of type {x}; there is {x2}.",
-                    x=repr(launch.gpu_type[:40]),
-                    x2=", ".join(sorted(self._products[1])) or "none",
+                    x=repr(kind[:40]),
+                    x2=", ".join(sorted(kinds.products)) or "none",
                 ),
                 "resources.gpus",
             )
-        if launch.gpu_type.startswith("mig-"):
+        if is_slice and "/mig-" in kinds.resources.get(kind, "/mig-"):
             return []  # the resource alone says which
-        return sorted(filter(None, self._products[1][launch.gpu_type]))
+        return sorted(filter(None, kinds.products[kind]))
+
+    def _gpu_kinds(self) -> nodes.GpuKinds:
+        if time.monotonic() - self._kinds[0] > PRODUCTS_FOR:
+            with _refusal_as_unavailable():
+                found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
+            self._kinds = time.monotonic(), nodes.kinds_of(found, self.site.gpu_resource)
+        return self._kinds[1]
 
     def _stop(self, one: Object) -> None:
         """Stop a job by setting a deadline.

@@ -19,6 +19,8 @@ START = r"""
 export NODE_RANK="${JOB_COMPLETION_INDEX:-0}"
 export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
 export PET_NODE_RANK="$NODE_RANK" SLURM_NODEID="$NODE_RANK" SLURM_PROCID="$RANK"
+export SLURM_SUBMIT_DIR="$PWD" SLURMD_NODENAME="${HOSTNAME:-$(uname -n)}"
+[ "${NNODES:-1}" -gt 1 ] || export SLURM_JOB_NODELIST="$SLURMD_NODENAME"
 [ -w "${HOME:-/}" ] || export HOME=/muster/work
 [ -e /muster/given/examples ] && export MUSTER_EXAMPLES=/muster/given/examples
 [ -e /muster/given/programs ] && export MUSTER_PROGRAMS=/muster/given/programs

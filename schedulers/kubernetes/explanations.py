@@ -61,7 +61,9 @@ def snapshot_of(
     placed = [pod for pod in pods if pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
     used: dict[str, Counter[str]] = {}
     for pod in placed:
-        used.setdefault(pod["spec"]["nodeName"], Counter()).update(nodes.requests(pod["spec"]))
+        used.setdefault(pod["spec"]["nodeName"], Counter()).update(
+            nodes.requests(pod["spec"], pod.get("status"))
+        )
     return Snapshot(
         [
             _place(node, used.get(node["metadata"]["name"], {}), resource, tolerations)
@@ -267,18 +269,21 @@ def _need(spec: Object, count: int, snapshot: Snapshot) -> ResourceRequest:
 
 def _allowed(spec: Object, snapshot: Snapshot) -> tuple[list[NodeCapacity], list[NodeCapacity]]:
     """Return the nodes that match its node selector and GPU type: open to it, and reserved."""
-    wanted, products = spec.get("nodeSelector") or {}, _products(spec)
+    wanted, products = spec.get("nodeSelector") or {}, _products(spec, "In")
+    avoided = _products(spec, "NotIn")
     own = {one.get("value") for one in spec.get("tolerations", ()) if one.get("key") == names.POOL}
     found: tuple[list[NodeCapacity], list[NodeCapacity]] = ([], [])
     for node in snapshot.places:
-        if all(node.labels.get(name) == value for name, value in wanted.items()) and (
-            not products or node.labels.get(nodes.PRODUCT) in products
+        if (
+            all(node.labels.get(name) == value for name, value in wanted.items())
+            and (not products or node.labels.get(nodes.PRODUCT) in products)
+            and node.labels.get(nodes.PRODUCT) not in avoided
         ):
             found[names.POOL in node.labels and node.labels[names.POOL] not in own].append(node)
     return found
 
 
-def _products(spec: Object) -> list[str]:
+def _products(spec: Object, operator: str) -> list[str]:
     """Return the GPU products that pod.py wrote into the spec."""
     wanted = (
         spec.get("affinity", {})
@@ -293,7 +298,7 @@ def _products(spec: Object) -> list[str]:
     return [
         value
         for rule in rules
-        if rule.get("key") == nodes.PRODUCT and rule.get("operator") == "In"
+        if rule.get("key") == nodes.PRODUCT and rule.get("operator") == operator
         for value in rule.get("values", ())
     ]
 
@@ -367,6 +372,6 @@ def _tenant(pod: Object, resource: str, prefix: str) -> PodUsage:
     return PodUsage(
         meta["namespace"],
         meta.get("annotations", {}).get(names.KEY, "") if is_ours else "",
-        _counted(nodes.requests(pod["spec"]), resource),
+        _counted(nodes.requests(pod["spec"], pod.get("status")), resource),
         since.timestamp() if since else 0,
     )

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from portal.core.messages import Message
@@ -30,7 +31,7 @@ DRIVER_FULL, CUDA_FULL = (
     "nvidia.com/cuda.runtime-version.full",
 )
 CUDA = ("nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor")
-_SHARED_PRODUCT = "-SHARED"
+_SHARED_PRODUCT, _MIG_PRODUCT = "-SHARED", re.compile(r"-MIG-.*")
 _UNITS = {
     "": 1,
     "m": 1e-3,
@@ -81,7 +82,7 @@ def inventory(
     for pod in pods:
         node = pod["spec"].get("nodeName")
         if node and pod.get("status", {}).get("phase") not in _OVER:
-            used.setdefault(node, Counter()).update(requests(pod["spec"]))
+            used.setdefault(node, Counter()).update(requests(pod["spec"], pod.get("status")))
     return [
         _node(node, used.get(node["metadata"]["name"], Counter()), resource, tolerations)
         for node in nodes
@@ -93,23 +94,56 @@ def why_out(node: Object, tolerations: Sequence[Mapping[str, str]] = ()) -> str:
     return _trouble(node) or _kept_out(node["metadata"], node.get("spec", {}), tolerations)
 
 
-def requests(spec: Object) -> dict[str, float]:
+def requests(spec: Object, status: Object | None = None) -> dict[str, float]:
     """Return what the scheduler counts for a pod.
 
-    The sum of its containers, or its largest init container if that is more.
+    The sum of its containers and side-cars (init containers that go on running), or an init
+    container with the side-cars started before it if that is more. Requests of the pod as a whole
+    replace that, and its overhead is added. A container that is being resized counts as the larger.
     """
-    total: Counter[str] = Counter()
+    now = {
+        one.get("name"): one.get("resources") or {}
+        for name in ("containerStatuses", "initContainerStatuses")
+        for one in (status or {}).get(name) or ()
+    }
+    total: dict[str, float] = {}
+    sidecars: dict[str, float] = {}
+    most: dict[str, float] = {}
     for container in spec.get("containers", ()):
-        total.update(
-            {
-                name: quantity(value)
-                for name, value in container.get("resources", {}).get("requests", {}).items()
-            }
-        )
-    for container in spec.get("initContainers", ()):
-        for name, value in container.get("resources", {}).get("requests", {}).items():
-            total[name] = max(total[name], quantity(value))  # type: ignore[assignment]  # a Counter of fractions
-    return dict(total)
+        _add(total, _requested(container, now))
+    for container in spec.get("initContainers") or ():
+        own = _requested(container, now)
+        if container.get("restartPolicy") == "Always":
+            _add(total, own)
+            _add(sidecars, own)
+            own = {}
+        _add(own, sidecars)
+        most = _larger(most, own)
+    total = _larger(total, most) | {
+        name: amount
+        for name, amount in _amounts((spec.get("resources") or {}).get("requests")).items()
+        if name in {"cpu", "memory"} or name.startswith("hugepages-")
+    }
+    _add(total, _amounts(spec.get("overhead")))
+    return total
+
+
+def _requested(container: Object, now: Mapping[Any, Object]) -> dict[str, float]:
+    asked = _amounts((container.get("resources") or {}).get("requests"))
+    return _larger(asked, _amounts(now.get(container.get("name"), {}).get("requests")))
+
+
+def _amounts(values: Mapping[str, Any] | None) -> dict[str, float]:
+    return {name: quantity(value) for name, value in (values or {}).items()}
+
+
+def _add(total: dict[str, float], amounts: Mapping[str, float]) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _larger(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    return {name: max(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
 
 
 def tolerated(taint: Object, tolerations: Sequence[Mapping[str, str]]) -> bool:
@@ -168,7 +202,7 @@ def _gpus(
     compute = _version(labels, COMPUTE)
     memory = int(labels[GPU_MEMORY]) << 20 if labels.get(GPU_MEMORY, "").isdigit() else 0
     found: list[GpuFacts] = []
-    model = product.removesuffix(_SHARED_PRODUCT).replace("-", " ") or "GPU"
+    model = _MIG_PRODUCT.sub("", product.removesuffix(_SHARED_PRODUCT)).replace("-", " ") or "GPU"
     for name, kind in gpu_kinds(labels, has, resource).items():
         count = int(quantity(has[name]))
         if share_of(kind):
@@ -193,6 +227,7 @@ def gpu_kinds(labels: Mapping[str, str], has: Mapping[str, str], resource: str) 
     """Return the class of each GPU resource of a node: {"nvidia.com/gpu.shared": "h100.shared"}.
 
     The device plugin either renames a resource that it shares, or marks the product ("-SHARED").
+    With the MIG strategy "single", the product has the profile of the slices that the resource counts.
     """
     product, family = labels.get(PRODUCT, ""), resource.partition("/")[0]
     share = MPS if labels.get(f"{family}/gpu.sharing-strategy") == MPS else SHARED
@@ -209,6 +244,42 @@ def gpu_kinds(labels: Mapping[str, str], has: Mapping[str, str], resource: str) 
             is_shared = copies.isdigit() and int(copies) > 1 and not share_of(kind)
             found[name] = share_type(kind, SHARED) if is_shared else kind
     return found
+
+
+@dataclass(frozen=True)
+class GpuKinds:
+    """The classes of GPUs of a cluster.
+
+    `products`: the product labels of each class. `resources`: the resource of each class of shares
+    or slices. `whole` and `parts`: the products of nodes whose usual resource is whole GPUs, or not.
+    """
+
+    products: Mapping[str, set[str]] = field(default_factory=dict)
+    resources: Mapping[str, str] = field(default_factory=dict)
+    whole: Sequence[str] = ()
+    parts: Sequence[str] = ()
+
+
+def kinds_of(found: Iterable[Object], resource: str) -> GpuKinds:
+    """Return the classes of GPUs of these nodes."""
+    products: dict[str, set[str]] = {}
+    resources: dict[str, str] = {}
+    usual: dict[bool, set[str]] = {True: set(), False: set()}
+    for node in found:
+        labels = node["metadata"].get("labels", {})
+        product = labels.get(PRODUCT, "")
+        kinds = gpu_kinds(labels, node.get("status", {}).get("allocatable", {}), resource)
+        for name, kind in kinds.items():
+            is_part = bool(share_of(kind)) or kind.startswith("mig-")
+            if is_part and (kind not in resources or "/mig-" in name):
+                resources[kind] = name
+            if name == resource:
+                usual[not is_part].add(product)
+        if product and not any(map(share_of, kinds.values())):
+            kinds = {**kinds, "": type_of(product)}  # perhaps none is ready now
+        for kind in kinds.values():
+            products.setdefault(kind, set()).add(product)
+    return GpuKinds(products, resources, sorted(usual[True]), sorted(filter(None, usual[False])))
 
 
 def _version(labels: Mapping[str, str], names_of_parts: Sequence[str]) -> str:

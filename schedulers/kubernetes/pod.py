@@ -41,6 +41,7 @@ class KubernetesSettings:
     selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: Sequence[Mapping[str, str]] = ()
     gpu_resource: str = "nvidia.com/gpu"
+    avoided: Sequence[str] = ()  # GPU products, for a job that asks for whole GPUs of any type
     priority_class: str = ""
     user: int = 1000
     shared: Sequence[tuple[str, str]] = ()  # (claim, path): the same claim in each namespace
@@ -371,7 +372,11 @@ def _pod(
     if site.priority_class:
         spec["priorityClassName"] = site.priority_class
     if affinity := {
-        **(_on_nodes(products, launch.exclude_nodes) if products or launch.exclude_nodes else {}),
+        **(
+            _on_nodes(products, launch.exclude_nodes, site.avoided)
+            if products or launch.exclude_nodes or site.avoided
+            else {}
+        ),
         **(_rather_on(kept) if kept else {}),
     }:
         spec["affinity"] = {"nodeAffinity": affinity}
@@ -390,9 +395,14 @@ def _rather_on(reservation: str) -> Object:
     return {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
-def _on_nodes(products: Sequence[str], excluded: Sequence[str]) -> Object:
+def _on_nodes(
+    products: Sequence[str], excluded: Sequence[str], avoided: Sequence[str] = ()
+) -> Object:
     """Return the affinity to nodes with one of these GPU products, and to none of the excluded."""
     term: Object = {}
+    if avoided:
+        other = {"key": "nvidia.com/gpu.product", "operator": "NotIn", "values": sorted(avoided)}
+        term["matchExpressions"] = [other]
     if products:
         wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
         term["matchExpressions"] = [wanted]

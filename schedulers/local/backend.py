@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
+    DiskSpace,
     Handle,
     InputFiles,
     Launch,
@@ -84,6 +85,7 @@ _HOST = (
 # Only the job's own user sets these variables: LD_PRELOAD and the like would let a job run code as
 # the user of the program that inherits them.
 _ENTER = 'umask 022; . "$0/.env" && exec "$@"'
+_MAYBE_LOST = "the disk was full while the job ran: how much of its output is missing is not known"
 _EXEC = "MUSTER_EXEC"  # marks the processes started by one `exec`
 _NOT_FOUND = re.compile(rb"exec: .*not found\s*\Z")
 _NVIDIA = (
@@ -141,6 +143,7 @@ class LocalBackend:
             Capability.INPUTS,
             Capability.USERS,
             Capability.WORKSPACES,
+            Capability.DISK,
         }
     )
 
@@ -252,6 +255,7 @@ class LocalBackend:
         apart = isolation_of(
             self.config.root, self.config.home, self.config.isolation, is_fresh=True
         )
+        disk = self.disk_space()
         return Probe(
             True,
             Message.joined(
@@ -265,9 +269,16 @@ class LocalBackend:
                     ),
                     apart.text,
                     node.note,
+                    disk.text,
                 ),
             ),
+            warnings=(disk.warning,) if disk.warning else (),
         )
+
+    def disk_space(self) -> DiskSpace:
+        disk = os.statvfs(self.config.root)
+        used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
+        return DiskSpace(used, disk.f_bavail * disk.f_frsize)
 
     def inventory(self) -> Sequence[NodeFacts]:
         node = machine(self.config.reserve_cpus, self.config.reserve_memory)
@@ -336,14 +347,20 @@ class LocalBackend:
             self._start_supervisor(folder)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        """Return output; after a full disk an unknown part is missing, which counts as one byte."""
+        folder, size = self._folder(key), 0
         try:
-            with open(self._folder(key) / "output.log", "rb") as file:
+            with open(folder / "output.log", "rb") as file:
                 data = os.pread(file.fileno(), limit, after)
+                size = os.fstat(file.fileno()).st_size
         except FileNotFoundError:
             data = b""
         except OSError as error:
             raise Unavailable(f"The log cannot be read: {error.strerror}") from error
-        return LogChunk(after, data, int(time.time() * 1000))
+        now = int(time.time() * 1000)
+        if not data and after == size and _met_full_disk(folder):
+            return LogChunk(after + 1, b"", now, _MAYBE_LOST)
+        return LogChunk(after, data, now)
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         """Run a command as the job's user in an equivalent sandbox, or inside its container."""
@@ -509,6 +526,7 @@ class LocalBackend:
         if launch.image:
             env = {
                 "MUSTER_OUTPUT_DIR": "/muster/out",
+                "SLURM_SUBMIT_DIR": "/muster/work",
                 **self._user_env(launch, "/muster/work"),
                 **launch.env,
                 **files,
@@ -521,6 +539,7 @@ class LocalBackend:
                 **own,
                 **launch.env,
                 "MUSTER_OUTPUT_DIR": str(folder / "out"),
+                "SLURM_SUBMIT_DIR": str(folder / "work"),
                 "PYTHONUNBUFFERED": "1",
                 **files,
             }
@@ -728,6 +747,8 @@ class LocalBackend:
             if end.get("disk_full")
             else ""
         )
+        if end.get("disk_full") and verdict.reason == Reason.USER_ERROR:
+            verdict = replace(verdict, reason=Reason.DISK_FULL)
         return Observation(
             key,
             verdict.reason.final_state,
@@ -917,6 +938,14 @@ def _remove(folder: Path) -> None:
 
 def _pid_of(folder: Path) -> str:
     return next(iter(_words(folder)), "")
+
+
+def _met_full_disk(folder: Path) -> bool:
+    """Return whether a job has ended and the disk was full while it ran."""
+    try:
+        return bool(json.loads((folder / "end.json").read_text()).get("disk_full"))
+    except FileNotFoundError:
+        return False
 
 
 def _tail(folder: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
@@ -57,29 +58,46 @@ def _gpus() -> tuple[list[GpuFacts], str, str, str]:
     except pynvml.NVMLError as error:
         return [], Message("No GPU: {why}.", why=str(error).lower()), "", ""
     try:
-        driver, cuda = (
-            pynvml.nvmlSystemGetDriverVersion(),
-            pynvml.nvmlSystemGetCudaDriverVersion_v2(),
-        )
+        count = pynvml.nvmlDeviceGetCount()
+        found = [_gpu(pynvml, index) for index in range(count)]
+        gpus = [gpu for gpu in found if isinstance(gpu, GpuFacts)]
+        notes = [fault for fault in found if isinstance(fault, Message)]
+        cuda = _optional(pynvml, "nvmlSystemGetCudaDriverVersion_v2")
         return (
-            [_gpu(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())],
-            "",
-            driver,
-            f"{cuda // 1000}.{cuda % 1000 // 10}",
+            gpus,
+            Message.joined("; ", notes),
+            _optional(pynvml, "nvmlSystemGetDriverVersion") or "",
+            f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else "",
         )
+    except pynvml.NVMLError as error:
+        return [], Message("No GPU: {why}.", why=str(error).lower()), "", ""
     finally:
         pynvml.nvmlShutdown()
 
 
-def _gpu(nvml, index: int) -> GpuFacts:  # type: ignore[no-untyped-def]
-    handle = nvml.nvmlDeviceGetHandleByIndex(index)
-    model = nvml.nvmlDeviceGetName(handle)
-    major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+def _gpu(nvml, index: int) -> GpuFacts | Message:  # type: ignore[no-untyped-def]
+    """Return a GPU, or why it cannot be used: only its handle and UUID are required."""
+    try:
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        uuid = nvml.nvmlDeviceGetUUID(handle)
+    except nvml.NVMLError as error:
+        return Message("GPU {index} cannot be opened: {why}", index=index, why=str(error).lower())
+    model = _optional(nvml, "nvmlDeviceGetName", handle) or "GPU"
+    compute = _optional(nvml, "nvmlDeviceGetCudaComputeCapability", handle)
+    memory = _optional(nvml, "nvmlDeviceGetMemoryInfo", handle)
     return GpuFacts(
         index=index,
-        uuid=nvml.nvmlDeviceGetUUID(handle),
+        uuid=uuid,
         model=model,
         type=type_of(model),
-        memory=int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
-        compute=f"{major}.{minor}",
+        memory=int(memory.total) if memory else 0,
+        compute=".".join(map(str, compute or ())),
     )
+
+
+def _optional(nvml, function: str, *args: object) -> Any:  # type: ignore[no-untyped-def]
+    """Return what an NVML function returns; None if the driver or the GPU does not support it."""
+    try:
+        return getattr(nvml, function)(*args)
+    except (nvml.NVMLError, AttributeError):
+        return None

@@ -31,6 +31,12 @@ def source_of(name: str) -> bytes:
     return f"{(folder / 'portal_api.py').read_text()}\n\n{program}".encode()
 
 
+@cache
+def recorder_source() -> str:
+    """Return the text of the program that records the output of a job."""
+    return (Path(__file__).parent / "record_output.py").read_text()
+
+
 def fetch_settings(launch: Launch, folder: str, *, by_name: bool = False, **more: Any) -> str:
     """Return what the fetch program reads: where to fetch from, what, and into which folder.
 

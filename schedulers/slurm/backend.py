@@ -18,8 +18,10 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from portal.core.messages import Message
+from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
+    DiskSpace,
     GpuLayout,
     Handle,
     Identity,
@@ -47,13 +49,15 @@ from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rendering import rendered
-from schedulers.slurm.request import build_request, chosen
+from schedulers.slurm.request import build_request, chosen, slice_names
 from schedulers.slurm.rows import Row, oldest
 from schedulers.slurm.snapshots import SnapshotCache
 
 log = logging.getLogger(__name__)
 # seconds that a slow or unavailable Slurm may still report a job as running after its script ended
 _LATE = 10.0
+_LATE_ACCOUNTING = 5.0  # seconds within which accounting learns of an end
+_FULL = 64 << 10  # bytes: a spool with less free space is full
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -243,6 +247,7 @@ class SlurmBackend:
             Capability.IDENTITIES,
             Capability.RESERVATIONS,
             Capability.GPU_FILES,
+            Capability.DISK,
         }
     )
 
@@ -261,6 +266,7 @@ class SlurmBackend:
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._memory, self._pictures = EndCache(), SnapshotCache({config.user, *config.users})
+        self._slices: CachedValue[dict[str, str]] = CachedValue("MIG types", 60, outlives=True)
         self._polls = ObservationCache(self._observe)
 
     @classmethod
@@ -287,21 +293,23 @@ class SlurmBackend:
     def probe(self) -> Probe:
         try:
             version, nodes = self._client.version(), self.inventory()
+            disk = self.disk_space()
             for user in self.config.users:
                 self._client.check_user(user)
         except (Rejected, Unavailable) as error:
             return Probe(False, str(error))
         gpus = sum(len(node.gpus) for node in nodes)
-        return Probe(
-            True,
-            Message(
-                "Slurm {version}: {nodes} nodes, {gpus} GPUs.",
-                version=version,
-                nodes=len(nodes),
-                gpus=gpus,
-            ),
-            version,
+        found = Message(
+            "Slurm {version}: {nodes} nodes, {gpus} GPUs.",
+            version=version,
+            nodes=len(nodes),
+            gpus=gpus,
         )
+        text = Message.joined(" ", (found, disk.text))
+        return Probe(True, text, version, (disk.warning,) if disk.warning else ())
+
+    def disk_space(self) -> DiskSpace:
+        return self._files.space()  # type: ignore[no-any-return]
 
     def inventory(self) -> Sequence[NodeFacts]:
         return self._client.nodes()  # type: ignore[no-any-return]
@@ -356,12 +364,20 @@ class SlurmBackend:
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
+        launch = self._named(launch)
         return self._client.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
 
     def _script(self, launch: Launch) -> str:
         return script.batch_script(
             launch, self._folder(launch.key), uuid4().hex, self.site.images, self.site.inputs
         )
+
+    def _named(self, launch: Launch) -> Launch:
+        """Return the launch with the cluster's own name of its MIG slices: "a100_1g.5gb"."""
+        if not launch.gpu_type.startswith("mig-"):
+            return launch
+        found = self._slices.current(lambda: slice_names(self._client.nodes())) or {}
+        return replace(launch, gpu_type=found.get(launch.gpu_type, launch.gpu_type))
 
     def output_of(self, key: str) -> Output:
         files = self._files
@@ -413,9 +429,7 @@ class SlurmBackend:
             self._client.ask_to_end(row.id, row.user)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
-        return LogChunk(
-            after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000)
-        )
+        return self._files.read(self._checked(key), after, limit)  # type: ignore[no-any-return]
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         row = self._row(self._checked(key))
@@ -587,7 +601,27 @@ class SlurmBackend:
             row = replace(row, exit=self._client.exit_of(row.id))
         if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
             return None
-        return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
+        if row.state == "CANCELLED" and not row.is_asked_to_end:
+            if (by := self._canceled_by(row)) is None:
+                return None
+            row = replace(row, canceled_by=by)
+        evidence = states.Evidence(*self._files.tails(row.key))
+        if record.code is None and row.state == "FAILED":
+            evidence = replace(evidence, is_full=self._is_full())
+        return states.ended(row, record, evidence)
+
+    def _canceled_by(self, row: Row) -> str | None:
+        """Return who canceled a job in Slurm, "" if unknown; None while accounting may learn it."""
+        try:
+            by = self._client.canceled_by(row.key, row.id)
+        except (Rejected, Unavailable) as error:
+            log.info("who canceled Slurm job %s is not known yet: %s", row.id, error)
+            by = None
+        is_late = self._memory.recorded_for(row.key) >= _LATE_ACCOUNTING
+        return "" if by is None and is_late else by  # type: ignore[no-any-return]
+
+    def _is_full(self) -> bool:
+        return self.disk_space().free < _FULL
 
 
 def _partition(name: str) -> str:

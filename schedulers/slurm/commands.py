@@ -14,17 +14,22 @@ from schedulers.contract import (
     ReservationRequest,
     Unavailable,
 )
-from schedulers.slurm import nodes, reservations
+from schedulers.slurm import nodes, reservations, usage
 from schedulers.slurm.errors import failure, is_unknown_job
 from schedulers.slurm.limits import ASSOC, QOS, SlurmLimits, assoc_lines, qos_lines
 from schedulers.slurm.queue import QUEUE, Queued, queue_lines
 from schedulers.slurm.request import Request
-from schedulers.slurm.rows import SACCT, SQUEUE, Row, SqueueParser, sacct_rows, squeue_rows
+from schedulers.slurm.rows import LISTING, SACCT, SQUEUE, STEPS, Row, SqueueParser, sacct_rows
+from schedulers.slurm.show import records
 from schedulers.slurm.transport import LocalTransport, SshTransport
+from schedulers.slurm.usage import LimitUsage, parse_usage
 
 # seconds; sbatch waits for a busy controller, and a lookup by key tells whether it took the job
 _PATIENCE = 20
 _BY_NAME = 50  # with more keys than this, list all jobs of the user
+# Of several matches the first: a comment, which may contain anything, comes later.
+_EXIT = re.compile(r"^ +Requeue=\d.* ExitCode=(\d+:\d+)", re.MULTILINE)
+_BY = re.compile(r"CANCELLED by (\d+)")
 _SRUN_ENDS = re.compile(rb"srun: error: .*Exited with exit code \d+$")
 _NO_ACCOUNTING = (
     "accounting storage is disabled",
@@ -60,52 +65,48 @@ class Commands:
         """
         whose = [f"--user={','.join((self.user, *self.users))}"] if self.user else ["--me"]
         names = [f"--name={','.join(keys)}"] if len(keys) <= _BY_NAME else []
+        form = SQUEUE if names else LISTING
         out = self.runner.run(
-            ["squeue", "--noheader", "--states=all", *whose, *names, f"--format={SQUEUE}"]
+            ["squeue", "--noheader", "--states=all", *whose, *names, f"--format={form.text}"]
         )
-        return squeue_rows(out.decode(errors="replace")) if names else self.listing.rows(out)
+        return SQUEUE.rows(out) if names else self.listing.rows(out)
 
     def past(self, keys: Sequence[str], days: int = 31) -> list[Row]:
         """Return the jobs from accounting; empty without accounting."""
         rows = []
         for at in range(0, len(keys), _BY_NAME):
-            argv = [
-                "sacct",
-                "--noheader",
-                "--parsable2",
-                f"--starttime=now-{days}days",
-                f"--name={','.join(keys[at : at + _BY_NAME])}",
-                *([f"--user={','.join((self.user, *self.users))}"] if self.user else []),
-                f"--format={SACCT}",
-            ]
-            code, out, err = self.runner.run_all(argv)
-            if code and any(
-                words in err.decode(errors="replace").lower() for words in _NO_ACCOUNTING
-            ):
-                return []
-            if code:
-                raise failure(err.decode(errors="replace"))
-            rows += sacct_rows(out.decode(errors="replace"))
+            some = keys[at : at + _BY_NAME]
+            jobs = self._accounted(some, days, "--allocations", f"--format={SACCT}")
+            if jobs:
+                rows += sacct_rows(jobs, self._accounted(some, days, f"--format={STEPS}"))
         return rows
+
+    def _accounted(self, keys: Sequence[str], days: int, *options: str) -> str:
+        """Return what sacct prints about these jobs; empty without accounting."""
+        argv = [
+            "sacct",
+            "--noheader",
+            "--parsable2",
+            f"--starttime=now-{days}days",
+            f"--name={','.join(keys)}",
+            *([f"--user={','.join((self.user, *self.users))}"] if self.user else []),
+            *options,
+        ]
+        code, out, err = self.runner.run_all(argv)
+        words = err.decode(errors="replace")
+        if code and any(text in words.lower() for text in _NO_ACCOUNTING):
+            return ""
+        if code:
+            raise failure(words)
+        return out.decode(errors="replace")
 
     def queue(self) -> list[Queued]:
         """Return the unfinished jobs of all users, as far as visible."""
-        return queue_lines(
-            self.runner.run(["squeue", "--all", "--noheader", f"--Format={QUEUE}"]).decode(
-                errors="replace"
-            )
-        )
+        return queue_lines(self.runner.run(["squeue", "--all", "--noheader", f"--Format={QUEUE}"]))
 
     def limits(self) -> SlurmLimits:
         """Return the limits of accounts and QOS. Raises Unavailable without accounting."""
-        cluster = next(
-            (
-                line.partition("=")[2].strip()
-                for line in self._lines(["scontrol", "show", "config"])
-                if line.startswith("ClusterName")
-            ),
-            "",
-        )
+        cluster = self._config("ClusterName")
         show = ["sacctmgr", "--noheader", "--parsable2", "show"]
         return SlurmLimits(
             assoc_lines(
@@ -115,29 +116,46 @@ class Commands:
                 cluster,
             ),
             qos_lines("\n".join(self._lines([*show, "qos", f"format={QOS}"]))),
-            nodes.qos_of_partitions(
-                "\n".join(self._lines(["scontrol", "show", "partition", "--oneliner"]))
-            ),
+            nodes.qos_of_partitions("\n".join(self._lines(["scontrol", "show", "partition"]))),
         )
+
+    def limit_usage(self, jobs: Sequence[Queued], limits: SlurmLimits) -> LimitUsage:
+        return parse_usage("\n".join(self._lines(usage.request(jobs, limits))))
 
     def _lines(self, argv: list[str]) -> list[str]:
         return self.runner.run(argv).decode(errors="replace").splitlines()
 
     def exit_of(self, number: int) -> str:
         """Return Slurm's "code:signal" of a job that it still knows, else ""."""
-        code, out, _ = self.runner.run_all(["scontrol", "show", "job", "--oneliner", str(number)])
-        return (
-            next(
-                (
-                    word[9:]
-                    for word in out.decode(errors="replace").split()
-                    if word.startswith("ExitCode=")
-                ),
-                "",
-            )
-            if not code
-            else ""
-        )
+        code, out, _ = self.runner.run_all(["scontrol", "show", "job", str(number)])
+        found = _EXIT.search(out.decode(errors="replace")) if not code else None
+        return found[1] if found else ""
+
+    def canceled_by(self, key: str, number: int) -> str | None:
+        """Return the user of "CANCELLED by 1000"; the number if this machine does not know it."""
+        options = ["--allocations", f"--jobs={number}", "--format=JobIDRaw,State"]
+        if not self._has_accounting():
+            return ""
+        for line in self._accounted([key], 31, *options).splitlines():
+            job, _, state = line.partition("|")
+            if job == str(number) and state.startswith("CANCELLED"):
+                return self._user(match[1]) if (match := _BY.fullmatch(state)) else ""
+        return None
+
+    def _has_accounting(self) -> bool:
+        kind = self._config("AccountingStorageType")
+        return bool(kind) and not kind.endswith("/none")
+
+    def _user(self, uid: str) -> str:
+        code, out, _ = self.runner.run_all(["id", "-nu", uid])
+        name = out.decode(errors="replace").strip()
+        return name if name and not code else f"UID {uid}"
+
+    def _config(self, name: str) -> str:
+        """Return a value of Slurm's configuration, or ""."""
+        lines = self._lines(["scontrol", "show", "config"])
+        found = (line.partition("=") for line in lines)
+        return next((value.strip() for key, _, value in found if key.strip() == name), "")
 
     def remark(self, number: int, comment: str, whose: str = "") -> None:
         self._change(["scontrol", "update", f"jobid={number}", f"comment={comment}"], whose)
@@ -153,7 +171,7 @@ class Commands:
         self._change(["scancel", str(number)], whose)
 
     def nodes(self) -> list[NodeFacts]:
-        out = self.runner.run(["scontrol", "show", "node", "--oneliner", "--details"])
+        out = self.runner.run(["scontrol", "show", "node", "--details"])
         return nodes.from_scontrol(out.decode(errors="replace"), self._running)
 
     def _running(self) -> list[tuple[str, str]]:
@@ -188,13 +206,14 @@ class Commands:
         self._reservation(["scontrol", "delete", f"ReservationName={name}"])
 
     def reservations(self, prefix: str) -> list[ReservationFacts]:
-        out = self.runner.run(["scontrol", "show", "reservation", "--oneliner"])
+        out = self.runner.run(["scontrol", "show", "reservation"])
         return reservations.parsed(out.decode(errors="replace"), prefix)
 
     def partition_accounts(self, partition: str) -> str:
         """Return AllowAccounts of a partition: names, or ALL. Raises Rejected if it is unknown."""
-        lines = self._lines(["scontrol", "show", "partition", partition, "--oneliner"])
-        return nodes.pairs(lines[0]).get("AllowAccounts", "ALL") if lines else "ALL"
+        text = "\n".join(self._lines(["scontrol", "show", "partition", partition]))
+        found = records(text, "PartitionName")
+        return found[0].get("AllowAccounts", "ALL") if found else "ALL"
 
     def open_partition(self, partition: str, accounts: str) -> None:
         """Allow only these accounts in a partition."""
@@ -213,15 +232,7 @@ class Commands:
 
     def version(self) -> str:
         """Return the version of the controller."""
-        out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")
-        return next(
-            (
-                line.partition("=")[2].strip()
-                for line in out.splitlines()
-                if line.startswith("SLURM_VERSION")
-            ),
-            "",
-        )
+        return self._config("SLURM_VERSION")
 
     def check_user(self, user: str) -> None:
         if self.is_root:

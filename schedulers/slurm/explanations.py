@@ -23,6 +23,7 @@ from schedulers.slurm import pending_reasons
 from schedulers.slurm.limits import AppliedLimit, SlurmLimits, over
 from schedulers.slurm.queue import Queued
 from schedulers.slurm.rows import Row
+from schedulers.slurm.usage import LimitUsage, sentence
 from schedulers.states import Wait
 
 _LIMIT = re.compile(
@@ -55,6 +56,7 @@ class Snapshot:
     limits: SlurmLimits = field(default_factory=SlurmLimits)
     by_id: Mapping[int, Queued] = field(default_factory=dict)
     users: frozenset[str] = frozenset()
+    usage: LimitUsage | None = None
     answers: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
     def of(self, number: int) -> Queued | None:
@@ -106,8 +108,10 @@ def picture_of(
     nodes: Sequence[NodeFacts],
     limits: SlurmLimits,
     users: Collection[str] = (),
+    usage: LimitUsage | None = None,
 ) -> Snapshot:
-    return Snapshot(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
+    by_id = {one.row.id: one for one in queue}
+    return Snapshot(queue, nodes, limits, by_id, frozenset(users), usage)
 
 
 def explained(row: Row, snapshot: Snapshot | None) -> PendingReason:
@@ -148,7 +152,13 @@ def _with_numbers(plain: PendingReason, job: Queued, snapshot: Snapshot) -> Pend
         "FedJobLock",
     ):
         explanation = _by_capacity(plain, job, scene, snapshot)
-    return explanation or plain
+    return explanation or _by_usage(plain, job, snapshot) or plain
+
+
+def _by_usage(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason | None:
+    """Explain a limit whose use only Slurm counts, such as minutes."""
+    text = sentence(plain.native_reason, job, snapshot.limits, snapshot.usage)
+    return replace(plain, text=text) if text else None
 
 
 def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Candidates, list[AppliedLimit]]:

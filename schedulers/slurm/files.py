@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from portal.core.messages import Message
-from schedulers.contract import Unavailable
+from schedulers.contract import DiskSpace, LogChunk, Unavailable
+from schedulers.slurm.lost_output import LostOutput, parse_lost, position
 from schedulers.slurm.states import Record
 from schedulers.slurm.transport import SshTransport
 
 TAIL = 64 << 10
 OUTPUT, SAID = "output.log", ".slurm"  # in the job's folder, and next to it
+LOST = "lost"  # in the job's folder
+_TRIES = 6
 
 
 class Files(Protocol):
@@ -27,7 +32,10 @@ class Files(Protocol):
     """
 
     def record(self, key: str) -> Record: ...
-    def read(self, key: str, after: int, limit: int) -> bytes: ...
+    def read(self, key: str, after: int, limit: int) -> LogChunk:
+        """Return output; its offsets count what the recorder on the node could not write."""
+
+    def space(self) -> DiskSpace: ...
     def tails(self, key: str) -> tuple[str, str]:
         """Return the last part of the job's output and of Slurm's messages."""
 
@@ -41,7 +49,7 @@ class MountedSpool:
     root: Path
 
     def record(self, key: str) -> Record:
-        names = ("id", "start", "end", "refused")
+        names = ("id", "start", "end", "refused", LOST)
         texts = (
             self._read(self.root / key / name, 0, 4096).decode(errors="replace") for name in names
         )
@@ -49,8 +57,24 @@ class MountedSpool:
         fetching = self._read(self.root / key / "fetching", 0, 4096) if record.code is None else b""
         return replace(record, fetching=fetching.decode(errors="replace").strip())
 
-    def read(self, key: str, after: int, limit: int) -> bytes:
-        return self._read(self.root / key / OUTPUT, after, limit)
+    def read(self, key: str, after: int, limit: int) -> LogChunk:
+        return read_around(lambda at: self._output(key, at, limit), after)
+
+    def _output(self, key: str, at: int, limit: int) -> tuple[bytes, str]:
+        data = self._read(self.root / key / OUTPUT, at, limit)
+        return data, self._read(self.root / key / LOST, 0, 4096).decode(errors="replace")
+
+    def space(self) -> DiskSpace:
+        try:
+            disk = os.statvfs(self.root)
+        except OSError as error:
+            raise Unavailable(
+                Message(
+                    "The spool {root} cannot be read: {why}.", root=self.root, why=error.strerror
+                )
+            ) from error
+        used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
+        return DiskSpace(used, disk.f_bavail * disk.f_frsize)
 
     def tails(self, key: str) -> tuple[str, str]:
         return self._tail(self.root / key / OUTPUT), self._tail(self.root / (key + SAID))
@@ -90,13 +114,14 @@ class MountedSpool:
 
 # One program for all requests, with data as arguments; its exit code reports an unreadable spool.
 _REMOTE = {
-    "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat '
+    "record": '[ -d "$1" ] || exit 3; for f in id start end refused lost; do [ ! -e "$1/$2/$f" ] || cat '
     '"$1/$2/$f" || exit; echo "--"; done;'
     ' if [ -e "$1/$2/again" ]; then echo again; fi; echo "--"; cat "$1/$2/fetching" 2> /dev/null; true',
     "read": (
         '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" '
-        '"$1/$2/output.log" | head -c "$4"'
+        '"$1/$2/output.log" | head -c "$4"; echo; echo "--"; cat "$1/$2/lost" 2> /dev/null; true'
     ),
+    "space": 'df -Pk -- "$1"',
     "tail": '[ -e "$1" ] || exit 0; tail -c 65536 "$1"',
     "remove": '[ -d "$1" ] || exit 3; rm -rf -- "$1/$2" "$1/$2.slurm"',
 }
@@ -111,11 +136,22 @@ class RemoteSpool:
 
     def record(self, key: str) -> Record:
         parts = self._run("record", key).decode(errors="replace").split("--\n")
-        record = parse_record(*[*parts, "", "", "", ""][:4], is_again=parts[4:5] == ["again\n"])
-        return replace(record, fetching="".join(parts[5:]).strip())
+        record = parse_record(*[*parts, *[""] * 5][:5], is_again=parts[5:6] == ["again\n"])
+        return replace(record, fetching="".join(parts[6:]).strip())
 
-    def read(self, key: str, after: int, limit: int) -> bytes:
-        return self._run("read", key, str(after + 1), str(limit))
+    def read(self, key: str, after: int, limit: int) -> LogChunk:
+        return read_around(lambda at: self._output(key, at, limit), after)
+
+    def _output(self, key: str, at: int, limit: int) -> tuple[bytes, str]:
+        out = self._run("read", key, str(at + 1), str(limit))
+        data, _, lost = out.rpartition(b"\n--\n")
+        return data, lost.decode(errors="replace")
+
+    def space(self) -> DiskSpace:
+        words = self._run("space", "").decode(errors="replace").splitlines()[-1].split()
+        if len(words) < 6 or not all(word.isdigit() for word in words[1:4]):
+            raise Unavailable(Message("The login host does not say how full the spool is."))
+        return DiskSpace(int(words[2]) << 10, int(words[3]) << 10)
 
     def tails(self, key: str) -> tuple[str, str]:
         paths = f"{self.spool}/{key}/{OUTPUT}", f"{self.spool}/{key}{SAID}"
@@ -139,7 +175,13 @@ class RemoteSpool:
 
 
 def parse_record(
-    number: str, start: str, end: str, refused: str = "", *, is_again: bool = False
+    number: str,
+    start: str,
+    end: str,
+    refused: str = "",
+    lost: str = "",
+    *,
+    is_again: bool = False,
 ) -> Record:
     """Parse the record files of a job; an incomplete file counts as missing."""
     begun, ended = start.split(), end.split()
@@ -158,7 +200,28 @@ def parse_record(
         is_again,
         frozenset(map(int, filter(str.isdigit, refused.split()))),
         rank,
+        lost=parse_lost(lost) or (),
     )
+
+
+def read_around(read: Callable[[int], tuple[bytes, str]], after: int) -> LogChunk:
+    """Read output from the portal's offset `after`.
+
+    `read` returns bytes from an offset of the file, and afterwards the record of what was lost. The
+    recorder writes its record before the bytes after a gap: if it did not change, the offsets hold.
+    """
+    lost: tuple[LostOutput, ...] = ()
+    for _ in range(_TRIES):
+        at, start, gap, why = position(after, lost)
+        data, text = read(at)
+        if (now := parse_lost(text)) == lost:
+            return LogChunk(start, data[: gap - at] if gap else data, _now(), why)
+        lost = lost if now is None else now
+    raise Unavailable(Message("The output changed while it was read."))
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
 
 
 def _seconds(text: str) -> float:

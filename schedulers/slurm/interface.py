@@ -23,6 +23,7 @@ from schedulers.slurm.rest import RestClient
 from schedulers.slurm.rows import Row
 from schedulers.slurm.sbatch_options import checked
 from schedulers.slurm.transport import LocalTransport, LoginHost, SshTransport, surroundings
+from schedulers.slurm.usage import LimitUsage
 
 _USER = re.compile(r"[a-z_][a-z0-9_.-]{0,62}", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"/[A-Za-z0-9_./-]+")
@@ -45,7 +46,16 @@ class SlurmClient(Protocol):
     def past(self, keys: Sequence[str]) -> list[Row]: ...
     def queue(self) -> list[Queued]: ...
     def limits(self) -> SlurmLimits: ...
+    def limit_usage(self, jobs: Sequence[Queued], limits: SlurmLimits) -> LimitUsage:
+        """Return the use of limits that Slurm counts for these jobs, as far as it tells."""
+
     def exit_of(self, number: int) -> str: ...
+    def canceled_by(self, key: str, number: int) -> str | None:
+        """Return the user who canceled a job.
+
+        "" if accounting does not say, and None if it does not know of the end yet.
+        """
+
     def remark(self, number: int, comment: str, whose: str = "") -> None: ...
     def ask_to_end(self, number: int, whose: str = "") -> None: ...
     def kill(self, number: int, whose: str = "") -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,16 +11,21 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.gpu_types import mig_type
 from schedulers.images.config import arch_name
 from schedulers.shares import MPS, SHARED, share_type
 from schedulers.slurm.hostlist import expand
 from schedulers.slurm.rows import number_of
+from schedulers.slurm.show import records
+
+log = logging.getLogger(__name__)
 
 MIB = 1 << 20
-_PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
-_GRES = re.compile(r"(?<![\w/])gpu(?::([\w.+-]+))?:(\d+)(?=,|$)")
-_SHARES = re.compile(r"(?<![\w/])(shard|mps)(?::([A-Za-z][\w.+-]*))?:(\d+)(?=,|$)")
-_USED_SHARES = re.compile(r"(?<![\w/])(?:shard|mps)(?::[A-Za-z][\w.+-]*)?:(\d+)((?:\([^)]*\))?)")
+# NAME, TYPE, COUNT and details such as (IDX:0-2); without a type Slurm prints none or "(null)"
+_GRES = re.compile(
+    r"(\w+)(?::(?:\(null\)|(?!no_consume:)([\w.+-]+)))?(?::no_consume)?:(\d+)([KMGT]?)((?:\(.*\))?)",
+    re.ASCII,
+)
 _COUNTS_GPUS = re.compile(r"(?<![\w/])shard(?::[A-Za-z][\w.+-]*)?:[1-9]\d*\(IDX:")
 _JOB_SHARES = re.compile(r"(?<!\w)(?:shard|mps)(?::[A-Za-z][\w.+-]*)?(?:[:=](\d+))?(?=,|$)")
 Jobs = Callable[[], Iterable[tuple[str, str]]]
@@ -39,25 +45,31 @@ _DEAD = {
     "INVAL",
     "INVALID_REG",
 }
+_STARTING = {"POWERING_UP", "POWER_UP"}  # such a node does not respond yet
+_SILENT = {"NOT_RESPONDING", "NO_RESPOND"}
 _DRAINED = {"DRAIN", "DRAINED", "DRAINING"}
-_MARKS = {"*": "NOT_RESPONDING", "$": "MAINTENANCE", "@": "REBOOT", "%": "POWERING_DOWN"}
+_MARKS = {
+    "*": "NOT_RESPONDING",
+    "$": "MAINTENANCE",
+    "@": "REBOOT",
+    "%": "POWERING_DOWN",
+    "#": "POWERING_UP",
+}
 
 
 def from_scontrol(text: str, jobs: Jobs = list) -> list[NodeFacts]:
-    """Parse lines of `scontrol show node --oneliner --details`.
+    """Parse `scontrol show node --details`.
 
     `jobs` returns the running jobs; it is called if Slurm does not count the used shares.
     """
-    lines = [pairs(line) for line in text.splitlines() if line.startswith("NodeName=")]
-    return _nodes(lines, jobs)
+    return _nodes(records(text, "NodeName"), jobs)
 
 
 def qos_of_partitions(text: str) -> dict[str, str]:
-    """Parse `scontrol show partition --oneliner` into the QOS of each partition that has one."""
-    rows = [pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
+    """Parse `scontrol show partition` into the QOS of each partition that has one."""
     return {
         row["PartitionName"]: _known(row.get("QoS", ""))
-        for row in rows
+        for row in records(text, "PartitionName")
         if _known(row.get("QoS", ""))
     }
 
@@ -113,26 +125,19 @@ def _nodes(rows: Sequence[Mapping[str, Any]], jobs: Jobs) -> list[NodeFacts]:
     ]
 
 
-def pairs(line: str) -> dict[str, str]:
-    """Parse NAME=VALUE pairs; values may contain spaces (OS, Reason), names may not."""
-    found = list(_PAIR.finditer(line))
-    ends = [*(match.start() for match in found[1:]), len(line)]
-    return {
-        match[1]: line[match.end() : end].strip() for match, end in zip(found, ends, strict=True)
-    }
-
-
 def _node(row: Mapping[str, Any]) -> NodeFacts:
-    states, reason = _words(str(row.get("State", ""))), _reason(str(row.get("Reason", "")))
+    states, reason = _words(str(row.get("State", ""))), _known(str(row.get("Reason", "")))
     gpus, features = (
         _gpus(str(row["NodeName"]), str(row.get("Gres", ""))),
         _known(str(row.get("ActiveFeatures", ""))),
     )
-    is_drained, is_dead = bool(states & _DRAINED), bool(states & _DEAD)
+    is_starting = bool(states & _STARTING)
+    is_drained = bool(states & _DRAINED)
+    is_dead = bool(states & (_DEAD - _SILENT if is_starting else _DEAD))
     note = (
         f"{' '.join(sorted(states)).lower()}: {reason}"
         if reason
-        else (" ".join(sorted(states)).lower() if is_dead else "")
+        else (" ".join(sorted(states)).lower() if is_dead or is_starting else "")
     )
     return NodeFacts(
         name=str(row["NodeName"]),
@@ -149,10 +154,12 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         ),
         used_cpus=float(row.get("CPUAlloc", 0)),
         used_memory=int(float(row.get("AllocMem", 0))) * MIB,
-        used_gpus=_used(str(row.get("GresUsed", ""))),
+        used_gpus=max(
+            _used(str(row.get("GresUsed", ""))), _tracked(str(row.get("AllocTRES", "")), "gpu")
+        ),
         used_shares=max(
             _used_shares(str(row.get("GresUsed", ""))),
-            _tracked_shares(str(row.get("AllocTRES", ""))),
+            _tracked(str(row.get("AllocTRES", "")), "shard", "mps"),
         ),
         arch=arch_name(_known(str(row.get("Arch", "")))),
     )
@@ -165,10 +172,11 @@ def _gpus(node: str, gres: str) -> list[GpuFacts]:
     ("shard:h100:32") are one row.
     """
     found: list[GpuFacts] = []
-    for kind, count in _GRES.findall(re.sub(r"\([^)]*\)", "", gres)):
-        for _ in range(int(count)):
+    items = _items(gres)
+    for _, kind, count, _ in (item for item in items if item[0] == "gpu"):
+        for _ in range(count):
             name, index = (kind or "gpu").lower(), len(found)
-            kind_of = f"mig-{name}" if re.match(r"\d+g\.\d+gb", name) else name
+            kind_of = mig_type(name) or name
             found.append(
                 GpuFacts(
                     index,
@@ -178,29 +186,43 @@ def _gpus(node: str, gres: str) -> list[GpuFacts]:
                     0,
                 )
             )
-    for gres_name, kind, count in _SHARES.findall(re.sub(r"\([^)]*\)", "", gres)):
+    for gres_name, kind, count, _ in (item for item in items if item[0] in _SHARE_KINDS):
         name = share_type(kind.lower(), _SHARE_KINDS[gres_name])
         model = f"NVIDIA {kind.upper()}" if kind else "GPU"
-        found.append(GpuFacts(len(found), f"{node}/{name}", model, name, 0, shares=int(count)))
+        found.append(GpuFacts(len(found), f"{node}/{name}", model, name, 0, shares=count))
+    return found
+
+
+def _items(gres: str) -> list[tuple[str, str, int, str]]:
+    """Parse generic resources into (name, type, count, details); others are left out, and logged."""
+    found = []
+    for item in re.split(r",(?![^()]*\))", _known(gres)):
+        if match := _GRES.fullmatch(item.strip()):
+            count = int(match[3]) << 10 * " KMGT".index(match[4] or " ")
+            found.append((match[1], match[2] or "", count, match[5]))
+        elif item.strip():
+            log.warning("A generic resource of Slurm is not understood: %r", item[:80])
     return found
 
 
 def _used_shares(gres: str) -> int:
     """Sum the used shares of "shard:h100:6(4/4,2/4)"; those of each GPU are exact if given."""
     found = 0
-    for count, detail in _USED_SHARES.findall(gres):
-        each = re.findall(r"(\d+)/\d+", detail)
-        found += sum(map(int, each)) if each else int(count)
+    for name, _, count, detail in _items(gres):
+        if name in _SHARE_KINDS:
+            each = re.findall(r"(\d+)/\d+", detail)
+            found += sum(map(int, each)) if each else count
     return found
 
 
-def _tracked_shares(tres: str) -> int:
-    """Sum the shares in AllocTRES, which are there if AccountingStorageTRES has gres/shard."""
-    return sum(int(count) for _, count in re.findall(r"gres/(shard|mps)=(\d+)(?=,|$)", tres))
+def _tracked(tres: str, *names: str) -> int:
+    """Sum what AllocTRES counts of these, which it does if AccountingStorageTRES has them."""
+    kinds = "|".join(names)
+    return sum(int(count) for count in re.findall(rf"gres/(?:{kinds})=(\d+)(?=,|$)", tres))
 
 
 def _used(gres: str) -> int:
-    return sum(int(count) for _, count in _GRES.findall(re.sub(r"\([^)]*\)", "", gres)))
+    return sum(count for name, _, count, _ in _items(gres) if name == "gpu")
 
 
 def _states(row: Mapping[str, Any]) -> list[str]:
@@ -214,10 +236,6 @@ def _words(text: str) -> set[str]:
     """Split "IDLE+DRAIN" and "DOWN*+POWERED_DOWN" into state and flags."""
     marks = {word for mark, word in _MARKS.items() if mark in text}
     return {re.sub(r"[^A-Z_]", "", word.upper()) for word in text.split("+")} - {""} | marks
-
-
-def _reason(text: str) -> str:
-    return re.sub(r"\s*\[[^\]]*\]$", "", _known(text))
 
 
 def _joined(value: Any) -> str:

@@ -64,7 +64,7 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
         Message("Release it with `scontrol release`."),
     ),
     (
-        r"JobHeldAdmin|job.?requeued.?in.?held.?state|JobHoldMaxRequeue",
+        r"JobHeldAdmin|job_?requeued_?in_?held_?state|launch_failed_requeued_held|JobHoldMaxRequeue",
         Wait.CLUSTER_HELD,
         Message("It is held in Slurm by an administrator."),
         Message("Ask the operator of the cluster."),
@@ -72,7 +72,7 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (r"BeginTime", Wait.CLUSTER_HELD, Message("It is scheduled to start later."), ""),
     (r"Licenses", Wait.CAPACITY, Message("The licenses it needs are all in use."), ""),
     (
-        r"May be reserved",
+        r"May_be_reserved",
         Wait.RESERVED,
         Message("The nodes that it needs are reserved for others."),
         Message("It starts when the reservation ends, or sooner in another pool."),
@@ -138,7 +138,8 @@ def _waiting(reason: str, account: str, qos: str, partition: str) -> PendingReas
     native_reason = reason.strip("()").partition(",")[0].strip()
     names = {"account": account, "qos": qos, "partition": partition}
     is_reserved = re.search(r"may.be.reserved", reason, re.IGNORECASE)
-    known = "May be reserved" if is_reserved else native_reason
+    # Slurm prints sentences with spaces or with underscores, by version and command
+    known = "May_be_reserved" if is_reserved else re.sub(r"\s+", "_", native_reason)
     for pattern, wait, text, advice in _TABLE:
         if re.fullmatch(pattern, known, re.IGNORECASE):
             return PendingReason(

@@ -12,28 +12,27 @@ from functools import lru_cache
 from typing import Any
 
 from schedulers.capacity import ResourceRequest
-from schedulers.slurm.rows import Row, number_of
+from schedulers.gpu_types import mig_type
+from schedulers.slurm.rows import NAME_WIDTH, SEPARATOR, Row, contiguous, number_of, records_of
 
-# The name is the last column because it may contain "|".
-QUEUE = ",".join(
-    f"{name}:|"
-    for name in (
-        "JobID",
-        "State",
-        "Reason",
-        "StartTime",
-        "UserName",
-        "Account",
-        "QOS",
-        "Partition",
-        "NumNodes",
-        "tres-alloc",
-        "tres-per-node",
-        "PriorityLong",
-        "Feature",
-        "Name",
-    )
+_COLUMNS = (
+    "JobID",
+    "State",
+    "Reason",
+    "StartTime",
+    "UserName",
+    "Account",
+    "QOS",
+    "Partition",
+    "NumNodes",
+    "tres-alloc",
+    "tres-per-node",
+    "PriorityLong",
+    "Feature",
 )
+# The name may contain anything: the last column, of a fixed number of bytes.
+QUEUE = ",".join([*(f"{name}:{SEPARATOR}" for name in _COLUMNS), f"Name:{NAME_WIDTH}"])
+_RECORD = records_of(len(_COLUMNS), NAME_WIDTH)
 # kinds that count towards limits
 HOLDING = frozenset({"RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"})
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
@@ -67,34 +66,35 @@ class Queued:
         return self.row.partition.split(",")
 
 
-def queue_lines(text: str) -> list[Queued]:
+def queue_lines(out: bytes) -> list[Queued]:
     """Parse `squeue -O QUEUE` with SLURM_TIME_FORMAT=%s; invalid lines are skipped."""
     found = []
-    for line in text.splitlines():
-        words = [_known(word) for word in line.split("|", 13)]
-        if len(words) == 14 and words[0].isdigit():
-            started = float(words[3]) if words[3].isdigit() else 0
-            row = Row(
-                int(words[0]),
-                words[1],
-                words[13].removesuffix("|"),
-                words[2],
-                started,
-                partition=words[7],
-                account=words[5],
-                qos=words[6],
-                user=words[4],
+    for match in contiguous(_RECORD, out):
+        *columns, name = (word.decode(errors="replace") for word in match.groups())
+        words = [_known(word) for word in columns]
+        started = float(words[3]) if words[3].isdigit() else 0
+        row = Row(
+            int(words[0]),
+            words[1],
+            name.rstrip(),
+            words[2],
+            started,
+            partition=words[7],
+            account=words[5],
+            qos=words[6],
+            user=words[4],
+        )
+        count = words[8].partition("-")[0]
+        nodes = int(count) if count.isdigit() else 1
+        found.append(
+            Queued(
+                row,
+                need_of(words[9], words[10], nodes),
+                _number(words[11]),
+                words[12],
+                amounts_of(words[9]),
             )
-            nodes = int(words[8].partition("-")[0] or 1)
-            found.append(
-                Queued(
-                    row,
-                    need_of(words[9], words[10], nodes),
-                    _number(words[11]),
-                    words[12],
-                    amounts_of(words[9]),
-                )
-            )
+        )
     return found
 
 
@@ -160,8 +160,7 @@ def kind_of(name: str) -> str:
 
 def gpu_type(word: str) -> str:
     """Return the GPU type as in the inventory."""
-    word = word.lower()
-    return f"mig-{word}" if re.match(r"\d+g\.\d+gb", word) else word
+    return mig_type(word) or word.lower()
 
 
 def counted(kind: str, number: float) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from portal.core.messages import Message
-from schedulers.contract import Launch, Rejected
+from schedulers.contract import Launch, NodeFacts, Rejected
 from schedulers.shares import MPS, SHARED, share_of, whole_type
 from schedulers.slurm.images import NONE, Images, check_image
 from schedulers.slurm.inputs import NONE as NO_INPUTS
@@ -186,6 +186,12 @@ def _gres(launch: Launch) -> str:
     name = {SHARED: "shard", MPS: "mps"}.get(share_of(wanted), "gpu")
     kind = _word(whole_type(wanted).removeprefix("mig-"), "gpu_type")
     return f"{name}:{kind}:{launch.gpus}" if kind else f"{name}:{launch.gpus}"
+
+
+def slice_names(nodes: Iterable[NodeFacts]) -> dict[str, str]:
+    """Return the type in Slurm of each class of MIG slices; AutoDetect names the GPU, too."""
+    gpus = [gpu for node in nodes for gpu in node.gpus if gpu.type.startswith("mig-")]
+    return {gpu.type: gpu.model.removeprefix("NVIDIA ").lower() for gpu in gpus}
 
 
 def _constraint(labels: Mapping[str, str], always: str) -> str:

@@ -12,8 +12,8 @@ from portal.core.messages import Message
 from schedulers.contract import Rejected, ReservationFacts, ReservationRequest, Unavailable
 from schedulers.slurm.errors import failure
 from schedulers.slurm.hostlist import expand
-from schedulers.slurm.nodes import pairs
 from schedulers.slurm.rows import number_of
+from schedulers.slurm.show import records
 
 RESERVATION, PARTITION, NONE = "reservation", "partition", "none"
 KINDS = (RESERVATION, PARTITION, NONE)
@@ -79,15 +79,14 @@ def _fields(request: ReservationRequest) -> list[str]:
 
 
 def parsed(text: str, prefix: str) -> list[ReservationFacts]:
-    """Parse `scontrol show reservation --oneliner` with times in Unix seconds."""
-    rows = (pairs(line) for line in text.splitlines() if line.startswith("ReservationName="))
+    """Parse `scontrol show reservation` with times in Unix seconds."""
     return [
         ReservationFacts(
             row["ReservationName"],
             expand(row.get("Nodes", "")),
             datetime.fromtimestamp(int(row["EndTime"]), UTC),
         )
-        for row in rows
+        for row in records(text, "ReservationName")
         if row["ReservationName"].startswith(prefix)
     ]
 

@@ -34,6 +34,7 @@ from schedulers.slurm.request import Request
 from schedulers.slurm.rest_body import Json, job_body
 from schedulers.slurm.rows import Row, number_of, rest_row
 from schedulers.slurm.transport import PATH
+from schedulers.slurm.usage import LimitUsage
 
 _LIFE = 900  # lifetime in seconds of tokens that we create
 _EARLY = 60  # seconds before expiry when a token is renewed
@@ -167,9 +168,23 @@ class RestClient:
             partition_rows(partitions),
         )
 
+    def limit_usage(self, jobs: Sequence[Queued], limits: SlurmLimits) -> LimitUsage:
+        """slurmrestd does not serve the use of limits; commands do, if the cluster has any."""
+        return self._commands.limit_usage(jobs, limits) if self._commands else LimitUsage()
+
     def exit_of(self, number: int) -> str:
         row = self._one(number)
         return row.exit if row else ""
+
+    def canceled_by(self, key: str, number: int) -> str | None:
+        try:
+            answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/job/{number}")
+        except (Rejected, Unavailable):
+            return ""  # slurmrestd serves no accounting
+        for job in answer.get("jobs", []):
+            if job.get("name") == key and _past_row(job).state == "CANCELLED":
+                return str(job.get("kill_request_user") or "")
+        return None
 
     def remark(self, number: int, comment: str, whose: str = "") -> None:
         self._change(

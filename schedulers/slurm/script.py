@@ -15,12 +15,15 @@ No shell ever parses the base64 data. The program and Slurm write these files:
     SPOOL/KEY/programs   programs of Muster submitted with the script, if any
     SPOOL/KEY/inputs     the inputs by name, and beside it the workspaces
     SPOOL/KEY/fetching   while the first node fetches them: what is fetched
+    SPOOL/KEY/lost       what of the output the disk did not take (record_output.py); room for it, and
+                         for the end, is made before the job starts, because a full disk has none
     SPOOL/KEY/again      Slurm requeued the job and started it again, which this program refused
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import re
 import shlex
@@ -30,18 +33,20 @@ from functools import lru_cache
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
+from schedulers.programs import recorder_source
 from schedulers.slurm import inputs
 from schedulers.slurm.images import NODE, NONE, PYXIS, Images
 from schedulers.slurm.images import head as image_head
 from schedulers.slurm.inputs import NONE as NO_INPUTS
 from schedulers.slurm.inputs import InputSettings
 from schedulers.slurm.request import tasks_of
+from schedulers.slurm.states import NO_ROOM
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Variables that change the programs around the job, or would contradict Slurm.
 _DROPPED = re.compile(
     r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
-    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*"
+    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$|GPUS$).*|(SBATCH|SRUN|PMI|PMIX)_.*"
     r"|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR"
 )
 _SIGNAL = re.compile(
@@ -56,9 +61,14 @@ me="$SLURM_JOB_ID "{sent}
 folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory} signal={signal} early={early} whom={whom}
 export HOME="${{HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}}" USER="${{USER:-$(id -un)}}"
 before=$(umask); umask 027
-if mkdir "$folder" 2>/dev/null; then
-    echo "$me" > "$folder/id.new" && mv "$folder/id.new" "$folder/id"
+no_room() {{
+    echo "muster: $1 could not be written on $(hostname): the disk of the spool, or /tmp, is full"
+    exit {no_room}
+}}
+if why=$(mkdir "$folder" 2>&1); then
+    {{ echo "$me" > "$folder/id.new"; }} && mv "$folder/id.new" "$folder/id" || no_room id
 elif [ ! -d "$folder" ]; then
+    case "$why" in *"No space left"*|*"quota exceeded"*|*"Read-only"*) echo "muster: $why"; exit {no_room};; esac
     echo "muster: $folder cannot be made: is the spool there on this node, and may $(id -un) write to it?"; exit 125
 elif [ "$(cat "$folder/id" 2>/dev/null)" != "$me" ]; then
     echo "$SLURM_JOB_ID" >> "$folder/refused"; echo "muster: another job has this key"; exit 0
@@ -66,27 +76,32 @@ fi
 if [ -e "$folder/start" ]; then                                          # requeued by Slurm: an attempt runs only once
     : > "$folder/again"; echo "muster: it ran before and is not run again"; exit 0
 fi
-mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || exit 125
+mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || no_room "$folder"
+printf '%4096s' '' > lost && printf '%4096s' '' > end.new || no_room "$folder"
 now() {{ echo "${{EPOCHREALTIME:-$(date +%s)}}"; }}
 started=$(now)
-echo "$started ${{SLURMD_NODENAME:-$(hostname)}} $memory ${{limit:-0}}" > start.new && mv start.new start
+echo "$started ${{SLURMD_NODENAME:-$(hostname)}} $memory ${{limit:-0}}" > start.new &&
+    mv start.new start || no_room start
 umask 077
-base64 -d > variables <<'DATA'
+base64 -d > variables <<'DATA' || no_room variables
 {variables}
 DATA
-base64 -d > script <<'DATA'
+base64 -d > script <<'DATA' || no_room script
 {script}
 DATA
-base64 -d > rank <<'DATA'
+base64 -d > rank <<'DATA' || no_room rank
 {rank}
 DATA
-base64 -d > node <<'DATA'
+base64 -d > node <<'DATA' || no_room node
 {node}
+DATA
+base64 -d <<'DATA' | gzip -d > record || no_room record
+{record}
 DATA
 chmod 700 script; umask "$before"
 {folders}"""
 
-_FOLDER = r"""mkdir {name} && base64 -d <<'DATA' | tar -xzf - -C {name} --no-same-owner
+_FOLDER = r"""mkdir {name} && base64 -d <<'DATA' | tar -xzf - -C {name} --no-same-owner || no_room {name}
 {data}
 DATA
 """
@@ -105,25 +120,36 @@ trap 'end_it time' USR1
 if [ "$nodes" -gt 1 ]; then                                             # node names may not be resolvable
     first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
     getent hosts "$first" > /dev/null ||
-        first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
+        first=$(scontrol show node "$first" | sed -n 's/^ *NodeAddr=\([^ ]*\).*/\1/p' | head -n 1)
     export MUSTER_FIRST_NODE="$first"
 fi
 more=() run=(bash "$folder/rank" "$folder")
 #IMAGE
+# What the disk does not take is counted. Without python3 the job writes the file itself.
+recorder= ready=
+if command -v python3 > /dev/null; then
+    coproc RECORDER { exec python3 -I -S record output.log lost 2> /dev/null; }
+    recorder=$RECORDER_PID
+    exec 7>&"${RECORDER[1]}" 8<&"${RECORDER[0]}"
+    eval "exec ${RECORDER[1]}>&- ${RECORDER[0]}<&-"
+    read -r -t 30 ready <&8
+    exec 8<&-
+fi 2> /dev/null
+[ "$ready" = ready ] || { recorder=; exec 7>> output.log; }
 set -m
 if [ "$nodes" -gt 1 ] || [ ${#more[@]} -gt 0 ]; then
     srun --quiet --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 --export=ALL \
-        "${more[@]}" "${run[@]}" >> output.log 2>&1 < /dev/null &
+        "${more[@]}" "${run[@]}" >&7 2>&1 7>&- < /dev/null &
 else
-    "${run[@]}" >> output.log 2>&1 < /dev/null &
+    "${run[@]}" >&7 2>&1 7>&- < /dev/null &
 fi
 child=$!
+exec 7>&-
 [ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
 if [ -n "$signal" ]; then            # like sbatch --signal, by our time limit or else Slurm's
     left=${limit%.*}
     if [ -z "$limit" ]; then
-        ends=$(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" |
-            sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p')
+        ends=$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e)
         left=$((ends - $(date +%s)))
     fi
     wait_for=$((left - early))
@@ -145,12 +171,20 @@ done 2>/dev/null
 [ -n "$timer" ] && kill -KILL -- "-$timer" 2>/dev/null
 [ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
 [ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
+if [ "$recorder" ]; then
+    kill -s URG "$recorder"
+    while kill -0 "$recorder"; do wait "$recorder"; done
+else
+    free=($(df -Pk . | tail -n 1))
+    [ "${free[3]:-1000}" -ge 64 ] || echo "$(stat -c %s output.log) 1 0 ENOSPC
+closed" 1<> lost
+fi 2> /dev/null
 rm -f variables inputs.json fetching                                                         # secrets are in it
 umask 027
 rank= first=
 [ -z "$asked" ] && [ -e failed/first ] && read -r rank first < failed/first
 if [[ "$rank $first" =~ ^[0-9]+\ [1-9][0-9]*$ ]]; then code=$first; else rank=; fi
-echo "$code ${asked:--} $started $(now) $rank" > end.new && mv end.new end
+echo "$code ${asked:--} $started $(now) $rank" 1<> end.new && mv end.new end
 exit "$code"
 """
 
@@ -169,6 +203,7 @@ export MUSTER_OUTPUT_DIR="$1/out"
 is_one_of_several=$MUSTER_FIRST_NODE
 unset MUSTER_FIRST_NODE
 cd "$1/work" || exit 125
+export SLURM_SUBMIT_DIR="$PWD"
 IFS= read -r line < "$1/script" || true
 shell=bash; command -v bash > /dev/null || shell=sh
 case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) shell= ;; esac
@@ -210,10 +245,10 @@ muster_keep() {
 """
 
 
-_INPUTS = r"""base64 -d > stage <<'DATA'
+_INPUTS = r"""base64 -d > stage <<'DATA' || no_room stage
 {stage}
 DATA
-(umask 077; base64 -d > inputs.json) <<'DATA'
+(umask 077; base64 -d > inputs.json) <<'DATA' || no_room inputs.json
 {settings}
 DATA
 """
@@ -249,6 +284,8 @@ def batch_script(
         ),
         script=_base64(launch.script),
         rank=_RANK_TEXT,
+        record=_RECORD_TEXT,
+        no_room=NO_ROOM,
         node=_base64(image_head(launch, images) + about_inputs + NODE) if launch.image else "",
         folders="".join(
             _FOLDER.format(name=name, data=_lines(_packed(files)))
@@ -367,3 +404,4 @@ def _lines(content: bytes) -> str:
 
 
 _RANK_TEXT = _base64(_RANK)
+_RECORD_TEXT = _lines(gzip.compress(recorder_source().encode(), mtime=0))

@@ -8,6 +8,7 @@ from schedulers.cached import CachedValue
 from schedulers.slurm.explanations import Snapshot, picture_of
 from schedulers.slurm.interface import SlurmClient
 from schedulers.slurm.limits import SlurmLimits
+from schedulers.slurm.usage import LimitUsage, is_counted_by_slurm
 
 # seconds between snapshots, plus this per pending job: a job is rewritten when its numbers change
 _AT_LEAST, _EACH = (
@@ -28,15 +29,21 @@ class SnapshotCache:
         self._limits: CachedValue[SlurmLimits] = CachedValue(
             "Slurm's limits", _LIMITS_FOR, outlives=True
         )
+        self._usage: CachedValue[LimitUsage] = CachedValue("the use of Slurm's limits", _AT_LEAST)
 
     def current(self, client: SlurmClient, waiting: int) -> Snapshot | None:
         """Return the snapshot; None if Slurm does not provide one."""
         return self._snapshots.current(lambda: self._read(client), waiting)
 
     def _read(self, client: SlurmClient) -> Snapshot:
-        return picture_of(
-            client.queue(),
-            client.nodes(),
-            self._limits.current(client.limits) or SlurmLimits(),
-            self._users,
+        queue, nodes = client.queue(), client.nodes()
+        limits = self._limits.current(client.limits) or SlurmLimits()
+        counted = [
+            one
+            for one in queue
+            if one.row.state == "PENDING" and is_counted_by_slurm(one.row.reason)
+        ]
+        usage = (
+            self._usage.current(lambda: client.limit_usage(counted, limits)) if counted else None
         )
+        return picture_of(queue, nodes, limits, self._users, usage)

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from signal import SIGKILL
+from signal import SIGKILL, SIGTERM
 from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Observation, PendingReason
 from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.programs import input_failure
-from schedulers.slurm import pending_reasons
+from schedulers.slurm import lost_output, pending_reasons
 from schedulers.slurm.hostlist import expand
 from schedulers.slurm.images import image_trouble
+from schedulers.slurm.lost_output import LostOutput
 from schedulers.slurm.rows import Row
 from schedulers.states import Reason, State, Wait
 
@@ -64,7 +66,9 @@ _OOM = re.compile(r"oom[-_]kill", re.IGNORECASE)
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
 # later messages come from ranks that were killed
 _SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d+$", re.MULTILINE)
+_NODE_FAILURE = re.compile(r"^srun: error: Node failure on ", re.MULTILINE)
 _NO_FILES = 53
+NO_ROOM = 74  # exit code of the batch script if it could not write its files (EX_IOERR)
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
     "PREEMPTION": (Reason.PREEMPTED, Message("Slurm took its nodes for a job of higher priority.")),
@@ -74,6 +78,8 @@ _PUT_BACK = {
     ),
     "NODE FAILURE": (Reason.NODE_FAILED, Message("One of its nodes stopped responding to Slurm.")),
 }
+# what a full disk may cause, or make worthless
+_FULL_DISK = {Reason.COMPLETED, Reason.USER_ERROR, Reason.PLATFORM_ERROR, Reason.DISK_FULL}
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
 
@@ -98,6 +104,7 @@ class Record:
     refused: frozenset[int] = frozenset()
     rank: int | None = None
     fetching: str = ""  # the inputs that the first node fetches
+    lost: tuple[LostOutput, ...] = ()  # the output that the disk did not take
 
     @property
     def is_cut_off(self) -> bool:
@@ -110,10 +117,14 @@ class Record:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The last part of the job's output and of Slurm's messages."""
+    """The last part of the job's output and of Slurm's messages.
+
+    `is_full`: the disk of the spool has no room, which a job without a record may be the victim of.
+    """
 
     tail: str = ""
     output: str = ""
+    is_full: bool = False
 
 
 def is_requeued(row: Row, record: Record) -> bool:
@@ -122,6 +133,20 @@ def is_requeued(row: Row, record: Record) -> bool:
     slurmrestd v0.0.38 cannot disable requeueing.
     """
     return record.is_again or bool(record.started and _LIVE.get(row.state) == State.SUBMITTED)
+
+
+def has_own_end(record: Record, evidence: Evidence) -> bool:
+    """Return whether the job ended by itself, which wins over what Slurm did with it later.
+
+    A controller that restarts with an older state takes an ended job for one that its node lost.
+    What was ended from outside (requested, killed, or after another node failed) does not count.
+    """
+    if record.code is None or record.asked:
+        return False
+    is_killed = record.code in (128 + SIGKILL, 128 + SIGTERM)
+    return record.code == 0 or not (
+        is_killed or _WHY_BACK.search(evidence.output) or _NODE_FAILURE.search(evidence.tail)
+    )
 
 
 def is_unlaunched(row: Row) -> bool:
@@ -206,13 +231,19 @@ def live(row: Row, record: Record) -> Observation | None:
     )
 
 
-def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
-    """Observe an ended job: from its own record if there is one, else from Slurm."""
+def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None) -> Observation:
+    """Observe an ended job: from its own record if there is one, else from Slurm.
+
+    `now` is in Unix seconds, by default this machine's time.
+    """
     code, number = _exit(row, record)
     row = _with_memory(row, number, evidence)
-    verdict = _verdict(row, record, evidence, code, number)
+    verdict = _with_lost(_verdict(row, record, evidence, code, number), record)
     if verdict.reason == Reason.CANCELED and not record.started:
         code = number = None
+    is_ours = code == NO_ROOM and record.code is None
+    if (code == 0 and verdict.reason != Reason.COMPLETED) or is_ours:
+        code = None  # it stopped when it was told to, or never ran: that is no result
     return Observation(
         row.key,
         verdict.reason.final_state,
@@ -223,10 +254,22 @@ def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
         signal=number,
         evidence=verdict.evidence,
         started_at=_time(record.started or _started(row)),
-        finished_at=_time(record.ended or row.ended),
+        finished_at=_time(_finished(row, record, time.time() if now is None else now)),
         peak_memory=row.peak or None,
         **_where(row, record),
     )
+
+
+def _with_lost(verdict: EndReason, record: Record) -> EndReason:
+    """Add what the disk did not take.
+
+    It explains success and failure alike: neither the output nor the files are what they would be.
+    """
+    if (text := lost_output.told(record.lost)) is None:
+        return verdict
+    if verdict.reason in _FULL_DISK:
+        return EndReason(Reason.DISK_FULL, Message.joined(" ", (text, verdict.evidence)))
+    return replace(verdict, evidence=Message.joined(" ", (verdict.evidence, text)))
 
 
 def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
@@ -264,20 +307,24 @@ def _verdict(
             Reason.LOST_BY_SCHEDULER,
             Message("A node refused to start it, and Slurm put it on hold."),
         )
+    is_own = has_own_end(record, evidence)
     # by us, after Slurm requeued it
     is_taken_back = (
         row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.output)
     )
-    if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end:
+    if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end and not is_own:
         return _put_back(evidence.output)
     if row.state == "OUT_OF_MEMORY":
         return _over_memory(row, record, evidence)
     # Slurm sends SIGTERM first, too, so it proves nothing
-    if row.state in _ENDS and record.asked != "time":
+    if row.state in _ENDS and record.asked != "time" and not is_own:
+        if row.is_asked_to_end:
+            return EndReason(Reason.CANCELED, "")
         reason, words = _ENDS[row.state]
-        return EndReason(
-            Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words
-        )
+        return EndReason(reason, _canceled(row) if row.state == "CANCELLED" else words)
+    is_full = evidence.is_full or (code == NO_ROOM and record.code is None)
+    if is_full and row.state == "FAILED" and record.code is None and not row.is_asked_to_end:
+        return _no_room(evidence)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
         is_silent = is_unstarted(row, record) and not evidence.output.strip()
         return EndReason(
@@ -304,6 +351,13 @@ def _verdict(
     )
 
 
+def _canceled(row: Row) -> Message:
+    """Say by whom a job was canceled that we did not cancel."""
+    if row.canceled_by:
+        return Message("Canceled in Slurm by {user}, not by Muster.", user=row.canceled_by)
+    return Message("Canceled in Slurm, not by Muster. Slurm does not say by whom.")
+
+
 def _put_back(output: str) -> EndReason:
     """Return why the job was requeued, from Slurm's last message on its node."""
     why = (_WHY_BACK.findall(output) or [""])[-1]
@@ -315,6 +369,16 @@ def _put_back(output: str) -> EndReason:
         ),
     )
     return EndReason(reason, words)
+
+
+def _no_room(evidence: Evidence) -> EndReason:
+    """Explain a job whose script or end could not be written."""
+    said = [line for line in evidence.output.splitlines() if line.startswith("muster: ")]
+    text = Message(
+        "The cluster's disk was full: the job's files could not be written to the spool."
+    )
+    last = said[-1].removeprefix("muster: ")[:400] if said else ""
+    return EndReason(Reason.DISK_FULL, Message.joined(" ", (text, last)))
 
 
 def _unstarted(number: int | None, evidence: Evidence) -> str:
@@ -366,6 +430,17 @@ def _exit(row: Row, record: Record) -> tuple[int | None, int | None]:
     return (None if signal else int(code)), signal or (
         int(code) - 128 if 128 < int(code) < 193 else None
     )
+
+
+def _finished(row: Row, record: Record, now: float) -> float:
+    """Return when the job ended: by its own record, by Slurm, or else now.
+
+    The end of a job that is not over for Slurm (put back, being cleaned up) is a projection: the
+    time limit. An end is never in the future.
+    """
+    if record.ended:
+        return min(record.ended, now)
+    return row.ended if is_over(row.state) and 0 < row.ended <= now else now
 
 
 def _started(row: Row) -> float:

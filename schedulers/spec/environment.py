@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from urllib.parse import urlsplit
 from uuid import UUID, uuid5
 
 from schedulers.contract import Placement
-from schedulers.spec.model import JobSpec
+from schedulers.spec.model import JobSpec, Launcher
 from schedulers.spec.names import data_variable
 
 MIB = 1 << 20
@@ -121,10 +123,15 @@ def _torchrun_names(spec: JobSpec, task: Task) -> dict[str, str]:
 def _slurm_names(spec: JobSpec, task: Task) -> dict[str, str]:
     """Return Slurm's variables, so that scripts written for it keep working.
 
-    Never SLURM_JOBID or a node list: MPI libraries would assume a real Slurm and call `srun`.
+    Those of sbatch's documentation, as far as they are known. Never SLURM_JOBID, from which MPI
+    libraries conclude that they may call `srun`; for `mpirun` no node list either.
     """
-    processes = spec.num_nodes * spec.processes_per_node
+    nodes, own = spec.num_nodes, spec.slurm
+    tasks = own.tasks or nodes * spec.processes_per_node
+    on_one = own.tasks_per_node or -(-tasks // nodes)
+    cpus = max(1, int(spec.resources.cpus))
     names = {
+        **_job_names(spec, task),
         "SLURM_JOB_ID": str(task.number),
         "SLURM_JOB_NAME": spec.name,
         "SLURM_JOB_NUM_NODES": str(spec.num_nodes),
@@ -132,15 +139,57 @@ def _slurm_names(spec: JobSpec, task: Task) -> dict[str, str]:
         "SLURM_NODEID": str(task.node_rank),
         "SLURM_LOCALID": "0",
         "SLURM_PROCID": str(task.node_rank * spec.processes_per_node),
-        "SLURM_NTASKS": str(processes),
-        "SLURM_CPUS_PER_TASK": str(max(1, int(spec.resources.cpus) // spec.processes_per_node)),
+        "SLURM_NTASKS": str(tasks),
+        "SLURM_NPROCS": str(tasks),
+        "SLURM_TASKS_PER_NODE": _per_node(_layout(tasks, nodes, own.tasks_per_node)),
+        "SLURM_CPUS_PER_TASK": str(max(1, cpus // on_one)),
+        "SLURM_CPUS_ON_NODE": str(cpus),
+        "SLURM_JOB_CPUS_PER_NODE": _per_node([cpus] * nodes),
         "SLURM_RESTART_COUNT": str(max(0, task.attempt - 1)),
     }
-    if spec.resources.gpus:
-        names["SLURM_GPUS_ON_NODE"] = str(spec.resources.gpus)
+    if gpus := spec.resources.gpus:
+        kind = spec.resources.gpu_type.removeprefix("mig-")
+        names |= {
+            "SLURM_GPUS_ON_NODE": str(gpus),
+            "SLURM_GPUS": str(gpus * nodes),
+            "SLURM_GPUS_PER_NODE": f"{kind}:{gpus}" if kind else str(gpus),
+        }
+    if own.tasks_per_node:
+        names["SLURM_NTASKS_PER_NODE"] = str(own.tasks_per_node)
+    if own.gpus_per_task:
+        names["SLURM_GPUS_PER_TASK"] = str(own.gpus_per_task)
     if spec.resources.memory:
         names["SLURM_MEM_PER_NODE"] = str(spec.resources.memory // MIB)
     return names
+
+
+def _job_names(spec: JobSpec, task: Task) -> dict[str, str]:
+    """Return where the job was submitted from and to, and its nodes."""
+    nodes = task.nodes or ([task.placement.node] if task.placement else [])
+    names = {
+        "SLURM_SUBMIT_HOST": urlsplit(task.url).hostname or "",
+        "SLURM_JOB_PARTITION": spec.policy.pool,
+        "SLURM_JOB_ACCOUNT": spec.slurm.account,
+        "SLURM_JOB_QOS": spec.slurm.qos,
+        "SLURM_JOB_RESERVATION": spec.slurm.reservation,
+        "SLURM_JOB_NODELIST": "" if spec.launcher is Launcher.MPI else ",".join(nodes),
+        "SLURMD_NODENAME": "".join(nodes[task.node_rank : task.node_rank + 1]),
+        "SLURM_JOB_GPUS": ",".join(map(str, task.placement.gpus)) if task.placement else "",
+    }
+    return {name: value for name, value in names.items() if value}
+
+
+def _layout(tasks: int, nodes: int, most: int) -> list[int]:
+    """Return the tasks of each node: filled up to `most`, or spread evenly."""
+    if most:
+        return [max(0, min(most, tasks - most * number)) for number in range(nodes)]
+    return [tasks // nodes + (number < tasks % nodes) for number in range(nodes)]
+
+
+def _per_node(counts: Sequence[int]) -> str:
+    """Format counts as Slurm does: 4(x2),3."""
+    groups = [(count, len(list(same))) for count, same in groupby(counts)]
+    return ",".join(f"{count}(x{times})" if times > 1 else f"{count}" for count, times in groups)
 
 
 def _array_names(spec: JobSpec, task: Task) -> dict[str, str]:
@@ -159,6 +208,7 @@ def _array_names(spec: JobSpec, task: Task) -> dict[str, str]:
         "SLURM_ARRAY_TASK_COUNT": str(spec.array.size),
         "SLURM_ARRAY_TASK_MIN": str(ids[0][0]),
         "SLURM_ARRAY_TASK_MAX": str(ids[-1][-1]),
+        "SLURM_ARRAY_TASK_STEP": str(ids[0].step if len(ids[0]) > 1 else 1),
     }
 
 

@@ -10,7 +10,8 @@ from schedulers.spec.field_types import switch, text, whole
 from schedulers.spec.sections import Section
 
 WORD = r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}"
-FEATURES = rf"{WORD}([&|]{WORD}){{0,19}}"
+_FEATURE = rf"[(\[]{{0,3}}{WORD}(\*[1-9][0-9]{{0,4}})?[)\]]{{0,3}}(\*[1-9][0-9]{{0,4}})?"
+FEATURES = rf"{_FEATURE}([&|]{_FEATURE}){{0,19}}"
 SIGNAL = r"(B:)?(SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(@[0-9]{1,5})?"
 LICENSES = rf"{WORD}(@{WORD})?(,{WORD}(@{WORD})?){{0,19}}"
 
@@ -32,7 +33,12 @@ class Slurm(Section):
         default="", description="The reservation to run in", examples=["course-7"]
     )
     constraint: Annotated[
-        str, text(most=500, pattern=FEATURES, hint="features of nodes, joined by & or |")
+        str,
+        text(
+            most=500,
+            pattern=FEATURES,
+            hint="features of nodes, joined by & or |, in brackets if needed",
+        ),
     ] = Field(
         default="",
         description="Features that the nodes must have",

@@ -70,11 +70,14 @@ async function test(button) {
     else
       tell(
         answer,
-        told.is_ok ? "good" : "bad",
+        told.is_ok ? (told.warnings?.length ? "warn" : "good") : "bad",
         told.detail ??
-          (told.version && !told.message.includes(told.version)
-            ? `${told.message} (${told.version})`
-            : told.message),
+          [
+            told.version && !told.message.includes(told.version)
+              ? `${told.message} (${told.version})`
+              : told.message,
+            ...(told.warnings ?? []),
+          ].join(" "),
       );
     if (anyway) anyway.hidden = !got.ok || told.is_ok;
   } catch {

@@ -169,6 +169,28 @@ def test_gpu_mig_instances_have_a_profile_and_their_own_memory():
     assert ("gpu.utilization", on(0)) not in numbers, "a partitioned GPU has none as a whole"
 
 
+def test_gpu_value_that_is_not_possible_is_a_gap():
+    device = Device("GPU-a")
+    device.metrics |= {"temperature": 65_535, "power": 300_000}
+    batch = Collector(Config(node="n0", jobs_dir=None), gpus=gpus_of(Nvml(device))).collect()
+    names = {sample["name"] for sample in batch["samples"]}
+    assert "gpu.power" in names
+    assert "gpu.temperature" not in names
+
+
+def test_gpu_and_slice_without_optional_readings_are_listed():
+    device = partitioned()
+    for one in (device, *filter(None, device.slices)):
+        del one.metrics["used"]  # memory that the GPU shares with the machine
+    nvml = Nvml(device)
+    nvml.nvmlDeviceGetGpuInstanceId = nvml.nvmlDeviceGetGraphicsRunningProcesses
+    reading = gpus_of(nvml).measure()
+    [gpu] = reading.gpus
+    assert (gpu.is_lost, gpu.model, gpu.memory, reading.note) == (False, device.name, 0, "")
+    assert [(part.uuid, part.memory) for part in gpu.slices] == [("MIG-1", 0), ("MIG-2", 0)]
+    assert "gpu.temperature" in {sample.name for sample in reading.samples}
+
+
 def test_gpu_new_mig_instance_is_found_within_a_minute():
     device, clock = Device("GPU-a"), Clock()
     gpus = gpus_of(Nvml(device), clock)

@@ -315,3 +315,21 @@ def test_config_hides_the_token_and_clears_it_with_the_url(
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script_per_shell(muster: Muster, shell: str):
     assert "_MUSTER_COMPLETE" in muster("completion", shell).text
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "words"),
+    [
+        ("gpu", "64Gi", "gpu has no unit Gi"),
+        ("cpu", "500m", "cpu has no unit m"),
+        ("memory", "64", "64 would be 64 bytes of memory. Use a size such as 64Gi"),
+        ("storage", "1e3", "Invalid amount 1e3"),
+        ("jobs", "many", "Use a number such as 8, or none"),
+    ],
+)
+def test_quota_in_a_unit_that_does_not_fit_is_refused(
+    portal: PortalDouble, muster: Muster, resource: str, amount: str, words: str
+):
+    done = muster("quota", "set", resource, amount, "--team", "vision")
+    assert (done.code, words in done.err) == (2, True), done.err
+    assert not [one for one in portal.asked if one.method != "GET"]

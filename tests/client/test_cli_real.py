@@ -523,7 +523,7 @@ def test_audit_list_export_and_verify(shell: Shell, wait_for: Callable):
         line["kind"].partition(".")[0] for line in lines
     } == {"team"}
     table = shell("audit", "export", "--kind", "team", "--format", "csv", "-o", "trail.csv")
-    assert table.returncode == 0 and (shell.folder / "trail.csv").read_text().startswith(
+    assert table.returncode == 0 and (shell.folder / "trail.csv").read_text("utf-8-sig").startswith(
         "at,kind,actor,"
     )
     assert not (shell.folder / "trail.csv.part").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from datasets.folders import entries, selectors, services, usage
+from datasets.folders.dav import bodies
 from datasets.folders.representations import folder_detail
 from datasets.models import FolderUpload, SharedFolder
 from datasets.services import create_repository, delete_repository
@@ -27,6 +29,7 @@ from portal.core.errors import (
     QuotaExceeded,
     TooLarge,
 )
+from tests.cases import read_case
 from workspaces.models import Membership, Quota
 from workspaces.organizations.services import add_member, add_team_member
 from workspaces.tenancy.scope import no_scope, org_scope
@@ -360,6 +363,59 @@ def test_storage_shows_what_workspaces_take(stage):
     with no_scope():
         for page in ("use", "unused"):
             assert story.client(story.ben).get(f"/atlas/storage/{page}").status_code == 200
+
+
+BODIES = {
+    "names": (read_case("propfind-20000.xml"), 413),
+    "fewer names": (b'<propfind xmlns="DAV:"><prop>' + b"<a/>" * 300 + b"</prop></propfind>", 400),
+    "depth": (b"<a>" * 200 + b"</a>" * 200, 400),
+    "entities": (b'<!DOCTYPE a [<!ENTITY b "' + b"c" * 999 + b'">]><a>&b;</a>', 400),
+    "attributes": (b"<a " + b" ".join(b'b%d=""' % n for n in range(500)) + b"/>", 400),
+    "no XML": (b"<a", 400),
+}
+
+
+def test_xml_that_costs_much_is_refused_before_it_is_answered(stage, subtests):
+    for number in range(3):
+        put(stage.ben, stage.code, f"many/{number}")
+    client = stage.story.api(stage.story.ben)
+    for name, (body, status) in BODIES.items():
+        for method, depth in (
+            ("PROPFIND", "0"),
+            ("PROPFIND", "1"),
+            ("PROPPATCH", "0"),
+            ("LOCK", "0"),
+        ):
+            with subtests.test(name=name, method=method, depth=depth), no_scope():
+                before = time.process_time()
+                answer = client.generic(
+                    method, "/dav/atlas/code/many/", body, headers={"Depth": depth}
+                )
+                assert time.process_time() - before < 0.25  # 7.7 s before, times the members
+                assert answer.status_code == status, answer.content
+
+
+def test_names_times_members_of_a_folder_are_bounded(stage, monkeypatch):
+    for number in range(5):
+        put(stage.ben, stage.code, f"many/{number}")
+    client, body = (
+        stage.story.api(stage.story.ben),
+        b'<propfind xmlns="DAV:"><prop>%s</prop></propfind>',
+    )
+    monkeypatch.setattr(bodies, "MOST_ANSWERS", 45)
+
+    def ask(names: int):
+        with no_scope():
+            return client.generic(
+                "PROPFIND",
+                "/dav/atlas/code/many",
+                body % (b"<getetag/>" * names),
+                headers={"Depth": "1"},
+            )
+
+    assert ask(4).status_code == 207
+    refused = ask(5)
+    assert refused.status_code == 413 and b"6 entries" in refused.content
 
 
 def test_listing_by_webdav_asks_for_all_locks_once(stage):

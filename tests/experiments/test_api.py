@@ -111,7 +111,9 @@ def test_experiment_is_changed_deleted_and_restored(story, experiment):  # noqa:
     assert api.post(f"{url}/restore").json()["deleted_at"] is None
     [item] = api.get(f"{ROOT}/experiments").json()["items"]
     assert (item["name"], item["team"], item["runs"]) == ("resnet", "vision", 0)
-    text = story.client(story.ben).get("/atlas/experiments?format=csv").getvalue().decode()
+    text = (
+        story.client(story.ben).get("/atlas/experiments?format=csv").getvalue().decode("utf-8-sig")
+    )
     assert [row["name"] for row in csv.DictReader(io.StringIO(text))] == ["resnet"]
 
 

@@ -125,7 +125,7 @@ def test_metric_that_only_older_runs_have_still_sorts(story, runs, monkeypatch):
 
 def test_csv_has_the_chosen_columns_of_all_runs(story, runs):
     answer = story.client(story.ben).get(f"{TABLE}?format=csv&columns=metrics.val/acc,params.lr")
-    lines = b"".join(answer.streaming_content).decode().splitlines()
+    lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()
     assert lines[0].split(",")[:5] == ["name", "id", "status", "metrics.val/acc", "params.lr"]
     assert [line.split(",")[3:5] for line in lines[2:4]] == [["0.6", "1e-3"], ["0.8", "1e-3"]]
 

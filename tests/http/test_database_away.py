@@ -1,10 +1,14 @@
-"""While PostgreSQL is down, every entry point responds with 503 and Retry-After."""
+"""While PostgreSQL is down or SQLite is busy, every entry point answers 503 and Retry-After."""
 
 from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
 
 import pytest
 from django.conf import settings
 from django.db import connections
+from django.db.backends.sqlite3.base import DatabaseWrapper as SqliteWrapper
 from django.test import Client
 
 from monitoring.live.access import AccessEvents
@@ -62,6 +66,29 @@ def test_request_while_the_database_is_away_is_503_with_retry_after(away, method
     assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "5")
     if answer.headers["Content-Type"] == "application/problem+json":
         assert answer.json()["retryable"] is True
+
+
+@pytest.fixture
+def busy(monkeypatch, django_db_blocker, tmp_path):
+    """Use a SQLite file that another connection has locked."""
+    given = {
+        **connections["default"].settings_dict,
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(tmp_path / "busy.sqlite3"),
+        "OPTIONS": {"timeout": 0},
+    }
+    with closing(sqlite3.connect(given["NAME"])) as other, django_db_blocker.unblock():
+        other.execute("BEGIN EXCLUSIVE")
+        wrapper = SqliteWrapper(given, "default")
+        monkeypatch.setattr(connections._connections, "default", wrapper)
+        yield wrapper
+        wrapper.close()
+
+
+@pytest.mark.parametrize(("method", "path", "headers"), DOORS[:4])
+def test_request_while_sqlite_is_busy_is_503_with_retry_after(busy, method, path, headers):
+    answer = Client(raise_request_exception=False).generic(method, path, headers=headers)
+    assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "2")
 
 
 async def test_websocket_while_the_database_is_away_is_refused_with_503(away, monkeypatch):

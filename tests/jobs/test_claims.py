@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from datetime import timedelta
+from threading import Event
 from uuid import UUID
 
 import pytest
@@ -253,6 +254,28 @@ def test_worker_with_an_expired_lease_starts_nothing(story, double):
     with clock.frozen(clock.now() + timedelta(seconds=3 * LEASE)):
         dispatch_all()
     assert sorted(double.starts) == sorted(only_attempt(job).key for job in late)
+
+
+def test_slow_cluster_gets_no_more_than_it_takes_within_a_lease(story, double, monkeypatch):
+    cluster, limits, claim = cluster_with(cpus=100), [], claims.claim_due
+    for _ in range(50):
+        submit(story)
+
+    def claim_and_note(cluster_id, limit):
+        limits.append(limit)
+        return claim(cluster_id, limit)
+
+    monkeypatch.setattr(claims, "claim_due", claim_and_note)
+    monkeypatch.setattr(claims, "LEASE", 1.5)
+    monkeypatch.setattr(claims, "_pace", {})
+    pause = Event()
+    double.before_submit = lambda launch: pause.wait(0.3) and None
+    while len(double.starts) < 50:
+        dispatch_all()
+    first, second, *later = limits
+    assert first == claims.FIRST and second > first  # nothing was known
+    assert later and max(later) * 0.3 / submission.WORKERS <= 1.5 / claims.SHARE
+    assert not Attempt.objects.filter(cluster=cluster, tries__gt=0).exists()
 
 
 @pytest.mark.parametrize("is_killed", [True, False])

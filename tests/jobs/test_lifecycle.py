@@ -65,6 +65,18 @@ def test_change_under_an_expired_lease_is_dropped(story):
     assert step(claim.attempts[0], State.SUBMITTED, lease=claim.lease)
 
 
+def test_times_in_the_future_become_the_present(story):
+    """A scheduler may report a projected end, or its clock may be ahead."""
+    cluster = cluster_with()
+    submit(story)
+    attempt, now = claim_due(cluster.id).attempts[0], clock.now()
+    later = now + timedelta(hours=20)
+    with clock.frozen(now):
+        step(attempt, State.FAILED, Reason.NODE_FAILED, started_at=later, finished_at=later)
+    found = Attempt.objects.get(id=attempt.id)
+    assert (found.started_at, found.finished_at) == (now, now)
+
+
 def test_reservation_is_released_once_however_often_the_end_is_reported(story):
     cluster = cluster_with()
     job = submit(story, resources={"cpus": 3, "memory": "1Gi"})

@@ -49,6 +49,13 @@ def test_native_options_on_another_backend_are_reported_as_ignored(story):
     )
 
 
+@pytest.mark.parametrize("option", [{"constraint": "a100"}, {"licenses": "x"}, {"signal": "USR1"}])
+def test_option_that_changes_the_result_is_refused_on_another_backend(story, option):
+    cluster_with()
+    with pytest.raises(InvalidInput, match="which is not Slurm"):
+        submit(story, slurm=option)
+
+
 def test_dry_run_shows_native_options_and_what_is_ignored(story, slurm):
     with org_scope(story.atlas.id):
         result = services.dry_run_job(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ from jobs.models import Attempt
 from schedulers.states import Reason, State
 from tests.jobs.slurm_site import SEEDS, Site, site_on
 from tests.jobs.stage import dispatch_all, only_attempt
-from tests.rig.processes import Folder
+from tests.rig.processes import Folder, RigFailure
 from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story
 
@@ -101,6 +102,36 @@ def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_fo
     assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.describe()
     lost = Attempt.objects.filter(is_current=False)  # the next job may meet its number on the node
     assert {attempt.reason for attempt in lost} == {Reason.LOST_BY_SCHEDULER}
+
+
+@pytest.mark.parametrize("by_rest", [True, False], ids=["rest", "commands"])
+def test_job_that_ended_well_is_not_run_again_after_an_older_state(
+    story, slurm, home, by_rest, wait_for
+):
+    """The controller comes back with a job as running that its node has long ended."""
+    with site_on(story, slurm, by_rest=by_rest) as site:
+        job = site.submit(f"until [ -e {site.folder}/go ]; do sleep 0.1; done")
+        site.until(lambda: site.states() == [State.RUNNING], 30)
+        record = site.folder / "spool" / only_attempt(job).key / "end"
+
+        def end() -> None:
+            (site.folder / "go").touch()
+            wait_for(record.exists)
+            wait_for(lambda: not slurm.run("squeue", "--noheader", "--states=R,CG"), 20)
+
+        lose_all_since(site, end)
+        node = only_attempt(job).node
+        assert "RUNNING" in slurm.run("squeue", "--noheader", "--format=%T")
+        slurm.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        with suppress(RigFailure):  # it may have come back by itself
+            slurm.run("scontrol", "update", f"nodename={node}", "state=resume")
+        assert "RUNNING" not in slurm.run("squeue", "--noheader", "--format=%T")
+        site.until(site.is_over, 90)
+        for _ in range(20):
+            site.look()
+            time.sleep(0.1)
+        assert (site.states(), site.runs()) == ([State.SUCCEEDED], [1]), site.describe()
+        assert only_attempt(job).exit_code == 0
 
 
 @SEEDS

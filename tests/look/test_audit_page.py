@@ -71,5 +71,7 @@ def test_audit_export_contains_the_filtered_events(
     with page.expect_download() as taken:
         page.get_by_role("link", name="CSV").click()
     taken.value.save_as(tmp_path / "audit.csv")
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "audit.csv").read_text(), newline="")))
+    rows = list(
+        csv.DictReader(io.StringIO((tmp_path / "audit.csv").read_text("utf-8-sig"), newline=""))
+    )
     assert rows and {row["kind"] for row in rows} == {"team.renamed"}

@@ -42,7 +42,7 @@ def test_text_language_columns_and_file_say_the_same(page: Page, site: Site) -> 
     expect(page.get_by_role("columnheader", name="Reason")).to_be_hidden()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
-    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
     assert [row["name"] for row in rows] == ["journey-llm-train"]
     assert rows[0]["priority"] == "normal" and "why" not in rows[0]
     page.goto(f"{site.url}/home/jobs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +22,8 @@ from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.models import AccessToken
 from workspaces.tenancy.scope import org_scope, platform_scope
 
+HOUR = timedelta(hours=1)
+HERE = {"state": State.RUNNING, "node": "n0", "nodes": None, "finished_at": None}
 LONG = {f"k{n}": "v" * 100 for n in range(8)}
 
 
@@ -87,6 +90,65 @@ def test_ingest_with_invalid_job_sample_stores_no_node_samples(owner, story):
     jobs = [{"key": attempt.key, "samples": [sample(labels=LONG)]}]
     with pytest.raises(InvalidInput):
         ingest({"node": "n0", "at": clock.now_ms(), "samples": [sample()], "jobs": jobs})
+    assert not Series.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"cluster": "other"},
+        {"node": "n1"},
+        {"nodes": ["n1", "n2"]},
+        {"finished_at": HOUR},
+        {"state": State.CANCELED, "state_at": HOUR},
+        {"started_at": -HOUR},
+    ],
+    ids=str,
+)
+def test_agent_writes_only_into_jobs_that_run_on_its_node(owner, story, elsewhere):
+    job, now = submit(story), clock.now()
+    other = Cluster.objects.create(name="other", backend="local")
+    where = {"state": State.RUNNING, "node": "n0", "started_at": now - HOUR / 2}
+    where |= {k: now - v if isinstance(v, timedelta) else v for k, v in elsewhere.items()}
+    with platform_scope("test"):
+        attempt = Attempt.objects.get(job=job)
+        where |= {"cluster": other} if "cluster" in where else {}
+        jobs = [{"key": attempt.key, "samples": [sample()]}]
+        for change, accepted in (({**where}, 0), (HERE | {"started_at": now - HOUR}, 1)):
+            Attempt.objects.filter(id=attempt.id).update(
+                **(HERE | {"cluster": attempt.cluster} | change)
+            )
+            got = ingest({"node": "n0", "at": clock.now_ms(), "jobs": jobs})
+            assert got["accepted"] == accepted
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [(-0.05, "ratio"), (1e300, "W"), (1e300, ""), (-1, "bytes"), (-300, "degC"), (2, "ratio")],
+)
+@pytest.mark.parametrize("is_combined", [True, False])
+def test_ingest_of_an_impossible_value_is_refused(owner, value, unit, is_combined):
+    now = clock.now_ms()
+    column = ["gpu.power", {}, unit, [value]]
+    several = {"times": [now], "columns": [column]}
+    one = {"samples": [sample(value=value, unit=unit)]}
+    with pytest.raises(InvalidInput, match="not possible"):
+        ingest({"node": "n0", "at": now, **(several if is_combined else one)})
+    assert not Series.objects.exists()
+
+
+@pytest.mark.parametrize("years", [-30, -0.1, 30])
+def test_ingest_of_times_that_are_far_off_is_refused(owner, years):
+    now = clock.now_ms()
+    wrong = now + round(years * 366 * 86_400_000)
+    columns = [["gpu.power", {}, "W", [1, 1]]]
+    for batch in (
+        {"at": wrong, "samples": [sample()]},
+        {"at": now, "samples": [sample(at=wrong)]},
+        {"at": max(wrong, now), "times": sorted([wrong, now]), "columns": columns},
+    ):
+        with pytest.raises(InvalidInput, match="clock"):
+            ingest({"node": "n0", **batch})
     assert not Series.objects.exists()
 
 

@@ -280,6 +280,13 @@ def test_parser_reads_only_known_fields():
     assert ("gpu.memory.temperature{gpu=0}", 5) in report.points
 
 
+def test_impossible_values_of_an_exporter_are_left_out():
+    labels = '{gpu="0",UUID="GPU-1"}'
+    text = f"DCGM_FI_DEV_GPU_UTIL{labels} -5\nDCGM_FI_DEV_POWER_USAGE{labels} 1e12\n"
+    report = reports_of(samples_of_text(text + f"DCGM_FI_DEV_GPU_TEMP{labels} 40\n", 5), "n0")["n0"]
+    assert [point.name for point in report.points.values()] == ["gpu.temperature"]
+
+
 def test_metrics_of_the_portal_are_valid_and_scraped_by_prometheus(atlas, live_server, exporters):
     exporters.texts["/metrics"] = text_of("n0")
     add(atlas, exporters.url + "/metrics")

@@ -112,7 +112,12 @@ def test_columns_of_url_or_cookie_are_shown_and_in_the_file(jobs):
 
 
 def content(answer) -> str:
-    return b"".join(answer.streaming_content).decode()
+    return b"".join(answer.streaming_content).decode("utf-8-sig")
+
+
+def test_file_begins_with_a_byte_order_mark_so_that_excel_reads_utf_8(jobs):
+    answer = jobs.client(jobs.ada).get(f"{PAGE}?format=csv")
+    assert b"".join(answer.streaming_content).startswith(b"\xef\xbb\xbfnumber,")
 
 
 def test_suggestions_name_keys_and_values_of_the_own_organization(jobs):

@@ -54,6 +54,13 @@ def test_job_succeeds_and_output_is_kept(stage):
     assert before - second < seen.started_at <= seen.finished_at < datetime.now(UTC) + second
 
 
+def test_submission_folder_of_sbatch_is_the_first_folder_of_the_job(stage):
+    _, log = stage.run(
+        '[ "$SLURM_SUBMIT_DIR" = "$PWD" ] && echo same; echo "$SLURM_GPUS"', env={"SLURM_GPUS": "2"}
+    )
+    assert log == b"same\n2\n"
+
+
 def test_programs_are_delivered_with_launch(stage):
     seen, log = stage.run('cat "$MUSTER_PROGRAMS/it.py"', programs={"it.py": b"print(1)\n"})
     assert (seen.reason, log) == (Reason.COMPLETED, b"print(1)\n")

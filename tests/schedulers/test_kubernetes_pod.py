@@ -17,7 +17,9 @@ from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.kubernetes.entrypoint import START
 from schedulers.kubernetes.pod import KubernetesSettings
 from tests.rig import kubernetes_schema
+from tests.rig.kubernetes_node import NODE
 from tests.rig.seeds import examples
+from tests.schedulers.kubernetes_stage import launch
 
 SITE = KubernetesSettings(image="local/bash:1")
 LAUNCH = Launch(
@@ -291,6 +293,24 @@ def test_input_at_path_of_other_volume_is_rejected():
         launch = replace(LAUNCH, inputs=[replace(INPUTS[0], path=path)])
         with pytest.raises(Rejected, match="has other files"):
             pod.build(launch, site)
+
+
+def test_slices_of_single_mig_strategy_are_chosen_by_product(double, backend):
+    slices, label = "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb", "nvidia.com/gpu.product"
+    node = json.loads(json.dumps(double.store.objects["nodes", "", NODE]))
+    node["metadata"] |= {"name": "double-2", "labels": {label: slices}}
+    double.store.objects["nodes", "", "double-2"] = node
+    for kind, rule in (
+        ("mig-1g.10gb", {"key": label, "operator": "In", "values": [slices]}),
+        ("h100", {"key": label, "operator": "In", "values": ["NVIDIA-H100-80GB-HBM3"]}),
+        ("", {"key": label, "operator": "NotIn", "values": [slices]}),
+    ):
+        spec = backend._built(launch(gpus=1, gpu_type=kind)).job["spec"]["template"]["spec"]
+        affinity = spec["affinity"]["nodeAffinity"][
+            "requiredDuringSchedulingIgnoredDuringExecution"
+        ]
+        assert affinity["nodeSelectorTerms"] == [{"matchExpressions": [rule]}]
+        assert spec["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
 
 
 def test_failed_nodes_are_excluded_beside_the_wanted_products():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from schedulers.kubernetes import logs, nodes, pending_reasons, states
 from schedulers.kubernetes.access import BadAccess, from_kubeconfig
 from schedulers.states import Reason, State, Wait
+from tests.cases import read_case
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 JOB = {
@@ -433,6 +435,38 @@ def test_inventory_has_mig_slices_taints_and_usage():
         [node], [], "nvidia.com/gpu", [{"key": "dedicated", "operator": "Exists"}]
     )
     assert not tolerated.is_drained
+
+
+def test_node_with_single_mig_strategy_has_slices_and_no_whole_gpu():
+    node = json.loads(read_case("kubernetes-node-mig-single.json"))
+    (seen,) = nodes.inventory([node], [], "nvidia.com/gpu")
+    assert [gpu.type for gpu in seen.gpus] == ["mig-1g.5gb"] * 56
+    assert (seen.gpus[0].model, seen.gpus[0].memory) == ("NVIDIA A100 SXM4 40GB", 4864 << 20)
+
+
+CONTAINER = {"name": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
+SIDECAR = {"restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}}
+INIT = {"resources": {"requests": {"cpu": "2", "nvidia.com/gpu": "1"}}}
+RESIZED = {"containerStatuses": [{"name": "main", "resources": {"requests": {"cpu": "3"}}}]}
+# by the scheduler's rule, https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/
+PODS = [
+    ({"initContainers": [SIDECAR]}, {}, {"cpu": 1.5}),
+    ({"initContainers": [INIT, SIDECAR]}, {}, {"cpu": 2, "nvidia.com/gpu": 1}),
+    ({"initContainers": [SIDECAR, INIT]}, {}, {"cpu": 2.5, "nvidia.com/gpu": 1}),
+    ({"overhead": {"cpu": "250m", "memory": "1Gi"}}, {}, {"cpu": 1.25, "memory": 2 << 30}),
+    ({"resources": {"requests": {"cpu": "8"}}, "overhead": {"cpu": "1"}}, {}, {"cpu": 9}),
+    ({}, RESIZED, {"cpu": 3}),
+]
+
+
+def test_requests_of_a_pod_count_like_the_scheduler(subtests):
+    for spec, status, amounts in PODS:
+        with subtests.test(spec=spec):
+            one = {"spec": {"nodeName": "n1", "containers": [CONTAINER], **spec}, "status": status}
+            found = nodes.requests(one["spec"], status)
+            assert found == {"cpu": 1, "memory": 1 << 30, **amounts}
+            (node,) = nodes.inventory([{"metadata": {"name": "n1"}}], [one], "nvidia.com/gpu")
+            assert node.used_cpus == found["cpu"]
 
 
 @pytest.mark.parametrize(

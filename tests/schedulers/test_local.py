@@ -31,6 +31,28 @@ def local(shared_folder, wait_for) -> Iterator[Stage]:
     )
 
 
+@pytest.fixture
+def small_disk(shared_folder, wait_for) -> Iterator[Stage]:
+    """Jobs on a disk of 4 MiB."""
+    root = shared_folder / "jobs"
+    root.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4M", "tmpfs", str(root)], check=True)
+    try:
+        yield from cleaned_up(Stage(LocalBackend, {"root": str(root)}, shared_folder, wait_for))
+    finally:
+        subprocess.run(["umount", "--lazy", str(root)], check=True)
+
+
+def test_full_disk_of_local_jobs_is_told(small_disk):
+    seen, log = small_disk.run("seq 1 900000 2> /dev/null; sleep 1.5; exit 1")
+    assert seen.reason == Reason.DISK_FULL and "The disk was full while it ran" in seen.evidence
+    chunk = small_disk.backend.read_log(small_disk.keys[0], len(log))
+    assert (chunk.start, chunk.data) == (len(log) + 1, b"") and "disk was full" in chunk.why_lost
+    assert small_disk.backend.read_log(small_disk.keys[0], chunk.start).start == chunk.start
+    probe = small_disk.backend.probe()
+    assert probe.is_ok and "100 % full" in probe.warnings[0]
+
+
 @pytest.fixture(scope="module")
 def podman() -> Iterator[tuple[str, ...]]:
     """podman with its own storage and a tiny image, built without a registry."""

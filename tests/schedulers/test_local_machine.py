@@ -3,6 +3,7 @@
 import os
 import sys
 
+import pynvml
 import pytest
 
 from schedulers.images.config import arch_name
@@ -32,6 +33,17 @@ def test_machine_without_driver_has_note_and_architecture(monkeypatch):
         and (found.driver, found.cuda) == ("", "")
     )
     assert found.arch
+
+
+def test_machine_lists_gpus_without_memory_beside_a_lost_one(monkeypatch):
+    nvml = Nvml(
+        Device("GPU-1", name="NVIDIA GB10", metrics={}),
+        Device("GPU-2", failure=pynvml.NVML_ERROR_GPU_IS_LOST),
+    )
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    found = machine()
+    assert [(gpu.index, gpu.type, gpu.memory) for gpu in found.gpus] == [(0, "gb10", 0)]
+    assert found.note.startswith("GPU 1 cannot be opened")
 
 
 pytestmark = pytest.mark.filterwarnings("error::DeprecationWarning")

@@ -324,3 +324,22 @@ def test_unsafe_spool_path_is_rejected(subtests):
         with subtests.test(spool=spool):
             with pytest.raises(Rejected):
                 backends()["slurm"].configured({"spool": spool})
+
+
+@SLURM
+def test_cancel_by_a_person_in_slurm_says_by_whom(stage, slurm):
+    keys = [stage.submit("sleep 60").key for _ in range(2)]
+    stage.wait_for(lambda: all(stage.look(key).state == State.RUNNING for key in keys), 20)
+    for key, user in zip(keys, (slurm.user, None), strict=True):
+        slurm.run("scancel", f"--name={key}", user=user)
+
+    def ends():
+        found = {seen.key: seen for seen in stage.backend.poll(keys).observations}
+        return len(found) == 2 and all(seen.state.is_final for seen in found.values()) and found
+
+    found = stage.wait_for(ends, 30)
+    told = [(found[key].reason, found[key].evidence) for key in keys]
+    assert told == [
+        (Reason.CANCELED, f"Canceled in Slurm by {user}, not by Muster.")
+        for user in (slurm.user, "root")
+    ]

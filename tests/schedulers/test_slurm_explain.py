@@ -22,6 +22,7 @@ from schedulers.slurm.limits import (
 )
 from schedulers.slurm.queue import amounts_of, need_of, queue_lines, queue_rows
 from schedulers.slurm.rows import rest_row
+from schedulers.slurm.usage import parse_usage
 from schedulers.states import Wait
 from tests.rig.seeds import examples
 
@@ -62,7 +63,7 @@ def line(
         f",gres/gpu={gpus * nodes}" if gpus else ""
     )
     return (
-        "|".join(
+        "\x1f".join(
             map(
                 str,
                 (
@@ -79,12 +80,16 @@ def line(
                     f"gres:gpu:{gpus}" if gpus else "N/A",
                     priority,
                     "(null)",
-                    key or f"k{number}",
+                    f"{key or f'k{number}':<100}",
                 ),
             )
         )
-        + "|"
+        + "\n"
     )
+
+
+def queue_of(lines):
+    return queue_lines("".join(lines).encode())
 
 
 def nodes(used=(0, 0, 0, 0), gpus=4, **more):
@@ -108,7 +113,7 @@ def explanation_for(*lines, number=9, of=None, limits=None):
     known = (
         SlurmLimits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)) if limits is None else limits
     )
-    queue = queue_lines("\n".join(lines))
+    queue = queue_of(lines)
     return explained(
         next(job.row for job in queue if job.row.id == number),
         picture_of(queue, nodes() if of is None else of, known),
@@ -131,14 +136,12 @@ def test_account_limit_has_numbers_users_and_smallest_change():
 
 
 def test_jobs_of_other_portal_users_are_listed():
-    queue = queue_lines(
-        "\n".join(
-            [
-                line(1, gpus=2, user="ada"),
-                line(2, gpus=1, user="bob"),
-                line(9, "PENDING", "AssocGrpGRES", gpus=1),
-            ]
-        )
+    queue = queue_of(
+        [
+            line(1, gpus=2, user="ada"),
+            line(2, gpus=1, user="bob"),
+            line(9, "PENDING", "AssocGrpGRES", gpus=1),
+        ]
     )
     snapshot = picture_of(
         queue,
@@ -268,7 +271,7 @@ def test_explanation_has_queue_position_and_expected_start():
     seen = explanation_for(
         line(7, "PENDING", "Priority", priority=0),
         first,
-        mine.replace("|N/A|games", "|1700000001|games", 1),
+        mine.replace("\x1fN/A\x1fgames", "\x1f1700000001\x1fgames", 1),
         of=nodes((4, 4, 4, 3)),
     )
     assert seen.text == "1 job comes first in partition batch. 1 of 4 nodes has room for it now."
@@ -288,13 +291,13 @@ def test_large_queue_position_is_rounded():
 
 
 def test_job_newer_than_snapshot_keeps_slurm_reason():
-    row = queue_lines(line(9, "PENDING", "Resources"))[0].row
+    row = queue_of([line(9, "PENDING", "Resources")])[0].row
     assert explained(row, picture_of([], [], SlurmLimits())).text == explained(row, None).text != ""
 
 
 def test_job_name_with_bars_is_parsed():
-    assert queue_lines(line(1, key="a|b||"))[0].row.key == "a|b||"
-    assert queue_lines("slurm_load_jobs error\n1|RUNNING") == []
+    assert queue_of([line(1, key="a|b||")])[0].row.key == "a|b||"
+    assert queue_lines(b"slurm_load_jobs error\n1|RUNNING") == []
 
 
 SPELLINGS = [
@@ -392,7 +395,7 @@ def test_slurmrestd_and_commands_agree():
         "priority": 1,
         "features": "",
     }
-    [by_rest], [by_command] = queue_rows([job], [rest_row(job)]), queue_lines(line(9, gpus=2))
+    [by_rest], [by_command] = queue_rows([job], [rest_row(job)]), queue_of([line(9, gpus=2)])
     assert (by_rest.need, by_rest.amounts, by_rest.priority) == (
         by_command.need,
         by_command.amounts,
@@ -436,9 +439,11 @@ def crowds(draw):
 def test_explanation_of_random_cluster_is_correct(crowd):
     used, running, gpus, count, account = crowd
     held = sum(
-        int(text.split("gres/gpu=")[1].split("|")[0]) for text, _ in running if "|borealis|" in text
+        int(text.split("gres/gpu=")[1].split("\x1f")[0])
+        for text, _ in running
+        if "\x1fborealis\x1f" in text
     )
-    jobs = sum("|borealis|" in text for text, _ in running)
+    jobs = sum("\x1fborealis\x1f" in text for text, _ in running)
 
     def first_check(gpus: int, count: int) -> str:
         """Return the first failing check in Slurm's order: account jobs, account GPUs, nodes."""
@@ -453,7 +458,10 @@ def test_explanation_of_random_cluster_is_correct(crowd):
         return
     waiting = line(9, "PENDING", reason, gpus=gpus, nodes=count, account=account)
     seen = explanation_for(
-        *(text for text, _ in running), waiting.replace("9|", "99|", 1), number=99, of=nodes(used)
+        *(text for text, _ in running),
+        waiting.replace("9\x1f", "99\x1f", 1),
+        number=99,
+        of=nodes(used),
     )
     free, is_never = 16 - sum(used), account == "borealis" and gpus * count > 3
     expected = (
@@ -481,8 +489,8 @@ def test_explanation_of_random_cluster_is_correct(crowd):
 
 @pytest.mark.parametrize("reason", ["Resources", "AssocGrpGRES", "Priority"])
 def test_equal_jobs_are_explained_once(reason, monkeypatch):
-    queue = queue_lines(
-        "\n".join([line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))])
+    queue = queue_of(
+        [line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))]
     )
     requests = []
     monkeypatch.setattr(
@@ -511,11 +519,9 @@ def test_equal_jobs_are_explained_once(reason, monkeypatch):
 )
 @settings(max_examples=examples(50), deadline=None)
 def test_queue_position_matches_direct_count(jobs):
-    queue = queue_lines(
-        "\n".join(
-            line(n, "PENDING", "Priority", priority=p, partition=names)
-            for n, (names, p) in enumerate(jobs, 1)
-        )
+    queue = queue_of(
+        line(n, "PENDING", "Priority", priority=p, partition=names)
+        for n, (names, p) in enumerate(jobs, 1)
     )
     snapshot = picture_of(queue, nodes(), SlurmLimits({}, {}))
     for job in queue:
@@ -526,3 +532,48 @@ def test_queue_position_matches_direct_count(jobs):
             and (-other.priority, other.row.id) < (-job.priority, job.row.id)
         ]
         assert snapshot.before(job) == len(first)
+
+
+ASSOC_MGR = """
+Association Records
+
+ClusterName=muster Account=borealis UserName= Partition= Priority=0 ID=3
+    GrpJobs=N(0) GrpJobsAccrue=N(3)
+    GrpSubmitJobs=9(3) GrpWall=10(29.96)
+    GrpTRES=cpu=N(0),billing=8(7),gres/gpu=N(0)
+    GrpTRESMins=cpu=100(29),mem=N(2996),gres/gpu=30(9),gres/gpu:h100=8(9)
+    MaxJobs= MaxJobsAccrue= MaxSubmitJobs=5(3) MaxWallPJ=
+ClusterName=muster Account=borealis UserName=games(5) Partition= Priority=0 ID=6
+    GrpSubmitJobs=N(3) GrpWall=N(29.96)
+    GrpTRESMins=cpu=N(29),gres/gpu=20(9)
+QOS Records
+
+QOS=normal(1)
+    GrpTRESRunMins=cpu=50(41),mem=N(0)
+    MaxWallPJ=60
+    MinTRESPJ=gres/gpu=2
+    Account Limits
+      atlas
+        GrpTRESRunMins=cpu=1(1)
+"""
+COUNTED = [
+    ("AssocGrpCPUMinutesLimit", "Account borealis has used 29 of 100 core minutes, and this job"),
+    ("AssocGrpGRESMinutes", "Account borealis has used 9 of 8 GPU minutes."),
+    ("AssocGrpWallLimit", "Account borealis has used 30 of 10 minutes of run time."),
+    ("AssocGrpSubmitJobsLimit", "Account borealis has 3 of 9 jobs in the queue."),
+    ("AssocMaxSubmitJobLimit", "Account borealis has 3 of 5 jobs in the queue."),
+    ("AssocGrpBilling", "Account borealis is using 7 of 8 billing units, and this job"),
+    ("QOSGrpCPURunMinutesLimit", "Running jobs of QOS normal may still take 41 of 50 core minutes"),
+    ("QOSMaxWallDurationPerJobLimit", "QOS normal allows one job at most 60 minutes of run time."),
+    ("QOSMinGRES", "QOS normal requires at least 2 GPUs."),
+]
+
+
+def test_limit_that_slurm_counts_has_limit_and_use(subtests):
+    limits = SlurmLimits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))
+    for reason, text in COUNTED:
+        with subtests.test(reason=reason):
+            queue = queue_of([line(9, "PENDING", reason)])
+            usage = parse_usage(ASSOC_MGR)
+            seen = explained(queue[0].row, picture_of(queue, nodes(), limits, (), usage))
+            assert seen.text.startswith(text) and seen.native_reason == reason

@@ -14,15 +14,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.contract import Launch, Rejected, Unavailable
-from schedulers.slurm import nodes, states
+from schedulers.slurm import nodes, queue, states
 from schedulers.slurm.commands import sbatch
 from schedulers.slurm.errors import failure
 from schedulers.slurm.files import parse_record
 from schedulers.slurm.pending_reasons import waiting
-from schedulers.slurm.request import SlurmSettings, build_request, comment_of
+from schedulers.slurm.queue import queue_lines
+from schedulers.slurm.request import SlurmSettings, build_request, comment_of, slice_names
 from schedulers.slurm.rest import signed
 from schedulers.slurm.rest_body import job_body
-from schedulers.slurm.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
+from schedulers.slurm.rows import (
+    COMMENT_WIDTH,
+    NAME_WIDTH,
+    SEPARATOR,
+    SQUEUE,
+    Row,
+    oldest,
+    rest_row,
+    sacct_rows,
+)
 from schedulers.slurm.script import batch_script, exports
 from schedulers.states import Reason, State, Wait
 from tests.rig.seeds import examples
@@ -166,32 +176,46 @@ def test_token_has_user_and_expiry():
     assert claims == {"exp": at + 60, "iat": at, "sun": "ada"}
 
 
+def squeue_line(*words, name="t-1", comment="a|b|c", width=COMMENT_WIDTH):
+    """Return one record as squeue prints it."""
+    free = name.encode()[:NAME_WIDTH].ljust(NAME_WIDTH) + comment.encode()[:width].ljust(width)
+    return SEPARATOR.join(map(str, words)).encode() + SEPARATOR.encode() + free + b"\n"
+
+
+WORDS = (7, "RUNNING", "None", 1000, 2000, "n[1-2]", "batch", "atlas", "normal", "ada")
+
+
 def test_squeue_with_any_comment_is_parsed():
-    row = squeue_rows("7|RUNNING|None|1000|2000|n[1-2]|t-1|batch|atlas|normal|ada|a|b|c\nrubbish\n")
-    assert row == [
-        Row(
-            7,
-            "RUNNING",
-            "t-1",
-            "None",
-            1000,
-            2000,
-            "n[1-2]",
-            "batch",
-            "atlas",
-            "normal",
-            "ada",
-            "a|b|c",
-        )
-    ]
+    [row] = SQUEUE.rows(squeue_line(*WORDS) + b"rubbish\n")
+    assert row == Row(
+        7,
+        "RUNNING",
+        "t-1",
+        "None",
+        1000,
+        2000,
+        "n[1-2]",
+        "batch",
+        "atlas",
+        "normal",
+        "ada",
+        "a|b|c",
+    )
+
+
+def test_no_name_or_comment_imitates_the_line_of_another_job():
+    fake = squeue_line(9, "COMPLETED", *WORDS[2:], name="t-2").decode()
+    hostile = squeue_line(*WORDS, name=f"x\n{fake}", comment=f"\n{fake}\n")
+    out = hostile + squeue_line(8, *WORDS[1:], name="t-2")
+    assert [(row.id, row.key) for row in SQUEUE.rows(out)][1:] == [(8, "t-2")]
+    assert SQUEUE.rows(out)[0].id == 7 and SQUEUE.rows(out)[0].state == "RUNNING"
+    assert queue_lines(b"rubbish\n" + out) == []
 
 
 def test_sacct_peak_is_largest_of_steps():
-    text = (
-        "7|CANCELLED by "
-        "0|0:15|1000|1010|n1||t-1\n7.batch|CANCELLED|0:15|1000|1010|n1|2048K|batch\n7.0|FAILED|1:0|1000|1010|n1|3M|bash\n"
-    )
-    assert sacct_rows(text) == [
+    text = "7|CANCELLED by 0|0:15|1000|1010|n1|t-1\n"
+    steps = "7|\n7.batch|2048K\n7.0|3M\n"
+    assert sacct_rows(text, steps) == [
         Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)
     ]
 
@@ -339,6 +363,19 @@ def test_failure_is_rejected_or_unavailable(subtests):
             assert isinstance(found, kind) and (field is None or found.field == field)
 
 
+def test_slices_named_by_autodetect_are_no_whole_gpus():
+    gres = "gpu:a100_1g.5gb:7(S:0-1),gpu:nvidia_h100_80gb_hbm3_1g.10gb+me:1,gpu:nvidia_h100_80gb_hbm3:1"
+    [node] = nodes.from_scontrol(f"NodeName=n1 State=IDLE Gres={gres}")
+    kinds = ["mig-1g.5gb"] * 7 + ["mig-1g.10gb.me", "nvidia_h100_80gb_hbm3"]
+    assert [gpu.type for gpu in node.gpus] == kinds
+    assert queue.kind_of("gres/gpu:a100_1g.5gb") == "gpu.mig-1g.5gb"
+    names = slice_names([node])
+    assert names == {
+        "mig-1g.5gb": "a100_1g.5gb",
+        "mig-1g.10gb.me": "nvidia_h100_80gb_hbm3_1g.10gb+me",
+    }
+
+
 def test_node_has_gpus_and_drain_reason():
     line = (
         "NodeName=n1 Arch=x86_64 CPUAlloc=4 CPUTot=8 ActiveFeatures=nvlink,rack1 "
@@ -477,6 +514,72 @@ def test_requeued_job_ends_with_reason_of_slurm(subtests):
                 )
                 assert seen.reason == expected
                 assert seen.exit_code is None or row.state != "PENDING"
+
+
+AFTERWARDS = [
+    Row(7, "NODE_FAIL", "t-1", exit="0:1", nodes="n1", started=1000, ended=1100),
+    Row(7, "PENDING", "t-1", reason="BeginTime", exit="0:0", started=5000),
+    Row(7, "COMPLETED", "t-1", exit="0:0", nodes="n1", started=1200, ended=1201),
+    Row(7, "CANCELLED", "t-1", exit="0:0", ended=1300),
+    Row(7, "PREEMPTED", "t-1", exit="0:0", nodes="n1", ended=1300),
+    Row(7, "BOOT_FAIL", "t-1", exit="0:0", nodes="n1", ended=1300),
+]
+
+
+def test_end_that_the_job_recorded_wins_over_what_slurm_did_later(subtests):
+    """A controller with an older state takes an ended job for one that its node lost."""
+    for row in AFTERWARDS:
+        for code, reason in ((0, Reason.COMPLETED), (3, Reason.USER_ERROR)):
+            with subtests.test(state=row.state, code=code):
+                record = states.Record("7", 1000, "n1", code, "", 1050, is_again=row.started > 1000)
+                seen = states.ended(row, record, states.Evidence())
+                assert (seen.reason, seen.exit_code) == (reason, code)
+                assert seen.finished_at.timestamp() == 1050
+
+
+def test_end_that_slurm_caused_is_no_result(subtests):
+    """A job that stops with exit 0 when it is preempted has not succeeded."""
+    for row in AFTERWARDS[:2] + AFTERWARDS[4:]:
+        for code in (0, 137, 143):
+            with subtests.test(state=row.state, code=code):
+                record = states.Record("7", 1000, "n1", code, "" if code else "cancel", 1050)
+                seen = states.ended(row, record, states.Evidence())
+                assert seen.reason.is_retryable and seen.exit_code != 0
+
+
+def test_node_failure_of_several_nodes_is_not_the_exit_code_of_a_survivor():
+    record = states.Record("7", 1000, "n1", 1, "", 1050)
+    row = Row(7, "NODE_FAIL", "t-1", nodes="n[1-2]", ended=1060)
+    seen = states.ended(row, record, states.Evidence("srun: error: Node failure on n2"))
+    assert seen.reason == Reason.NODE_FAILED
+
+
+def test_cancel_in_slurm_says_by_whom_or_that_it_is_not_known():
+    row = Row(7, "CANCELLED", "t-1", ended=1000, canceled_by="ada")
+    told = [
+        states.ended(one, states.Record(), states.Evidence()).evidence
+        for one in (row, replace(row, canceled_by=""), replace(row, comment="[cancel 900 30] x"))
+    ]
+    assert told == [
+        "Canceled in Slurm by ada, not by Muster.",
+        "Canceled in Slurm, not by Muster. Slurm does not say by whom.",
+        "",
+    ]
+
+
+PROJECTED = [
+    (Row(7, "PENDING", "t-1", reason="BeginTime", started=900, ended=90000), 2000),
+    (Row(7, "PREEMPTED", "t-1", nodes="n1", started=900, ended=1500), 1500),
+    (Row(7, "NODE_FAIL", "t-1", nodes="n1", started=900, ended=72000), 2000),
+    (Row(7, "CANCELLED", "t-1", ended=0), 2000),
+]
+
+
+def test_projected_end_is_never_the_end(subtests):
+    for row, end in PROJECTED:
+        with subtests.test(state=row.state):
+            seen = states.ended(row, states.Record("7", 1000, "n1"), states.Evidence(), 2000)
+            assert seen.finished_at.timestamp() == end
 
 
 def test_job_failed_without_record_is_forgotten():

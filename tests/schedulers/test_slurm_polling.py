@@ -7,11 +7,12 @@ import pytest
 from schedulers.contract import Observation, PendingReason
 from schedulers.slurm.explanations import Snapshot
 from schedulers.slurm.queue_cache import ObservationCache
-from schedulers.slurm.rows import Row, SqueueParser, squeue_rows
+from schedulers.slurm.rows import LISTING, Row, SqueueParser
 from schedulers.slurm.states import Record, live
 from schedulers.states import State
 
-LINE = "{}|{}|{}|N/A|N/A||t-{}|batch|atlas|normal|ada|a|b|c\n"
+LINE = "{}\x1f{}\x1f{}\x1fN/A\x1fN/A\x1f\x1fbatch\x1fatlas\x1fnormal\x1fada\x1ft-{:<98}"
+LINE += f"{'a|b|c':<40}\n"
 PENDING = Row(
     7, "PENDING", "t-7", "Resources", partition="batch", account="atlas", qos="normal", user="ada"
 )
@@ -49,7 +50,7 @@ def test_listing_reuses_unchanged_rows_and_parses_changed_ones():
     first = listing.rows("".join(lines).encode())
     lines[1] = LINE.format(1, "RUNNING", "None", 1)
     second = listing.rows("".join([*lines, "rubbish\n"]).encode())
-    assert second == squeue_rows("".join(lines)) and second[1].state == "RUNNING"
+    assert second == LISTING.rows("".join(lines).encode()) and second[1].state == "RUNNING"
     assert [a is b for a, b in zip(first, second, strict=True)] == [True, False, True]
 
 

@@ -6,6 +6,7 @@ The reason, numbers, users and proposed change must be right.
 from __future__ import annotations
 
 import random
+import re
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -103,6 +104,43 @@ def test_qos_limits_are_explained(stage, slurm, rule, said, text):
             Wait.CLUSTER_LIMIT,
             text,
             [holder],
+        )
+
+
+COUNTED = [
+    (
+        "GrpTRESRunMins=cpu=30",
+        "QOSGrpCPURunMinutesLimit",
+        r"Running jobs of QOS high may still take \d+ of 30 core minutes, and this job more .*",
+    ),
+    (
+        "MaxTRESMins=cpu=10",
+        "QOSMaxCpuMinutesPerJobLimit",
+        "QOS high allows one job at most 10 core minutes.",
+    ),
+    (
+        "MaxWall=5",
+        "QOSMaxWallDurationPerJobLimit",
+        "QOS high allows one job at most 5 minutes of run time.",
+    ),
+]
+
+
+@COMMANDS
+@pytest.mark.parametrize(("rule", "said", "text"), COUNTED)
+def test_limits_that_only_slurm_counts_have_their_numbers(stage, slurm, rule, said, text):
+    with limited(slurm, "qos", "high", rule, f"{rule.rpartition('=')[0]}=-1"):
+        stage.options["qos"] = "high"
+        backend = stage.again()
+        running(stage, backend, time_limit=60)
+        key = backend.submit(stage.launch("sleep 60", gpus=1, time_limit=2400)).key
+        stage.wait_for(
+            lambda: (
+                (w := stage.look(key, backend).waiting)
+                and w.native_reason == said
+                and re.fullmatch(text, w.text)
+            ),
+            60,
         )
 
 

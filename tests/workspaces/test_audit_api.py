@@ -186,7 +186,8 @@ def test_export_csv_escapes_formulas(story, ada, nasty):
         answer["Content-Type"].startswith("text/csv")
         and "attachment" in answer["Content-Disposition"]
     )
-    [row] = csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode(), newline=""))
+    text = b"".join(answer.streaming_content).decode("utf-8-sig")
+    [row] = csv.DictReader(io.StringIO(text, newline=""))
     assert all(
         not (cell or " ").lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "＝"))
         for cell in row.values()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Exit, Option
@@ -11,6 +9,7 @@ from typer import Argument, Exit, Option
 from muster.errors import InvalidInput, Json
 from muster.options import Commands
 from muster.output import Session, Table
+from muster.streams import read_text
 from muster.wording import ago
 
 clusters = Commands(help="Connect, test, disable and remove clusters (operators).")
@@ -71,6 +70,7 @@ def show_cluster(session: Session, name: ClusterName) -> None:
         ("Nodes", _nodes(row)),
         ("GPUs in use", f"{row['gpus']['used']}/{row['gpus']['total']}"),
         ("Last seen", ago(row["seen_at"])),
+        *([("Disk", disk["warning"] or disk["text"])] if (disk := row.get("disk")) else []),
         *([("Problem", row["trouble"])] if row["trouble"] else []),
         *((option, str(value)) for option, value in row["options"].items()),
     ]
@@ -102,7 +102,9 @@ def change_cluster(
 def test_cluster(session: Session, name: ClusterName) -> None:
     """Test the connection and explain what is wrong. Exit code 6 if it fails."""
     found = session.client.clusters.test(name)
-    session.show(found, f"{'OK' if found['is_ok'] else 'Failed'}: {found['message']}", [name])
+    lines = [f"{'OK' if found['is_ok'] else 'Failed'}: {found['message']}"]
+    lines += [f"Warning: {text}" for text in found.get("warnings", [])]
+    session.show(found, "\n".join(lines), [name])
     if not found["is_ok"]:
         raise Exit(6)
 
@@ -488,10 +490,7 @@ def pairs(given: list[str] | None) -> dict[str, str]:
 
 
 def _from_file(path: str) -> str:
-    try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text()
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror}") from error
+    return read_text(path)
 
 
 def _state(cluster: Json) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option
@@ -16,6 +15,7 @@ from muster.faults import shown_faults
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.records import FINAL, Job
+from muster.streams import read_text
 from muster.wording import (
     advice,
     ago,
@@ -66,7 +66,7 @@ def submit(
     wait: Stays = False,
 ) -> int:
     """Submit a job from a file."""
-    text, jobs = _read(file), session.client.jobs
+    text, jobs = read_text(file), session.client.jobs
     try:
         body: Json = {"yaml": text}
         if changes:
@@ -434,11 +434,3 @@ def _format_errors(session: Session, file: str, text: str, error: InvalidInput) 
     return (
         f"{clean(file)} has {count}. The job was not submitted.\n{shown_faults(file, text, faults)}"
     )
-
-
-def _read(file: str) -> str:
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why_not = error.strerror if isinstance(error, OSError) else "not valid UTF-8"
-        raise InvalidInput(f"Cannot read {file}: {why_not}", code="unreadable") from error

@@ -13,6 +13,7 @@ from muster.output import Session, Table
 from muster.wording import ago, amount, clean, seconds, timespan
 
 quotas = Commands(help="Show usage and quotas, set limits, request more, set job rules.")
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]i?B?)?", re.IGNORECASE)
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _ANY = "any"
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -108,7 +109,9 @@ def set_quota(
     if not limit and not guaranteed:
         raise InvalidInput("Give a limit, or --guaranteed.")
     body = {
-        name: _amount(text) for name, text in (("limit", limit), ("guaranteed", guaranteed)) if text
+        name: _amount(resource, text)
+        for name, text in (("limit", limit), ("guaranteed", guaranteed))
+        if text
     }
     made = session.client.quotas.change(resource, team=session.team or "", user=user, **body)
     session.show(
@@ -179,7 +182,7 @@ def request(
     """
     if user and session.team:
         raise InvalidInput("Give --team or --user, not both.")
-    wanted, number = _amount(limit), job.removeprefix("#")
+    wanted, number = _amount(resource, limit), job.removeprefix("#")
     if wanted is None:
         raise InvalidInput("Give the requested limit: a number, or a size such as 512G.")
     if number and not number.isdecimal():
@@ -369,14 +372,18 @@ def _guaranteed_text(made: Json) -> str:
     )
 
 
-def _amount(text: str) -> float | None:
+def _amount(resource: str, text: str) -> float | None:
+    """Parse a number, a size of memory and storage, or "none"."""
     if text.lower() == "none":
         return None
-    head = text.rstrip("iBb")
-    unit = _UNITS.get(head[-1:].upper(), 1)
-    try:
-        return round(float(head[:-1]) * unit) if unit > 1 else float(head)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput(
-            f"Invalid amount {text}. Use a number, a size such as 512G, or none."
-        ) from error
+    is_size = resource in ("memory", "storage")
+    number = _NUMBER.fullmatch(text.strip())
+    usual = "a size such as 64Gi" if is_size else "a number such as 8"
+    if number is None:
+        raise InvalidInput(f"Invalid amount {text}. Use {usual}, or none.")
+    value, unit = float(number[1]), number[2]
+    if unit and not is_size:
+        raise InvalidInput(f"{resource} has no unit {unit}: use {usual}, or none.")
+    if is_size and not unit and 0 < value < 1 << 20:
+        raise InvalidInput(f"{text} would be {text} bytes of {resource}. Use {usual}, or none.")
+    return round(value * _UNITS[unit[0].upper()]) if unit else value

@@ -7,7 +7,6 @@ process lists.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option, prompt
@@ -15,6 +14,7 @@ from typer import Argument, Option, prompt
 from muster.errors import InvalidInput
 from muster.options import Commands
 from muster.output import Session, Table
+from muster.streams import read_text
 from muster.wording import ago
 
 secrets = Commands(
@@ -99,12 +99,7 @@ def _place(session: Session, name: str) -> tuple[str, str, str]:
 
 def _value(from_file: str) -> str:
     if from_file not in ("", "-"):
-        try:
-            return Path(from_file).read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(
-                f"{from_file}: {getattr(error, 'strerror', None) or 'not valid text'}"
-            ) from error
+        return read_text(from_file)
     if from_file == "" and sys.stdin.isatty():
         return str(prompt("Value", hide_input=True, err=True))
-    return sys.stdin.read().removesuffix("\n").removesuffix("\r")
+    return read_text("-").removesuffix("\n").removesuffix("\r")

@@ -9,6 +9,7 @@ from typer import Argument, Exit, Option
 from muster.errors import Json
 from muster.options import Commands
 from muster.output import Session, Table
+from muster.streams import read_text
 from muster.wording import ago
 
 telemetry = Commands(help="Read GPU measurements from dcgm-exporters and Prometheus (operators).")
@@ -66,8 +67,7 @@ def add_source(
     """Add a source. It is read at once, and then regularly."""
     more: Json = {"matchers": matchers, "interval": interval}
     if token_file:
-        with open(token_file, encoding="utf-8") as file:
-            more["token"] = file.read().strip()
+        more["token"] = read_text(token_file).strip()
     made = session.client.telemetry.add(name, kind, cluster, "\n".join(url), **more)
     session.show(made, f"Added {name}. Test it: muster telemetry test {name}", [name])
 

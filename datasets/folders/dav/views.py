@@ -6,6 +6,7 @@ import logging
 from contextlib import ExitStack
 from functools import cache
 from http import HTTPStatus
+from io import BytesIO
 from typing import Any
 
 from django.db import transaction
@@ -16,6 +17,7 @@ from wsgidav.error_printer import ErrorPrinter
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
+from datasets.folders.dav.bodies import check_answer, read_xml
 from datasets.folders.dav.locks import (
     LockRows,
     folder_of_request,
@@ -26,13 +28,12 @@ from datasets.folders.dav.provider import PLACE, FolderProvider, Place
 from datasets.folders.downloads import download_of
 from datasets.folders.selectors import find_folder, tree_of
 from datasets.folders.services import locked
-from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, NotPermitted, TooLarge
+from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, NotPermitted
 from portal.core.messages import Message
-from portal.web.transfers import PIECE, announced_size, send_file
+from portal.web.transfers import PIECE, send_file
 
 log = logging.getLogger(__name__)
 MOUNT = "/dav"
-MOST_XML = 1 << 20  # bytes of a body that is no file
 
 
 @csrf_exempt  # an access token, never a cookie
@@ -48,8 +49,9 @@ def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBas
         return send_file(request, download_of(folder, path))
     if request.method == "PROPFIND" and request.headers.get("Depth") not in {"0", "1"}:
         raise NotPermitted(Message("Send Depth: 0 or 1: a workspace may have millions of files."))
-    if request.method != "PUT" and (announced_size(request) or 0) > MOST_XML:
-        raise TooLarge(Message("The request is too large."))
+    body = None if request.method == "PUT" else read_xml(request)
+    if request.method == "PROPFIND" and body is not None and request.headers["Depth"] == "1":
+        check_answer(body, _members(folder, path))
     place = Place(actor, folder, f"/{request.org.slug}/{folder.name}")  # type: ignore[attr-defined]
     known = folder_of_request.set(folder)
     read = locks_of_request.set(live_locks(folder) if request.method == "PROPFIND" else None)
@@ -58,7 +60,7 @@ def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBas
             if request.method in {"LOCK", "DELETE", "MOVE"}:  # one after the other
                 stack.enter_context(transaction.atomic())
                 locked(folder)
-            return _answer(request, place)
+            return _answer(request, place, body)
     finally:
         locks_of_request.reset(read)
         folder_of_request.reset(known)
@@ -71,28 +73,38 @@ def _is_file(folder: Any, path: str) -> bool:
         return False
 
 
-def _answer(request: HttpRequest, place: Place) -> HttpResponse:
+def _members(folder: Any, path: str) -> int:
+    try:
+        return 1 + tree_of(folder).count(path.strip("/"))
+    except (NotFound, InvalidInput):
+        return 1
+
+
+def _answer(request: HttpRequest, place: Place, body: bytes | None) -> HttpResponse:
     environ: dict[str, Any] = {
         **request.META,
         "SCRIPT_NAME": "",
         "PATH_INFO": request.path_info[len(MOUNT) :],  # text: Django has decoded it
-        "wsgi.input": request,
+        "wsgi.input": request if body is None else BytesIO(body),
         "wsgidav.auth.user_name": place.actor.email,
         "wsgidav.auth.roles": (),
         "wsgidav.auth.permissions": (),
         PLACE: place,
     }
+    if body is not None:
+        environ["CONTENT_LENGTH"] = str(len(body))
+        environ.pop("HTTP_TRANSFER_ENCODING", None)
     head: dict[str, Any] = {}
 
     def start_response(status: str, headers: list[tuple[str, str]], _error: Any = None) -> Any:
         head.update(status=int(status.partition(" ")[0]), headers=headers)
         return None
 
-    body = b"".join(_application()(environ, start_response))
+    text = b"".join(_application()(environ, start_response))
     if head["status"] == HTTPStatus.INTERNAL_SERVER_ERROR:  # its text has the exception
-        log.error("WebDAV %s failed: %s", request.method, body.decode(errors="replace")[-2000:])
+        log.error("WebDAV %s failed: %s", request.method, text.decode(errors="replace")[-2000:])
         return HttpResponse("The request failed.\n", status=500, content_type="text/plain")
-    answer = HttpResponse(body, status=head["status"])
+    answer = HttpResponse(text, status=head["status"])
     del answer["Content-Type"]
     for name, value in head["headers"]:
         if name.lower() not in {"connection", "date"}:  # of the server

@@ -107,7 +107,7 @@ def _move(backend: Backend, attempt: Attempt | WatchedAttempt, budget: int) -> b
     while budget > 0:
         chunk = backend.read_log(attempt.key, end, min(CHUNK, budget))
         if chunk.start > end:  # the backend dropped bytes that were never read
-            store.skip(name, end, chunk.start, "no longer kept by the cluster")
+            store.skip(name, end, chunk.start, chunk.why_lost or "no longer kept by the cluster")
         if not chunk.data:
             return True
         end = store.append(name, chunk.start, chunk.data, chunk.at)

@@ -18,7 +18,7 @@ from monitoring.usage import costs
 from monitoring.usage.amounts import digits, hours_of, money, month_of, rounded, unit_of
 from monitoring.usage.models import Budget, Price, UsageDay
 from monitoring.usage.selectors.access import visible_teams
-from monitoring.usage.services.prices import PriceList, account_of, costs_like_a_gpu
+from monitoring.usage.services.prices import LOST, PriceList, account_of, costs_like_a_gpu
 from portal.core import clock
 from workspaces.access.actors import Actor
 from workspaces.models import Organization, Team
@@ -84,7 +84,7 @@ def spending(
         cell = cells[whose, kind, resource]
         cell[0] += n
         hours = hours_of(resource, n)
-        if (price := prices.hourly(resource, day, whose)) is not None:
+        if (price := prices.hourly(resource, day, whose, kind)) is not None:
             cell[1] = (cell[1] or Decimal()) + hours * price
             days[day][0] += hours * price
         if resource.startswith("gpu"):
@@ -143,8 +143,8 @@ def _used(
     found = [(team, kind, resource, day, int(n)) for team, kind, resource, day, n in sums]
     if last >= clock.now().date():
         found += [
-            (team, "job", resource, day, n)
-            for team, resource, day, n in costs.running_in(org.id, first)
+            (team, kind, resource, day, n)
+            for team, resource, day, n, kind in costs.running_in(org.id, first)
             if teams is None or team in teams
         ]
     return found
@@ -203,7 +203,7 @@ def price_rows(currency: str = "") -> list[dict[str, Any]]:
                 "id": row.id,
                 "currency": row.currency,
                 "resource": row.resource,
-                "unit": unit_of(row.resource),
+                "unit": "percent" if row.resource == LOST else unit_of(row.resource),
                 "amount": digits(row.amount, row.currency, ""),
                 "starts_on": row.starts_on,
                 "ends_before": until,

@@ -6,6 +6,7 @@ that is read twice, or a run that was killed, changes nothing. One run at a time
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,10 +36,12 @@ from portal.core.bulk import insert_rows
 from portal.core.ids import uuid7
 from portal.core.models import Event
 from schedulers.shares import share_of
-from schedulers.states import State
+from schedulers.states import Reason, Responsibility, State
 from workspaces.models import Quota
 from workspaces.quotas.limits import STORAGE, TEAM
 from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
 
 NAME = "ledger"
 BATCH = 2000  # events
@@ -82,7 +85,12 @@ _FIELDS = (
     "started_at",
     "finished_at",
     "state",
+    "reason",
+    "index",
 )
+_SAVED = "job.output_saved"
+_INTERRUPTED = tuple(r for r in Reason if r.fault == Responsibility.PLATFORM)
+SAVED_LATE = timedelta(minutes=15)  # after the end, by the portal
 
 
 @dataclass(frozen=True)
@@ -100,16 +108,27 @@ class Run:
     resources: Mapping[str, int]  # class -> units of the ledger
     start: int
     end: int
+    lost_from: int | None = None  # until the end, because the platform interrupted it
+
+    def spans(self) -> Iterator[tuple[str, date, int, int]]:
+        """Yield kind, day, start and end of each line."""
+        lost_from = self.end if self.lost_from is None else self.lost_from
+        for kind, start, end in (
+            (LedgerKind.JOB.value, self.start, lost_from),
+            (LedgerKind.LOST.value, lost_from, self.end),
+        ):
+            for day, a, b in by_day(start, end):
+                yield kind, day, a, b
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """Yield a line for each resource class and day."""
-        for day, start, end in by_day(self.start, self.end):
+        for kind, day, start, end in self.spans():
             for resource, units in self.resources.items():
                 yield (
                     uuid7(),
                     self.org_id,
                     self.team_id,
-                    LedgerKind.JOB.value,
+                    kind,
                     self.attempt_id,
                     self.user_id,
                     self.job_id,
@@ -160,13 +179,20 @@ def resources_of(amounts: Mapping[str, Any], gpu_class: str) -> dict[str, int]:
 
 
 def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterator[Run]:
-    """Yield the runs of attempts (a queryset); those that still run end at `until`."""
+    """Yield the runs of attempts (a queryset); those that still run end at `until`.
+
+    A run that ends in the future is left out, and logged.
+    """
+    now = clock.now_ms()
     for row in rows.values_list(*_FIELDS).iterator(chunk_size=2000):
         pk, org, team, owner, job, number, cluster, pool, pool_type, amounts = row[:10]
-        node, nodes, started, finished, state = row[10:]
+        node, nodes, started, finished, state, reason, index = row[10:]
         is_over = State(state).is_final
         end = ms_of(finished) if is_over and finished else None if is_over else until
         if started is None or end is None:
+            continue
+        if end > now:
+            log.error("attempt %s ends in the future, at %s, and is not billed", pk, finished)
             continue
         gpu_class = ""
         if amounts.get("gpu") and not any(name.startswith("gpu.") for name in amounts):
@@ -183,7 +209,21 @@ def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterato
             resources_of(amounts, gpu_class or "gpu"),
             ms_of(started),
             end,
+            _lost_from(pk, job, index, ms_of(started), end) if reason in _INTERRUPTED else None,
         )
+
+
+def _lost_from(attempt: UUID, job: UUID, index: int, start: int, end: int) -> int:
+    """Return when an interrupted attempt last saved its outputs, else its start."""
+    saved = Event.objects.filter(
+        subject_id=job, kind=_SAVED, at__gte=at_ms(start), at__lte=at_ms(end) + SAVED_LATE
+    )
+    times = [
+        ms_of(at)
+        for at, data in saved.values_list("at", "data")
+        if data.get("attempt") == attempt.hex and data.get("index") == index
+    ]
+    return min(max(times, default=start), end)
 
 
 def running(at: int | None = None, **where: Any) -> Iterator[Run]:
@@ -237,7 +277,11 @@ def _read_events() -> bool:
         .order_by("position")
         .values_list("position", "at", "kind", "subject_id", "data")[:BATCH]
     )
-    attempts = {UUID(data["attempt"]) for _, _, kind, _, data in events if kind in _ENDS}
+    attempts = {
+        UUID(data["attempt"])
+        for _, _, kind, _, data in events
+        if kind in _ENDS or (kind == _SAVED and data.get("attempt"))
+    }
     requests = {subject for _, _, kind, subject, _ in events if kind in _POOLS}
     if attempts:
         _replace(Attempt.objects.filter(id__among=list(attempts)))
@@ -419,7 +463,7 @@ def _used_in(row: PoolRequest, since: int, until: int) -> list[tuple[int, int, i
     resource = f"gpu.{row.gpu_type}"
     where = {"team_id": row.team_id, "pool": row.pool.name, "resource": resource}
     lines = LedgerLine.objects.filter(
-        kind=LedgerKind.JOB,
+        kind__in=(LedgerKind.JOB, LedgerKind.LOST),
         org_id=row.org_id,
         day__gte=day_of(since),
         day__lte=day_of(until),

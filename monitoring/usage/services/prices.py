@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from monitoring.usage.models import BillingAccount, Credit, Discount, Price
+from monitoring.usage.models import BillingAccount, Credit, Discount, LedgerKind, Price
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
@@ -23,7 +23,8 @@ from workspaces.models import Organization, Team
 
 DEFAULT_CURRENCY = "USD"
 _CURRENCY = re.compile(r"[A-Z]{3}")
-_RESOURCE = re.compile(r"gpu(\.[a-z0-9][a-z0-9.+_-]{0,33})?|cpu|memory|storage")
+LOST = "lost"  # a price in percent
+_RESOURCE = re.compile(r"gpu(\.[a-z0-9][a-z0-9.+_-]{0,33})?|cpu|memory|storage|lost")
 MOST = Decimal(10) ** 9
 
 
@@ -33,14 +34,17 @@ def set_price(
 ) -> Price:
     """Set the price of an hour of a resource class from a day on, until the next one.
 
+    That of "lost" is the percentage of the price that teams pay for time that the platform lost.
     Issued statements stay as they are; the next one corrects them. Raises NotPermitted,
     InvalidInput.
     """
     authorize(actor, Permission.PLATFORM_ADMIN)
     resource = resource.strip().lower()
     if not _RESOURCE.fullmatch(resource):
-        raise InvalidInput.at("resource", "must be gpu, gpu.MODEL, cpu, memory or storage")
+        raise InvalidInput.at("resource", "must be gpu, gpu.MODEL, cpu, memory, storage or lost")
     values = {"amount": decimal(amount, "amount", places=8)}
+    if resource == LOST and values["amount"] > 100:
+        raise InvalidInput.at("amount", Message("must be a percentage of the price, 0 to 100"))
     key: dict[str, Any] = {
         "currency": checked_currency(currency),
         "resource": resource,
@@ -208,7 +212,7 @@ class PriceList:
 
     @property
     def is_empty(self) -> bool:
-        return not self._prices
+        return not self._prices.keys() - {LOST}
 
     def price(self, resource: str, day: date) -> Decimal | None:
         """Return the price of an hour, or None."""
@@ -217,15 +221,24 @@ class PriceList:
             return _at(self._prices.get("gpu", ()), day)
         return found
 
-    def discount(self, team_id: UUID | None, day: date) -> Decimal:
-        """Return the percentage off: that of the team, else of the organization."""
-        own = _at(self._discounts.get(team_id, ()), day) if team_id else None
-        return own if own is not None else _at(self._discounts.get(None, ()), day) or Decimal(0)
+    def discount(self, team_id: UUID | None, day: date, kind: str = "job") -> Decimal:
+        """Return the percentage off: that of the team, else of the organization.
 
-    def hourly(self, resource: str, day: date, team_id: UUID | None) -> Decimal | None:
+        Of lost time, teams pay only the percentage that "lost" has as its price: by default nothing.
+        """
+        own = _at(self._discounts.get(team_id, ()), day) if team_id else None
+        usual = own if own is not None else _at(self._discounts.get(None, ()), day) or Decimal(0)
+        if kind != LedgerKind.LOST:
+            return usual
+        share = _at(self._prices.get(LOST, ()), day) or Decimal(0)
+        return 100 - (100 - usual) * share / 100
+
+    def hourly(
+        self, resource: str, day: date, team_id: UUID | None, kind: str = "job"
+    ) -> Decimal | None:
         """Return the price of an hour less the discount, without rounding."""
         price = self.price(resource, day)
-        return None if price is None else price * (100 - self.discount(team_id, day)) / 100
+        return None if price is None else price * (100 - self.discount(team_id, day, kind)) / 100
 
 
 def costs_like_a_gpu(resource: str) -> bool:

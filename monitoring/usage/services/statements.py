@@ -121,7 +121,7 @@ def _usage(org: Organization, month: date, prices: PriceList) -> dict[Priced, in
     found: dict[Priced, int] = defaultdict(int)
     for team, kind, resource, day, n in rows:
         price = prices.price(resource, day)
-        found[Priced(Key(team, kind, resource), price, prices.discount(team, day))] += int(n)
+        found[Priced(Key(team, kind, resource), price, prices.discount(team, day, kind))] += int(n)
     return found
 
 
@@ -142,7 +142,7 @@ def _usage_lines(
 
 def _order(priced: Priced, names: dict[UUID, Team]) -> tuple[Any, ...]:
     team = names.get(priced.key.team_id)
-    order = {"job": 0, "reservation": 1, "storage": 2}
+    order = {"job": 0, "lost": 1, "reservation": 2, "storage": 3}
     return (
         team.name if team else "",
         str(priced.key.team_id),

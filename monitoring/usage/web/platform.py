@@ -45,13 +45,17 @@ def prices(request: Any) -> HttpResponse:
             "tab": "prices",
             "rows": [
                 row
-                | {"text": f"{digits(Decimal(row['amount']), row['currency'])} {row['currency']}"}
+                | {
+                    "text": f"{Decimal(row['amount']).normalize():f} %"
+                    if row["resource"] == service.LOST
+                    else f"{digits(Decimal(row['amount']), row['currency'])} {row['currency']}"
+                }
                 for row in rows
             ],
             "currency": currency,
             "currencies": sorted({row["currency"] for row in spent.price_rows()}),
             "unpriced": unpriced,
-            "classes": sorted({"gpu", "cpu", "memory", "storage", *unpriced}),
+            "classes": sorted({"gpu", "cpu", "memory", "storage", service.LOST, *unpriced}),
             "today": clock.now().date().isoformat(),
         },
     )

@@ -302,7 +302,9 @@ def test_storage_page_deletes_selected_logs_within_permissions(
         and "<dt>ada@atlas.example</dt>" not in page
     )
     assert [f'value="{job.number}"' in page for job in jobs] == [False, False, True]
-    file = b"".join(ben.get("/atlas/storage?owner=me&format=csv").streaming_content).decode()
+    file = b"".join(ben.get("/atlas/storage?owner=me&format=csv").streaming_content).decode(
+        "utf-8-sig"
+    )
     assert [line.split(",")[0] for line in file.split()] == ["number", str(jobs[2].number)]
     answer = ben.post(
         "/atlas/jobs/act",

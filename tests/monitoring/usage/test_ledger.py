@@ -19,7 +19,7 @@ from monitoring.usage.services import ledger
 from monitoring.usage.services.prices import costs_like_a_gpu
 from portal.core import clock
 from portal.core.events import EventRecord, record
-from schedulers.states import State
+from schedulers.states import Reason, State
 from tests.monitoring.usage.stage import GIB, finish, run, say_ended
 from workspaces.models import Quota
 from workspaces.quotas.limits import STORAGE
@@ -66,6 +66,40 @@ def test_attempt_is_split_at_midnight_and_month(story, cluster):
     with platform_scope("test"):
         sums = dict(UsageDay.objects.filter(resource="cpu").values_list("day", "quantity"))
     assert sums == {date(2026, 10, 31): 12_000 * HOUR, date(2026, 11, 1): 1000 * (HOUR + 7)}
+
+
+def lose(attempt, end, reason=Reason.NODE_FAILED):
+    attempt.reason = reason
+    finish(attempt, end, State.FAILED)
+
+
+def say_saved(attempt, at, by=None):
+    about = {"output": "ckpt", "index": 0, "attempt": (by or attempt).id.hex}
+    with platform_scope("test"), clock.frozen(at_ms(at)):
+        record(
+            EventRecord("job.output_saved", attempt.org_id, "job", attempt.job_id, "muster", about)
+        )
+
+
+def test_time_lost_by_the_platform_is_a_line_of_its_own_since_the_last_save(story, cluster):
+    unsaved = run(story, cluster, NOON, gpu=1)
+    lose(unsaved, NOON + HOUR)
+    saved = run(story, cluster, NOON, gpu=1)
+    say_saved(saved, NOON + 10 * HOUR)
+    say_saved(saved, NOON + 13 * HOUR, by=unsaved)  # another attempt
+    lose(saved, NOON + 14 * HOUR, Reason.PREEMPTED)
+    own = run(story, cluster, NOON, gpu=1)
+    lose(own, NOON + HOUR, Reason.USER_ERROR)
+    update()
+    assert total("gpu.h100") == (10 + 1) * HOUR
+    assert total("gpu.h100", "lost") == (1 + 4) * HOUR
+    say_saved(saved, NOON + 14 * HOUR + 60_000)  # the portal saved the last files after its end
+    update()
+    assert (total("gpu.h100"), total("gpu.h100", "lost")) == (15 * HOUR, HOUR)
+    before = lines()
+    with clock.frozen(LATER):
+        ledger.rebuild()
+    assert lines() == before
 
 
 def test_events_read_again_change_nothing(story, cluster):
@@ -126,6 +160,14 @@ def test_attempt_that_never_started_has_no_line(story, cluster):
     finish(attempt, NOON + HOUR, State.CANCELED)
     update()
     assert lines() == []
+
+
+def test_run_that_ends_in_the_future_is_not_billed_before(story, cluster):
+    run(story, cluster, NOON, NOON + 20 * HOUR, gpu=4)
+    update(at_ms(NOON + HOUR))
+    assert total("gpu.h100") == 0
+    update(at_ms(NOON + DAY_MS))
+    assert total("gpu.h100") == 80 * HOUR
 
 
 def test_gpus_without_a_type_get_the_class_of_their_node(story, cluster):

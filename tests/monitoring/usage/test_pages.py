@@ -73,7 +73,7 @@ def test_pages_of_usage_show_what_one_may_see(story, used):
     assert story.client(story.cyd).get("/atlas/usage").status_code == 404
     assert story.client(story.ada).get("/platform/usage").status_code in (403, 404)
     assert story.client(story.ada).get("/atlas/usage?range=1y").status_code == 400
-    csv = story.client(story.ada).get("/atlas/usage?as=csv").content.decode()
+    csv = story.client(story.ada).get("/atlas/usage?as=csv").content.decode("utf-8-sig")
     assert csv.startswith("time,allocated_gpus")
 
 

@@ -18,6 +18,7 @@ from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotPermitted, QuotaExceeded
 from portal.core.models import Event
 from schedulers.spec import parse_mapping
+from schedulers.states import Reason, State
 from tests.jobs.stage import submit
 from tests.monitoring.usage.stage import finish, run
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -75,6 +76,31 @@ def test_statement_bills_each_line_and_never_changes(story, cluster, dot, priced
         issue(dot, story, NOVEMBER, IN_NOVEMBER)
     with pytest.raises(NotPermitted):
         issue(story.actor(story.ada), story, NOVEMBER, IN_DECEMBER)
+
+
+def test_team_pays_for_time_lost_by_the_platform_only_what_the_rule_says(
+    story, cluster, dot, priced
+):
+    attempt = run(story, cluster, START, gpu=2, cpu=0)
+    attempt.reason = Reason.NODE_FAILED
+    finish(attempt, START + 10 * HOUR, State.FAILED)
+    row = issue(dot, story, OCTOBER, IN_NOVEMBER)
+    [line] = [one for one in row.document["lines"] if one["resource"] == "gpu.h100"]
+    assert (line["kind"], line["list"], line["percent"], line["cost"]) == (
+        "lost", "70.00", "100", "0.00"
+    )  # fmt: skip
+    with org_scope(story.atlas.id):
+        with pytest.raises(InvalidInput, match="0 to 100"):
+            prices.set_price(
+                actor=dot, currency="USD", resource="lost", amount="101", starts_on=OCTOBER
+            )
+        prices.set_price(actor=dot, currency="USD", resource="lost", amount="25", starts_on=OCTOBER)
+        costs = costs_of_document(statements.draft(story.atlas, NOVEMBER))
+    assert costs["Correction", "gpu.h100"] == Decimal("17.50")
+
+
+def costs_of_document(document):
+    return {(line["class"], line["resource"]): Decimal(line["cost"]) for line in document["lines"]}
 
 
 def test_correction_is_a_line_of_the_next_statement(story, cluster, dot, priced):
@@ -169,7 +195,7 @@ def test_files_of_a_statement(story, cluster, dot, priced):
     assert {one["ChargeClass"] for one in focus} == {"Correction"}
     assert sum(Decimal(one["BilledCost"]) for one in focus) == row.total
     assert {one["ChargePeriodStart"] for one in focus} == {"2026-10-01T00:00:00Z"}
-    plain = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode())))
+    plain = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode("utf-8-sig"))))
     assert sum(Decimal(one["cost"]) for one in plain) == row.total
     story.atlas.name = "아틀라스 & <b>"
     pdf = documents.as_pdf(
@@ -193,7 +219,7 @@ def test_formula_in_a_note_is_text_in_a_spreadsheet(story, cluster, dot, priced,
             actor=dot, org=story.atlas, team=None, amount="1", starts_on=OCTOBER, note=formula
         )
     row = issue(dot, story, OCTOBER, IN_NOVEMBER)
-    found = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode())))
+    found = list(csv.DictReader(io.StringIO(documents.as_csv(row.document).decode("utf-8-sig"))))
     assert [(one["note"], one["cost"]) for one in found if one["kind"] == "credit"] == [
         (f"'{formula}", "-1.00")
     ]
@@ -206,7 +232,7 @@ def test_lines_of_single_jobs_add_up_to_the_statement(story, cluster, dot, price
     with org_scope(story.atlas.id):
         rows = LedgerLine.objects.order_by("day")
         found = documents.lines_csv(rows, prices.PriceList("USD", story.atlas.id), {})
-        text = b"".join(found).decode()
+        text = b"".join(found).decode("utf-8-sig")
     lines = [one for one in csv.DictReader(io.StringIO(text)) if one["resource"] == "gpu.h100"]
     assert len({one["job"] for one in lines}) == 5
     exact = sum(Decimal(one["cost"]) for one in lines)

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from schedulers.contract import Placement
-from schedulers.spec import Task, environment, parse_yaml
+from schedulers.spec import Task, environment, parse_sbatch, parse_yaml
 from schedulers.spec.environment import task_run_id
 from schedulers.spec.names import FORBIDDEN_FAMILIES, FORBIDDEN_NAMES
 
@@ -58,6 +58,11 @@ TABLE: list[tuple[str, dict[str, object], dict[str, str]]] = [
             "SLURM_JOB_NUM_NODES": "1",
             "SLURM_NNODES": "1",
             "SLURM_CPUS_PER_TASK": "1",
+            "SLURM_NPROCS": "1",
+            "SLURM_TASKS_PER_NODE": "1",
+            "SLURM_CPUS_ON_NODE": "1",
+            "SLURM_JOB_CPUS_PER_NODE": "1",
+            "SLURM_SUBMIT_HOST": "portal",
             "SLURM_RESTART_COUNT": "0",
         },
     ),
@@ -122,6 +127,7 @@ TABLE: list[tuple[str, dict[str, object], dict[str, str]]] = [
             "SLURM_ARRAY_TASK_COUNT": "3",
             "SLURM_ARRAY_TASK_MIN": "10",
             "SLURM_ARRAY_TASK_MAX": "30",
+            "SLURM_ARRAY_TASK_STEP": "10",
         },
     ),
     ("run: x\nenvs: {OMP_NUM_THREADS: 3, A: b}", {}, {"OMP_NUM_THREADS": "3", "A": "b"}),
@@ -251,3 +257,29 @@ def test_master_port_is_outside_ephemeral_range() -> None:
 
 def test_task_repr_omits_token() -> None:
     assert "mst_x" not in repr(TASK)
+
+
+def test_batch_script_finds_the_output_variables_of_sbatch() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -N2 -n5 -c4 --gres=gpu:a100:2 --mem=8G -p gpu -A vision -J fit\ntrue"
+    )
+    spec = parse_sbatch(text).spec
+    found = environment(spec, replace(TASK, nodes=("n1", "n2"), node_rank=1))
+    assert {name.removeprefix("SLURM_"): value for name, value in found.items()}.items() >= {
+        "JOB_NAME": "fit",
+        "NTASKS": "5",
+        "NPROCS": "5",
+        "TASKS_PER_NODE": "3,2",
+        "CPUS_PER_TASK": "4",
+        "CPUS_ON_NODE": "12",
+        "JOB_CPUS_PER_NODE": "12(x2)",
+        "GPUS": "4",
+        "GPUS_ON_NODE": "2",
+        "GPUS_PER_NODE": "a100:2",
+        "MEM_PER_NODE": "8192",
+        "JOB_NUM_NODES": "2",
+        "JOB_NODELIST": "n1,n2",
+        "SLURMD_NODENAME": "n2",
+        "JOB_PARTITION": "gpu",
+        "JOB_ACCOUNT": "vision",
+    }.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schedulers.spec import Condition, Dependency, SpecErrors, parse_sbatch, parse_text
+from tests.cases import read_case
 
 SCRIPT = """\
 #!/bin/bash
@@ -15,7 +16,7 @@ SCRIPT = """\
 #SBATCH --mem=64G -t 1-12:00:00
 #SBATCH -o out.%j
 #SBATCH --dependency=afterok:12:13,afterany:5
-#SBATCH -p GPU,other
+#SBATCH -p GPU
 #SBATCH --array=0-9%2
 
 module load cuda
@@ -90,11 +91,14 @@ def test_options_after_first_command_are_ignored() -> None:
 
 TIMES = [
     ("90", 5400),
-    ("90:30", 5430),
+    ("90:30", 5460),
     ("24:00:00", 86400),
     ("1-12", 129600),
     ("1-12:30", 131400),
-    ("2-0:0:1", 172801),
+    ("2-0:0:1", 172860),
+    ("0:1", 60),
+    ("5-", 432000),
+    ("infinite", None),
     ("UNLIMITED", None),
     ("0", None),
 ]
@@ -110,11 +114,20 @@ GPUS = [
     (["--gres=gpu:2"], (2, "")),
     (["--gres=gpu:A100:4"], (4, "a100")),
     (["--gres=gpu"], (1, "")),
+    (["--gres=gpu:h100"], (1, "h100")),
+    (["--gpus=h100"], (1, "h100")),
     (["--gpus=3"], (3, "")),
     (["-G", "h100:2"], (2, "h100")),
     (["--gpus-per-node=h100:8", "-N2"], (8, "h100")),
     (["-N 2", "--gpus=h100:16"], (8, "h100")),
-    (["--gpus-per-task=2"], (2, "")),
+    (["-n1 --gpus-per-task=2"], (2, "")),
+    (["--gres=gpu:2080ti:2"], (2, "2080ti")),
+    (["--gres=gpu:1g.5gb:1"], (1, "mig-1g.5gb")),
+    (["-G", "1g.10gb:3"], (3, "mig-1g.10gb")),
+    (["--gres=none"], (0, "")),
+    (["--gpus=4 --gpus-per-node=2"], (2, "")),
+    (["-n8 --ntasks-per-gpu=2"], (4, "")),
+    (["-n2 --tres-per-task=cpu:4,gres/gpu:h100:1"], (2, "h100")),
     (["-n4 --gpus-per-task=h100:1"], (4, "h100")),
     (["-N2 --ntasks-per-node=4 --gpus-per-task=1"], (4, "")),
 ]
@@ -130,7 +143,9 @@ def test_gpus_are_counted_per_node(subtests: pytest.Subtests) -> None:
 MEMORY = [
     (["--mem=4000"], 4000 << 20),
     (["--mem=16G"], 16 << 30),
-    (["--mem=0"], 0),
+    (["--mem=1500K"], 2 << 20),
+    (["--mem=1tb"], 1 << 40),
+    (["--gpus=2 --cpus-per-gpu=8 --mem-per-cpu=1G"], 16 << 30),
     (["--mem-per-cpu=2G", "-c4"], 8 << 30),
     (["--mem-per-gpu=10G", "--gres=gpu:h100:2"], 20 << 30),
     (["--mem=512M"], 512 << 20),
@@ -147,7 +162,7 @@ def test_other_options_are_converted() -> None:
     spec = spec_of(
         "--requeue",
         "--comment='my first'",
-        "--container-image=nvcr.io#nvidia/pytorch:26.09-py3",
+        "--container-image='nvcr.io#nvidia/pytorch:26.09-py3'",
         "-a 1,5",
     )
     assert spec.policy.retries == 1
@@ -161,20 +176,48 @@ REFUSED = [
     ("--tme=5", "did you mean `time`?"),
     ("--mem=lots", "must be a size"),
     ("--time=soon", "must be a time"),
-    ("--nodes=0", "from 1"),
-    ("--wrap=ls", "not supported in a script"),
+    ("--nodes=0", "number of nodes from 1"),
+    ("--wrap=ls", "as a line of the script"),
     ("--dependency=singleton", "must be afterok"),
     ("--dependency=afterok:1?afterok:2", "any one"),
     ("--gres=fpga:1", "other generic resources"),
     ("-N3 --gpus=4", "evenly among 3 nodes"),
     ("-c x", "whole number from 1"),
     ("--begin=tomorrow", "not supported"),
+    ("--constraint='$(id)'", "must be features"),
+    ("--account='a b'", "one word"),
+    ("--exclusive=user", "no value"),
+    ("--signal=@9", "must be a signal"),
+    ("-q '$(id)'", "one word"),
+    ("-p gpu,other", "one pool"),
+    ("--mem=0", "all memory"),
+    ("--mem=4G --mem-per-cpu=1G", "only one of"),
+    ("--cpus-per-gpu=4", "no GPUs"),
+    ("-G2 --cpus-per-gpu=4 -c 2", "cannot be combined"),
+    ("--gpus-per-task=2", "needs --ntasks"),
+    ("--gpus-per-socket=2", "--gpus-per-node"),
+    ("--gres=gpu:2080ti", "must be GPUs"),
+    ("--gres=gpu:a100:1,gpu:h100:1", "of one type"),
+    ("-N 2-4", "fixed number of nodes"),
+    ("-w n3", "--constraint"),
+    ("--export=HOME", "write HOME=VALUE"),
+    ("--export=SLURM_X=1", "may not be set"),
+    ("--hold=yes", "takes no value"),
+    ("--gpus-per=2", "may mean --gpus-per-node"),
+    ("hetjob", "submit each component"),
+    (": -N 2", "may not begin with `:`"),
+    ('--comment "" --mem=1G', "empty word"),
+    ("--container-image=nvcr.io#nvidia/cuda", "quotation marks"),
+    ("--hint=nomultithread", "not supported"),
+    ("--array=3%0", "tasks at a time"),
+    ("--time=9999-0", "out of range"),
     ("--job-name='x", "quotation mark"),
     ("--time", "has no value"),
     ("-Z 4", "not an option of sbatch"),
     ("train.py", "not an option of sbatch"),
     ("--dependency=afterok:x", "must be a job"),
     ("--array=9-1", "ascending order"),
+    ("--array=1-20000", "at most 10,000"),
 ]
 
 
@@ -221,33 +264,67 @@ def test_slurm_only_options_are_passed_on_with_note() -> None:
         ("#SBATCH --licenses", 5),
         ("#SBATCH --exclusive", 5),
     }
-    assert all(
-        "passed on if the job runs on Slurm" in note.message
-        for note in parsed.notes
-        if note.field != "run"
-    )
+    assert all("is passed on" in note.message for note in parsed.notes if note.field != "run")
 
 
-HARMFUL = [
-    "--constraint='[rack1*2&rack2]'",
-    "--account='a b'",
-    "--exclusive=user",
-    "--signal=@9",
-    "-q '$(id)'",
+CASES = [
+    ("array-single", lambda spec: (spec.tasks, spec.array.task_id(0)), (1, 7)),
+    ("backslash", lambda spec: (spec.resources.gpus, spec.resources.memory), (1, 8 << 30)),
+    (
+        "cpus-per-gpu",
+        lambda spec: (spec.resources.gpus, spec.resources.cpus, spec.resources.memory),
+        (2, 16, 64 << 30),
+    ),
+    ("export-values", lambda spec: spec.envs, {"LR": "0.003", "DATA": "/data/cifar"}),
+    ("indented-comment", lambda spec: (spec.resources.gpus, spec.resources.memory), (4, 64 << 30)),
+    (
+        "optional-value",
+        lambda spec: (spec.resources.memory, spec.policy.max_runtime),
+        (64 << 30, 7200),
+    ),
+    ("type-digit", lambda spec: (spec.resources.gpus, spec.resources.gpu_type), (2, "2080ti")),
+    ("type-mig", lambda spec: (spec.resources.gpus, spec.resources.gpu_type), (1, "mig-1g.5gb")),
 ]
 
 
-def test_unrecognized_option_value_is_ignored_with_note(
-    subtests: pytest.Subtests,
-) -> None:
-    for option in HARMFUL:
-        with subtests.test(option=option):
-            parsed = parse_sbatch(f"#!/bin/bash\n#SBATCH {option}\nhostname\n")
-            assert "slurm" not in parsed.spec.to_mapping()
-            assert [
-                ("ignored" in note.message, "passed on" in note.message, note.line)
-                for note in parsed.notes
-            ] == [(True, False, 2)]
+def test_public_scripts_mean_what_they_mean_to_sbatch(subtests: pytest.Subtests) -> None:
+    for name, value, expected in CASES:
+        with subtests.test(name=name):
+            assert value(parse_text(read_case(f"sbatch-{name}.sh").decode()).spec) == expected
+    with pytest.raises(SpecErrors, match=r"line 2: a batch script begins with `#!`"):
+        parse_text(read_case("sbatch-comment-before-shebang.sh").decode())
+
+
+LINES = [
+    ("#SBATCH--mem=2G", lambda spec: spec.resources.memory, 2 << 30),
+    ("#SLURM --mem=2G", lambda spec: spec.resources.memory, 2 << 30),
+    ("#SBATCH --mem\n#SBATCH 2G", lambda spec: spec.resources.memory, 2 << 30),
+    ("#SBATCH --cpus-per-t 3 -Hn1", None, None),
+    ("#SBATCH --cpus-per-t 3", lambda spec: spec.resources.cpus, 3),
+    ("#SBATCH -sc3", lambda spec: spec.resources.cpus, 3),
+    ("#SBATCH -J a#b --mem=2G", lambda spec: (spec.name, spec.resources.memory), ("a", 0)),
+    ("#SBATCH -J 'a#b'", lambda spec: spec.name, "a#b"),
+    ("#SBATCH -J a\\#b", lambda spec: spec.name, "a#b"),
+    ("#SBATCH -D '/data/my run'", lambda spec: spec.setup, "cd -- '/data/my run'"),
+    ("#SBATCH --array=[1,9,3-5]%2", lambda spec: (spec.tasks, spec.array.max_parallel), (5, 2)),
+    ("#SBATCH --array=5,0-8:4,5", lambda spec: spec.array.task_id(2), 5),
+    ("#SBATCH --requeue --no-requeue", lambda spec: spec.policy.retries, 0),
+    ("#SBATCH -C '[a*2&b*4]|(c&d)'", lambda spec: spec.slurm.constraint, "[a*2&b*4]|(c&d)"),
+    ("#SBATCH --export=\"ALL,'X=1,2'\"", lambda spec: spec.envs, {"X": "1,2"}),
+    ("#PBS -l mem=1gb", None, None),
+    ("#SBATCH --ignore-pbs\n#PBS -l mem=1gb", lambda spec: spec.resources.memory, 0),
+]
+
+
+def test_lines_are_split_like_sbatch(subtests: pytest.Subtests) -> None:
+    for lines, value, expected in LINES:
+        with subtests.test(lines=lines):
+            text = f"#!/bin/bash\n{lines}\ntrue\n"
+            if value is None:
+                with pytest.raises(SpecErrors, match="not supported"):
+                    parse_sbatch(text)
+            else:
+                assert value(parse_sbatch(text).spec) == expected
 
 
 TASKS = [
@@ -255,6 +332,8 @@ TASKS = [
     ("-N2 --ntasks-per-node=4 -c2", (8, 4, 0), 8),
     ("-N2 -n5", (5, 0, 0), 3),
     ("-n2 --gpus-per-task=2", (2, 0, 2), 2),
+    ("-N2 -n4 --gpus-per-task=1", (4, 2, 1), 2),
+    ("-n2 --cpus-per-gpu=3 --gpus-per-task=2", (2, 0, 2), 12),
 ]
 
 

@@ -1,0 +1,92 @@
+"""Read what the recorder on the node could not write, and find the offsets of what it wrote. Pure.
+
+To the portal the lost bytes are gaps of the output: an offset counts them, as if they were stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from portal.core.messages import Message
+
+_CAUSES = {
+    "ENOSPC": "the cluster's disk was full",
+    "EDQUOT": "a quota of the cluster's disk was exceeded",
+    "EROFS": "the cluster's disk was read-only",
+}
+
+
+@dataclass(frozen=True)
+class LostOutput:
+    """A gap before byte `at` of the file; `lines` counts line ends.
+
+    With `is_open` it may still grow.
+    """
+
+    at: int
+    size: int
+    lines: int
+    error: str
+    is_open: bool = False
+
+    @property
+    def cause(self) -> str:
+        return _CAUSES.get(self.error, f"the cluster's disk refused the output ({self.error})")
+
+    @property
+    def why(self) -> str:
+        return self.cause if self.is_open or not self.lines else f"{self.cause}: {self._lines} lost"
+
+    @property
+    def _lines(self) -> str:
+        return "1 line" if self.lines == 1 else f"{self.lines:,} lines"
+
+
+def parse_lost(text: str) -> tuple[LostOutput, ...] | None:
+    """Parse what the recorder writes; None for an incomplete text, which it is writing."""
+    *lines, last = text.strip(" \0\n").split("\n")
+    if last not in ("open", "closed"):
+        return None if lines or last else ()
+    found = []
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if len(words) != 4 or not all(word.isdigit() for word in words[:3]):
+            return None
+        at, size, count = map(int, words[:3])
+        is_open = last == "open" and number == len(lines)
+        found.append(LostOutput(at, size, count, words[3], is_open))
+    return tuple(found)
+
+
+def position(after: int, lost: Sequence[LostOutput]) -> tuple[int, int, int | None, str]:
+    """Return where to read what follows offset `after`.
+
+    The offset in the file, the offset to the portal, the offset in the file of the next gap, and why
+    what lies between `after` and the second is lost.
+    """
+    skipped, why = 0, ""
+    for gap in lost:
+        start = gap.at + skipped
+        if after < start:
+            return after - skipped, after, gap.at, why
+        skipped += gap.size
+        if after < start + gap.size:
+            after, why = start + gap.size, gap.why
+    return after - skipped, after, None, why
+
+
+def told(lost: Sequence[LostOutput]) -> Message | None:
+    """Return a sentence about lost output, or None if nothing was lost."""
+    if not lost:
+        return None
+    cause, lines, size = lost[-1].cause, sum(g.lines for g in lost), sum(g.size for g in lost)
+    if size <= len(lost):
+        return Message("While it ran, {cause}. What it wrote may be incomplete.", cause=cause)
+    return Message(
+        "While it ran, {cause}: {lines} lines ({size} bytes) of its output are lost, and files that "
+        "it wrote may be incomplete.",
+        cause=cause,
+        lines=f"{lines:,}",
+        size=f"{size:,}",
+    )
