@@ -39,7 +39,7 @@ _INVALID_TOKEN = "Invalid credentials in Authorization header"  # noqa: S105 - c
 _INSTEAD = {
     "create_pr": Message(
         "There are no pull requests here. Commit to a branch of its own: create_branch, then "
-        "revision=…"
+        "revision=NAME"
     ),
     "gated": Message("No access is granted on request here. Share it with a team instead."),
     "resourceGroupId": Message(
