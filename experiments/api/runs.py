@@ -123,7 +123,7 @@ class RunView(OrgView):
         )
         return Response(_one(row))
 
-    @extend_schema(request=None, responses=s.ChangedSerializer)
+    @extend_schema(request=None, responses={200: s.ChangedSerializer})
     def delete(self, request: Request, run: str) -> Response:
         """Move a run to the trash, from which it can be restored. Idempotent."""
         row = find_run(self.actor, run, with_trash=True)

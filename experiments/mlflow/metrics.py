@@ -23,7 +23,7 @@ _MOST_RUNS = 100
 _MOST_SAMPLES = 2500  # of one run
 
 
-@route("GET", "metrics/get-history")
+@route("GET", "metrics/get-history", fields="run_id run_uuid metric_key page_token max_results")
 def history(call: Call) -> Any:
     row, name = run_of(call, call.run_id()), call.required("metric_key")
     limit = call.limit("max_results", 1, 10_000_000) if call.data.get("max_results") else None
@@ -32,7 +32,7 @@ def history(call: Call) -> Any:
     return page("metrics", [metric_json(name, value, at, step) for step, at, value in found], token)
 
 
-@route("GET", "metrics/get-history-bulk")
+@route("GET", "metrics/get-history-bulk", fields="run_id metric_key max_results")
 def history_bulk(call: Call) -> Any:
     run_ids, name = _run_ids(call, "run_id"), call.required("metric_key")
     limit = min(call.limit("max_results", _MOST_POINTS, 10_000_000), _MOST_POINTS)
@@ -46,7 +46,11 @@ def history_bulk(call: Call) -> Any:
     return {"metrics": found[:limit]}
 
 
-@route("GET", "metrics/get-history-bulk-interval")
+@route(
+    "GET",
+    "metrics/get-history-bulk-interval",
+    fields="run_ids metric_key start_step end_step max_results",
+)
 def history_bulk_interval(call: Call) -> Any:
     """Return points of several runs at the same steps, so that curves are comparable."""
     run_ids, name = _run_ids(call, "run_ids"), call.required("metric_key")

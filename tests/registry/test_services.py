@@ -214,6 +214,42 @@ def test_promotion_shares_bytes_and_starts_without_approval(stage):
         services.promote_version(actor=stage.ada, version=made, team=audio)
 
 
+def test_version_is_copied_by_its_uri_unless_its_model_requires_approval(stage):
+    version = uploaded(stage.ben, stage.model, about=About(description="first"))
+    other = services.create_model(actor=stage.ben, team=stage.model.team, name="copies")
+    services.set_alias(actor=stage.ben, version=version, alias="best")
+    for model, uri, number in (
+        (other, "models:/digits/1", 1),
+        (other, "models:/digits@best", 2),
+        (stage.model, "models:/digits/latest", 2),
+    ):
+        made = services.create_version(actor=stage.ben, model=model, about=About(source=uri))
+        assert (made.version, made.source, made.promoted_from_id) == (number, uri, version.id)
+        assert [f.sha256 for f in selectors.files_of(made)] == [
+            f.sha256 for f in selectors.files_of(version)
+        ]
+        assert made.stored_bytes == 0
+    services.update_model(actor=stage.ada, model=stage.model, requires_approval=True)
+    with pytest.raises(Conflict, match="requires approval"):
+        services.create_version(
+            actor=stage.ben, model=other, about=About(source="models:/digits/1")
+        )
+    with pytest.raises(NotFound):
+        services.create_version(
+            actor=stage.ben, model=other, about=About(source="models:/digits/9")
+        )
+
+
+def test_model_is_updated_when_the_stage_of_a_version_changes_or_it_is_deleted(stage):
+    version = uploaded(stage.ben, stage.model)
+    times = [selectors.find_model(stage.ben, stage.model.team, "digits").updated_at]
+    services.set_stage(actor=stage.ben, version=version, stage="Staging")
+    times.append(selectors.find_model(stage.ben, stage.model.team, "digits").updated_at)
+    services.delete_version(actor=stage.ben, version=version)
+    times.append(selectors.find_model(stage.ben, stage.model.team, "digits").updated_at)
+    assert times == sorted(set(times))
+
+
 def test_version_that_changed_meanwhile_is_not_promoted(stage):
     audio = create_team(actor=stage.ada, org=stage.story.atlas, slug="audio", name="Audio")
     version = uploaded(stage.ben, stage.model)
