@@ -33,11 +33,11 @@ from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from portal.series import Point
+from portal.series.reading import MOST_POINTS
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
 _VIEWS = ("active", "deleted", "all")
-MOST_POINTS = 100_000  # of a curve in one response
 
 
 class RunsView(OrgView):
@@ -143,7 +143,8 @@ class RunMetricsView(OrgView):
             OpenApiParameter(
                 "max_points",
                 int,
-                description=f"1 to {MOST_POINTS}; default 600. Longer curves keep their extremes.",
+                description=f"1 to {MOST_POINTS}; default 600. All curves share {MOST_POINTS}. "
+                "Longer curves keep their extremes.",
             ),
         ],
         responses=OpenApiTypes.OBJECT,

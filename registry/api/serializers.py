@@ -77,6 +77,9 @@ class VersionSerializer(s.Serializer):  # type: ignore[type-arg]
     unsafe = s.ListField(
         child=s.CharField(), help_text="Files that can run code when they are loaded."
     )
+    unchecked = s.ListField(
+        child=s.CharField(), help_text="Files of unknown formats, which may do so as well."
+    )
     approval = s.DictField()
     created_at = s.DateTimeField()
     updated_at = s.DateTimeField()

@@ -309,6 +309,16 @@ def _about(version: ModelVersion) -> About:
 def inspect_again(*, actor: Actor, version: ModelVersion) -> ModelVersion:
     """Read the headers of a version's files again, for example after an update of Muster."""
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
+    return _inspected_again(actor, version)
+
+
+def inspect_if_older(actor: Actor, version: ModelVersion) -> None:
+    """Inspect a version again that an older release did not look for unchecked files in."""
+    if version.inspection and "unchecked" not in version.inspection:
+        version.inspection = _inspected_again(actor, version).inspection
+
+
+def _inspected_again(actor: Actor, version: ModelVersion) -> ModelVersion:
     files = _files(version)
     found = inspect_files(version.org_id, files)
     with transaction.atomic():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -17,6 +19,8 @@ from muster_agent.jobs import JobReading
 from muster_agent.nvml import NO_LIBRARY, Driver
 from muster_agent.sample import Sample
 from tests.agent.nvml_double import GIB, H100, Clock, Device, Nvml
+from tests.cases import CASES
+from tests.rig.environment import ROOT
 from tests.stand_in import StandIn
 
 Table = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -354,3 +358,12 @@ def test_gpu_hanging_driver_leaves_host_metrics():
     freed.set()
     collector._measure_gpus._thread.join()
     assert collector.collect()["facts"]["note"] == ""
+
+
+def test_gpu_of_a_report_whose_driver_has_no_memory_is_listed():
+    """The script of a report, as it is."""
+    script = CASES / "2026-11-27/gpu-without-memory.py"
+    done = subprocess.run(
+        [sys.executable, script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr

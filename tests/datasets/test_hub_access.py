@@ -8,9 +8,14 @@ import time
 
 import pytest
 from django.core import signing
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from datasets import services, trees
+from datasets.hub import represent
 from datasets.models import Content, Version
 from datasets.services import share_repository
+from datasets.xet.xorbs import _read_chunk
 from tests.cases import read_case
 from tests.datasets.conftest import commit
 from tests.each import each
@@ -49,6 +54,12 @@ def routes(stage):
         f"{api}/commit/main": {"key": "header", "value": {"summary": "x"}},
         f"{api}/branch/b": {},
         f"{api}/tag/main": {"tag": "t"},
+        f"{api}/super-squash/main": {},
+        f"{api}/lfs-files/duplicate": {
+            "target": {"type": "dataset", "name": "atlas/cifar"},
+            "files": [],
+        },
+        f"{xet}/reconstructions/{hashlib.sha256(b'# CIFAR').hexdigest()}": None,
         f"{api}/xet-read-token/main": None,
         f"{api}/xet-write-token/main": None,
         f"{files}/resolve/main/README.md": None,
@@ -91,6 +102,36 @@ def test_card_that_grows_is_refused_and_one_with_odd_keys_is_shown(stage, subtes
             assert time.process_time() - before < 1  # 22 s and more before
             assert (shown.status_code, shown.json()["cardData"]) == (200, expected)
             assert checked.status_code == status
+
+
+def test_infos_of_very_many_files_do_not_list_them(stage, monkeypatch):
+    monkeypatch.setattr(represent, "MOST_SIBLINGS", 3)
+    monkeypatch.setattr(represent, "MOST_BLOBS", 2)
+    client, url = stage.story.api(stage.story.ben), "/hf/api/datasets/atlas/cifar"
+    paths = ["a/1.txt", 'b"],["/é.txt', "c.txt"]
+    commit(stage.ben, stage.cifar, dict.fromkeys(paths, b"x"))
+    siblings = client.get(url).json()["siblings"]
+    assert [one["rfilename"] for one in siblings] == paths
+    assert client.get(f"{url}?blobs=true").json()["siblings"] is None
+    commit(stage.ben, stage.cifar, {"d.txt": b"x"})
+    assert client.get(url).json()["siblings"] is None  # not a part of them
+
+
+def test_infos_of_many_paths_read_each_block_of_the_tree_once(stage, monkeypatch):
+    monkeypatch.setattr(trees, "AVERAGE", 2)
+    monkeypatch.setattr(trees, "LARGEST", 4)
+    paths = [f"{n:02}.txt" for n in range(40)]
+    commit(stage.ben, stage.cifar, dict.fromkeys(paths, b"x"))
+    given = [*paths[::3], *paths[1::3], "none", *paths[2::3]]
+    client, url = stage.story.api(stage.story.ben), "/hf/api/datasets/atlas/cifar/paths-info/main"
+    with CaptureQueriesContext(connection) as queries:
+        found = send(client, url, {"paths": given}).json()
+    assert [one["path"] for one in found] == [path for path in given if path != "none"]
+    blocks = len(Version.objects.latest("created_at").blocks)
+    reads = [q for q in queries if 'FROM "datasets_block"' in q["sql"]]
+    assert 9 < blocks >= len(reads) - 1
+    refused = send(client, url, {"paths": ["a"] * 10_001})
+    assert (refused.status_code, "10000" in refused.json()["error"]) == (400, True)
 
 
 def test_nobody_without_a_token(filled):
@@ -214,3 +255,54 @@ def test_team_it_is_shared_with_reads_until_it_leaves_and_other_tenants_never(fi
         assert put.status_code == 404, "only teams of the same organization"
         mine.delete()
     assert refused(dora) == {}
+
+
+def test_files_are_read_by_xet_only_from_versions_and_signed_addresses(filled):
+    story = filled.story
+    client, anonymous = story.api(story.ben), story.client()
+    data = b"0123456789" * 20_000  # four chunks
+    digest = hashlib.sha256(data).hexdigest()
+    services.put_file(actor=filled.ben, repository=filled.cifar, chunks=[data])
+    url = f"/xet/atlas/{filled.cifar.id}/v1/reconstructions/{digest}"
+    assert client.get(url).status_code == 404, "no version names it"
+    commit(filled.ben, filled.cifar, {"data.bin": data})
+    found = client.get(url, headers={"Range": "bytes=70000-139999"}).json()
+    [term] = found["terms"]
+    [fetch] = found["fetch_info"][term["hash"]]
+    address = fetch["url"].removeprefix("http://testserver")
+    packed = b"".join(anonymous.get(address).streaming_content)
+    assert len(packed) == fetch["url_range"]["end"] - fetch["url_range"]["start"] + 1
+    plain, at = b"", 0
+    while at < len(packed):
+        piece, at = _read_chunk(packed, at)
+        plain += piece
+    assert len(plain) == term["unpacked_length"]
+    start = found["offset_into_first_range"]
+    assert plain[start : start + 70_000] == data[70_000:140_000]
+    assert client.get(url, headers={"Range": "bytes=200000-"}).status_code == 416
+    assert anonymous.get(address[:-3] + "abc").status_code == 403
+    assert story.api(story.cyd).get(url).status_code == 404
+
+
+def test_files_are_copied_from_versions_to_where_one_may_write_only(filled):
+    story = filled.story
+    url = "/hf/api/datasets/atlas/cifar/lfs-files/duplicate"
+    unused = services.put_file(actor=filled.ben, repository=filled.cifar, chunks=[DATA]).sha256
+    card = hashlib.sha256(b"# CIFAR").hexdigest()
+    target = services.create_repository(
+        actor=filled.ben, team=story.vision, kind="checkpoint", name="copy"
+    )
+
+    def copied(to, client=None):
+        files = [{"sha256": digest, "xetHash": digest} for digest in (card, unused)]
+        data = {"target": {"type": "model", "name": to}, "files": files}
+        return send(client or story.api(story.ben), url, data)
+
+    assert [row["sha256"] for row in copied("atlas/copy").json()["failed"]] == [unused]
+    assert list(Content.objects.filter(repository=target).values_list("sha256", flat=True)) == [
+        card
+    ]
+    assert copied("borealis/copy").status_code == 400
+    assert copied("atlas/none").status_code == 404
+    reader = story.api(story.ben, scopes=("datasets:read",))
+    assert copied("atlas/copy", reader).status_code == 403

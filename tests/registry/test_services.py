@@ -138,6 +138,25 @@ def test_stage_archives_others_on_request(stage):
         services.set_stage(actor=stage.ben, version=first, stage="Live")
 
 
+def test_approval_needs_that_files_of_unknown_formats_are_acknowledged(stage):
+    files = {"model.h5": b"\x89HDF\r\n\x1a\n", "README.md": b"# Digits"}
+    version = uploaded(stage.ben, stage.model, files=files)
+    assert version.inspection["unchecked"] == ["model.h5"]
+    with pytest.raises(Conflict, match="h5 was not checked"):
+        services.request_approval(actor=stage.ben, version=version)
+    services.acknowledge_pickles(actor=stage.ben, version=version)
+    services.request_approval(actor=stage.ben, version=version)
+
+
+def test_approval_inspects_what_an_older_release_has_inspected(stage):
+    version = uploaded(stage.ben, stage.model, files={"model.h5": b"\x89HDF\r\n\x1a\n"})
+    del version.inspection["unchecked"]
+    version.save()
+    services.update_model(actor=stage.ben, model=stage.model, description="# Digits")
+    with pytest.raises(Conflict, match="h5 was not checked"):
+        services.request_approval(actor=stage.ben, version=version)
+
+
 def test_approval_needs_checks_and_somebody_else(stage):
     version = uploaded(stage.ben, stage.model, files={"model.pkl": UNSAFE})
     with pytest.raises(Conflict, match="can run code"):
