@@ -13,6 +13,11 @@ def main() -> None:
         from portal.process import main as serve
 
         sys.exit(serve(sys.argv[2:]))
+    if sys.argv[1:] in (["version"], ["--version"]):
+        from django.conf import settings
+
+        print(f"muster {settings.MUSTER_VERSION}")
+        return
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

@@ -2,7 +2,6 @@
 
 Uploads by plain HTTP are compared with the same way (nginx, granian, a durable file) without hashing,
 downloads with nginx that serves the file itself. Sent bytes are counted by a relay before the portal.
-`make .venv-hf/.stamp` first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measure runs over HTTP beside MLflow's own server, on the same PostgreSQL.
 
 Both servers run with their defaults, MLflow's with users and a cache of their passwords. They take turns
-within each measurement, so that the ratio holds on a busy machine. `make .venv-mlflow3/.stamp` first.
+within each measurement, so that the ratio holds on a busy machine.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from schedulers.contract import Capability, Unavailable
 from workspaces.models import Organization
 
 log = logging.getLogger(__name__)
+_able = set[UUID]()  # clusters that run jobs, as found by this process: saves queries
 
 
 def uids_of(cluster: Cluster, teams: Collection[UUID]) -> Mapping[UUID, int]:
@@ -46,12 +47,42 @@ def isolation_text(cluster: Cluster) -> str:
         return str(error)
 
 
+def refusal_text(cluster: Cluster) -> str:
+    """Explain why no job runs on a cluster before an operator acts; empty if jobs run."""
+    if cluster.id in _able:
+        return ""
+    if _has_users(cluster):
+        try:
+            isolation = backend_of(cluster).isolation  # type: ignore[attr-defined]
+        except Unavailable:
+            return ""  # the machine is busy; not an answer
+        if isolation.is_refused:
+            return isolation.text  # type: ignore[no-any-return]
+    _able.add(cluster.id)
+    return ""
+
+
+def refusals() -> list[str]:
+    """Return why no job runs at all: a text per cluster; empty if one of them runs jobs."""
+    if _able:
+        return []
+    rows = Cluster.objects.filter(is_enabled=True).order_by("name")
+    found = [(row.name, refusal_text(row)) for row in rows]
+    return [f"{name}: {text}" for name, text in found] if all(text for _, text in found) else []
+
+
 def start_text() -> str:
     """Describe the isolation of all such clusters, for the start-up output.
 
-    Raises ImproperlyConfigured.
+    Gives a cluster the options without which no job could run. Raises ImproperlyConfigured.
     """
     _range()
+    for cluster in Cluster.objects.all():
+        if refusal_text(cluster):
+            options = backend_of(cluster).new_options()  # type: ignore[attr-defined]
+            if options:
+                cluster.config = {**cluster.config, **options}
+                cluster.save(update_fields=["config"])
     return " ".join(
         f"{cluster.name}: {text}"
         for cluster in Cluster.objects.order_by("name")

@@ -113,6 +113,11 @@ class Tree:
         """Yield files in order, from a path on."""
         yield from self._from_key(sort_key(start))
 
+    def paths(self) -> Iterator[str]:
+        """Yield all paths in order, in a fraction of the time of `entries`."""
+        for data in self.load_all([block.digest for block in self.blocks]):
+            yield from _paths(_lines(data))
+
     def below(self, folder: str, after: str = "") -> Iterator[Entry]:
         """Yield all files in a folder and its subfolders, those after the path `after`.
 
@@ -295,6 +300,11 @@ def _parsed(lines: Sequence[bytes]) -> list[Entry]:
     if not lines:
         return []
     return list(map(_entry_of, orjson.loads(b'[["' + _BETWEEN.join(lines) + b"]]")))
+
+
+def _paths(lines: Sequence[bytes]) -> list[str]:
+    paths = [line[: line.rindex(b'","')] for line in lines]
+    return orjson.loads(b'["' + b'","'.join(paths) + b'"]')  # type: ignore[no-any-return]
 
 
 def _line_key(line: bytes) -> str:

@@ -50,8 +50,10 @@ class RunSources:
         raise InvalidInput.at(
             "source",
             Message(
-                "must name files in this portal, such as runs:/<run id>/model, models:/m-<id> or "
-                "checkpoints:/<name>@<version>"
+                "{uri} is not in this portal. Name files that are, such as runs:/<run id>/model, "
+                "models:/m-<id>, models:/<name>/<version> or checkpoints:/<name>@<version>; log or "
+                "upload others first",
+                uri=uri[:200],
             ),
         )
 

@@ -160,13 +160,13 @@ def last_metrics(runs: Iterable[Run]) -> dict[UUID, dict[str, LastPoint]]:
     return found
 
 
-def metric_history(run: Run, name: str) -> list[Row]:
+def metric_history(run: Run, name: str, most: int | None = None) -> list[Row]:
     """Return all points of a metric as (step, Unix ms, value), by step and time.
 
     The step of a point without one is 0, as for MLflow's clients. There may be millions of points, so
-    these are plain tuples.
+    these are plain tuples. Of more than `most` there are coarse ones, which keep extremes.
     """
-    rows = series.history(run.series_owner, name)
+    rows = series.history(run.series_owner, name, most)
     if rows and rows[0][0] == NO_STEP:  # the least step of all
         rows = [(0 if step == NO_STEP else step, at, value) for step, at, value in rows]
     return rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 from portal.process.asgi_types import ASGIApp, Message, Receive, Send
@@ -18,9 +18,11 @@ from portal.settings import env
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 HTTP_THREADS = 8
+JUDGING_THREADS = 8  # beside those of uploads in progress, for requests whose head is judged
+SENDING_THREADS = 4  # that produce streaming responses
 # Key of the ASGI scope: a streaming response that is still to be sent.
 _STREAM = "muster.stream"
-_PORTION = 128 << 10  # bytes of a streaming response for which a thread is used
+_PORTION = 64 << 10  # bytes of a streaming response for which a thread is used
 
 
 class ProtocolRouter:
@@ -42,14 +44,24 @@ class ProtocolRouter:
         await self._apps[scope["type"]](scope, receive, send)
 
 
-def threaded_http(application: Any = None) -> ASGIApp:
-    """Return Django's WSGI application in a thread pool."""
-    from a2wsgi import WSGIMiddleware
+def threaded_http(
+    application: Any = None, *, judges_heads: bool = False, seconds: float | None = None
+) -> ASGIApp:
+    """Return Django's WSGI application in pools of threads.
+
+    Large bodies, also slow ones, occupy threads of their own (portal/process/bodies.py).
+    """
+    from django.db import connections
 
     from portal import wsgi as django
-    from portal.process.limits import BufferedBodies
+    from portal.core.protocols import BODY
+    from portal.process.bodies import SECONDS, Bodies, Uploads
 
     answered: Any = application or django.application
+    uploads = Uploads(
+        int(env.text("MUSTER_UPLOADS", "32")), int(env.text("MUSTER_UPLOADS_PER_PERSON", "12"))
+    )
+    sending = ThreadPoolExecutor(SENDING_THREADS, "sending")
 
     def deferring(environ: Any, start_response: Any) -> Any:
         """Hold back streaming responses, to produce them at the client's pace without a thread."""
@@ -59,7 +71,28 @@ def threaded_http(application: Any = None) -> ASGIApp:
         environ["asgi.scope"][_STREAM] = response
         return ()
 
-    wsgi: Any = WSGIMiddleware(deferring, workers=HTTP_THREADS)
+    def reading(environ: Any, start_response: Any) -> Any:
+        """Let the application read a large body as it comes."""
+        environ["wsgi.input"] = environ[BODY] = environ["asgi.scope"][BODY]
+        try:
+            return deferring(environ, start_response)
+        finally:
+            connections.close_all()  # each of many threads would keep one
+
+    return Bodies(
+        _in_threads(deferring, HTTP_THREADS, sending),
+        _in_threads(reading, uploads.total + JUDGING_THREADS, sending),
+        uploads,
+        seconds=SECONDS if seconds is None else seconds,
+        judges_heads=judges_heads,
+    )
+
+
+def _in_threads(application: Any, threads: int, sending: Executor) -> ASGIApp:
+    """Return a WSGI application in a pool of threads; streams are produced in `sending`."""
+    from a2wsgi import WSGIMiddleware
+
+    wsgi: Any = WSGIMiddleware(application, workers=threads)
 
     async def http(scope: Message, receive: Receive, send: Send) -> None:
         # WSGI expects it escaped, and raw bytes must not cause a server error.
@@ -70,12 +103,12 @@ def threaded_http(application: Any = None) -> ASGIApp:
 
         async def passed(message: Message) -> None:
             if message["type"] == "http.response.body" and (response := scope.pop(_STREAM, None)):
-                await _stream(response, scope["method"] == "HEAD", receive, send, wsgi.executor)
+                await _stream(response, scope["method"] == "HEAD", receive, send, sending)
             await send(message)
 
         await wsgi(scope, receive, passed)
 
-    return BufferedBodies(http)
+    return http
 
 
 async def _stream(

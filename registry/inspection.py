@@ -22,10 +22,11 @@ def inspect_files(org_id: UUID, files: Sequence[SourceFile]) -> dict[str, Any]:
     """Return what the headers say.
 
     `files` are the facts by path (`portal.formats.FileFacts`) of files with a known format.
-    `unsafe` are the paths that can run code when they are loaded. `is_complete`: every file was
-    found and none is damaged. `mlmodel` has the facts of the MLmodel file.
+    `unsafe` are the paths that can run code when they are loaded. `unchecked` are those of unknown
+    formats, of which nobody knows that. `is_complete`: every file was found and none is damaged.
+    `mlmodel` has the facts of the MLmodel file.
     """
-    store, facts, unsafe, is_complete = file_store(), {}, [], True
+    store, facts, unsafe, unchecked, is_complete = file_store(), {}, [], [], True
     end = clock.monotonic() + LONGEST
     for file in files[:MOST_INSPECTED]:
         if clock.monotonic() > end:
@@ -41,12 +42,15 @@ def inspect_files(org_id: UUID, files: Sequence[SourceFile]) -> dict[str, Any]:
             facts[file.path] = found.as_dict()
         if found.is_unsafe:
             unsafe.append(file.path)
+        elif not found.is_checked:
+            unchecked.append(file.path)
         # A pickle that cannot be scanned is unsafe, which people can acknowledge
         is_complete = is_complete and (not found.error or found.is_unsafe)
     return {
         "at": clock.now().isoformat(),
         "files": facts,
         "unsafe": unsafe,
+        "unchecked": unchecked,
         "is_complete": is_complete and len(files) <= MOST_INSPECTED,
         "mlmodel": _mlmodel(org_id, files),
     }

@@ -120,6 +120,7 @@ def _version(version: ModelVersion, files: int, size: int) -> Item:
         "bytes": size,
         "formats": sorted({f["format"] for f in inspection.get("files", {}).values()}),
         "unsafe": inspection.get("unsafe", []),
+        "unchecked": inspection.get("unchecked", []),
         "approval": {
             "state": version.approval,
             "requested_by": version.requested_by.email if version.requested_by else None,

@@ -38,8 +38,9 @@ def find_model(
     """Return a model of a team by name.
 
     Raises NotFound, also for models that the actor may not see. Of several in the trash, the one
-    deleted last.
+    deleted last. A name is without blanks around it, as where a model is created.
     """
+    name = name.strip()
     slug = team.slug if isinstance(team, Team) else team
     rows = visible_models(actor, is_deleted=is_deleted).filter(team__slug=slug, name=name)
     row = rows.order_by("-deleted_at").first() if name.isprintable() else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.rig.postgres import create_database, start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 from tests.rig.slurm import Slurm, start_slurm
+from tests.threads import left_behind
 
 if TYPE_CHECKING:
     from tests.story import Story
@@ -104,6 +106,29 @@ def _running(mode: str, rig: Folder, request: pytest.FixtureRequest) -> Portal:
         portal.start()
         _portals[mode] = portal
     return _portals[mode]
+
+
+_threads = set[threading.Thread]()  # of fixtures of a wider scope
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[object]:
+    """Remember the threads that fixtures start for more than one test."""
+    before = {*threading.enumerate()}
+    try:
+        return (yield)
+    finally:
+        if fixturedef.scope != "function":
+            _threads.update({*threading.enumerate()} - before)
+
+
+@pytest.fixture(autouse=True)
+def ended_threads() -> Iterator[None]:
+    """Fail a test that leaves a thread behind, after all of its other fixtures."""
+    before = {*threading.enumerate()}
+    yield
+    if left := left_behind(before | _threads):
+        pytest.fail(f"it left threads behind: {', '.join(left)}")
 
 
 @pytest.fixture(autouse=True)

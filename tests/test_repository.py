@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,3 +39,76 @@ def test_no_test_is_skipped():
     mark = re.compile(r"pytest\.(mark\.)?(skip|xfail|importorskip)|@unittest\.skip")
     others = [path for path in sources("tests") if path.name != Path(__file__).name]
     assert [shown(path) for path in others if mark.search(path.read_text())] == []
+
+
+PATCHES = {"setattr", "delattr", "patch", "object"}
+# Of the standard library, as attributes of modules that import them.
+WITHIN = {
+    *("asyncio", "datetime", "http", "os", "random", "select", "shutil", "signal", "smtplib"),
+    *("socket", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib"),
+}
+
+
+def patched_modules(source: str) -> Iterator[tuple[int, str]]:
+    """Find patches of a standard-library module for all threads of the process.
+
+    `time.sleep = …`, `monkeypatch.setattr(time, "sleep", …)`, `….setattr(transport.time, …)`,
+    `mock.patch("subprocess.run")` and the like; tests.stand_in has the way without.
+    """
+    tree = ast.parse(source)
+    names = dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {(one.asname or one.name).split(".")[0]: one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Call) and node.args:
+            called = node.func
+            word = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if word in PATCHES:
+                targets = [node.args[0]]
+        elif isinstance(node, ast.Assign):
+            targets = [one.value for one in node.targets if isinstance(one, ast.Attribute)]
+        for target in targets:
+            if _is_standard(target, names):
+                yield node.lineno, ast.unparse(node)[:100]
+
+
+def _is_standard(target: ast.expr, names: dict[str, str]) -> bool:
+    """Return whether an expression is (in) a module of the standard library."""
+    if isinstance(target, ast.Constant):
+        first, *inner = str(target.value).split(".")
+        return first in sys.stdlib_module_names or not WITHIN.isdisjoint(inner[:-1])
+    if isinstance(target, ast.Attribute) and target.attr in WITHIN:
+        return True
+    while isinstance(target, ast.Attribute):
+        target = target.value
+    name = names.get(target.id, "") if isinstance(target, ast.Name) else ""
+    return name.split(".")[0] in sys.stdlib_module_names
+
+
+def test_no_test_patches_standard_library_for_whole_process():
+    found = [
+        f"{shown(path)}:{line}: {text}"
+        for path in sources("tests")
+        for line, text in patched_modules(path.read_text())
+    ]
+    assert found == []
+
+
+def test_patches_of_standard_library_are_found():
+    found = patched_modules(
+        "import time, subprocess as s\nfrom muster import transport\nfrom unittest import mock\n"
+        "m.setattr(time, 'sleep', f)\n"
+        "m.setattr(transport.time, 'sleep', f)\n"
+        "m.setattr('time.sleep', f)\n"
+        "m.setattr('muster.transport.time.sleep', f)\n"
+        "mock.patch('subprocess.run')\n"
+        "mock.patch.object(s, 'run')\n"
+        "time.time = f\n"
+        "m.setattr(transport, 'time', f)\n"
+        "m.setattr('muster.transport.time', f)\n"
+    )
+    assert sorted(line for line, _ in found) == [4, 5, 6, 7, 8, 9, 10]

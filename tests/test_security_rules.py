@@ -30,6 +30,7 @@ SQL_BY_HAND = {
     "portal/series/store.py",
     "portal/series/batches.py",
     "portal/process/prepare.py",
+    "portal/process/schema.py",
     "portal/core/postgres/base.py",
     "portal/core/postgres/row_security.py",
     "portal/core/audit/sealing.py",

@@ -286,6 +286,7 @@ class Reporter:
             self.warn(f"{left} points could not be sent before exit")
         if not self.place.job:
             self._is_closed = True
+            self._due.set()  # ends the thread
             self._end(status or ("FAILED" if self.is_failed else "FINISHED"))
 
     def _end(self, status: str) -> None:
@@ -350,7 +351,7 @@ class Reporter:
 
     def _run(self) -> None:
         wait = EVERY
-        while True:
+        while not self._is_closed:
             self._due.wait(wait)
             self._due.clear()
             wait = EVERY if self.send() else min(wait * 2, 30)

@@ -15,6 +15,7 @@ from clusters.backend_options import backend_kinds
 from clusters.lists import CLUSTERS
 from clusters.models import Cluster
 from clusters.services import connections, drain, pools
+from portal.api.schema import ROWS
 from schedulers.contract import Identity, Probe
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView, idempotent
@@ -77,7 +78,9 @@ class NewPoolSerializer(PoolRuleSerializer):
 class ClustersView(PortalView):
     permissions = {"GET": CLUSTERS.permission, "POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(operation_id="clusters_list", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="clusters_list", parameters=CLUSTERS.parameters(), responses={200: ROWS}
+    )
     def get(self, request: Request) -> Response:
         """List all clusters, and the kinds that can be connected with their options."""
         shown = CLUSTERS.answer(self.actor, request.query_params)

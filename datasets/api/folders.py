@@ -33,6 +33,7 @@ from datasets.folders.representations import (
     invitation_row,
 )
 from datasets.models import FolderUpload, SharedFolder, Visibility
+from portal.api.schema import FILE
 from portal.core.errors import NotFound, Unavailable
 from portal.core.messages import Message
 from portal.web.transfers import announced_size, body_chunks, send_file
@@ -265,7 +266,7 @@ class WorkspaceTreeView(FolderView):
 class WorkspaceFileView(FolderView):
     permissions = {"GET": None, "PUT": None, "DELETE": None}
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(responses=FILE)
     def get(
         self, request: Request, workspace: str, path: str
     ) -> HttpResponse | StreamingHttpResponse:

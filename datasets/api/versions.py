@@ -25,6 +25,7 @@ from datasets.names import checked_path
 from datasets.representations import difference_rows, entry_rows, ref_rows, version_rows
 from datasets.trees import differences
 from portal.api.render import JSONParser
+from portal.api.schema import FILE
 from portal.core.errors import InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.keyset import Order, page_of
@@ -73,7 +74,7 @@ class VersionView(KindView):
         """Get a version by branch, tag, number or commit."""
         return Response(_version_row(self.version(repository, revision)))
 
-    @extend_schema(responses=s.FreedSerializer)
+    @extend_schema(responses={200: s.FreedSerializer})
     def delete(self, request: Request, repository: str, revision: str) -> Response:
         """Delete a version that has neither branch nor tag, and what only it needs."""
         version = self.version(repository, revision)
@@ -242,7 +243,7 @@ class DiffView(KindView):
 class FileView(KindView):
     permissions = {"GET": None}
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(responses=FILE)
     def get(
         self, request: Request, repository: str, revision: str, path: str
     ) -> HttpResponse | StreamingHttpResponse:

@@ -195,7 +195,7 @@ class SpaceView(KindView):
         """Say what its bytes are for: current versions, old ones, and what nothing refers to."""
         return Response(asdict(services.space_of(self.repository(repository))))
 
-    @extend_schema(responses=s.FreedBytesSerializer)
+    @extend_schema(responses={200: s.FreedBytesSerializer})
     def delete(self, request: Request, repository: str) -> Response:
         """Delete files that no version names and uploads that have not moved for an hour."""
         row = self.repository(repository)

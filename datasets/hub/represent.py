@@ -10,13 +10,16 @@ from typing import Any
 from datasets.hub.requests import EMPTY, TYPES
 from datasets.models import Ref, Repository, Version, Visibility
 from datasets.selectors import tree_of
-from datasets.trees import Entry, Folder
+from datasets.trees import Entry, Folder, Tree
 from portal.blobs.files import file_store
 from portal.core import yaml_documents
 from portal.core.yaml_documents import BadYaml
 
 _FRONT_MATTER = re.compile(r"---\r?\n(.*?)\r?\n---(?:\r?\n|\Z)", re.DOTALL)
 _LARGEST_CARD = 1 << 20  # bytes
+# Files that are listed with a repository; with sizes and digests. The Hub's clients expect a full
+# list up to 50,000.
+MOST_SIBLINGS, MOST_BLOBS = 50_000, 10_000
 
 
 def time_text(at: datetime) -> str:
@@ -51,20 +54,26 @@ def summary(repository: Repository, head: Version | None = None) -> dict[str, An
 
 
 def details(repository: Repository, version: Version | None, *, with_blobs: bool) -> dict[str, Any]:
-    """Return a repository at a version with all its files."""
-    tree = tree_of(version)
+    """Return a repository at a version with all its files.
+
+    Too many files are null, never a part of them: clients then list the tree, which has pages.
+    """
     card = card_of(repository, version)
-    siblings = [
-        {"rfilename": entry.path, **(_blob(entry) if with_blobs else {})}
-        for entry in tree.entries()
-    ]
     return {
         **summary(repository, version),
-        "siblings": siblings,
+        "siblings": _siblings(tree_of(version), with_blobs=with_blobs),
         "cardData": card,
         "tags": _tags(card),
         "spaces": [],
     }
+
+
+def _siblings(tree: Tree, *, with_blobs: bool) -> list[dict[str, Any]] | None:
+    if tree.files > (MOST_BLOBS if with_blobs else MOST_SIBLINGS):
+        return None
+    if with_blobs:
+        return [{"rfilename": entry.path, **_blob(entry)} for entry in tree.entries()]
+    return [{"rfilename": path} for path in tree.paths()]
 
 
 def card_of(repository: Repository, version: Version | None) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from datasets.hub.requests import (
 from datasets.models import Ref, Version
 from datasets.names import checked_path
 from datasets.selectors import find_file, refs_of, tree_of, versions_of
-from datasets.trees import Folder, Tree
-from portal.core.errors import NotFound
+from datasets.trees import Entry, Folder, Tree, sort_key
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from portal.web.transfers import send_file
 
@@ -64,14 +64,16 @@ def paths_info(request: HttpRequest, plural: str, name: str, revision: str) -> H
         paths = given if isinstance(given, list) else [given]
     else:
         paths = request.POST.getlist("paths")
-    rows = []
-    for text in paths[:MOST_PATHS]:
-        path = str(text).strip("/")
+    if len(paths) > MOST_PATHS:
+        raise InvalidInput.at("paths", Message("must be at most {n}", n=MOST_PATHS))
+    names = [str(text).strip("/") for text in paths]
+    entries: dict[str, Entry | Folder] = {}
+    for path in sorted({*names}, key=sort_key):  # so that each block of the tree is read once
         if entry := found.find(path):
-            rows.append(entry_row(entry))
+            entries[path] = entry
         elif path and found.is_folder(path):
-            rows.append(entry_row(Folder(path)))
-    return answer_json(rows)
+            entries[path] = Folder(path)
+    return answer_json([entry_row(entries[path]) for path in names if path in entries])
 
 
 @hub_view("GET")

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from experiments import artifacts
 from experiments.models import Artifact
 from experiments.selectors import find_run
+from portal.api.schema import FILE
 from portal.web.transfers import Download, announced_size, body_chunks, send_file, stored_file
 from workspaces.api.base import OrgView
 
@@ -50,7 +51,7 @@ class ArtifactView(OrgView):
 
     @extend_schema(
         parameters=[OpenApiParameter("preview", bool, description="Show it in the browser.")],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses=FILE,
     )
     def get(
         self, request: Request, run: str, path: str
@@ -61,7 +62,8 @@ class ArtifactView(OrgView):
         return send_file(request._request, download_of(found, is_shown=is_shown))
 
     @extend_schema(
-        request={"application/octet-stream": OpenApiTypes.BINARY}, responses=OpenApiTypes.OBJECT
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+        responses={201: OpenApiTypes.OBJECT},
     )
     def put(self, request: Request, run: str, path: str) -> Response:
         """Store the body as a file, replacing the one at this path."""
@@ -70,7 +72,7 @@ class ArtifactView(OrgView):
         stored = artifacts.put(self.actor, row, path, body_chunks(http), size=announced_size(http))
         return Response(represent_artifact(stored), status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: OpenApiTypes.OBJECT})
     def delete(self, request: Request, run: str, path: str) -> Response:
         """Delete a file, or a folder with everything in it."""
         number = artifacts.delete_path(self.actor, find_run(self.actor, run), path)

@@ -15,6 +15,7 @@ from experiments.lists import EXPERIMENTS, runs_of
 from experiments.models import Experiment, Run
 from experiments.run_keys import keys_of, with_older
 from experiments.selectors import find_experiment
+from portal.api.schema import ROWS
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
@@ -25,7 +26,7 @@ class ExperimentsView(OrgView):
     @extend_schema(
         operation_id="experiments_list",
         parameters=EXPERIMENTS.parameters(),
-        responses=s.ExperimentPageSerializer,
+        responses=s.ExperimentSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
         """List visible experiments, newest first, in keyset pages without a total."""
@@ -59,7 +60,7 @@ class ExperimentView(OrgView):
         row = services.update_experiment(actor=self.actor, experiment=row, **body)
         return Response(self_of(row, self.actor))
 
-    @extend_schema(request=None, responses=s.ExperimentSerializer)
+    @extend_schema(request=None, responses={200: s.ExperimentSerializer})
     def delete(self, request: Request, number: str) -> Response:
         """Move an experiment and its runs to the trash, from which they can be restored."""
         row = find_experiment(self.actor, number, with_trash=True)
@@ -95,7 +96,7 @@ class ExperimentRunsView(OrgView):
                 ("limit", "1 to 200; default 50."),
             )
         ],
-        responses=s.RunRowPageSerializer,
+        responses={200: ROWS},
     )
     def get(self, request: Request, number: str) -> Response:
         """List the runs of an experiment, as its page does; newest first."""

@@ -46,7 +46,10 @@ class ImportedRunSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class ImportView(OrgView):
     permissions = {"POST": None}
 
-    @extend_schema(request=ForeignRunSerializer, responses=ImportedRunSerializer)
+    @extend_schema(
+        request=ForeignRunSerializer,
+        responses={200: ImportedRunSerializer, 201: ImportedRunSerializer},
+    )
     def post(self, request: Request) -> Response:
         """Create the run of another server here, or add what is new in it. Idempotent.
 

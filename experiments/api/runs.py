@@ -33,11 +33,11 @@ from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from portal.series import Point
+from portal.series.reading import MOST_POINTS
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
 _VIEWS = ("active", "deleted", "all")
-MOST_POINTS = 100_000  # of a curve in one response
 
 
 class RunsView(OrgView):
@@ -123,7 +123,7 @@ class RunView(OrgView):
         )
         return Response(_one(row))
 
-    @extend_schema(request=None, responses=s.ChangedSerializer)
+    @extend_schema(request=None, responses={200: s.ChangedSerializer})
     def delete(self, request: Request, run: str) -> Response:
         """Move a run to the trash, from which it can be restored. Idempotent."""
         row = find_run(self.actor, run, with_trash=True)
@@ -143,7 +143,8 @@ class RunMetricsView(OrgView):
             OpenApiParameter(
                 "max_points",
                 int,
-                description=f"1 to {MOST_POINTS}; default 600. Longer curves keep their extremes.",
+                description=f"1 to {MOST_POINTS}; default 600. All curves share {MOST_POINTS}. "
+                "Longer curves keep their extremes.",
             ),
         ],
         responses=OpenApiTypes.OBJECT,

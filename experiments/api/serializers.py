@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from experiments.models import RunStatus
 from experiments.services import limits
+from portal.api.schema import NUMBER
 
 
 def _texts(most: int, **options: object) -> serializers.DictField:
@@ -15,6 +17,7 @@ def _texts(most: int, **options: object) -> serializers.DictField:
     return serializers.DictField(child=child, required=False, **options)  # type: ignore[arg-type]
 
 
+@extend_schema_field(NUMBER)
 class MetricValueField(serializers.FloatField):
     """A number, or the text NaN, Infinity or -Infinity."""
 
@@ -69,12 +72,6 @@ class ExperimentSerializer(serializers.Serializer):  # type: ignore[type-arg]
     updated_at = serializers.DateTimeField(required=False)
     deleted_at = serializers.DateTimeField(required=False, allow_null=True)
     page = serializers.CharField()
-
-
-class ExperimentPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    items = ExperimentSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-    previous = serializers.CharField(allow_null=True)
 
 
 class StartRunSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -139,12 +136,7 @@ class FoundRunsSerializer(serializers.Serializer):  # type: ignore[type-arg]
     )
 
 
-class RunRowPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    items = serializers.ListField(child=serializers.DictField())
-    next = serializers.CharField(allow_null=True)
-    previous = serializers.CharField(allow_null=True)
-
-
+@extend_schema_field(NUMBER)
 class ValueField(serializers.FloatField):
     """A number, or what JSON has no number for."""
 

@@ -46,21 +46,25 @@ class Place(NamedTuple):
     path: str
 
 
-@route("GET", "artifacts/list")
+@route("GET", "artifacts/list", fields="run_id run_uuid path page_token")
 def list_of_run(call: Call) -> Any:
     row = run_of(call, call.run_id())
     files = _files(row, _folder(call.text("path")))
     return without_empty({"root_uri": run_root(row), "files": files})
 
 
-@route("GET", "logged-models/{model_id}/artifacts/directories")
+@route(
+    "GET",
+    "logged-models/{model_id}/artifacts/directories",
+    fields="model_id artifact_directory_path page_token",
+)
 def list_of_model(call: Call, model_id: str) -> Any:
     row = model_of(call, model_id)
     files = _files(row, _folder(call.text("artifact_directory_path")))
     return without_empty({"root_uri": model_root(row), "files": files})
 
 
-@route("GET", "mlflow-artifacts/artifacts")
+@route("GET", "mlflow-artifacts/artifacts", fields="path")
 def list_below(call: Call) -> Any:
     """List a folder. Unlike the others, this route returns the names without the folder."""
     place = _place(call, call.text("path"))
@@ -69,7 +73,7 @@ def list_below(call: Call) -> Any:
     return page("files", [{**each, "path": each["path"].removeprefix(start)} for each in files], "")
 
 
-@route("GET", "mlflow-artifacts/artifacts/{path...}")
+@route("GET", "mlflow-artifacts/artifacts/{path...}", fields="")
 def download(call: Call, path: str) -> HttpResponseBase:
     if trace := traces.trace_at(call, path):
         return HttpResponse(traces.span_file(trace), content_type="application/json")
@@ -77,7 +81,7 @@ def download(call: Call, path: str) -> HttpResponseBase:
     return _file(call.request, place)
 
 
-@route("PUT", "mlflow-artifacts/artifacts/{path...}", is_streaming=True)
+@route("PUT", "mlflow-artifacts/artifacts/{path...}", fields="", is_streaming=True)
 def upload(call: Call, path: str) -> Any:
     if trace := traces.trace_at(call, path):
         traces.save_span_file(call, trace, _small_body(call))
@@ -93,7 +97,7 @@ def upload(call: Call, path: str) -> Any:
     return HttpResponse()
 
 
-@route("DELETE", "mlflow-artifacts/artifacts/{path...}")
+@route("DELETE", "mlflow-artifacts/artifacts/{path...}", fields="")
 def delete(call: Call, path: str) -> Any:
     place = _place(call, path)
     owner = _writable(place.owner)
@@ -102,19 +106,19 @@ def delete(call: Call, path: str) -> Any:
         artifacts.delete_path(call.actor, owner, name)
 
 
-@route("GET", "get-artifact")
+@route("GET", "get-artifact", fields="run_id run_uuid path")
 def download_of_run(call: Call) -> HttpResponseBase:
     row = run_of(call, call.run_id())
     return _file(call.request, Place(row, _folder(call.text("path"))))
 
 
-@route("GET", "logged-models/{model_id}/artifacts/files")
+@route("GET", "logged-models/{model_id}/artifacts/files", fields="artifact_file_path")
 def download_of_model(call: Call, model_id: str) -> HttpResponseBase:
     row = model_of(call, model_id)
     return _file(call.request, Place(row, _folder(call.required("artifact_file_path"))))
 
 
-@route("POST", "mlflow-artifacts/mpu/create/{path...}")
+@route("POST", "mlflow-artifacts/mpu/create/{path...}", fields="path num_parts")
 def start_multipart(call: Call, path: str) -> Any:
     """Begin an upload in parts, and return a URL of the portal for each of them.
 
@@ -140,7 +144,7 @@ def start_multipart(call: Call, path: str) -> Any:
     }
 
 
-@route("PUT", "mlflow-artifacts/mpu/upload/{path...}", is_streaming=True)
+@route("PUT", "mlflow-artifacts/mpu/upload/{path...}", fields="upload_id part", is_streaming=True)
 def upload_part(call: Call, path: str) -> HttpResponse:
     place, number = _place(call, path), call.integer("part")
     sha256 = uploads.put_part(
@@ -155,7 +159,7 @@ def upload_part(call: Call, path: str) -> HttpResponse:
     return HttpResponse(headers={"ETag": f'"{sha256}"'})
 
 
-@route("POST", "mlflow-artifacts/mpu/complete/{path...}")
+@route("POST", "mlflow-artifacts/mpu/complete/{path...}", fields="path upload_id parts")
 def finish_multipart(call: Call, path: str) -> Any:
     place = _file_place(call, path)
     parts = [
@@ -171,7 +175,7 @@ def finish_multipart(call: Call, path: str) -> Any:
     )
 
 
-@route("POST", "mlflow-artifacts/mpu/abort/{path...}")
+@route("POST", "mlflow-artifacts/mpu/abort/{path...}", fields="path upload_id")
 def discard_multipart(call: Call, path: str) -> Any:
     place = _file_place(call, path)
     owner, upload_id = _writable(place.owner), call.required("upload_id")
@@ -187,7 +191,7 @@ def _file_name(call: Call) -> str:
     return re.split(r"[/\\]", call.required("path"))[-1]
 
 
-@route("GET", "mlflow-artifacts/presigned/{path...}")
+@route("GET", "mlflow-artifacts/presigned/{path...}", fields="")
 def presigned(call: Call, path: str) -> Any:
     """Refuse: clients then read the file through the portal."""
     raise NotImplementedHere(

@@ -20,6 +20,8 @@ from workspaces.models import Organization, Team
 
 _NUMBERS = {"NaN": nan, "Infinity": inf, "-Infinity": -inf}
 _INT64 = 2**63
+_FLAGS = {None: False, "": False, **dict.fromkeys((True, "true", "True"), True)}
+_FLAGS |= dict.fromkeys((False, "false", "False"), False)
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")  # an even number of backslashes before it is text
 
 
@@ -97,8 +99,16 @@ class Call:
         return found
 
     def flag(self, name: str) -> bool:
-        """Return whether a flag is set, in JSON or in the query."""
-        return self.data.get(name) in (True, "true", "True")
+        """Return whether a flag is set, in JSON or in the query. Raises InvalidInput."""
+        value = self.data.get(name)
+        if not isinstance(value, str | bool | None) or value not in _FLAGS:
+            raise invalid(name, value)
+        return _FLAGS[value]
+
+    def refuse(self, name: str, reason: Message) -> None:
+        """Raise InvalidInput if a parameter is set that this server cannot honour."""
+        if self.data.get(name) not in (None, "", [], {}):
+            raise InvalidInput.at(name, Message("can’t be set: {reason}", reason=reason))
 
     def texts(self, name: str) -> list[str]:
         """Return a list of texts. Raises InvalidInput."""
@@ -146,6 +156,14 @@ def parsed(raw: bytes) -> Any:
         raise InvalidInput(
             Message("The request is not valid JSON: {error}", error=str(error))
         ) from error
+
+
+def text_in(data: Mapping[str, Any], name: str) -> str:
+    """Return a text of a JSON object, or "". Raises InvalidInput."""
+    value = data.get(name)
+    if value is not None and not isinstance(value, str):
+        raise invalid(name, value)
+    return value or ""
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -16,9 +16,10 @@ from portal.core.messages import Message
 _MOST = 50_000
 
 
-@route("POST", "experiments/create")
+@route("POST", "experiments/create", fields="name artifact_location tags")
 def create(call: Call) -> Any:
     tags = call.pairs("tags")
+    call.refuse("artifact_location", Message("files of experiments are stored in this portal"))
     row = services.create_experiment(
         actor=call.actor, team=call.team, name=call.required("name"), tags=tags
     )
@@ -26,14 +27,14 @@ def create(call: Call) -> Any:
     return {"experiment_id": str(row.number)}
 
 
-@route("GET", "experiments/get")
+@route("GET", "experiments/get", fields="experiment_id")
 def get(call: Call) -> Any:
     return {"experiment": experiment_json(experiment_of(call, call.required("experiment_id")))}
 
 
-@route("GET", "experiments/get-by-name")
+@route("GET", "experiments/get-by-name", fields="experiment_name")
 def get_by_name(call: Call) -> Any:
-    name = call.required("experiment_name")
+    name = call.required("experiment_name").strip()  # as where it is created
     if name == "Default":
         services.default_experiment(actor=call.actor, team=call.team)
     rows = selectors.visible_experiments(call.actor, view="all").filter(team=call.team, name=name)
@@ -43,9 +44,9 @@ def get_by_name(call: Call) -> Any:
     return {"experiment": experiment_json(row)}
 
 
-@route("POST", "experiments/search")
-@route("GET", "experiments/search")
-@route("GET", "experiments/list")
+@route("POST", "experiments/search", fields="max_results page_token filter order_by view_type")
+@route("GET", "experiments/search", fields="max_results page_token filter order_by view_type")
+@route("GET", "experiments/list", fields="max_results page_token filter order_by view_type")
 def search_experiments(call: Call) -> Any:
     rows = selectors.visible_experiments(call.actor, view=view_type(call, "view_type"))
     if call.team_slug:
@@ -57,7 +58,7 @@ def search_experiments(call: Call) -> Any:
     return page("experiments", [experiment_json(row) for row in found], token)
 
 
-@route("POST", "experiments/update")
+@route("POST", "experiments/update", fields="experiment_id new_name")
 def update(call: Call) -> Any:
     row = experiment_of(call, call.required("experiment_id"))
     name = call.required("new_name")
@@ -66,13 +67,13 @@ def update(call: Call) -> Any:
     services.update_experiment(actor=call.actor, experiment=row, name=name)
 
 
-@route("POST", "experiments/delete")
+@route("POST", "experiments/delete", fields="experiment_id")
 def delete(call: Call) -> Any:
     row = active_experiment(call, call.required("experiment_id"))
     services.delete_experiment(actor=call.actor, experiment=row)
 
 
-@route("POST", "experiments/restore")
+@route("POST", "experiments/restore", fields="experiment_id")
 def restore(call: Call) -> Any:
     row = experiment_of(call, call.required("experiment_id"))
     if row.deleted_at is None:
@@ -80,14 +81,14 @@ def restore(call: Call) -> Any:
     services.restore_experiment(actor=call.actor, experiment=row)
 
 
-@route("POST", "experiments/set-experiment-tag")
+@route("POST", "experiments/set-experiment-tag", fields="experiment_id key value")
 def set_tag(call: Call) -> Any:
     row = active_experiment(call, call.required("experiment_id"))
     tags = {call.required("key"): call.text("value")}
     services.set_experiment_tags(actor=call.actor, experiment=row, tags=tags)
 
 
-@route("POST", "experiments/delete-experiment-tag")
+@route("POST", "experiments/delete-experiment-tag", fields="experiment_id key")
 def delete_tag(call: Call) -> Any:
     row = active_experiment(call, call.required("experiment_id"))
     key = call.required("key")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments import search, selectors, services
-from experiments.mlflow.calls import Call, integer, invalid, number
+from experiments.mlflow.calls import Call, integer, invalid, number, text_in
 from experiments.mlflow.represent import logged_model_json, page
 from experiments.mlflow.routes import route
 from experiments.mlflow.rows import experiment_of, experiments_of, model_of, run_of
@@ -22,7 +22,7 @@ _STATUSES = {
 _MOST = 50_000
 
 
-@route("POST", "logged-models")
+@route("POST", "logged-models", fields="experiment_id name model_type source_run_id params tags")
 def create(call: Call) -> Any:
     experiment = experiment_of(call, call.required("experiment_id"))
     run_id = call.text("source_run_id")
@@ -38,13 +38,13 @@ def create(call: Call) -> Any:
     return {"model": logged_model_json(row)}
 
 
-@route("GET", "logged-models/{model_id}")
+@route("GET", "logged-models/{model_id}", fields="model_id allow_deleted")
 def get(call: Call, model_id: str) -> Any:
     row = model_of(call, model_id, with_trash=call.flag("allow_deleted"))
     return {"model": logged_model_json(row)}
 
 
-@route("PATCH", "logged-models/{model_id}")
+@route("PATCH", "logged-models/{model_id}", fields="model_id status")
 def finalize(call: Call, model_id: str) -> Any:
     given = call.required("status")
     status = _STATUSES.get(given, given)
@@ -56,19 +56,19 @@ def finalize(call: Call, model_id: str) -> Any:
     return {"model": logged_model_json(row)}
 
 
-@route("DELETE", "logged-models/{model_id}")
+@route("DELETE", "logged-models/{model_id}", fields="model_id")
 def delete(call: Call, model_id: str) -> Any:
     services.delete_logged_model(actor=call.actor, model=model_of(call, model_id))
 
 
-@route("PATCH", "logged-models/{model_id}/tags")
+@route("PATCH", "logged-models/{model_id}/tags", fields="model_id tags")
 def set_tags(call: Call, model_id: str) -> Any:
     services.set_logged_model_tags(
         actor=call.actor, model=model_of(call, model_id), tags=call.pairs("tags")
     )
 
 
-@route("DELETE", "logged-models/{model_id}/tags/{key...}")
+@route("DELETE", "logged-models/{model_id}/tags/{key...}", fields="model_id tag_key")
 def delete_tag(call: Call, model_id: str, key: str) -> Any:
     row = model_of(call, model_id)
     if key not in row.tags:
@@ -82,47 +82,50 @@ def delete_tag(call: Call, model_id: str, key: str) -> Any:
     services.delete_logged_model_tag(actor=call.actor, model=row, key=key)
 
 
-@route("POST", "logged-models/{model_id}/params")
+@route("POST", "logged-models/{model_id}/params", fields="model_id params")
 def log_params(call: Call, model_id: str) -> Any:
     services.log_logged_model_params(
         actor=call.actor, model=model_of(call, model_id), params=call.pairs("params")
     )
 
 
-@route("POST", "logged-models/search")
+@route(
+    "POST",
+    "logged-models/search",
+    fields="experiment_ids filter datasets max_results order_by page_token",
+)
 def search_models(call: Call) -> Any:
     experiments = experiments_of(call, call.texts("experiment_ids"))
     rows = selectors.visible_logged_models(call.actor).filter(experiment__in=experiments)
-    datasets = [
-        (str(each.get("dataset_name") or _no_dataset()), each.get("dataset_digest"))
-        for each in call.objects("datasets")
-    ]
+    order_by = call.objects("order_by")
     order = [
-        f"{each.get('field_name', '')} {'ASC' if each.get('ascending', True) else 'DESC'}"
-        for each in call.objects("order_by")
+        f"{text_in(each, 'field_name')} {'DESC' if each.get('ascending') is False else 'ASC'}"
+        for each in order_by
     ]
-    rows = search.search_logged_models(rows, call.text("filter"), order)
+    rows = search.search_logged_models(
+        rows,
+        call.text("filter"),
+        order,
+        [_dataset(each) for each in call.objects("datasets")],
+        {
+            text_in(each, "field_name").partition(".")[2].strip('`"'): _dataset(each)
+            for each in order_by
+            if each.get("dataset_name") or each.get("dataset_digest")
+        },
+    )
     found, token = search.page_of(
         rows.select_related("experiment"),
         limit=call.limit("max_results", 100, _MOST),
         token=call.text("page_token"),
     )
-    models = [row for row in found if not datasets or _has_dataset(row.metrics, datasets)]
-    return page("models", [logged_model_json(row) for row in models], token)
+    return page("models", [logged_model_json(row) for row in found], token)
 
 
-def _has_dataset(
-    metrics: Sequence[Mapping[str, Any]], datasets: Sequence[tuple[str, str | None]]
-) -> bool:
-    return any(
-        each.get("dataset_name") == name and digest in (None, "", each.get("dataset_digest"))
-        for each in metrics
-        for name, digest in datasets
-    )
-
-
-def _no_dataset() -> str:
-    raise InvalidInput(Message("`dataset_name` in the `datasets` clause must be specified."))
+def _dataset(given: Mapping[str, Any]) -> search.Dataset:
+    name = text_in(given, "dataset_name")
+    if not name:
+        raise InvalidInput(Message("`dataset_name` in the `datasets` clause must be specified."))
+    return search.Dataset(name, text_in(given, "dataset_digest"))
 
 
 def log_model_metrics(call: Call, run: Run, metrics: Sequence[Mapping[str, Any]]) -> None:

@@ -20,24 +20,33 @@ from portal.series.points import Row
 
 _MOST_POINTS = 25_000  # of a request for several runs
 _MOST_RUNS = 100
+_LARGEST_PAGE = 100_000  # points of one run
 _MOST_SAMPLES = 2500  # of one run
+_MOST_READ = 400_000  # points of all runs whose samples are exact
 
 
-@route("GET", "metrics/get-history")
+@route("GET", "metrics/get-history", fields="run_id run_uuid metric_key page_token max_results")
 def history(call: Call) -> Any:
     row, name = run_of(call, call.run_id()), call.required("metric_key")
-    limit = call.limit("max_results", 1, 10_000_000) if call.data.get("max_results") else None
+    # Without max_results a query is not paginated, says MLflow; a server may return less than it asks.
+    limit = (
+        min(call.limit("max_results", 1, 10_000_000), _LARGEST_PAGE)
+        if call.data.get("max_results")
+        else None
+    )
     points = sorted(selectors.metric_history(row, name), key=_time)
     found, token = _part_of(points, limit, call.text("page_token"))
     return page("metrics", [metric_json(name, value, at, step) for step, at, value in found], token)
 
 
-@route("GET", "metrics/get-history-bulk")
+@route("GET", "metrics/get-history-bulk", fields="run_id metric_key max_results")
 def history_bulk(call: Call) -> Any:
     run_ids, name = _run_ids(call, "run_id"), call.required("metric_key")
     limit = min(call.limit("max_results", _MOST_POINTS, 10_000_000), _MOST_POINTS)
     found: list[dict[str, Any]] = []
     for run_id in sorted(run_ids):
+        if len(found) >= limit:
+            break
         points = selectors.metric_history(run_of(call, run_id), name)
         found += [
             {**metric_json(name, value, at, step), "run_id": run_id}
@@ -46,7 +55,11 @@ def history_bulk(call: Call) -> Any:
     return {"metrics": found[:limit]}
 
 
-@route("GET", "metrics/get-history-bulk-interval")
+@route(
+    "GET",
+    "metrics/get-history-bulk-interval",
+    fields="run_ids metric_key start_step end_step max_results",
+)
 def history_bulk_interval(call: Call) -> Any:
     """Return points of several runs at the same steps, so that curves are comparable."""
     run_ids, name = _run_ids(call, "run_ids"), call.required("metric_key")
@@ -67,7 +80,8 @@ def history_bulk_interval(call: Call) -> Any:
         )
     by_run: dict[str, list[Row]] = {}
     for run_id in run_ids:
-        points = selectors.metric_history(run_of(call, run_id), name)
+        most = _MOST_READ // len(run_ids)
+        points = selectors.metric_history(run_of(call, run_id), name, most)
         by_run[run_id] = [p for p in points if start is None or end is None or start <= p[0] <= end]
     wanted = _sampled(by_run, limit)
     return page(

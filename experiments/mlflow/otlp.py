@@ -30,7 +30,7 @@ _IDS = ("traceId", "spanId", "parentSpanId")
 _PROTOBUF = "application/x-protobuf"
 
 
-@route("POST", "v1/traces", is_streaming=True)
+@route("POST", "v1/traces", fields="", is_streaming=True)
 def export_traces(call: Call) -> HttpResponse:
     """Store spans. The header x-mlflow-experiment-id names the experiment."""
     experiment = experiment_of(call, call.request.headers.get("X-Mlflow-Experiment-Id") or DEFAULT)

@@ -16,11 +16,13 @@ from registry.models import ModelVersion, RegisteredModel
 from registry.names import STAGES, checked_alias, checked_stage
 from registry.services.versions import About
 
+_NO_DEPLOYMENT = Message("models have no deployment jobs here")
 _MOST_MODELS, _MOST_VERSIONS = 1000, 200_000
 
 
-@route("POST", "registered-models/create")
+@route("POST", "registered-models/create", fields="name tags description deployment_job_id")
 def create_model(call: Call) -> Any:
+    call.refuse("deployment_job_id", _NO_DEPLOYMENT)
     row = services.create_model(
         actor=call.actor,
         team=call.team,
@@ -31,13 +33,13 @@ def create_model(call: Call) -> Any:
     return {"registered_model": model_json(row, [])}
 
 
-@route("GET", "registered-models/get")
+@route("GET", "registered-models/get", fields="name")
 def get_model(call: Call) -> Any:
     row = model_of(call)
     return {"registered_model": model_json(row, latest_versions(row))}
 
 
-@route("POST", "registered-models/rename")
+@route("POST", "registered-models/rename", fields="name new_name")
 def rename_model(call: Call) -> Any:
     row = services.update_model(
         actor=call.actor, model=model_of(call), name=call.required("new_name")
@@ -45,21 +47,22 @@ def rename_model(call: Call) -> Any:
     return {"registered_model": model_json(row, latest_versions(row))}
 
 
-@route("PATCH", "registered-models/update")
+@route("PATCH", "registered-models/update", fields="name description deployment_job_id")
 def update_model(call: Call) -> Any:
+    call.refuse("deployment_job_id", _NO_DEPLOYMENT)
     row = services.update_model(
         actor=call.actor, model=model_of(call), description=call.text("description")
     )
     return {"registered_model": model_json(row, latest_versions(row))}
 
 
-@route("DELETE", "registered-models/delete")
+@route("DELETE", "registered-models/delete", fields="name")
 def delete_model(call: Call) -> Any:
     services.delete_model(actor=call.actor, model=model_of(call))
 
 
-@route("GET", "registered-models/search")
-@route("GET", "registered-models/list")
+@route("GET", "registered-models/search", fields="filter max_results order_by page_token")
+@route("GET", "registered-models/list", fields="filter max_results order_by page_token")
 def search_models(call: Call) -> Any:
     rows = selectors.visible_models(call.actor)
     if call.team_slug:
@@ -73,8 +76,8 @@ def search_models(call: Call) -> Any:
     )
 
 
-@route("GET", "registered-models/get-latest-versions")
-@route("POST", "registered-models/get-latest-versions")
+@route("GET", "registered-models/get-latest-versions", fields="name stages")
+@route("POST", "registered-models/get-latest-versions", fields="name stages")
 def get_latest_versions(call: Call) -> Any:
     rows = latest_versions(model_of(call))
     stages = {checked_stage(stage) for stage in call.texts("stages")}
@@ -82,24 +85,24 @@ def get_latest_versions(call: Call) -> Any:
     return page("model_versions", [version_json(row) for row in found], "")
 
 
-@route("POST", "registered-models/set-tag")
+@route("POST", "registered-models/set-tag", fields="name key value")
 def set_model_tag(call: Call) -> Any:
     tags = {call.required("key"): call.text("value")}
     services.update_model(actor=call.actor, model=model_of(call), tags=tags)
 
 
-@route("DELETE", "registered-models/delete-tag")
+@route("DELETE", "registered-models/delete-tag", fields="name key")
 def delete_model_tag(call: Call) -> Any:
     services.update_model(actor=call.actor, model=model_of(call), tags={call.required("key"): None})
 
 
-@route("POST", "registered-models/alias")
+@route("POST", "registered-models/alias", fields="name alias version")
 def set_alias(call: Call) -> Any:
     alias = checked_alias(call.required("alias"))
     services.set_alias(actor=call.actor, version=version_of(call), alias=alias)
 
 
-@route("DELETE", "registered-models/alias")
+@route("DELETE", "registered-models/alias", fields="name alias")
 def delete_alias(call: Call) -> Any:
     alias = checked_alias(call.required("alias"), may_be_reserved=True)
     row = model_of(call)
@@ -107,7 +110,7 @@ def delete_alias(call: Call) -> Any:
         services.delete_alias(actor=call.actor, model=row, alias=alias)
 
 
-@route("GET", "registered-models/alias")
+@route("GET", "registered-models/alias", fields="name alias")
 def get_by_alias(call: Call) -> Any:
     alias = checked_alias(call.required("alias"), may_be_reserved=True)
     model = model_of(call)
@@ -116,10 +119,13 @@ def get_by_alias(call: Call) -> Any:
     return {"model_version": version_json(selectors.find_version(call.actor, model, alias))}
 
 
-@route("POST", "model-versions/create")
+@route(
+    "POST", "model-versions/create", fields="name source run_id tags run_link description model_id"
+)
 def create_version(call: Call) -> Any:
     model, source = model_of(call), call.required("source")
     run_id, logged = call.text("run_id"), call.text("model_id")
+    call.refuse("run_link", Message("the run of a version is named by run_id"))
     row = services.create_version(
         actor=call.actor,
         model=model,
@@ -134,12 +140,12 @@ def create_version(call: Call) -> Any:
     return {"model_version": version_json(row)}
 
 
-@route("GET", "model-versions/get")
+@route("GET", "model-versions/get", fields="name version")
 def get_version(call: Call) -> Any:
     return {"model_version": version_json(version_of(call))}
 
 
-@route("PATCH", "model-versions/update")
+@route("PATCH", "model-versions/update", fields="name version description")
 def update_version(call: Call) -> Any:
     row = services.update_version(
         actor=call.actor, version=version_of(call), description=call.text("description")
@@ -147,24 +153,26 @@ def update_version(call: Call) -> Any:
     return {"model_version": version_json(row)}
 
 
-@route("DELETE", "model-versions/delete")
+@route("DELETE", "model-versions/delete", fields="name version")
 def delete_version(call: Call) -> Any:
     services.delete_version(actor=call.actor, version=version_of(call))
 
 
-@route("POST", "model-versions/transition-stage")
+@route(
+    "POST", "model-versions/transition-stage", fields="name version stage archive_existing_versions"
+)
 def transition_stage(call: Call) -> Any:
-    stage = checked_stage(call.required("stage"))
+    stage, archive = checked_stage(call.required("stage")), call.flag("archive_existing_versions")
     row = services.set_stage(
         actor=call.actor,
         version=version_of(call),
         stage=stage,
-        archive_existing_versions=call.flag("archive_existing_versions"),
+        archive_existing_versions=archive,
     )
     return {"model_version": version_json(row)}
 
 
-@route("GET", "model-versions/search")
+@route("GET", "model-versions/search", fields="filter max_results order_by page_token")
 def search_versions(call: Call) -> Any:
     rows = selectors.visible_versions(call.actor)
     if call.team_slug:
@@ -178,18 +186,18 @@ def search_versions(call: Call) -> Any:
     return page("model_versions", [version_json(row) for row in found], token)
 
 
-@route("GET", "model-versions/get-download-uri")
+@route("GET", "model-versions/get-download-uri", fields="name version")
 def get_download_uri(call: Call) -> Any:
     return {"artifact_uri": f"{ROOT}registered-models/{version_of(call).id.hex}"}
 
 
-@route("POST", "model-versions/set-tag")
+@route("POST", "model-versions/set-tag", fields="name version key value")
 def set_version_tag(call: Call) -> Any:
     tags = {call.required("key"): call.text("value")}
     services.update_version(actor=call.actor, version=version_of(call), tags=tags)
 
 
-@route("DELETE", "model-versions/delete-tag")
+@route("DELETE", "model-versions/delete-tag", fields="name version key")
 def delete_version_tag(call: Call) -> Any:
     services.update_version(
         actor=call.actor, version=version_of(call), tags={call.required("key"): None}

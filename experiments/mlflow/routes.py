@@ -19,7 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from experiments.mlflow.calls import Call, data_of
 from experiments.mlflow.errors import AlreadyExists, InvalidState, NoRoute
-from portal.core.errors import Conflict, NotAuthenticated, PortalError
+from portal.core.errors import Conflict, InvalidInput, NotAuthenticated, PortalError
 from portal.core.messages import Message
 from portal.web.errors import answer
 from workspaces.api.base import RateLimitedFor, count_request
@@ -36,22 +36,28 @@ _plain: dict[tuple[str, str], Handler] = {}
 _patterns: list[tuple[str, re.Pattern[str], Handler]] = []
 # Handlers that read the request body themselves
 _streaming: set[Handler] = set()
+# The parameters that each handler knows
+_fields: dict[Handler, frozenset[str]] = {}
 
 
-def route(method: str, *paths: str, is_streaming: bool = False) -> Callable[[Handler], Handler]:
+def route(
+    method: str, path: str, *, fields: str | None = None, is_streaming: bool = False
+) -> Callable[[Handler], Handler]:
     """Register a handler. `{name}` in a path is one part, and `{name...}` is the rest of it.
 
     The handler is called with the `Call` and these parts; it returns what is sent as JSON, or a
-    response. `is_streaming` says that it reads the body itself.
+    response. `fields` are the parameters of the request; others are refused, because they may
+    change what is asked for. `is_streaming` says that the handler reads the body itself.
     """
 
     def register(handler: Handler) -> Handler:
-        for path in paths:
-            if "{" in path:
-                pattern = re.sub(r"\\{(\w+)(\\\.\\\.\\\.)?\\}", _group, re.escape(path))
-                _patterns.append((method, re.compile(pattern, re.DOTALL), handler))
-            else:
-                _plain[method, path] = handler
+        if "{" in path:
+            pattern = re.sub(r"\\{(\w+)(\\\.\\\.\\\.)?\\}", _group, re.escape(path))
+            _patterns.append((method, re.compile(pattern, re.DOTALL), handler))
+        else:
+            _plain[method, path] = handler
+        if fields is not None:
+            _fields[handler] = _fields.get(handler, frozenset()) | frozenset(fields.split())
         if is_streaming:
             _streaming.add(handler)
         return handler
@@ -91,6 +97,7 @@ def _answer(request: HttpRequest, rest: str) -> HttpResponseBase:
     if handler is None:
         raise _unknown(request, path)
     data = request.GET.dict() if handler in _streaming else data_of(request)
+    _check_fields(handler, data, parts)
     slug = team or request.headers.get("X-MLFLOW-WORKSPACE", "").strip()
     call = Call(request, data, "" if slug == "default" and not team else slug)
     if call.team_slug:
@@ -118,6 +125,30 @@ def _handler(method: str, path: str) -> tuple[Handler | None, Mapping[str, str]]
         if verb == method and (found := pattern.fullmatch(path)):
             return handler, found.groupdict()
     return None, {}
+
+
+def _check_fields(handler: Handler, data: Mapping[str, Any], parts: Mapping[str, str]) -> None:
+    """Raise InvalidInput for parameters that the handler does not know."""
+    known = _fields.get(handler)
+    if known is None:
+        return
+    for name, value in data.items():
+        if name in parts and name not in known and value != parts[name]:
+            raise InvalidInput.at(name, Message("is another one in the path of the request"))
+        if name not in known and name not in parts and value is not None:
+            raise InvalidInput.at(
+                name[:100],
+                Message(
+                    "is not a parameter of this request; it takes {names}",
+                    names=", ".join(sorted({*known, *parts})) or "none",
+                ),
+            )
+
+
+def fields_of(method: str, path: str) -> frozenset[str] | None:
+    """Return the parameters of a route, for tests."""
+    handler, _parts = _handler(method, path)
+    return _fields.get(handler) if handler else None
 
 
 def _unknown(request: HttpRequest, path: str) -> NoRoute:

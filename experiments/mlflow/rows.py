@@ -9,6 +9,7 @@ from uuid import UUID
 from experiments import selectors, services
 from experiments.mlflow.calls import Call, invalid
 from experiments.models import Experiment, LoggedModel, Run
+from experiments.services.experiments import DEFAULT as DEFAULT_NAME
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -59,9 +60,10 @@ def experiments_of(call: Call, numbers: Sequence[str]) -> list[Experiment]:
         )
     for number in numbers:
         _check_number(number)
-    found = [experiment_of(call, DEFAULT)] if DEFAULT in numbers else []
-    known = sorted({int(n) for n in numbers if len(n) < 19} - {int(DEFAULT)})
     rows = selectors.visible_experiments(call.actor, "all")
+    # A search creates nothing: a new team, and one who may only read, find nothing
+    found = list(rows.filter(team=call.team, name=DEFAULT_NAME)) if DEFAULT in numbers else []
+    known = sorted({int(n) for n in numbers if len(n) < 19} - {int(DEFAULT)})
     for start in range(0, len(known), PIECE):
         found += rows.filter(number__in=known[start : start + PIECE])
     return list({row.pk: row for row in found}.values())

@@ -31,7 +31,7 @@ _NO_LABELS: dict[str, str] = {}
 _NOTE_OF_MODELS = "mlflow.log-model.history"
 
 
-@route("POST", "runs/create")
+@route("POST", "runs/create", fields="experiment_id user_id run_name start_time tags")
 def create(call: Call) -> Any:
     experiment = experiment_of(call, call.text("experiment_id") or DEFAULT)
     if experiment.deleted_at is not None:
@@ -75,13 +75,13 @@ def _parent(call: Call, tags: dict[str, str]) -> Run | None:
         return None
 
 
-@route("GET", "runs/get")
+@route("GET", "runs/get", fields="run_id run_uuid")
 def get(call: Call) -> Any:
     row = run_of(call, call.run_id())
     return {"run": run_json(row, selectors.last_metrics([row])[row.id])}
 
 
-@route("POST", "runs/update")
+@route("POST", "runs/update", fields="run_id run_uuid status end_time run_name")
 def update(call: Call) -> Any:
     row = active_run(call, call.run_id())
     status = call.text("status") or None
@@ -99,17 +99,21 @@ def update(call: Call) -> Any:
     return {"run_info": info_json(row)}
 
 
-@route("POST", "runs/delete")
+@route("POST", "runs/delete", fields="run_id run_uuid")
 def delete(call: Call) -> Any:
     services.delete_runs(actor=call.actor, runs=[run_of(call, call.run_id())])
 
 
-@route("POST", "runs/restore")
+@route("POST", "runs/restore", fields="run_id run_uuid")
 def restore(call: Call) -> Any:
     services.restore_runs(actor=call.actor, runs=[run_of(call, call.run_id())])
 
 
-@route("POST", "runs/log-metric")
+@route(
+    "POST",
+    "runs/log-metric",
+    fields="run_id run_uuid key value timestamp step model_id dataset_name dataset_digest",
+)
 def log_metric(call: Call) -> Any:
     run_id, point = call.run_id(), _point(None, call.data)
     row = active_run(call, run_id)
@@ -117,19 +121,19 @@ def log_metric(call: Call) -> Any:
     log_model_metrics(call, row, [call.data])
 
 
-@route("POST", "runs/log-parameter")
+@route("POST", "runs/log-parameter", fields="run_id run_uuid key value")
 def log_param(call: Call) -> Any:
     run_id, params = call.run_id(), {call.required("key"): call.text("value")}
     services.log_batch(actor=call.actor, run=active_run(call, run_id), params=params)
 
 
-@route("POST", "runs/set-tag")
+@route("POST", "runs/set-tag", fields="run_id run_uuid key value")
 def set_tag(call: Call) -> Any:
     run_id, tags = call.run_id(), {call.required("key"): call.text("value")}
     services.log_batch(actor=call.actor, run=active_run(call, run_id), tags=tags)
 
 
-@route("POST", "runs/delete-tag")
+@route("POST", "runs/delete-tag", fields="run_id key run_uuid")
 def delete_tag(call: Call) -> Any:
     row, key = active_run(call, call.run_id()), call.required("key")
     if key not in row.tags:
@@ -139,7 +143,7 @@ def delete_tag(call: Call) -> Any:
     services.delete_run_tag(actor=call.actor, run=row, key=key)
 
 
-@route("POST", "runs/log-batch")
+@route("POST", "runs/log-batch", fields="run_id metrics params tags run_uuid")
 def log_batch(call: Call) -> Any:
     run_id, metrics, given = call.run_id(), call.objects("metrics"), call.objects("params")
     tags = call.objects("tags")
@@ -204,7 +208,7 @@ def _point(number_in_batch: int | None, data: Any) -> Point:
     )
 
 
-@route("POST", "runs/log-inputs")
+@route("POST", "runs/log-inputs", fields="run_id datasets models run_uuid")
 def log_inputs(call: Call) -> Any:
     inputs: list[dict[str, Any]] = []
     for n, each in enumerate(call.objects("datasets")):
@@ -218,7 +222,7 @@ def log_inputs(call: Call) -> Any:
     services.log_inputs(actor=call.actor, run=row, inputs=inputs)
 
 
-@route("POST", "runs/outputs")
+@route("POST", "runs/outputs", fields="run_id models run_uuid")
 def log_outputs(call: Call) -> Any:
     outputs = [
         {
@@ -231,7 +235,7 @@ def log_outputs(call: Call) -> Any:
     services.log_outputs(actor=call.actor, run=row, outputs=outputs)
 
 
-@route("POST", "runs/log-model")
+@route("POST", "runs/log-model", fields="run_id model_json run_uuid")
 def log_model(call: Call) -> Any:
     """Add a model of MLflow 2 to the tag that lists the models of a run."""
     row = active_run(call, call.run_id())
@@ -249,7 +253,11 @@ def log_model(call: Call) -> Any:
     services.add_to_list_tag(actor=call.actor, run=row, key=_NOTE_OF_MODELS, item=model)
 
 
-@route("POST", "runs/search")
+@route(
+    "POST",
+    "runs/search",
+    fields="experiment_ids filter run_view_type max_results order_by page_token",
+)
 def search_runs(call: Call) -> Any:
     limit = call.limit("max_results", 1000, MOST_RUNS)
     view = view_type(call, "run_view_type")

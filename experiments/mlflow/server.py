@@ -23,7 +23,7 @@ def version(call: Call) -> HttpResponse:
     return HttpResponse(VERSION, content_type="text/plain")
 
 
-@route("GET", "server-info")
+@route("GET", "server-info", fields="")
 def server_info(call: Call) -> Any:
     return {
         "store_type": "Muster",

@@ -27,7 +27,7 @@ from experiments.mlflow.otlp import trace_id_of
 from experiments.mlflow.represent import ROOT, page, without_empty
 from experiments.mlflow.represent import pairs as as_pairs
 from experiments.mlflow.routes import route
-from experiments.mlflow.rows import experiment_of, experiments_of, run_of
+from experiments.mlflow.rows import DEFAULT, experiment_of, experiments_of, run_of
 from experiments.models import Trace
 from experiments.services.traces import IN_TRACE, SPANS_LOCATION, TraceFacts
 from portal.core.errors import InvalidInput, NotFound
@@ -38,16 +38,18 @@ _DURATION = re.compile(r"(-?\d+)(?:\.(\d{1,9}))?s\Z")
 _FILE = re.compile(r"(?P<experiment>\d+)/traces/(?P<trace>[^/]+)/artifacts/traces\.json")
 
 
-@route("POST", "traces")
+@route("POST", "traces", fields="experiment_id timestamp_ms request_metadata tags trace")
 def start(call: Call) -> Any:
     """Create a trace: with `trace` in MLflow 3, with `experiment_id` in MLflow 2."""
     if "trace" not in call.data:
         return _start_v2(call)
-    info = _object(call, "trace").get("trace_info")
+    trace = _object(call, "trace")
+    info = trace.get("trace_info")
     if not isinstance(info, Mapping):
         raise invalid("trace", info)
-    place = mapping(info.get("trace_location"))
-    number = str(mapping(place.get("mlflow_experiment")).get("experiment_id") or "0")
+    if trace.get("spans"):
+        raise InvalidInput.at("trace.spans", Message("can’t be set: send spans to /v1/traces"))
+    number = _experiment_in(mapping(info.get("trace_location"))) or DEFAULT
     row = services.save_trace(
         actor=call.actor,
         experiment=experiment_of(call, number),
@@ -82,7 +84,7 @@ def _start_v2(call: Call) -> Any:
     return {"trace_info": info_v2(row)}
 
 
-@route("PATCH", "traces/{trace_id}")
+@route("PATCH", "traces/{trace_id}", fields="request_id timestamp_ms status request_metadata tags")
 def end_v2(call: Call, trace_id: str) -> Any:
     row = trace_of(call, trace_id)
     status = call.text("status", "OK")
@@ -102,25 +104,31 @@ def end_v2(call: Call, trace_id: str) -> Any:
     return {"trace_info": info_v2(row)}
 
 
-@route("GET", "traces/{trace_id}/info")
+@route("GET", "traces/{trace_id}/info", fields="request_id")
 def get_info_v2(call: Call, trace_id: str) -> Any:
     return {"trace_info": info_v2(trace_of(call, trace_id))}
 
 
-@route("GET", "traces")
+@route("GET", "traces", fields="experiment_ids filter max_results order_by page_token")
 def search_v2(call: Call) -> Any:
     rows, token = _searched(call, call.texts("experiment_ids"))
     return page("traces", [info_v2(row) for row in rows], token)
 
 
-@route("POST", "traces/search")
+@route("POST", "traces/search", fields="locations filter max_results order_by page_token")
 def search_v3(call: Call) -> Any:
-    numbers = [
-        str(mapping(each.get("mlflow_experiment")).get("experiment_id") or "")
-        for each in call.objects("locations")
-    ]
+    numbers = [_experiment_in(each) for each in call.objects("locations")]
     rows, token = _searched(call, [number for number in numbers if number])
     return page("traces", [info_v3(row) for row in rows], token)
+
+
+def _experiment_in(location: Mapping[str, Any]) -> str:
+    """Return the experiment that a location names, or "". Raises InvalidInput for other places."""
+    if any(value for name, value in location.items() if name not in ("type", "mlflow_experiment")):
+        raise InvalidInput.at(
+            "trace_location", Message("must be an experiment: traces are in experiments here")
+        )
+    return str(mapping(location.get("mlflow_experiment")).get("experiment_id") or "")
 
 
 def _searched(call: Call, numbers: list[str]) -> tuple[list[Trace], str]:
@@ -134,34 +142,38 @@ def _searched(call: Call, numbers: list[str]) -> tuple[list[Trace], str]:
     )
 
 
-@route("GET", "traces/get")
+@route("GET", "traces/get", fields="trace_id allow_partial")
 def get(call: Call) -> Any:
     return {"trace": _whole(trace_of(call, call.required("trace_id")))}
 
 
-@route("GET", "traces/batchGet")
+@route("GET", "traces/batchGet", fields="trace_ids experiment_ids")
 def batch_get(call: Call) -> Any:
     return without_empty({"traces": [_whole(row) for row in _many(call, "trace_ids")]})
 
 
-@route("POST", "traces/batchGetInfos")
+@route("POST", "traces/batchGetInfos", fields="trace_ids experiment_ids")
 def batch_get_infos(call: Call) -> Any:
     return without_empty({"trace_infos": [info_v3(row) for row in _many(call, "trace_ids")]})
 
 
-@route("PATCH", "traces/{trace_id}/tags")
+@route("PATCH", "traces/{trace_id}/tags", fields="request_id key value trace_id")
 def set_tag(call: Call, trace_id: str) -> Any:
     tags = {call.required("key"): call.text("value")}
     services.set_trace_tags(actor=call.actor, trace=trace_of(call, trace_id), tags=tags)
 
 
-@route("DELETE", "traces/{trace_id}/tags")
+@route("DELETE", "traces/{trace_id}/tags", fields="request_id key trace_id")
 def delete_tag(call: Call, trace_id: str) -> Any:
     key = call.text("key") or call.request.GET.get("key", "")
     services.delete_trace_tag(actor=call.actor, trace=trace_of(call, trace_id), key=key)
 
 
-@route("POST", "traces/delete-traces")
+@route(
+    "POST",
+    "traces/delete-traces",
+    fields="experiment_id max_timestamp_millis max_traces request_ids",
+)
 def delete(call: Call) -> Any:
     ids, until = call.texts("request_ids"), call.integer("max_timestamp_millis")
     if bool(ids) == (until is not None):
@@ -178,13 +190,13 @@ def delete(call: Call) -> Any:
     return {"traces_deleted": number}
 
 
-@route("POST", "traces/link-to-run")
+@route("POST", "traces/link-to-run", fields="trace_ids run_id")
 def link_to_run(call: Call) -> Any:
     rows = _many(call, "trace_ids")
     services.link_traces(actor=call.actor, traces=rows, run=run_of(call, call.run_id()))
 
 
-@route("POST", "traces/link-prompts")
+@route("POST", "traces/link-prompts", fields="trace_id prompt_versions")
 def link_prompts(call: Call) -> Any:
     row = trace_of(call, call.required("trace_id"))
     linked = parsed((row.tags.get("mlflow.linkedPrompts") or "[]").encode())
@@ -200,7 +212,7 @@ def link_prompts(call: Call) -> Any:
     services.set_trace_tags(actor=call.actor, trace=row, tags=tags)
 
 
-@route("POST", "traces/{trace_id}/assessments")
+@route("POST", "traces/{trace_id}/assessments", fields="assessment")
 def create_assessment(call: Call, trace_id: str) -> Any:
     made = services.create_assessment(
         actor=call.actor, trace=trace_of(call, trace_id), assessment=_object(call, "assessment")
@@ -208,39 +220,41 @@ def create_assessment(call: Call, trace_id: str) -> Any:
     return {"assessment": made}
 
 
-@route("GET", "traces/{trace_id}/assessments/{assessment_id}")
+@route("GET", "traces/{trace_id}/assessments/{assessment_id}", fields="trace_id assessment_id")
 def get_assessment(call: Call, trace_id: str, assessment_id: str) -> Any:
     return {"assessment": services.assessment_of(trace_of(call, trace_id), assessment_id)}
 
 
-@route("PATCH", "traces/{trace_id}/assessments/{assessment_id}")
+@route("PATCH", "traces/{trace_id}/assessments/{assessment_id}", fields="assessment update_mask")
 def update_assessment(call: Call, trace_id: str, assessment_id: str) -> Any:
     given = _object(call, "assessment")
     names = {re.sub("[A-Z]", lambda c: f"_{c[0].lower()}", n) for n in _mask(call)}
     allowed = {"assessment_name", "expectation", "feedback", "rationale", "metadata", "valid"}
+    if unknown := names - allowed:
+        raise invalid("update_mask", sorted(unknown))
     made = services.update_assessment(
         actor=call.actor,
         trace=trace_of(call, trace_id),
         assessment_id=assessment_id,
-        fields={name: given[name] for name in names & allowed if name in given},
+        fields={name: given[name] for name in names if name in given},
     )
     return {"assessment": made}
 
 
-@route("DELETE", "traces/{trace_id}/assessments/{assessment_id}")
+@route("DELETE", "traces/{trace_id}/assessments/{assessment_id}", fields="trace_id assessment_id")
 def delete_assessment(call: Call, trace_id: str, assessment_id: str) -> Any:
     services.delete_assessment(
         actor=call.actor, trace=trace_of(call, trace_id), assessment_id=assessment_id
     )
 
 
-@route("GET", "get-trace-artifact")
+@route("GET", "get-trace-artifact", fields="request_id trace_id path")
 def download_spans(call: Call) -> HttpResponse:
     row = trace_of(call, call.text("request_id") or call.required("trace_id"))
     return HttpResponse(span_file(row), content_type="application/json")
 
 
-@route("GET", "traces/{trace_id}")
+@route("GET", "traces/{trace_id}", fields="trace_id")
 def get_info(call: Call, trace_id: str) -> Any:
     return {"trace": {"trace_info": info_v3(trace_of(call, trace_id))}}
 

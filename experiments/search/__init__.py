@@ -3,6 +3,7 @@
 from experiments.search.language import Condition, Sorting, parse_filter, parse_order
 from experiments.search.paging import page_of
 from experiments.search.queries import (
+    Dataset,
     search_experiments,
     search_logged_models,
     search_model_versions,
@@ -13,6 +14,7 @@ from experiments.search.queries import (
 
 __all__ = [
     "Condition",
+    "Dataset",
     "Sorting",
     "page_of",
     "parse_filter",

@@ -17,6 +17,7 @@ from portal.core.messages import Message
 
 METRIC, PARAM, TAG, ATTRIBUTE, DATASET = "metric", "param", "tag", "attribute", "dataset"
 METADATA = "metadata"
+SPAN, FEEDBACK, EXPECTATION = "span", "feedback", "expectation"
 LONGEST = 20_000  # characters
 MOST = 100  # conditions
 _KINDS = {
@@ -26,6 +27,9 @@ _KINDS = {
     **dict.fromkeys(("attribute", "attributes", "attr", "run", "trace"), ATTRIBUTE),
     **dict.fromkeys(("dataset", "datasets"), DATASET),
     **dict.fromkeys(("metadata", "request_metadata", "trace_metadata"), METADATA),
+    **dict.fromkeys(("span", "spans"), SPAN),
+    FEEDBACK: FEEDBACK,
+    EXPECTATION: EXPECTATION,
 }
 _NAMES = {
     METRIC: "metrics",
@@ -33,9 +37,13 @@ _NAMES = {
     TAG: "tags",
     DATASET: "datasets",
     METADATA: "metadata",
+    SPAN: "span",
+    FEEDBACK: "feedback",
+    EXPECTATION: "expectation",
 }
 NUMERIC = ("=", "!=", "<", "<=", ">", ">=")
 TEXT = ("=", "!=", "LIKE", "ILIKE")
+PATTERNS = ("LIKE", "ILIKE")
 LISTS = ("IN", "NOT IN")
 NULLS = ("IS NULL", "IS NOT NULL")
 Value = str | float | int | tuple[str, ...] | None
@@ -88,9 +96,9 @@ LOGGED_MODELS = Fields(
     (("creation_time", "creation_timestamp"), ("last_updated_time", "last_updated_timestamp")),
 )
 TRACES = Fields(
-    (TAG, METADATA, ATTRIBUTE),
-    ("trace_id", "state", "client_request_id", "name", "run_id", "text"),
-    ("timestamp_ms", "execution_time_ms", "end_time_ms"),
+    (TAG, METADATA, SPAN, FEEDBACK, EXPECTATION, ATTRIBUTE),
+    ("trace_id", "state", "client_request_id", "name", "run_id", "prompt", "text"),
+    ("timestamp_ms", "execution_time_ms", "end_time_ms", "experiment_id"),
     (
         ("request_id", "trace_id"),
         ("status", "state"),
@@ -110,6 +118,8 @@ MODEL_VERSIONS = Fields(
     (("source", "source_path"),),
 )
 _DATASET_KEYS = ("name", "digest", "context")
+SPAN_ATTRIBUTES = "attributes."  # of a span, in front of the key
+_SPAN_KEYS = ("name", "type", "status", "content")
 
 
 @dataclass(frozen=True)
@@ -182,8 +192,8 @@ class _Parser:
 
     def sorting(self) -> Sorting:
         kind, key = self._identifier()
-        if kind == DATASET:
-            self._fail(Message("datasets can’t be sorted by"))
+        if kind in (DATASET, SPAN, FEEDBACK, EXPECTATION) or key in ("text", "prompt"):
+            self._fail(Message("{name} can’t be sorted by", name=key))
         is_descending = False
         if self.next.upper in ("ASC", "DESC"):
             is_descending = self._take().upper == "DESC"
@@ -200,7 +210,11 @@ class _Parser:
             value = self._list()
         elif comparator not in NULLS:
             is_number = kind == METRIC or (kind == ATTRIBUTE and key in self.fields.numbers)
-            value = self._number(kind, key) if is_number else self._text_value()
+            if kind in (FEEDBACK, EXPECTATION) and self.next.kind in ("number", "word"):
+                is_number = comparator not in TEXT
+                value = self._number(kind, key) if is_number else self._take().text
+            else:
+                value = self._number(kind, key) if is_number else self._text_value()
         return Condition(kind, key, comparator, value)
 
     def _identifier(self) -> tuple[str, str]:
@@ -225,12 +239,13 @@ class _Parser:
         where, key = self.place, self._key()
         if kind == ATTRIBUTE:
             return kind, self._attribute(key, _Token("word", key, where))
-        if kind == DATASET and key not in _DATASET_KEYS:
+        known = {DATASET: _DATASET_KEYS, SPAN: (*_SPAN_KEYS, f"{SPAN_ATTRIBUTES}KEY")}.get(kind)
+        if known and key not in known and not (kind == SPAN and key.startswith(SPAN_ATTRIBUTES)):
             self._fail(
                 Message(
                     "{name} is unknown; use {names}",
                     name=key[:40],
-                    names=", ".join(f"datasets.{one}" for one in _DATASET_KEYS),
+                    names=", ".join(f"{_NAMES[kind]}.{one}" for one in known),
                 ),
                 start,
             )
@@ -250,6 +265,8 @@ class _Parser:
             found = _KEY.match(self.text, self.place)
             key = found[0] if found else ""
             self.place += len(key)
+            if key == SPAN_ATTRIBUTES:  # the key of the attribute is in quotes
+                return key + self._key()
             if key:
                 self.next = self._read()
         if not key:
@@ -276,6 +293,12 @@ class _Parser:
             return NUMERIC
         if kind in (PARAM, TAG, METADATA):
             return (*TEXT, *NULLS)
+        if kind in (FEEDBACK, EXPECTATION):
+            return (*TEXT, *NUMERIC[2:], *NULLS)
+        if (kind == SPAN and key == "content") or (kind == ATTRIBUTE and key == "text"):
+            return PATTERNS
+        if kind == ATTRIBUTE and key == "prompt":
+            return ("=",)
         if key == "experiment_id":
             return ("=", "!=", *LISTS)
         return (*TEXT, *LISTS)

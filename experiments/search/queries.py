@@ -6,10 +6,11 @@ missing, and NaN, come last in both directions.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -32,19 +33,35 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Cast, Coalesce, Concat, Replace
+from django.db.models.functions import Cast, Coalesce, Concat, Replace, StrIndex
+from django.db.models.lookups import Exact
 
 from experiments.models import Experiment, LoggedModel, Run, Trace
-from experiments.search.expressions import any_element, both, compare, element_text, json_text
+from experiments.search.expressions import (
+    any_element,
+    both,
+    compare,
+    either,
+    element_number,
+    element_text,
+    json_contains,
+    json_text,
+    last_element,
+    span_attribute,
+)
 from experiments.search.language import (
     ATTRIBUTE,
     DATASET,
+    EXPECTATION,
     EXPERIMENTS,
+    FEEDBACK,
     LOGGED_MODELS,
     METRIC,
     MODEL_VERSIONS,
     REGISTERED_MODELS,
     RUNS,
+    SPAN,
+    SPAN_ATTRIBUTES,
     TAG,
     TRACES,
     Condition,
@@ -83,20 +100,43 @@ def search_experiments(
     return _search(rows, _EXPERIMENT_SEARCH, filter_text, order_by)
 
 
+@dataclass(frozen=True)
+class Dataset:
+    """What points of a metric of a logged model were computed on; "" is any digest."""
+
+    name: str
+    digest: str = ""
+
+
 def search_logged_models(
-    rows: QuerySet[LoggedModel], filter_text: str = "", order_by: Sequence[str] = ()
+    rows: QuerySet[LoggedModel],
+    filter_text: str = "",
+    order_by: Sequence[str] = (),
+    datasets: Sequence[Dataset] = (),
+    order_datasets: Mapping[str, Dataset] | None = None,
 ) -> QuerySet[LoggedModel]:
     """Return the logged models that pass a filter, in order; the newest first.
 
-    Raises InvalidInput.
+    With `datasets`, only points on one of them count, and a model needs one. `order_datasets` are
+    those of the metrics by which models are sorted. Raises InvalidInput.
     """
-    return _search(rows, _LOGGED_MODEL_SEARCH, filter_text, order_by)
+    if datasets:
+        rows = rows.filter(any_element("metrics", both(*_of_datasets(datasets))))
+    search = replace(
+        _LOGGED_MODEL_SEARCH,
+        condition=partial(_logged_model_condition, datasets=datasets),
+        value=partial(_logged_model_value, datasets=order_datasets),
+    )
+    return _search(rows, search, filter_text, order_by)
 
 
 def search_traces(
     rows: QuerySet[Trace], filter_text: str = "", order_by: Sequence[str] = ()
 ) -> QuerySet[Trace]:
     """Return the traces that pass a filter, in order; the newest first. Raises InvalidInput."""
+    spans = [one for one in parse_filter(filter_text, TRACES) if one.kind == SPAN]
+    if spans:  # all conditions hold for the same span
+        rows = rows.filter(any_element("spans", both(*map(_span_condition, spans))))
     return _search(rows, _TRACE_SEARCH, filter_text, order_by)
 
 
@@ -236,6 +276,7 @@ _RUN_ATTRIBUTES: dict[str, Callable[[], Any]] = {
 
 
 def _experiment_condition(one: Condition) -> Any:
+    one = _with_clean_name(one)
     if one.kind == ATTRIBUTE and one.key == "experiment_id":
         return _number_condition("number", one)
     if one.kind == ATTRIBUTE and one.key in _TIMES:
@@ -266,23 +307,40 @@ _TIMES = {
 # Logged models
 
 
-def _logged_model_condition(one: Condition) -> Any:
+def _logged_model_condition(one: Condition, datasets: Sequence[Dataset] = ()) -> Any:
     if one.kind == METRIC:
         value = compare(_element_number(), one.comparator, Value(float(one.value)))  # type: ignore[arg-type]
-        return any_element("metrics", both(compare(element_text("key"), "=", one.key), value))
+        named = [compare(element_text("key"), "=", one.key), value]
+        return any_element("metrics", both(*named, *_of_datasets(datasets)))
     if one.kind == ATTRIBUTE and one.key in _TIMES:
         return _time_condition(_TIMES[one.key], one)
     return _text_condition(_logged_model_text(one.kind, one.key), one)
 
 
+def _of_datasets(datasets: Sequence[Dataset]) -> list[Func]:
+    """Return whether the element, a point of a metric, is of one of the datasets."""
+    found = [
+        both(
+            *(
+                compare(element_text(f"dataset_{name}"), "=", text)
+                for name, text in (("name", one.name), ("digest", one.digest))
+                if text
+            )
+        )
+        for one in datasets
+    ]
+    return [either(*found)] if found else []
+
+
 def _element_number() -> Any:
-    """Return the value of a point; texts such as NaN are null."""
+    """Return the value of a point; NaN is null, and infinities are the largest floats."""
     text = element_text("value")
-    special = ("NaN", "Infinity", "-Infinity")
-    nothing = Func(text, *map(Value, special[:1]), function="NULLIF", output_field=TextField())
-    for word in special[1:]:
-        nothing = Func(nothing, Value(word), function="NULLIF", output_field=TextField())
-    return Cast(nothing, FloatField())
+    special = {"Infinity": _MOST, "-Infinity": -_MOST}
+    return Case(
+        *(When(Exact(text, Value(word)), then=Value(end)) for word, end in special.items()),
+        default=element_number("value"),
+        output_field=FloatField(),
+    )
 
 
 def _logged_model_text(kind: str, key: str) -> Any:
@@ -295,9 +353,12 @@ def _logged_model_text(kind: str, key: str) -> Any:
     return columns.get(key, lambda: F(key))()
 
 
-def _logged_model_value(one: Sorting) -> Any:
+def _logged_model_value(one: Sorting, datasets: Mapping[str, Dataset] | None = None) -> Any:
     if one.kind == METRIC:
-        raise InvalidInput.at("order_by", Message("of models can’t be a metric"))
+        dataset = (datasets or {}).get(one.key)
+        named = [compare(element_text("key"), "=", one.key)]
+        named += _of_datasets([dataset] if dataset else [])
+        return last_element("metrics", both(*named), _element_number(), ("timestamp", "step"))
     if one.kind == ATTRIBUTE and one.key in _TIMES:
         return F(_TIMES[one.key])
     return _logged_model_text(one.kind, one.key)
@@ -307,7 +368,62 @@ def _logged_model_value(one: Sorting) -> Any:
 
 
 def _trace_condition(one: Condition) -> Any:
+    if one.kind == SPAN:
+        return Q()  # see `search_traces`
+    if one.kind in (FEEDBACK, EXPECTATION):
+        return _assessment_condition(one)
+    if one.kind == ATTRIBUTE and one.key == "text":
+        return json_contains(F("spans"), one.comparator, str(one.value))
+    if one.kind == ATTRIBUTE and one.key == "prompt":
+        return _prompt_condition(str(one.value))
     return _text_condition(_trace_value(one), one)
+
+
+def _span_condition(one: Condition) -> Func:
+    if one.key == "content":
+        element = Func(template="element.value", output_field=TextField())
+        return json_contains(element, one.comparator, str(one.value))
+    if one.key.startswith(SPAN_ATTRIBUTES):
+        left = span_attribute(one.key.removeprefix(SPAN_ATTRIBUTES))
+    elif one.key == "type":
+        left = span_attribute("mlflow.spanType")
+    elif one.key == "status":
+        code = Coalesce(element_text("status", "code"), element_text("status_code"), Value("UNSET"))
+        left = Replace(code, Value("STATUS_CODE_"), Value(""), output_field=TextField())
+    else:
+        left = element_text(one.key)
+    return compare(left, one.comparator, one.value)
+
+
+def _assessment_condition(one: Condition) -> Any:
+    """Compare the value of a valid assessment, which is JSON."""
+    named = [
+        compare(element_text("assessment_name"), "=", one.key),
+        compare(Coalesce(element_text("valid"), Value("true")), "=", "true"),
+        _text_condition(element_text(one.kind), replace(one, comparator="IS NOT NULL")),
+    ]
+    if one.comparator in ("IS NULL", "IS NOT NULL"):
+        has_it = any_element("assessments", both(*named))
+        return has_it if one.comparator == "IS NOT NULL" else ~Q(has_it)
+    if one.comparator in ("<", "<=", ">", ">="):
+        value = element_number(one.kind, "value")
+    else:
+        value = element_text(one.kind, "value")
+    return any_element("assessments", both(*named, compare(value, one.comparator, one.value)))
+
+
+def _prompt_condition(value: str) -> Q:
+    """Match traces that a prompt is linked to; the value is NAME/VERSION."""
+    name, slash, version = value.partition("/")
+    if not name or not slash or not version or "/" in version:
+        raise InvalidInput.at(
+            "filter", Message("has the prompt {text}; write 'NAME/VERSION'", text=repr(value[:100]))
+        )
+    text, found = json_text("tags", LINKED_PROMPTS), []
+    for separators in ((",", ":"), (", ", ": ")):
+        prompt = json.dumps({"name": name, "version": version}, separators=separators)
+        found.append(compare(StrIndex(text, Value(prompt)), ">", 0))
+    return Q(either(*found))
 
 
 def _trace_value(one: Condition | Sorting) -> Any:
@@ -322,17 +438,19 @@ _TRACE_ATTRIBUTES: dict[str, Callable[[], Any]] = {
     "client_request_id": lambda: F("client_request_id"),
     "name": lambda: json_text("tags", "mlflow.traceName"),
     "run_id": lambda: json_text("metadata", "mlflow.sourceRun"),
-    "text": lambda: Cast("spans", TextField()),
     "timestamp_ms": lambda: F("started_ms"),
     "execution_time_ms": lambda: F("duration_ms"),
     "end_time_ms": lambda: F("started_ms") + F("duration_ms"),
+    "experiment_id": lambda: F("experiment__number"),
 }
+LINKED_PROMPTS = "mlflow.linkedPrompts"  # tag: a JSON list of objects with name and version
 
 
 # Registered models and their versions
 
 
 def _registered_condition(one: Condition, columns: Mapping[str, str]) -> Any:
+    one = _with_clean_name(one)
     if one.kind == ATTRIBUTE and one.key in _TIMES:
         return _time_condition(_TIMES[one.key], one)
     if one.kind == ATTRIBUTE and one.key == "run_id" and one.comparator not in _PATTERNS:
@@ -363,6 +481,15 @@ _VERSION_COLUMNS = {
 
 
 # All
+
+
+def _with_clean_name(one: Condition) -> Condition:
+    """Return the condition on a name without blanks around it, as where names are created."""
+    if one.kind != ATTRIBUTE or one.key != "name" or one.comparator in _PATTERNS:
+        return one
+    if isinstance(one.value, tuple):
+        return replace(one, value=tuple(name.strip() for name in one.value))
+    return replace(one, value=str(one.value).strip())
 
 
 def _text_condition(left: Any, one: Condition) -> Any:

@@ -10,6 +10,7 @@ from django.db import transaction
 from experiments.models import Experiment, LoggedModel, Run
 from experiments.services import limits
 from experiments.services.experiments import lock as lock_experiment
+from experiments.services.runs import random_name
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
@@ -43,7 +44,7 @@ def create_logged_model(
         experiment=here,
         run=run,
         owner_id=actor.user_id,
-        name=limits.clean_name(name or "model"),
+        name=limits.clean_name(name or random_name()),
         model_type=model_type,
         params=dict(params or {}),
         tags=dict(tags or {}),

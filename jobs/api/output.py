@@ -52,7 +52,10 @@ class LogView(OutputView):
             OpenApiParameter("limit", int),
             OpenApiParameter("format", str, description="raw (default) or json"),
         ],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses={
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            (200, "application/json"): OpenApiTypes.OBJECT,
+        },
     )
     def get(self, request: Request, job: str) -> HttpResponse | Response:
         """Return bytes of the log from offset `after`.
@@ -107,7 +110,7 @@ class LogView(OutputView):
 class LogDownloadView(OutputView):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=_LOG, responses={(200, "text/plain"): OpenApiTypes.BINARY})
+    @extend_schema(parameters=_LOG, responses={(200, "text/plain", "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, job: str) -> StreamingHttpResponse:
         """Download the stored log without gaps. 410 after it was deleted."""
         attempt = self.attempt(request, job)

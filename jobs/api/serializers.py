@@ -110,6 +110,10 @@ class PendingSerializer(serializers.Serializer):  # type: ignore[type-arg]
     history = serializers.ListField(child=serializers.DictField(), required=False)
 
 
+class PendingAnswerSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    pending = PendingSerializer(allow_null=True)
+
+
 class JobInputSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     variable = serializers.CharField(help_text="The variable with its path in the job.")
@@ -159,12 +163,6 @@ class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     image = serializers.CharField()
     is_held = serializers.BooleanField()
     page = serializers.CharField()
-
-
-class JobPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    items = JobSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-    previous = serializers.CharField(allow_null=True)
 
 
 class LogDeletionSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from jobs.utilization.idle import idle_jobs
 from jobs.utilization.selectors import gpu_time_of
+from portal.api.schema import ROWS
 from portal.core.errors import InvalidInput
 from workspaces.api.base import OrgView
 
@@ -37,7 +38,7 @@ class GpuTimeView(OrgView):
 class IdleGpusView(OrgView):
     permissions = {"GET": None}
 
-    @extend_schema(operation_id="idle_gpus_list", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="idle_gpus_list", responses={200: ROWS})
     def get(self, request: Request) -> Response:
         """List running jobs whose GPUs have been below 10% for 30 minutes or longer.
 

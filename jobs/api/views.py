@@ -24,6 +24,7 @@ from jobs.pricing import price_of
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.placement import gpu_offers, names_for
 from jobs.spec_changes import compare
+from portal.api.schema import ROWS
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from schedulers.spec import JobSpec, Parsed, SpecErrors, parse_text
@@ -39,7 +40,7 @@ class JobsView(OrgView):
     permissions = {"GET": None, "POST": None}
 
     @extend_schema(
-        operation_id="jobs_list", parameters=JOBS.parameters(), responses=s.JobPageSerializer
+        operation_id="jobs_list", parameters=JOBS.parameters(), responses=s.JobSerializer(many=True)
     )
     def get(self, request: Request) -> Response:
         """List visible jobs, newest first, in keyset pages without a total."""
@@ -47,7 +48,7 @@ class JobsView(OrgView):
 
     @extend_schema(
         request=s.NewJobSerializer,
-        responses={201: s.JobSerializer},
+        responses={200: OpenApiTypes.OBJECT, 201: s.JobSerializer},
         parameters=[
             OpenApiParameter("dry_run", bool, description="Dry run: returns 200 with a Rehearsal.")
         ],
@@ -240,7 +241,7 @@ class RerunView(JobViewBase):
 class PendingView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(responses=s.PendingSerializer)
+    @extend_schema(responses=s.PendingAnswerSerializer)
     def get(self, request: Request, job: str) -> Response:
         """Explain why the job is pending: reason, numbers, holders, smallest change, history.
 
@@ -254,7 +255,7 @@ class AttemptsView(JobViewBase):
 
     @extend_schema(
         parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ROWS},
     )
     def get(self, request: Request, job: str) -> Response:
         """List every attempt of every task by index and ordinal; pages by `after` (an index)."""
@@ -278,7 +279,7 @@ class EventsView(JobViewBase):
 
     @extend_schema(
         parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ROWS},
     )
     def get(self, request: Request, job: str) -> Response:
         """List the events of the job, oldest first; pages by `after` (a position)."""

@@ -16,6 +16,7 @@ from clusters.capacity import capacity_of
 from clusters.models import Cluster, Pool
 from clusters.node_capacity import node_usage_in
 from clusters.services.pools import is_in, pools_for
+from clusters.sharing import refusal_text
 from jobs.images.check import image_misfit
 from jobs.job_specs import request_of
 from jobs.models import Attempt
@@ -220,6 +221,8 @@ def _judge(
     able_to = capabilities_of(cluster.backend, lambda: cluster.config)
     if faults := spec.unavailable({*HERE, *(f for c, f in FEATURES.items() if c in able_to)}):
         return UNFIT, f"{faults[0].field}: {faults[0].message}", faults[0].field
+    if refusal := refusal_text(cluster):
+        return UNFIT, refusal, "policy.pool"
     if not is_known:
         return UNKNOWN, "its nodes are not known yet", ""
     if not candidates.could_run(need):

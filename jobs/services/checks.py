@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 
 from clusters.backends import backend_of
 from clusters.models import Cluster, Pool
+from clusters.sharing import refusal_text
 from jobs.dispatch.launch import rehearsal_launch
 from jobs.job_specs import request_of
 from jobs.models.job import PRIORITIES, Job
@@ -99,6 +100,8 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Require the cluster and installation to support the spec's features. Raises InvalidInput."""
+    if refusal := refusal_text(cluster):
+        raise InvalidInput(Message.joined(": ", (cluster.name, refusal)), code="no_isolation")
     # Only these features depend on the options of the backend.
     options = (lambda: cluster.config) if spec.image or spec.workspaces else None
     has = {

@@ -165,7 +165,7 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None
                 lambda: ignored_options(actor, team, spec, place),
                 lambda out: out or Message("None is ignored."),
             )
-        if any(entry.path for entry in spec.inputs.values()):
+        if spec.inputs:
             _try(
                 checks,
                 "mount paths",

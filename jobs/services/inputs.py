@@ -53,8 +53,8 @@ def resolve_inputs(actor: Actor, team: Team, spec: JobSpec) -> list[ResolvedInpu
 
 
 def check_mounts(actor: Actor, team: Team, spec: JobSpec, place: Place) -> None:
-    """Require the cluster to be able to mount inputs where the spec wants them."""
-    if not any(entry.path for entry in spec.inputs.values()):
+    """Require the cluster to be able to show inputs, and to mount them where the spec wants."""
+    if not spec.inputs:
         return
     if Capability.INPUTS not in capabilities_of(place.cluster.backend):
         return

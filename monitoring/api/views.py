@@ -17,6 +17,7 @@ from monitoring.lists import DEVICES, NODES
 from monitoring.metrics.ingest import ingest
 from monitoring.wall import platform_wall, wall_of
 from portal import series
+from portal.api.schema import ROWS
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission as P
@@ -45,7 +46,7 @@ class NodesView(OrgView):
 
     @extend_schema(
         operation_id="nodes_list",
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ROWS},
         parameters=NODES.parameters(),
     )
     def get(self, request: Request) -> Response:
@@ -56,7 +57,7 @@ class NodesView(OrgView):
 class CapacityView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: ROWS})
     def get(self, request: Request) -> Response:
         """Return the GPUs of each class by cluster and pool: total, free, and free next."""
         items = [row.as_dict() for row in supply_of(self.actor)]
@@ -67,7 +68,7 @@ class FleetView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
     @extend_schema(
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ROWS},
         parameters=[OpenApiParameter("by", str, enum=list(GROUPS), default="model")],
     )
     def get(self, request: Request) -> Response:
@@ -79,9 +80,7 @@ class FleetView(OrgView):
 class GpusView(OrgView):
     permissions = {"GET": DEVICES.permission}
 
-    @extend_schema(
-        operation_id="gpus_list", responses=OpenApiTypes.OBJECT, parameters=DEVICES.parameters()
-    )
+    @extend_schema(operation_id="gpus_list", responses={200: ROWS}, parameters=DEVICES.parameters())
     def get(self, request: Request) -> Response:
         """List the physical GPUs that node agents report, by node and index, 50 per page."""
         return Response(DEVICES.answer(self.actor, request.query_params))

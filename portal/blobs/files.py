@@ -35,7 +35,7 @@ from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 
 GRACE = timedelta(days=1)
-PIECE = 1 << 20  # bytes in memory per download
+PIECE = 128 << 10  # bytes in memory per download, however slow the reader
 _BATCH = 500  # files per question to `referenced`
 _NAME = re.compile(r"[0-9a-f]{64}\Z")
 _UPLOAD = re.compile(r"[0-9a-f]{32}\Z")

@@ -37,7 +37,7 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 
-PIECE = 1 << 20  # bytes in memory per file
+PIECE = 128 << 10  # bytes in memory per download, however slow the reader
 LONGEST, LONGEST_NAME = 4096, 255  # bytes of a path, and of a name in it
 DEEPEST = 128  # names in a path
 _INCOMING = ".incoming"

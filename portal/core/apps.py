@@ -6,4 +6,5 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        import portal.core.lookups  # noqa: F401  # registers the lookups
+        import portal.core.lookups  # registers the lookups
+        import portal.core.sqlite  # noqa: F401  # adds functions to connections

@@ -7,13 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.cache.backends.redis import RedisCache
-from redis.exceptions import RedisError
+from redis import exceptions
+
+from portal.core.redis_outages import TIMEOUT, breaker
 
 log = logging.getLogger(__name__)
 
 
 class ForgivingRedisCache(RedisCache):
-    """Django's RedisCache, with every Redis error turned into a miss."""
+    """Django's RedisCache, with every Redis error turned into a miss, and no call in an outage."""
+
+    def __init__(self, server: Any, params: dict[str, Any]) -> None:
+        timeouts = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
+        options = {**timeouts, **params.get("OPTIONS", {})}
+        super().__init__(server, {**params, "OPTIONS": options})
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         return _call_or(default, super().get, key, default, version)
@@ -30,16 +37,36 @@ class ForgivingRedisCache(RedisCache):
     def delete(self, key: Any, version: int | None = None) -> bool:
         return bool(_call_or(False, super().delete, key, version))
 
+    def has_key(self, key: Any, version: int | None = None) -> bool:
+        return bool(_call_or(False, super().has_key, key, version))
+
     def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
         return int(_call_or(delta, super().incr, key, delta, version))
 
     def get_many(self, keys: Any, version: int | None = None) -> dict[Any, Any]:
         return dict(_call_or({}, super().get_many, keys, version))
 
+    def set_many(self, data: Any, timeout: Any = 300, version: int | None = None) -> list[Any]:
+        return list(_call_or([], super().set_many, data, timeout, version))
+
+    def delete_many(self, keys: Any, version: int | None = None) -> None:
+        _call_or(None, super().delete_many, keys, version)
+
 
 def _call_or(default: Any, call: Callable[..., Any], *args: Any) -> Any:
+    if not breaker.may_call():
+        return default
     try:
-        return call(*args)
-    except RedisError as error:
+        found = call(*args)
+    except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
+        breaker.failed()
         log.warning("cache unavailable: %s", error)
         return default
+    except exceptions.RedisError as error:
+        log.warning("cache unavailable: %s", error)
+        found = default
+    except BaseException:  # an answer all the same, such as a key that is missing
+        breaker.succeeded()
+        raise
+    breaker.succeeded()
+    return found

@@ -19,7 +19,9 @@ from portal.core.errors import PortalError
 from portal.core.events import request_id
 
 MAX_BODY = 2_621_440  # bytes of a form or JSON body
-UPLOAD = 64 << 20  # bytes: larger bodies take as long as they need, if they keep coming
+UPLOAD = 64 << 20  # bytes of files that a form takes
+# Key of `request.META`: a large body that is streamed (portal/process/bodies.py).
+BODY = "muster.body"
 TITLES = {
     400: "Invalid input",
     401: "Not signed in",
@@ -90,8 +92,8 @@ class Protocol:
         return next(larger, self.max_body)
 
     def is_upload(self, path: str) -> bool:
-        """Return whether a path takes bodies that may be sent for a long time."""
-        return self.most_bytes(path) > UPLOAD
+        """Return whether a path takes bodies that may be sent for a long time, if they keep coming."""
+        return self.most_bytes(path) >= UPLOAD
 
     def render_error(self, error: PortalError) -> bytes:
         """Return the body of an error response of type `error_type`."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from portal.core.frames import Deliver, Frame
 from portal.core.ids import uuid7
+from portal.core.redis_outages import TIMEOUT, breaker
 
 log = logging.getLogger(__name__)
 # Entries kept per topic of events: enough to bridge a reader's reconnection.
@@ -138,16 +139,24 @@ class RedisBus:
     def was_watched(self, topic: str) -> bool:
         if time.monotonic() >= self._trusted_until:
             self._trusted_until = time.monotonic() + TRUSTED
-            try:
-                found = self._asking.zrangebyscore(WATCHED, time.time(), "+inf")
-                self._watched = frozenset(name.decode() for name in found)
-            except Exception:
-                self._watched = None
+            self._watched = self._find_watched()
         return self._watched is None or topic in self._watched
+
+    def _find_watched(self) -> frozenset[str] | None:
+        """Return the topics with viewers in any process; None during an outage."""
+        if not breaker.may_call():
+            return None
+        try:
+            found = self._asking.zrangebyscore(WATCHED, time.time(), "+inf")
+        except Exception:
+            breaker.failed()
+            return None
+        breaker.succeeded()
+        return frozenset(name.decode() for name in found)
 
     @cached_property
     def _asking(self) -> Any:
-        return self._connection(0.5)
+        return self._connection(TIMEOUT)
 
     def subscribe(self, topic: str, deliver: Deliver) -> bool:
         with self._lock:

@@ -14,19 +14,14 @@ from typing import Any
 
 from django.db import transaction
 
-from portal.core import clock
+from portal.core.redis_outages import TIMEOUT, breaker
 
 log = logging.getLogger(__name__)
 REST, LONGEST = 0.02, 0.08  # seconds
-# Seconds that a request waits for an unresponsive broker.
-BROKER_TIMEOUT = 0.4
-# Seconds for which this process then does not use the broker.
-BROKER_PAUSE = 2.0
 # Upper limit of concurrent requests.
 CONNECTIONS = 8
 _send: Callable[[str], None] | None = None
 _fallback: Callable[[str], None] | None = None
-_paused_until = 0.0
 
 
 def wake_worker(task: str) -> None:
@@ -54,18 +49,18 @@ def _wake(task: str) -> None:
 
 
 def _celery(task: str) -> None:
-    global _paused_until
     from django.conf import settings
 
     if settings.MUSTER_EMBEDDED or not _debouncer.may_wake(task):
         return
-    if clock.monotonic() >= _paused_until:
+    if breaker.may_call():
         try:
             _send_task(task)
+            breaker.succeeded()
             return
         except Exception as error:
             log.warning("broker unavailable, wake-up of %s was lost: %s", task, error)
-            _paused_until = clock.monotonic() + BROKER_PAUSE
+            breaker.failed()
             _producers.cache_clear()  # drop the other connections as well
     if _fallback:
         _fallback(task)
@@ -85,8 +80,8 @@ def _producers() -> Any:
     from kombu.pools import ProducerPool
 
     patience = {
-        "socket_timeout": BROKER_TIMEOUT,
-        "socket_connect_timeout": BROKER_TIMEOUT,
+        "socket_timeout": TIMEOUT,
+        "socket_connect_timeout": TIMEOUT,
         "max_retries": 0,
     }
     connections = current_app.connection_for_write(transport_options=patience).Pool(

@@ -236,6 +236,8 @@ _LENGTHS = {
 }
 _MARK = object()
 _NotPickle = Damaged("it has bytes that are no pickle.")
+_TooLong = Damaged("it is too long.")
+_LONGEST_LINE = 64 << 10
 Value = str | None | object  # a text, something unknown, or a mark
 
 
@@ -248,6 +250,8 @@ class Scan:
     is_unsafe: bool = False
     error: str = ""
     is_pickle: bool = True
+    count: int = 1  # pickles that were scanned to their end
+    is_cut: bool = False  # a limit ended the scan: more of a pickle may follow
 
 
 def is_start(start: bytes) -> bool:
@@ -256,19 +260,21 @@ def is_start(start: bytes) -> bool:
 
 
 def read(window: Window) -> Scan:
-    """Scan a pickle, or the pickles at the start of a file. Never raises Damaged."""
-    machine, error, is_pickle = _Machine(window), "", True
+    """Scan all pickles of a file, one after the other. Never raises Damaged."""
+    machine, error, is_pickle, is_cut, count = _Machine(window), "", True, False, 0
     try:
-        machine.run()
-        for _ in range(_LEGACY_PICKLES - 1 if machine.is_legacy else 0):
+        while count == 0 or (count < _LEGACY_PICKLES if machine.is_legacy else window.left):
             machine.run()
+            count += 1
     except Damaged as damage:
         error = f"The pickle can't be scanned to its end: {damage}"
         is_pickle = damage is not _NotPickle or bool(machine.imports)
+        is_long = damage is _TooLong or window.left > _LONGEST_LINE
+        is_cut = damage is not _NotPickle and is_long
     found = sorted(machine.imports)
     dangerous = [name for name in found if is_dangerous(name)]
     is_unsafe = bool(error) or any(name not in _SAFE_NAMES for name in found)
-    return Scan(found, dangerous, is_unsafe, error, is_pickle)
+    return Scan(found, dangerous, is_unsafe, error, is_pickle, count, is_cut)
 
 
 def is_dangerous(name: str) -> bool:
@@ -301,7 +307,7 @@ class _Machine:
         while True:
             self._left -= 1
             if self._left < 0 or self._text_left < 0:
-                raise Damaged("it is too long.")
+                raise _TooLong
             opcode = _OPCODES.get(self._window.read(1))
             if opcode is None:
                 raise _NotPickle
@@ -333,7 +339,7 @@ class _Machine:
         return int.from_bytes(data, "little")
 
     def _line(self) -> str:
-        text = text_of(self._window.line(64 << 10), LONGEST_NAME + 1)
+        text = text_of(self._window.line(_LONGEST_LINE), LONGEST_NAME + 1)
         self._text_left -= len(text)
         return text
 

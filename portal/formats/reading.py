@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 MAX_STEPS = 2_000_000  # values read from one header
 LARGEST_READ = 16 << 20  # bytes in memory at once
@@ -22,7 +22,7 @@ class Window:
 
     def __init__(
         self,
-        file: BinaryIO,
+        file: IO[bytes],
         size: int,
         *,
         budget: int | None = None,

@@ -38,12 +38,12 @@ def run_embedded(host: str, home: Path) -> int:
     from portal.background import Background
     from portal.celery import app as tasks
     from portal.process.installation import check_home
-    from portal.process.prepare import isolation_line, listen, prepare
+    from portal.process.prepare import isolation_lines, listen, prepare
 
     sock = listen(host, settings.MUSTER_PORT)
     first = prepare()
     check_home(home)
-    isolation = isolation_line()
+    isolation, refusals = isolation_lines()
     from portal.asgi import application
 
     tasks.loader.import_default_modules()  # the ticker runs tasks by name
@@ -55,6 +55,7 @@ def run_embedded(host: str, home: Path) -> int:
         home,
         first.is_new,
         isolation=isolation,
+        refusals=refusals,
     )
 
     def started() -> None:

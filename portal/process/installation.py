@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from portal.process.home_place import adopt as adopt_place
+from portal.process.home_place import check_place
 from portal.process.words import Refusal
 
 if TYPE_CHECKING:
@@ -68,11 +70,13 @@ def check_bucket() -> None:
 def check_home(home: Path) -> None:
     """Bind the database to the first home.
 
-    Raises Refusal for another home if there is a local cluster, whose jobs live in the first one.
+    Raises Refusal for a copy of a home, and for another home if there is a local cluster, whose
+    jobs live in the first one.
     """
     from portal.core.models import Installation
 
     installation = Installation.objects.first()
+    check_place(home, installation.home if installation else "")
     if installation is None:
         return
     mine = {"home_id": _id_of(home), "home": f"{home} on {platform.node()}"[:500]}
@@ -93,6 +97,7 @@ def adopt(home: Path) -> None:
     """Bind the database to this portal's key and home, replacing the former ones."""
     from portal.core.models import Installation
 
+    adopt_place(home)
     installation = Installation.objects.first() or Installation()
     installation.key_mac, installation.home_id, installation.home = "", "", ""
     _sign(installation)

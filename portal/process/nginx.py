@@ -39,7 +39,7 @@ def find_nginx() -> str:
 def write_configuration(folder: Path, sockets: Path, host: str, port: int) -> Path:
     """Write the configuration into `folder`, where nginx also buffers, and return its path.
 
-    `sockets` contains the Unix sockets of the web and live processes.
+    `sockets` contains the Unix sockets of the web, uploads and live processes.
     """
     from portal.settings import env
 
@@ -69,6 +69,7 @@ http {{
     scgi_temp_path "{folder}/nginx/scgi";
     limit_conn_zone $muster_address zone=muster:1m;
     upstream muster_web {{ server "unix:{sockets}/web.sock"; keepalive 32; }}
+    upstream muster_uploads {{ server "unix:{sockets}/uploads.sock"; }}
     upstream muster_live {{ server "unix:{sockets}/live.sock"; }}
     server {{
         listen {listen} backlog=2048;

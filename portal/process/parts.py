@@ -144,6 +144,21 @@ def live(sock: socket.socket) -> None:
     )
 
 
+def uploads(sock: socket.socket, *, is_behind_proxy: bool) -> None:
+    """Take requests with large bodies with uvicorn, on a Unix socket for nginx or on a port.
+
+    One process, so that it can bound what is in progress; hashing and writing run in parallel.
+    """
+    from monitoring.live import not_found
+    from portal.asgi import ProtocolRouter, threaded_http
+    from portal.process.embedded import serve
+
+    collect_seldom()
+    http = threaded_http(judges_heads=True)
+    router = ProtocolRouter(http, not_found, is_behind_proxy=is_behind_proxy)
+    serve(router, sock, lambda: None)
+
+
 def collect_seldom() -> None:
     """Collect garbage rarely: most objects of a request or task are gone by its end."""
     gc.set_threshold(20_000, 20, 50)

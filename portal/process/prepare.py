@@ -61,18 +61,18 @@ def _locked() -> Iterator[None]:
         connection.close()  # releases the lock as well
 
 
-def isolation_line() -> str:
-    """Return how jobs on this machine are isolated. Raises Refusal.
+def isolation_lines() -> tuple[str, list[str]]:
+    """Return how jobs on this machine are isolated, and why none can run. Raises Refusal.
 
     Closes the connection, because processes are forked afterwards.
     """
     from django.core.exceptions import ImproperlyConfigured
     from django.db import connection
 
-    from clusters.sharing import start_text
+    from clusters.sharing import refusals, start_text
 
     try:
-        return start_text()
+        return start_text(), refusals()
     except ImproperlyConfigured as error:
         raise Refusal(str(error)) from None
     finally:
@@ -114,12 +114,19 @@ def _admit_role(role: str, password: str) -> None:
 
 def await_schema() -> None:
     """Wait until the database has been migrated (`serve --only prepare`). Raises Refusal."""
+    from portal.process.schema import check_history, check_schema
+
     _await_database()
     deadline = time.monotonic() + _SCHEMA_TIMEOUT
     while _is_behind():
         if time.monotonic() > deadline:
             raise Refusal("The database is not migrated. Run once: manage.py serve --only prepare")
         time.sleep(0.5)
+    check_history()
+    check_schema()
+
+
+_UNSENT = 256 << 10  # bytes
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -146,6 +153,8 @@ def _bind(host: str, port: int) -> socket.socket:
     # asyncio sets TCP_NODELAY only if the protocol is given.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Connections inherit it: the kernel buffers no more for a slow reader than is on its way.
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
     try:
         sock.bind((host, port))
     except OSError:
@@ -186,17 +195,31 @@ def _await_database() -> None:
 
 def _migrate() -> None:
     from django.core.management import call_command
+    from django.db import DatabaseError
 
+    from portal.process.schema import check_history, check_schema
     from portal.process.tables import create_tables, is_empty
     from workspaces.tenancy.row_security import after_migrating
 
     if is_empty():
         create_tables()
-    elif _is_behind():
-        call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
+        return
+    check_history()
+    if _is_behind():
+        try:
+            call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
+        except DatabaseError as error:
+            if disk_error_text(error):
+                raise
+            raise Refusal(
+                f"The database could not be upgraded: {str(error).strip()}\n"
+                "What was done before is kept. Start the former version, or restore the backup; "
+                "if nobody has changed the tables by hand, report this message."
+            ) from error
     else:
         # For a database that was restored without its policies, or migrated by hand.
         after_migrating("default")
+    check_schema()
 
 
 def _is_behind() -> bool:

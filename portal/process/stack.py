@@ -16,8 +16,9 @@ from portal.process.lock import HomeLock
 from portal.process.nginx import find_nginx, run_nginx, write_configuration
 from portal.process.supervisor import Supervisor
 from portal.process.words import Refusal, Welcome, say
+from portal.settings import env
 
-PARTS = ("nginx", "web", "live", "worker", "beat", "watcher", "agent")
+PARTS = ("nginx", "web", "uploads", "live", "worker", "beat", "watcher", "agent")
 # These must see the processes and files of local jobs.
 _NEED_HOME = (
     "worker",
@@ -43,13 +44,13 @@ def run_stack(host: str, home: Path) -> int:
     from django.conf import settings
 
     from portal.process.installation import check_home
-    from portal.process.prepare import isolation_line, listen, listen_unix, prepare
+    from portal.process.prepare import isolation_lines, listen, listen_unix, prepare
 
     port = settings.MUSTER_PORT
     listen(host, port).close()  # refuses a port in use
     first = prepare()
     check_home(home)
-    isolation = isolation_line()
+    isolation, refusals = isolation_lines()
     parts.preload_web()
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
@@ -69,6 +70,9 @@ def run_stack(host: str, home: Path) -> int:
 
     entries: dict[str, Callable[[], None]] = {
         "web": partial(parts.web, path=sockets / "web.sock"),
+        "uploads": partial(
+            parts.uploads, listen_unix(sockets / "uploads.sock"), is_behind_proxy=True
+        ),
         "live": partial(parts.live, listen_unix(sockets / "live.sock")),
         "nginx": nginx,
         "worker": parts.worker,
@@ -79,7 +83,7 @@ def run_stack(host: str, home: Path) -> int:
     entries = {name: in_child(entry) for name, entry in entries.items()}
     supervisor = Supervisor(entries, run_folder)
     # Start first what users wait for.
-    supervisor.start("web", "live", "nginx")
+    supervisor.start("web", "uploads", "live", "nginx")
     parts.preload_tasks()
     supervisor.start()
     welcome = Welcome(
@@ -90,6 +94,7 @@ def run_stack(host: str, home: Path) -> int:
         first.is_new,
         ", ".join(entries),
         isolation,
+        refusals,
     )
     if _wait_until_ready(supervisor, host, port):
         say(welcome.text())
@@ -106,7 +111,7 @@ def run_stack(host: str, home: Path) -> int:
 def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     """Run one component in the foreground, for a Procfile or a container.
 
-    `web` and `live` listen on Unix sockets for `nginx`, or on a port (`is_tcp`) for another one.
+    `web`, `uploads` and `live` listen on Unix sockets for `nginx`, or on a port (`is_tcp`) for another one.
     Raises Refusal for an unknown name.
     """
     if name not in (*PARTS, "prepare"):
@@ -141,9 +146,14 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     if name == "web":
         where = {"host": host, "port": port} if is_tcp else {"path": run_folder / "web.sock"}
         return parts.run_until_stopped(partial(parts.web, **where))
-    if name == "live":
-        sock = listen(host, port) if is_tcp else listen_unix(run_folder / "live.sock")
-        return parts.run_until_stopped(partial(parts.live, sock))
+    if name in {"live", "uploads"}:
+        sock = listen(host, port) if is_tcp else listen_unix(run_folder / f"{name}.sock")
+        if name == "live":
+            return parts.run_until_stopped(partial(parts.live, sock))
+        is_behind_proxy = not is_tcp or env.flag("MUSTER_BEHIND_PROXY")
+        return parts.run_until_stopped(
+            partial(parts.uploads, sock, is_behind_proxy=is_behind_proxy)
+        )
     return parts.run_until_stopped(getattr(parts, name))
 
 
@@ -167,7 +177,7 @@ def _socket_folder(run_folder: Path) -> Path:
 
     The kernel limits the length of such paths, so a long home path needs another folder.
     """
-    if len(os.fsencode(run_folder / "live.sock")) <= _UNIX_PATH_LIMIT:
+    if len(os.fsencode(run_folder / "uploads.sock")) <= _UNIX_PATH_LIMIT:
         return run_folder
     return Path(tempfile.mkdtemp(prefix="muster-"))
 

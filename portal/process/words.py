@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ class Welcome:
     is_first: bool = False
     parts: str = ""
     isolation: str = ""
+    refusals: Sequence[str] = ()
 
     def text(self) -> str:
         rows = [
@@ -45,6 +47,8 @@ class Welcome:
                 "",
                 "Press Ctrl-C to stop the portal; jobs keep running.",
                 "",
+                *(f"NO JOB CAN RUN YET. {text}" for text in self.refusals),
+                *([""] if self.refusals else []),
             ]
         )
 

@@ -14,7 +14,7 @@ import sys
 import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, groupby, islice, pairwise
 from math import copysign, gcd, isfinite, isnan, nan
@@ -71,7 +71,7 @@ class SeriesData:
     steps: list[int] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return dict(vars(self))  # `asdict` would copy each point
 
 
 def series_key(name: str, labels: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from django.db.models import Case, Count, F, Max, Q, QuerySet, Sum, When
+from django.db.models.functions import Coalesce
 
 from portal.series.batches import last_batch_values, latest_in_batches, latest_values, rows_between
 from portal.series.models import Batch, Chunk, Series
@@ -38,6 +39,10 @@ from portal.series.store import canonical
 # A series of at most this many times `max_points` points is read in full,
 EXACT = 8
 LEAST = 4096  # and so is one of at most this many points
+# All series of a query share these, so that no query holds the interpreter for long.
+MOST_POINTS = 100_000  # points that are returned
+MOST_READ = 400_000  # points that are read in full
+FEWEST = 10  # points of a series, however many there are
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ def query(
 ) -> list[SeriesData]:
     """Return an owner's series between two times, thinned to `max_points`, keeping extremes.
 
+    All series together have at most about MOST_POINTS.
     `labels` lists the exact sets of labels wanted; the default is all.
     Gaps are marked by None. A pause longer than `gap_ms` is a gap (all points are then read); the
     default is three times the usual spacing.
@@ -72,17 +78,16 @@ def query(
     if labels is not None:
         wanted = wanted.filter(labels__in=[canonical(some) for some in labels])
     series = list(wanted)
+    count = max(len(series), 1)
+    max_points = max(min(max_points, MOST_POINTS // count), FEWEST)
+    exact = min(max(EXACT * max_points, LEAST), max(MOST_READ // count, max_points))
     # First: a concurrent compaction moves their points into chunks, and none is missed
     batched = rows_between([owner], {row.pk for row in series}, start_ms, end_ms)
     chunks = Chunk.objects.filter(series__in=series)
     chunks = chunks.filter(end_ms__gte=start_ms) if start_ms is not None else chunks
     chunks = chunks.filter(start_ms__lte=end_ms) if end_ms is not None else chunks
     counts = dict(chunks.order_by().values_list("series_id").annotate(n=Sum("count")))
-    long = {
-        pk
-        for pk, count in counts.items()
-        if gap_ms is None and count > max(EXACT * max_points, LEAST)
-    }
+    long = {pk for pk, n in counts.items() if gap_ms is None and n > exact}
     rows = _read_exact(chunks.exclude(series__in=long), start_ms, end_ms)
     coarse = _read_coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
     for pk, more in batched.items():
@@ -110,11 +115,17 @@ def names(owner: str, most: int) -> list[str]:
     return list(rows.distinct()[:most])
 
 
-def history(owner: str, name: str) -> list[Row]:
-    """Return all points of the series of this name without labels, by step, time and value."""
+def history(owner: str, name: str, most: int | None = None) -> list[Row]:
+    """Return all points of the series of this name without labels, by step, time and value.
+
+    A series of more than `most` points is read from coarse rows, which keep extremes.
+    """
     rows = Chunk.objects.filter(series__owner=owner, series__name=name, series__labels="{}")
     rows = rows.order_by("start_ms")  # mostly the order of the points, which then need no sorting
-    return merged(*(unpack(bytes(data)) for data in rows.values_list("data", flat=True)))
+    column: F | Coalesce = F("data")
+    if most is not None and (rows.aggregate(n=Sum("count"))["n"] or 0) > most:
+        column = Coalesce("coarse", "data")
+    return merged(*(unpack(bytes(data)) for data in rows.values_list(column, flat=True)))
 
 
 def latest(owner: str) -> dict[str, dict[str, Any]]:

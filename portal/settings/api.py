@@ -15,6 +15,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Muster",
     "DESCRIPTION": "Jobs, teams, quotas and nodes of a Muster portal. Errors are problem+json (RFC 9457).",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.1",  # 3.0 has no nullable references
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -34,6 +35,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "portal.api.schema.tag_operations",
+        "portal.api.schema.declare_errors",
     ],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],

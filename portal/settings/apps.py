@@ -50,6 +50,7 @@ MIDDLEWARE = [
     "workspaces.tenancy.http.TenancyMiddleware",  # authenticates, and enters the organization
     # Limits sessions that an organization's own identity provider vouches for.
     "workspaces.identity.session_restrictions.AccountPagesMiddleware",
+    "portal.web.requests.HeadMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"

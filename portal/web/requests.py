@@ -6,15 +6,17 @@ import logging
 import re
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import Caller, caller, clean_address, request_id
 from portal.core.messages import Message
 from portal.core.outage import outage
-from portal.core.protocols import protocol_at
+from portal.core.protocols import BODY, protocol_at
 from portal.web.errors import answer, malformed
 
 log = logging.getLogger(__name__)
@@ -47,6 +49,35 @@ class RequestMiddleware:
             request_id.reset(token)
 
 
+class HeadMiddleware:
+    """Undo what a view does of whose request only the head is judged: it is called again.
+
+    It is the last one: the others have authenticated the request.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        stream = request.META.get(BODY)
+        if stream is None or not stream.is_head:
+            return None
+        try:
+            with transaction.atomic():
+                response: HttpResponse = view(request, *args, **kwargs)
+                transaction.set_rollback(True)
+                return response
+        except Exception as error:
+            if response_to_error := error_response(request, error):
+                return response_to_error
+            raise
+
+
 class ErrorMiddleware:
     """Turn errors raised by views into responses.
 
@@ -64,20 +95,25 @@ class ErrorMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer PortalErrors and outages, and errors of the API; leave the rest to Django."""
-        if isinstance(error, PortalError):
-            return answer(request, error)
-        if away := outage(error):
-            log.error("request %s: %s", request_id.get(), error)
-            return answer(request, away)
-        is_program = protocol_at(request.path).error_body is not None
-        if isinstance(error, SuspiciousOperation):
-            return answer(request, malformed(error)) if is_program else None
-        if is_program:
-            log.exception("internal error %s", request_id.get())
-            return answer(
-                request,
-                PortalError(
-                    Message("Something went wrong on our side. Tell your operator the request ID.")
-                ),
-            )
-        return None
+        return error_response(request, error)
+
+
+def error_response(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    """Return the response to a PortalError, an outage or an error of the API, else None."""
+    if isinstance(error, PortalError):
+        return answer(request, error)
+    if away := outage(error):
+        log.error("request %s: %s", request_id.get(), error)
+        return answer(request, away)
+    is_program = protocol_at(request.path).error_body is not None
+    if isinstance(error, SuspiciousOperation):
+        return answer(request, malformed(error)) if is_program else None
+    if is_program:
+        log.exception("internal error %s", request_id.get())
+        return answer(
+            request,
+            PortalError(
+                Message("Something went wrong on our side. Tell your operator the request ID.")
+            ),
+        )
+    return None

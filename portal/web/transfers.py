@@ -15,6 +15,7 @@ from django.utils.http import content_disposition_header
 from portal.blobs.files import file_store
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
+from portal.core.protocols import BODY
 
 PIECE = 256 << 10
 LONGEST_LINE = 1 << 20  # bytes
@@ -69,8 +70,16 @@ def stored_file(
     )
 
 
+def account_body_to(request: HttpRequest, who: Callable[[], str]) -> None:
+    """Let somebody send a large body: `who` returns them when it is read, "" for a stranger."""
+    if (stream := request.META.get(BODY)) is not None:
+        stream.who = who
+
+
 def announced_size(request: HttpRequest) -> int | None:
     """Return the Content-Length of a request, or None."""
+    if (stream := request.META.get(BODY)) is not None:
+        return stream.announced  # type: ignore[no-any-return]
     text = request.META.get("CONTENT_LENGTH") or ""
     return int(text) if text.isdecimal() else None
 

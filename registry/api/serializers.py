@@ -77,23 +77,20 @@ class VersionSerializer(s.Serializer):  # type: ignore[type-arg]
     unsafe = s.ListField(
         child=s.CharField(), help_text="Files that can run code when they are loaded."
     )
+    unchecked = s.ListField(
+        child=s.CharField(), help_text="Files of unknown formats, which may do so as well."
+    )
     approval = s.DictField()
     created_at = s.DateTimeField()
     updated_at = s.DateTimeField()
 
 
 class VersionDetailSerializer(VersionSerializer):
-    signature = s.JSONField(allow_null=True)
+    signature = s.JSONField(help_text="Or null.")
     inspection = s.JSONField()
     acknowledged_by = s.CharField()
     promoted_from = s.DictField(allow_null=True)
     checks = s.ListField(child=s.DictField(), help_text="Conditions of approval.")
-
-
-class VersionPageSerializer(s.Serializer):  # type: ignore[type-arg]
-    items = VersionSerializer(many=True)
-    next = s.CharField(allow_null=True)
-    previous = s.CharField(allow_null=True)
 
 
 class NewVersionSerializer(s.Serializer):  # type: ignore[type-arg]
@@ -147,4 +144,4 @@ class FileSerializer(s.Serializer):  # type: ignore[type-arg]
     path = s.CharField()
     bytes = s.IntegerField()
     sha256 = s.CharField()
-    facts = s.JSONField(allow_null=True)
+    facts = s.JSONField(help_text="Or null.")

@@ -11,6 +11,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from portal.api.schema import FILE
 from portal.core.keyset import Order, page_of
 from portal.web.transfers import Download, announced_size, body_chunks, send_file, stored_file
 from registry import selectors, services
@@ -31,7 +32,7 @@ class VersionsView(ModelViewBase):
     @extend_schema(
         operation_id="orgs_models_versions_list",
         parameters=[OpenApiParameter("cursor", str)],
-        responses=s.VersionPageSerializer,
+        responses=s.VersionSerializer(many=True),
     )
     def get(self, request: Request, team: str, model: str) -> Response:
         """List the versions of a model, the last one first."""
@@ -110,7 +111,7 @@ class FilesView(ModelViewBase):
 class FileView(ModelViewBase):
     permissions = {"GET": None, "PUT": None}
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(responses=FILE)
     def get(
         self, request: Request, team: str, model: str, version: str, path: str
     ) -> HttpResponse | StreamingHttpResponse:

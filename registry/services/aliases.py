@@ -9,7 +9,13 @@ from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.messages import Message
 from registry.models import ModelVersion, RegisteredModel
 from registry.names import checked_alias, checked_stage
-from registry.services.records import locked_model, locked_version, record_model, record_version
+from registry.services.records import (
+    locked_model,
+    locked_version,
+    record_model,
+    record_version,
+    touch_model,
+)
 from registry.services.versions import check_is_ready
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -105,6 +111,7 @@ def _move(actor: Actor, version: ModelVersion, stage: str) -> None:
     if before != stage:
         version.stage, version.updated_at = stage, clock.now()
         version.save(update_fields=["stage", "updated_at"])
+        touch_model(version)
         record_version(
             "stage_set", actor, version, before={"stage": before}, after={"stage": stage}
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
@@ -13,7 +14,7 @@ from registry.models import ModelFile, ModelVersion
 from registry.selectors import aliases_of
 from registry.services.aliases import PRODUCTION
 from registry.services.records import locked_version, record_version
-from registry.services.versions import READY
+from registry.services.versions import READY, inspect_if_older
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
@@ -36,7 +37,8 @@ def checks_of(version: ModelVersion) -> list[Check]:
     inspection = version.inspection or {}
     has_files = version.status == READY and ModelFile.objects.filter(version=version).exists()
     is_complete = has_files and bool(inspection.get("is_complete"))
-    unsafe = list(inspection.get("unsafe") or ())
+    unsafe, unchecked = not_safe(inspection)
+    is_acknowledged = bool(version.acknowledged_by)
     has_card = bool(version.model.description.strip() or version.description.strip())
     return [
         Check(
@@ -51,15 +53,21 @@ def checks_of(version: ModelVersion) -> list[Check]:
         ),
         Check(
             "pickle",
-            Message("No unsafe pickle, or it is acknowledged"),
-            not unsafe or bool(version.acknowledged_by),
+            Message("No file that is unsafe or not checked, or it is acknowledged"),
+            is_acknowledged or not (unsafe or unchecked),
             Message("Acknowledged by {who}.", who=version.acknowledged_by)
-            if unsafe and version.acknowledged_by
+            if is_acknowledged and (unsafe or unchecked)
             else Message(
                 "{path} can run code when it is loaded. Save it as safetensors, or acknowledge it.",
                 path=unsafe[0],
             )
             if unsafe
+            else Message(
+                "{path} was not checked: its format is unknown, so that loading it may run code. "
+                "Save it as safetensors, or acknowledge it.",
+                path=unchecked[0],
+            )
+            if unchecked
             else Message(""),
         ),
         Check(
@@ -73,12 +81,17 @@ def checks_of(version: ModelVersion) -> list[Check]:
     ]
 
 
+def not_safe(inspection: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the files that can run code, and those that were not checked."""
+    return list(inspection.get("unsafe") or ()), list(inspection.get("unchecked") or ())
+
+
 @transaction.atomic
 def acknowledge_pickles(*, actor: Actor, version: ModelVersion) -> ModelVersion:
-    """Accept that loading the version's pickles runs code. Idempotent. Raises NotPermitted."""
+    """Accept that loading the version's files may run code. Idempotent. Raises NotPermitted."""
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
     row = locked_version(version)
-    unsafe = (row.inspection or {}).get("unsafe") or []
+    unsafe = [path for paths in not_safe(row.inspection or {}) for path in paths]
     if unsafe and not row.acknowledged_by:
         row.acknowledged_by, row.updated_at = actor.email, clock.now()
         row.save(update_fields=["acknowledged_by", "updated_at"])
@@ -86,15 +99,16 @@ def acknowledge_pickles(*, actor: Actor, version: ModelVersion) -> ModelVersion:
     return row
 
 
-@transaction.atomic
 def request_approval(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
     """Ask approvers to decide. Raises Conflict if a check fails or it is requested already."""
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
-    row = locked_version(version)
-    _check_state(row, Approval.NONE, Approval.REJECTED)
-    _check_all(row)
-    row.requested_by_id, row.requested_at = actor.user_id, clock.now()
-    _decide(actor, row, Approval.REQUESTED, note, "approval_requested")
+    inspect_if_older(actor, version)
+    with transaction.atomic():
+        row = locked_version(version)
+        _check_state(row, Approval.NONE, Approval.REJECTED)
+        _check_all(row)
+        row.requested_by_id, row.requested_at = actor.user_id, clock.now()
+        _decide(actor, row, Approval.REQUESTED, note, "approval_requested")
     return row
 
 
@@ -110,18 +124,19 @@ def withdraw_request(*, actor: Actor, version: ModelVersion) -> ModelVersion:
     return row
 
 
-@transaction.atomic
 def approve_version(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
     """Approve a version that somebody else has requested it for.
 
     From then on only approvers change its description and tags. Raises Conflict, NotPermitted.
     """
     authorize(actor, Permission.MODELS_APPROVE, version.model.team_id)
-    row = locked_version(version)
-    _check_state(row, Approval.REQUESTED)
-    _check_is_somebody_else(actor, row)
-    _check_all(row)
-    _decide(actor, row, Approval.APPROVED, note, "version_approved")
+    inspect_if_older(actor, version)
+    with transaction.atomic():
+        row = locked_version(version)
+        _check_state(row, Approval.REQUESTED)
+        _check_is_somebody_else(actor, row)
+        _check_all(row)
+        _decide(actor, row, Approval.APPROVED, note, "version_approved")
     return row
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from portal.core import clock
 from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
@@ -27,6 +28,12 @@ def locked_version(version: ModelVersion) -> ModelVersion:
         raise NotFound(Message("This version was deleted."), code="no_version")
     row.model = model
     return row  # type: ignore[no-any-return]
+
+
+def touch_model(version: ModelVersion) -> None:
+    """Move the time of a version's model, which is locked."""
+    version.model.updated_at = clock.now()
+    version.model.save(update_fields=["updated_at"])
 
 
 def check_unchanged(row: RegisteredModel | ModelVersion, seen_at: datetime | None) -> None:

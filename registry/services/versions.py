@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +21,7 @@ from registry import sources
 from registry.inspection import inspect_files, signature_in
 from registry.models import ModelFile, ModelVersion, RegisteredModel
 from registry.names import checked_card, merged_tags
-from registry.selectors import aliases_of, find_model
+from registry.selectors import aliases_of, find_model, find_version
 from registry.services.models import create_model
 from registry.services.records import (
     check_unchanged,
@@ -28,6 +29,7 @@ from registry.services.records import (
     locked_version,
     record_version,
     shortened,
+    touch_model,
 )
 from registry.sources import SourceFile
 from registry.storage import release
@@ -37,6 +39,9 @@ from workspaces.models import Team
 
 MOST_FILES = 5000
 Approval = ModelVersion.Approval
+_VERSION_URI = re.compile(
+    r"models:/(?P<name>[^/@]+)(?:/(?P<version>[0-9]{1,9}|latest)|@(?P<alias>[^/@]+))"
+)
 READY, PENDING = "READY", "PENDING_REGISTRATION"
 
 
@@ -63,12 +68,19 @@ def create_version(
     """Create a version from stored files that the actor may read.
 
     Without `files`, the source says them: a run, a logged model or a checkpoint
-    (`registry.sources`). Then metrics come from there as well. The files' headers are read before
+    (`registry.sources`), or a version of the same team such as `models:/resnet/3` and
+    `models:/resnet@best`. Then metrics come from there as well. The files' headers are read before
     the version is visible. Raises InvalidInput, NotFound, Conflict, NotPermitted.
     """
     authorize(actor, Permission.MODELS_WRITE, model.team_id)
     metrics, run_id, logged_model_id = dict(about.metrics), about.run_id, about.logged_model_id
     checkpoint_id: UUID | None = None
+    copied = None if files is not None else _version_at(actor, model, about.source)
+    if copied is not None:
+        files = _files(copied)
+        metrics = {**copied.metrics, **metrics}
+        run_id, logged_model_id = copied.run_id or run_id, copied.logged_model_id or logged_model_id
+        checkpoint_id = copied.checkpoint_id
     if files is None:
         found = sources.find(actor, about.source, run_id, logged_model_id)
         files, metrics = found.files, {**found.metrics, **metrics}
@@ -79,11 +91,16 @@ def create_version(
         file_store().keep(model.org_id, file.sha256)
     inspection = inspect_files(model.org_id, files)
     with transaction.atomic():
+        if copied is not None:
+            _lock_to_copy(copied, model)
         row = new_version(actor, model, about)
         row.run_id, row.logged_model_id, row.metrics = run_id, logged_model_id, metrics
         row.checkpoint_id = checkpoint_id
         row.status, row.inspection = READY, inspection
         row.signature = row.signature or signature_in(inspection)
+        if copied is not None:
+            row.signature = row.signature or copied.signature
+            row.acknowledged_by, row.promoted_from = copied.acknowledged_by, copied
         row.save()
         _add_files(row, files)
         record_version("version_created", actor, row, after=_created(row, files))
@@ -190,6 +207,7 @@ def delete_version(*, actor: Actor, version: ModelVersion) -> None:
             code="approved",
         )
     release(row)
+    touch_model(row)
     record_version("version_deleted", actor, row, before={"source": row.source, "tags": row.tags})
     row.delete()
 
@@ -209,26 +227,52 @@ def promote_version(
         raise InvalidInput.at("team", Message("must be another team, or give another name"))
     check_is_ready(version)
     _check_may_leave(version)
-    files = list(ModelFile.objects.filter(version=version))
+    files = _files(version)
     for file in files:
         file_store().keep(version.org_id, file.sha256)
     with transaction.atomic():
-        # Not deleted, and approved still, until the copy is there
-        now = ModelVersion.objects.select_for_update(of=("self",), no_key=True)
-        here = now.select_related("model__team").filter(id=version.id).first()
-        if here is None:
-            raise NotFound(Message("This version was deleted."), code="no_version")
-        _check_may_leave(here)
+        _lock_to_copy(version)
         row = new_version(actor, _model_for(actor, version, team, name), _about(version))
         row.inspection, row.acknowledged_by = version.inspection, version.acknowledged_by
         row.promoted_from = version
         row.save()
-        _add_files(row, [SourceFile(f.path, f.sha256, f.size) for f in files])
+        _add_files(row, files)
         where = {"team": version.model.team.slug, "name": version.model.name}
         record_version(
             "version_promoted", actor, row, after={"from": {**where, "version": version.version}}
         )
     return row
+
+
+def _version_at(actor: Actor, model: RegisteredModel, uri: str) -> ModelVersion | None:
+    """Return the version of the same team that a URI names; None for other URIs.
+
+    Raises NotFound, NotPermitted, Conflict.
+    """
+    named = _VERSION_URI.fullmatch(uri)
+    if named is None:
+        return None
+    parent = find_model(actor, model.team, named["name"])
+    authorize(actor, Permission.MODELS_READ, parent.team_id)
+    version = find_version(actor, parent, named["version"] or named["alias"])
+    check_is_ready(version)
+    if parent.id != model.id:
+        _check_may_leave(version)
+    return version
+
+
+def _lock_to_copy(version: ModelVersion, model: RegisteredModel | None = None) -> None:
+    """Lock a version: not deleted, and approved still, until the copy is there."""
+    rows = ModelVersion.objects.select_for_update(of=("self",), no_key=True)
+    here = rows.select_related("model__team").filter(id=version.id).first()
+    if here is None:
+        raise NotFound(Message("This version was deleted."), code="no_version")
+    if model is None or here.model_id != model.id:
+        _check_may_leave(here)
+
+
+def _files(version: ModelVersion) -> list[SourceFile]:
+    return [SourceFile(f.path, f.sha256, f.size) for f in ModelFile.objects.filter(version=version)]
 
 
 def _check_may_leave(version: ModelVersion) -> None:
@@ -265,9 +309,17 @@ def _about(version: ModelVersion) -> About:
 def inspect_again(*, actor: Actor, version: ModelVersion) -> ModelVersion:
     """Read the headers of a version's files again, for example after an update of Muster."""
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
-    files = [
-        SourceFile(f.path, f.sha256, f.size) for f in ModelFile.objects.filter(version=version)
-    ]
+    return _inspected_again(actor, version)
+
+
+def inspect_if_older(actor: Actor, version: ModelVersion) -> None:
+    """Inspect a version again that an older release did not look for unchecked files in."""
+    if version.inspection and "unchecked" not in version.inspection:
+        version.inspection = _inspected_again(actor, version).inspection
+
+
+def _inspected_again(actor: Actor, version: ModelVersion) -> ModelVersion:
+    files = _files(version)
     found = inspect_files(version.org_id, files)
     with transaction.atomic():
         row = locked_version(version)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -44,6 +45,10 @@ class JobObserver:
             Mirror(wire, JOBS, ours),
             Mirror(wire, PODS, ours, keeps_ended=True),
         )
+        # The threads hold the mirrors only: they end with a backend that nobody uses any more, such
+        # as that of an earlier configuration.
+        for mirror in (self._jobs, self._pods):
+            weakref.finalize(self, mirror.stop)
         self._is_on = False
         self._lock = threading.Lock()
         self._ends: OrderedDict[str, Observation] = OrderedDict()

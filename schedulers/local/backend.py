@@ -45,13 +45,17 @@ from schedulers.contract import (
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.local import files, processes, supervisor
 from schedulers.local.isolation import (
+    EXAMPLES,
     Isolation,
     IsolationLevel,
     JobFileSystem,
     command,
+    is_closed,
     isolation_of,
     memory_folder,
     mount_fault,
+    open_python,
+    open_root,
     prepare,
 )
 from schedulers.local.machine import machine
@@ -202,7 +206,17 @@ class LocalBackend:
     def check_inputs(self, launch: Launch) -> None:
         if launch.image:
             return
+        home, is_plain = self.config.home, self._is_plain()
         for one in launch.inputs:
+            if home and is_plain and is_closed(home):
+                raise Rejected(
+                    Message(
+                        "Jobs cannot read inputs here: their users may not enter {home}. "
+                        "Install bubblewrap on this machine and restart Muster.",
+                        home=home,
+                    ),
+                    f"inputs.{one.name}",
+                )
             if one.path and not self.isolation.has_mounts:
                 raise Rejected(
                     Message(
@@ -246,6 +260,25 @@ class LocalBackend:
     @property
     def isolation(self) -> Isolation:
         return isolation_of(self.config.root, self.config.home, self.config.isolation)
+
+    def new_options(self) -> dict[str, Any]:
+        """Return options that let jobs run here which otherwise could not; usually none.
+
+        Root's jobs need a folder outside of a home that their users cannot enter. Once there are
+        jobs in the home, it stays.
+        """
+        is_usual = self.config.home is not None and self.config.root == self.config.home / "jobs"
+        if not (self.isolation.is_refused and is_usual) or any(
+            not name.startswith(".") for name in os.listdir(self.config.root)
+        ):
+            return {}
+        folder = open_root()
+        if folder is None:
+            return {}
+        if isolation_of(folder, self.config.home, is_fresh=True).is_refused:
+            folder.rmdir()
+            return {}
+        return {"root": str(folder)}
 
     def probe(self) -> Probe:
         try:
@@ -302,13 +335,10 @@ class LocalBackend:
     def submit(self, launch: Launch) -> Handle:
         folder = self._folder(launch.key)
         if not folder.exists():
-            level = self.isolation.level
-            if level is IsolationLevel.USER and not launch.uid:
+            if self.isolation.level is IsolationLevel.USER and not launch.uid:
                 raise Unavailable(Message("The job's team has no system user on this machine."))
-            if level is IsolationLevel.NONE and os.geteuid() == 0 and not self.config.isolation:
-                raise Unavailable(
-                    Message.joined(" ", (Message("Jobs do not run as root."), self.isolation.why))
-                )
+            if self.isolation.is_refused:
+                raise Unavailable(self.isolation.text)
             self._prepare(folder, launch)
         self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
@@ -441,6 +471,8 @@ class LocalBackend:
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
             _write_programs(aside / "programs", launch.programs)
+            if self._sees_no_clone(launch):
+                _copy_clone(aside, launch.script)
             prepare(
                 self.isolation,
                 aside,
@@ -542,6 +574,11 @@ class LocalBackend:
                 "SLURM_SUBMIT_DIR": str(folder / "work"),
                 "PYTHONUNBUFFERED": "1",
                 **files,
+                **(
+                    {"MUSTER_EXAMPLES": str(folder / "examples")}
+                    if self._sees_no_clone(launch)
+                    else {}
+                ),
             }
         return {"env": {**env, "MUSTER_JOB_KEY": launch.key}, "files": dict(launch.files)}
 
@@ -559,9 +596,10 @@ class LocalBackend:
             if self.isolation.level is IsolationLevel.SANDBOX
             else {"USER": f"muster-{launch.uid}", "LOGNAME": f"muster-{launch.uid}"}
         )
+        ours = self._folder(launch.key) if self._sees_no_clone(launch) else Path(sys.prefix)
         path = [
             word
-            for word in (os.environ.get("PATH", ""), str(Path(sys.prefix) / "bin"))
+            for word in (os.environ.get("PATH", ""), str(ours / "bin"))
             if word and not launch.image
         ]
         return {"HOME": work, **names, **({"PATH": ":".join(path)} if path else {})}
@@ -575,6 +613,14 @@ class LocalBackend:
     def _tree(self, one: InputFiles) -> str:
         """Return the folder of an input, on this machine."""
         return str((self.config.home or self.config.root) / one.tree)
+
+    def _sees_no_clone(self, launch: Launch) -> bool:
+        """Return whether the user of a job can't enter the clone, so that it gets a copy of parts."""
+        return self._is_plain() and not launch.image and is_closed(EXAMPLES)
+
+    def _is_plain(self) -> bool:
+        """Return whether jobs have a user of their own, but the machine's file system."""
+        return self.isolation.level is IsolationLevel.USER and not self.isolation.has_mounts
 
     def _programs(self, launch: Launch) -> list[Path]:
         return [self._folder(launch.key) / "programs"] if launch.programs else []
@@ -970,6 +1016,18 @@ def _time(seconds: float) -> datetime:
 
 def _write(path: Path, text: str) -> None:
     files.write(str(path), text)
+
+
+def _copy_clone(folder: Path, script: str) -> None:
+    """Give a job the parts of the clone that it uses: `python`, and the examples it names."""
+    (folder / "bin").mkdir()
+    (folder / "bin").chmod(0o755)
+    if python := open_python():
+        (folder / "bin" / "python").symlink_to(python)
+    if "MUSTER_EXAMPLES" in script:
+        shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+        for path in (folder / "examples", *(folder / "examples").rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _write_programs(folder: Path, programs: Mapping[str, bytes]) -> None:

@@ -24,7 +24,9 @@ from schedulers.contract import Unavailable
 
 MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was checked are used
 TREES = "trees"  # in the portal's folder: others may enter it, but not list it (datasets.staging)
-SOURCES = Path(__file__).resolve().parents[2]
+# Where jobs run if the portal is root and its own folder is closed to their users.
+OPEN = (Path("/var/lib/muster"), Path("/srv/muster"))
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _ETC = (
     "alternatives",
     "ca-certificates",
@@ -67,12 +69,13 @@ class Isolation:
     """The isolation level in force.
 
     `has_mounts`: bubblewrap gives each job its own view of the file system. `why`: the reason that
-    a better level does not work.
+    a better level does not work. `is_refused`: no job may run, since it would run as root.
     """
 
     level: IsolationLevel
     has_mounts: bool = False
     why: str = ""
+    is_refused: bool = False
 
     @property
     def is_shared(self) -> bool:
@@ -97,8 +100,12 @@ class Isolation:
                 return Message(
                     "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
                 )
-        level = Message(
-            "Jobs are not isolated from the portal, so only one organization may run jobs here."
+        level = (
+            Message("Jobs do not run as root.")
+            if self.is_refused
+            else Message(
+                "Jobs are not isolated from the portal, so only one organization may run jobs here."
+            )
         )
         return Message.joined(" ", (level, self.why))
 
@@ -168,7 +175,7 @@ def _find(root: Path, home: Path | None, wanted: str) -> Isolation:
         if name in levels and not (fault := _fault(levels[name], root, home)):
             return replace(levels[name], why="" if levels[name].has_mounts else _hidden_python())
         why = why or (fault if name in levels else "")
-    return Isolation(IsolationLevel.NONE, why=why)
+    return Isolation(IsolationLevel.NONE, why=why, is_refused=os.geteuid() == 0 and not wanted)
 
 
 def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
@@ -177,7 +184,7 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
     for program in [*(["bwrap"] if isolation.has_mounts else []), *needed]:
         if not shutil.which(program):
             return Message(
-                "Install {x} on this machine to change that.",
+                "Install {x} on this machine and restart Muster to change that.",
                 x="bubblewrap" if program == "bwrap" else "util-linux",
             )
     uid = _PROBE_UID if isolation.level is IsolationLevel.USER else os.getuid()
@@ -287,6 +294,34 @@ def _open(root: Path, home: Path | None) -> str:
     return str(_closed_above(root) or "")
 
 
+def open_root() -> Path | None:
+    """Return a new folder for jobs that the users of jobs can enter; None if there is no place."""
+    for place in OPEN:
+        try:
+            place.mkdir(mode=0o711, exist_ok=True)
+            place.chmod(0o711)  # whatever the umask
+            folder = Path(tempfile.mkdtemp(prefix="jobs-", dir=place))
+            folder.chmod(0o711)
+        except OSError:
+            continue
+        if not _closed_above(folder):
+            return folder
+        folder.rmdir()
+    return None
+
+
+def is_closed(path: Path) -> bool:
+    """Return whether other users cannot enter some folder above `path`."""
+    return _closed_above(path) is not None
+
+
+def open_python() -> str:
+    """Return the Python that every user can run, if the portal's environment is closed to them."""
+    program = os.path.realpath(sys.executable)
+    is_open = not _closed_above(Path(program))
+    return program if is_open and _closed_above(Path(sys.prefix) / "bin") else ""
+
+
 def _closed_above(path: Path) -> Path | None:
     """Return the topmost parent that other users cannot enter."""
     return next(
@@ -309,14 +344,14 @@ def _hidden_python() -> str:
             "They cannot use the portal's Python: other users may not enter {closed}.",
             closed=closed,
         )
-        if closed
+        if closed and not open_python()
         else ""
     )
 
 
 def _readable() -> list[Path]:
     """Return the parts of the portal's installation that a job may read."""
-    return [Path(sys.prefix), Path(sys.base_prefix), SOURCES / "examples"]
+    return [Path(sys.prefix), Path(sys.base_prefix), EXAMPLES]
 
 
 def _view(place: JobFileSystem) -> list[str]:

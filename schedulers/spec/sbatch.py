@@ -357,7 +357,8 @@ class _Script:
         try:
             found = allocate(request)
         except AllocationFault as fault:
-            option = next(asked[name] for name in fault.options if name in asked)
+            names = (*fault.options, "ntasks-per-tres", *asked)
+            option = next(asked[name] for name in names if name in asked)
             self._refuse(option, str(fault))
             return
         self._store(found, asked)

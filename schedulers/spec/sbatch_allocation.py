@@ -74,7 +74,8 @@ def allocate(asked: Allocation) -> Allocated:
     nodes = nodes or 1
     if tasks is None:
         tasks = nodes * (asked.tasks_per_node or 1)
-    nodes = min(nodes, tasks)  # as sbatch: no node without a task
+    if asked.tasks:
+        nodes = min(nodes, tasks)  # as sbatch: no node without a task
     if on_node and asked.tasks_per_gpu and asked.tasks is None:
         tasks = nodes * on_node.count * asked.tasks_per_gpu
     on_one = asked.tasks_per_node or -(-tasks // nodes)
@@ -87,9 +88,13 @@ def allocate(asked: Allocation) -> Allocated:
             "gpus-per-task",
         )
     gpus = _gpus(asked, on_node, of_task, nodes, tasks)
-    if not gpus.count and (asked.cpus_per_gpu or asked.memory_per_gpu):
+    if not gpus.count and (asked.cpus_per_gpu or asked.memory_per_gpu or asked.tasks_per_gpu):
         raise AllocationFault(
-            "has no GPUs to count: add --gpus-per-node", "cpus-per-gpu", "mem-per-gpu"
+            "has no GPUs to count: add --gpus-per-node",
+            "cpus-per-gpu",
+            "mem-per-gpu",
+            "ntasks-per-gpu",
+            "ntasks-per-tres",
         )
     each = asked.cpus_per_task or asked.tres_cpus or 1
     if of_task and asked.cpus_per_gpu:
@@ -173,7 +178,7 @@ def _tasks(asked: Allocation, on_node: Gpus | None, of_task: Gpus | None) -> int
     total = asked.gpus.count if asked.gpus else 0
     if asked.tasks:
         return asked.tasks
-    if total and of_task and of_task.count:
+    if total and of_task and of_task.count and not (asked.nodes or asked.tasks_per_node):
         if total % of_task.count:
             raise AllocationFault(
                 f"{total} GPUs cannot be divided by {of_task.count} for each task", "gpus"
@@ -208,6 +213,12 @@ def _gpus(
                 "tres-per-task",
             )
         found.append(("gpus-per-task", Gpus(of_task.count * tasks // nodes, of_task.type)))
+        if on_node and on_node.count != of_task.count * (asked.tasks_per_node or tasks // nodes):
+            raise AllocationFault(
+                "differ from the GPUs of each node: change one of the two",
+                "gpus-per-task",
+                "tres-per-task",
+            )
     if asked.tasks_per_gpu and asked.tasks:
         if tasks % (asked.tasks_per_gpu * nodes):
             raise AllocationFault(

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import pynvml
@@ -16,6 +19,9 @@ from muster_agent.jobs import JobReading
 from muster_agent.nvml import NO_LIBRARY, Driver
 from muster_agent.sample import Sample
 from tests.agent.nvml_double import GIB, H100, Clock, Device, Nvml
+from tests.cases import CASES
+from tests.rig.environment import ROOT
+from tests.stand_in import StandIn
 
 Table = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -75,7 +81,8 @@ def test_gpu_without_gpm_tells_throughput_and_temperature_of_memory(monkeypatch)
     fields = {sent: 10, received: 20}
     device = Device("GPU-a", metrics={**older, "pcie": (2000, 3000), "fields": fields})
     gpus, now = gpus_of(Nvml(device)), [100.0]
-    monkeypatch.setattr("muster_agent.gpus.time.monotonic", lambda: now[0])
+    stand_in = StandIn(time, monotonic=lambda: now[0])
+    monkeypatch.setattr("muster_agent.gpus.time", stand_in)
     gpus.measure()
     gpus._driver.gpus[0].links = 12
     gpus.measure()
@@ -92,7 +99,8 @@ def test_gpu_without_gpm_tells_throughput_and_temperature_of_memory(monkeypatch)
 def test_gpu_recovery_action_and_rate_of_nvlink_errors(monkeypatch):
     device = Device("GPU-a")
     gpus, now = gpus_of(Nvml(device)), [100.0]
-    monkeypatch.setattr("muster_agent.gpus.time.monotonic", lambda: now[0])
+    stand_in = StandIn(time, monotonic=lambda: now[0])
+    monkeypatch.setattr("muster_agent.gpus.time", stand_in)
     crc = pynvml.NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL
     device.metrics["fields"] = {pynvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION: 1, crc: 1000}
     first = table(gpus.measure().samples)
@@ -350,3 +358,12 @@ def test_gpu_hanging_driver_leaves_host_metrics():
     freed.set()
     collector._measure_gpus._thread.join()
     assert collector.collect()["facts"]["note"] == ""
+
+
+def test_gpu_of_a_report_whose_driver_has_no_memory_is_listed():
+    """The script of a report, as it is."""
+    script = CASES / "2026-11-27/gpu-without-memory.py"
+    done = subprocess.run(
+        [sys.executable, script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr

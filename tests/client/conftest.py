@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from muster import Client, cli, following, transport
 from tests.client.portal_double import TOKEN, PortalDouble
+from tests.stand_in import StandIn
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ def muster(
     monkeypatch.setenv("MUSTER_TOKEN", TOKEN)
 
     def call(*words: str, stdin: str = "") -> Done:
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        given = StandIn(sys, stdin=io.StringIO(stdin))
+        for module in ("account", "clusters", "jobs", "people", "secrets"):
+            monkeypatch.setattr(f"muster.commands.{module}.sys", given)
         with pytest.raises(SystemExit) as ended:
             cli.main(words)
         out, err = capsysbinary.readouterr()

@@ -17,6 +17,7 @@ import typer
 
 from muster import Client
 from muster.cli import GROUPS, app
+from tests.cases import CASES
 from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, Portal
 from tests.rig.processes import Folder, wait_until
@@ -715,3 +716,31 @@ def test_access_why_shows_steps_and_remedies(shell: Shell, placeholder_values: d
     )
     assert json.loads(about.stdout)["permission"] == "jobs:admin"
     assert shell("-q", "access", "why", "-", "jobs:submit").stdout == b"yes\n"
+
+
+def test_names_in_terminals_of_other_encodings_are_shown(shell: Shell):
+    """The script of a report, as it is."""
+    command = shell.folder / "muster"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m muster "$@"\n')
+    command.chmod(0o755)
+    path = f"{shell.folder}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e", CASES / "2026-11-27/cli-other-encoding.sh"],
+        env=shell.environment(PATH=path, MUSTER_ORG="home", MUSTER_TEAM="default"),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_sparse_output_of_a_report_is_refused_by_its_size(shell: Shell):
+    spec = CASES / "2026-11-27/sparse-output.yaml"
+    number = shell("job", "submit", str(spec), "-q").stdout.decode().strip()
+
+    def output() -> dict:
+        return shell.json("job", "info", number)["outputs"][0]
+
+    wait_until(lambda: "x.bin was not saved" in output()["text"], "the file is refused", 60)
+    assert "1 TiB" in output()["text"]
+    [version] = output()["versions"]
+    assert (version["files"], version["bytes"]) == (1, 6)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from math import isnan
-from types import SimpleNamespace
 
 import pytest
 
@@ -18,6 +17,7 @@ from tests.client.portal_double import Fault, PortalDouble
 from tests.client.test_training import inside, values  # noqa: F401  a fixture
 from tests.experiments.test_tensorboard import NEW, OLD, event
 from tests.rig.environment import ROOT
+from tests.stand_in import StandIn
 
 SYNC = [sys.executable, "-m", "muster", "tensorboard", "sync"]
 LOSS = [("loss/train", n, pytest.approx(1 / (n + 1))) for n in range(5)]
@@ -60,7 +60,7 @@ def test_growing_files_are_sent_once_also_over_restarts(portal: PortalDouble, lo
 def test_outage_delays_and_refused_and_damaged_files_do_not_stop_others(
     portal: PortalDouble, logs, monkeypatch
 ):
-    monkeypatch.setattr(tensorboard, "time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr(tensorboard, "time", StandIn(tensorboard.time, sleep=lambda _: None))
     os.mkfifo(logs / "events.out.tfevents.0")
     damaged = event(b"good", 1) + b"damaged" + event(b"later", 3)
     (logs / "events.out.tfevents.2").write_bytes(damaged)

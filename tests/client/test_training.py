@@ -15,6 +15,7 @@ import muster
 from muster import training
 from tests.client.portal_double import TOKEN, Fault, PortalDouble
 from tests.rig.environment import ROOT
+from tests.stand_in import StandIn
 
 
 @pytest.fixture
@@ -32,8 +33,11 @@ def inside(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch) -> Iterator[di
     monkeypatch.setattr(training, "_current", None)
     monkeypatch.setattr(training, "EVERY", 0.01)
     yield env
-    if training._current:
-        training._current.close()
+    if reporter := training._current:
+        reporter.close()
+        reporter._is_closed = True
+        reporter._due.set()
+        reporter._thread.join()
 
 
 def script(text: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -148,7 +152,7 @@ def test_refused_param_stops_neither_the_others_nor_the_training(
 
 
 def test_files_and_folders_are_stored_with_the_run(portal, inside, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(training.time, "sleep", lambda _: None)
+    monkeypatch.setattr(training, "time", StandIn(training.time, sleep=lambda _: None))
     (tmp_path / "model/sub").mkdir(parents=True)
     for name in ("model/a.bin", "model/sub/b c.txt"):
         (tmp_path / name).write_bytes(name.encode())

@@ -18,6 +18,7 @@ from muster.errors import (
     Unavailable,
 )
 from tests.client.portal_double import TOKEN, Fault, PortalDouble
+from tests.stand_in import StandIn
 
 SPEC = {"run": "true"}
 
@@ -62,7 +63,7 @@ def test_retry_after_is_respected(
     portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     slept: list[float] = []
-    monkeypatch.setattr(transport.time, "sleep", slept.append)
+    monkeypatch.setattr(transport, "time", StandIn(transport.time, sleep=slept.append))
     portal.faults.append(Fault(429, headers={"Retry-After": "7"}))
     client.me()
     assert len(slept) == 1

@@ -15,6 +15,7 @@ from django.urls import URLPattern
 from datasets.api.urls import urlpatterns
 from datasets.models import Content, Repository, Upload
 from portal.blobs import files
+from tests.stand_in import StandIn
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
@@ -228,7 +229,7 @@ def test_full_disk_is_507_and_leaves_nothing(ben, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "fsync", full)
+        patch.setattr(files, "os", StandIn(files.os, fsync=full))
         answer = send(ben, "PUT", f"{CIFAR}/contents", b"abc", 507)
         assert (answer["code"], answer["retryable"]) == ("disk_full", True)
         piece(ben, url, 0, b"abc", 507)

@@ -8,7 +8,11 @@ import time
 
 import pytest
 from django.core import signing
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from datasets import trees
+from datasets.hub import represent
 from datasets.models import Content, Version
 from datasets.services import share_repository
 from tests.cases import read_case
@@ -91,6 +95,36 @@ def test_card_that_grows_is_refused_and_one_with_odd_keys_is_shown(stage, subtes
             assert time.process_time() - before < 1  # 22 s and more before
             assert (shown.status_code, shown.json()["cardData"]) == (200, expected)
             assert checked.status_code == status
+
+
+def test_infos_of_very_many_files_do_not_list_them(stage, monkeypatch):
+    monkeypatch.setattr(represent, "MOST_SIBLINGS", 3)
+    monkeypatch.setattr(represent, "MOST_BLOBS", 2)
+    client, url = stage.story.api(stage.story.ben), "/hf/api/datasets/atlas/cifar"
+    paths = ["a/1.txt", 'b"],["/é.txt', "c.txt"]
+    commit(stage.ben, stage.cifar, dict.fromkeys(paths, b"x"))
+    siblings = client.get(url).json()["siblings"]
+    assert [one["rfilename"] for one in siblings] == paths
+    assert client.get(f"{url}?blobs=true").json()["siblings"] is None
+    commit(stage.ben, stage.cifar, {"d.txt": b"x"})
+    assert client.get(url).json()["siblings"] is None  # not a part of them
+
+
+def test_infos_of_many_paths_read_each_block_of_the_tree_once(stage, monkeypatch):
+    monkeypatch.setattr(trees, "AVERAGE", 2)
+    monkeypatch.setattr(trees, "LARGEST", 4)
+    paths = [f"{n:02}.txt" for n in range(40)]
+    commit(stage.ben, stage.cifar, dict.fromkeys(paths, b"x"))
+    given = [*paths[::3], *paths[1::3], "none", *paths[2::3]]
+    client, url = stage.story.api(stage.story.ben), "/hf/api/datasets/atlas/cifar/paths-info/main"
+    with CaptureQueriesContext(connection) as queries:
+        found = send(client, url, {"paths": given}).json()
+    assert [one["path"] for one in found] == [path for path in given if path != "none"]
+    blocks = len(Version.objects.latest("created_at").blocks)
+    reads = [q for q in queries if 'FROM "datasets_block"' in q["sql"]]
+    assert 9 < blocks >= len(reads) - 1
+    refused = send(client, url, {"paths": ["a"] * 10_001})
+    assert (refused.status_code, "10000" in refused.json()["error"]) == (400, True)
 
 
 def test_nobody_without_a_token(filled):

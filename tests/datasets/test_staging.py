@@ -16,6 +16,7 @@ from portal.blobs.files import file_store
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from tests.datasets.conftest import commit
+from tests.stand_in import StandIn
 
 FILES = {
     "train/a.bin": b"\0\1",
@@ -57,7 +58,7 @@ def test_tree_copies_where_links_are_impossible(stage, monkeypatch):
     def refuse(*_args):
         raise OSError(staging.errno.EMLINK, "Too many links")
 
-    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(staging, "os", StandIn(os, link=refuse))
     _version, root = tree_of(stage)
     assert content(root) == FILES and (root / "empty").stat().st_nlink == 1
 

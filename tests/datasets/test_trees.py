@@ -98,6 +98,7 @@ def test_paths_that_look_like_json_are_listed_and_compared():
     model = Model()
     model.change(dict.fromkeys(names, "aa"))
     _compare(model, "d],[")
+    assert list(model.tree.paths()) == [entry.path for entry in model.tree.entries()]
     before = model.tree
     model.change({"a],[": "bb", 'b",': None})
     _compare(model, "")

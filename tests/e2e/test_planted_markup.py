@@ -133,6 +133,8 @@ MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses
     "partitions",
     "runs",
     "told",
+    "gaps",
+    "mark",
     "uuid",
     "type",
     "compute",

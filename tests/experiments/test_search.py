@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from math import inf, isnan, nan
 from uuid import uuid4
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from experiments import selectors, services
 from experiments.models import Run, Trace
 from experiments.search import (
+    Dataset,
     page_of,
     parse_filter,
     search_experiments,
@@ -38,7 +40,12 @@ RUNS = [
     {"name": "beta", "metrics": {"loss": nan}, "params": {"lr": "0.01"}, "tags": {"a b": "50%_x"}},
     {"name": "gamma", "metrics": {"loss": inf}, "tags": {"a b": "", "mlflow.user": "eve@x"}},
     {"name": "delta", "metrics": {"loss": -inf}, "status": "FINISHED", "ended_ms": 9},
-    {"name": "Ünit 'q'", "params": {"lr": "[a*]?"}, "inputs": [("mnist", "d1", "train")]},
+    {
+        "name": "Ünit 'q'",
+        "params": {"lr": "[a*]?", "학습률": "Größe"},
+        "tags": {"équipe": "vision"},
+        "inputs": [("mnist", "d1", "train")],
+    },
     {
         "name": "zeta",
         "metrics": {"loss": -1e300},
@@ -61,6 +68,10 @@ TABLE = [
     ("params.lr is null and metrics.loss > -1", "gamma"),
     ("params.lr IS NOT NULL", "Alpha beta Ünit"),
     ("tags.`a b` = ''", "gamma"),
+    ("params.`학습률` = 'Größe' and params.학습률 LIKE 'Grö%'", "Ünit"),
+    ("params.`학습률` ILIKE 'GRÖ%' and run_name ILIKE 'ünit%'", "Ünit"),
+    ("params.`학습률` IS NULL and tags.équipe = 'vision'", ""),
+    ("tags.`équipe` IS NULL and params.lr IS NOT NULL", "Alpha beta"),
     ("tags.\"a b\" LIKE '50_\\_x'", ""),
     ("tags.\"a b\" LIKE '50__x'", "beta"),
     ("name = 'x'", None),
@@ -117,6 +128,7 @@ def test_filter_returns_the_runs_that_pass(ada, runs):  # noqa: F811
         (["metrics.loss DESC"], "gamma Alpha zeta delta beta Ünit"),
         (["params.lr desc", "run_name ASC"], "Ünit Alpha beta delta gamma zeta"),
         (["tags.`a b`", "attributes.start_time ASC"], "gamma beta Alpha delta Ünit zeta"),
+        (["params.`학습률`", "run_name"], "Ünit Alpha beta delta gamma zeta"),
         (["status", "created DESC"], "delta zeta Ünit gamma beta Alpha"),
         (["end_time DESC"], "delta zeta Ünit gamma beta Alpha"),
     ],
@@ -212,6 +224,40 @@ def test_logged_models_are_searched(ada, experiment, runs):  # noqa: F811
         assert list(search_logged_models(rows, text)) == expected, text
 
 
+def test_logged_models_are_sorted_by_the_last_metric_on_a_dataset(ada, experiment):  # noqa: F811
+    def model(name: str, *points: tuple[str, float, int]):
+        row = services.create_logged_model(actor=ada, experiment=experiment, name=name)
+        found = [
+            {"key": "acc", "value": v, "timestamp": step, "step": step, "dataset_name": dataset}
+            for dataset, v, step in points
+        ]
+        services.log_logged_model_metrics(actor=ada, model=row, metrics=found)
+
+    model("a", ("train", 0.1, 1), ("test", 0.8, 1), ("train", 0.95, 2))
+    model("b", ("train", 0.9, 1), ("test", inf, 1))
+    model("c", ("train", -inf, 1), ("test", 0.3, 1))
+    model("d", ("train", nan, 1))
+    model("e")
+    rows, train, test = selectors.visible_logged_models(ada), Dataset("train"), Dataset("test")
+    for order, dataset, expected in (
+        ("metrics.acc DESC", train, "a b c e d"),
+        ("metrics.acc ASC", train, "c b a e d"),
+        ("metrics.`acc` DESC", test, "b a c e d"),
+        ("metrics.acc DESC", Dataset("test", "x"), "e d c b a"),
+    ):
+        found = search_logged_models(rows, "", [order], order_datasets={"acc": dataset})
+        page, token = page_of(found, limit=2)
+        page += page_of(found, limit=9, token=token)[0]
+        assert names(page) == expected.split(), order
+    assert names(search_logged_models(rows, "metrics.acc > 0.5", datasets=[test])) == ["b", "a"]
+    assert names(search_logged_models(rows, datasets=[test])) == ["c", "b", "a"]
+
+
+def test_logged_models_without_names_get_different_ones(ada, experiment):  # noqa: F811
+    rows = [services.create_logged_model(actor=ada, experiment=experiment) for _ in range(3)]
+    assert len({row.name for row in rows}) == 3
+
+
 def test_traces_are_searched_by_metadata_times_and_text(ada, experiment):  # noqa: F811
     def trace(name: str, started_ms: int, duration_ms: int | None, **facts):
         return services.save_trace(
@@ -245,6 +291,70 @@ def test_traces_are_searched_by_metadata_times_and_text(ada, experiment):  # noq
     assert [*found, *page_of(by_time, limit=1, token=token)[0]] == [one, two]
     with pytest.raises(InvalidInput, match=r"metadata\.KEY"):
         search_traces(rows, "params.a = '1'")
+
+
+def test_traces_are_searched_by_spans_assessments_and_prompts(ada, experiment):  # noqa: F811
+    def span(name: str, kind: str, **attributes):
+        given = {"mlflow.spanType": kind, **attributes}
+        return {
+            "name": name,
+            "span_id": name,
+            "start_time_unix_nano": "1000000",
+            "status": {"code": "STATUS_CODE_OK"},
+            "attributes": [
+                {"key": key, "value": {"string_value": json.dumps(value, ensure_ascii=False)}}
+                for key, value in given.items()
+            ],
+        }
+
+    asked = {"q": 'Say "hi", 학습'}
+    spans = [span("ask", "LLM", model="gpt", n=3, inputs=asked), span("Find", "RETRIEVER")]
+    one, two = (
+        services.add_spans(actor=ada, experiment=experiment, trace_id=f"tr-{n}", spans=given)
+        for n, given in enumerate((spans, [span("ask", "TOOL", a_b="ÉTÉ")]))
+    )
+    old = [{"name": "old", "context": {}, "status_code": "ERROR", "attributes": {"k": '"v"'}}]
+    three = services.add_spans(
+        actor=ada, experiment=experiment, trace_id="tr-3", spans=[span("x", "y")]
+    )
+    services.save_span_file(actor=ada, trace=three, spans=old)
+    for row, name, value in (
+        (one, "ok", {"feedback": {"value": True}}),
+        (one, "score", {"feedback": {"value": 0.5}}),
+        (two, "score", {"feedback": {"value": 2}}),
+        (two, "answer", {"expectation": {"value": "yes"}}),
+    ):
+        services.create_assessment(
+            actor=ada, trace=row, assessment={"assessment_name": name, **value}
+        )
+    prompts = '[{"name": "p", "version": "1"}]'
+    services.set_trace_tags(actor=ada, trace=one, tags={"mlflow.linkedPrompts": prompts})
+    wrong = []
+    for text, expected in (
+        ("span.name = 'ask'", [one, two]),
+        ("span.name = 'Find' and span.type = 'LLM'", []),
+        ("span.name = 'ask' and span.type IN ('LLM', 'TOOL')", [one, two]),
+        ("span.status = 'ERROR' and span.attributes.k = 'v'", [three]),
+        ("span.attributes.model LIKE 'g%' and span.attributes.n = '3'", [one]),
+        ("span.attributes.`a_b` ILIKE 'été'", [two]),
+        ("trace.text LIKE '%Say \"hi\", 학습%'", [one]),
+        ("text ILIKE '%retriever%'", [one]),
+        ("span.content LIKE '%ÉTÉ%'", [two]),
+        ("feedback.ok = 'true' and feedback.score < 1", [one]),
+        ("feedback.ok = true", [one]),
+        ("feedback.score >= 0.5", [one, two]),
+        ("feedback.ok IS NULL and feedback.score IS NOT NULL", [two]),
+        ("expectation.answer LIKE 'y%' and feedback.answer IS NULL", [two]),
+        ("prompt = 'p/1'", [one]),
+        ("prompt = 'p/2'", []),
+    ):
+        found = list(search_traces(Trace.objects.all(), text, ["experiment_id", "request_id"]))
+        if found != expected:
+            wrong.append(f"{text}: {found}")
+    assert wrong == []
+    for text, part in (("span.bogus = 'x'", "span.name"), ("prompt = 'p'", "NAME/VERSION")):
+        with pytest.raises(InvalidInput, match=part):
+            search_traces(Trace.objects.all(), text)
 
 
 def test_registered_models_and_versions_are_searched(ada, story):  # noqa: F811

@@ -12,12 +12,14 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 from django.http import HttpResponse
+from django.test import Client
 
 from clusters.backends import ensure_first_cluster
 from jobs.services import submit_job
 from schedulers.spec import parse_mapping
 from tests.http.table import PAGE_READS, READS, browser
 from tests.rig.environment import ROOT
+from tests.rig.openapi import Truth
 from tests.rig.seeds import WALKS, choose, is_chosen
 from tests.story import PASSWORD
 from workspaces.tenancy.scope import org_scope
@@ -163,6 +165,20 @@ def test_get_requests_change_nothing(answers):
     assert found == {}
     ok = [path for path, given in answers.items() if given["GET by dot"].status_code == 200]
     assert len(ok) > 80 and "/atlas/jobs/1" in ok
+
+
+def test_answers_of_the_api_are_as_its_schema_declares(answers):
+    truth = Truth(Client().get("/api/schema/", {"format": "json"}).json())
+    wrong, lists = set(), set()
+    for path, given in answers.items():
+        declared = truth.path_of(path) if path.startswith("/api/v1/") else None
+        for how, answer in given.items() if declared else ():
+            if untruth := truth.untruth(declared, how.partition(" ")[0], answer):
+                wrong.add(f"{declared}: {untruth}")
+            if answer.status_code == 200 and truth.is_page(declared):
+                lists.add(declared)
+    assert sorted(wrong) == []
+    assert len(lists) >= 30
 
 
 def test_downloads_have_a_filename_set_by_the_portal(answers, browsers):

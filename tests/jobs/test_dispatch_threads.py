@@ -14,6 +14,7 @@ from jobs.dispatch import threads
 from jobs.models import Attempt
 from jobs.outputs import KEPT
 from portal.core import clock, wakeups
+from portal.core.redis_outages import CircuitBreaker
 from schedulers.contract import Unavailable
 from schedulers.slurm.files import MountedSpool
 from schedulers.states import State
@@ -142,7 +143,7 @@ def test_watcher_process_starts_jobs_while_the_broker_is_down(
     monkeypatch.setattr(wakeups, "_send_task", refuse)
     monkeypatch.setattr(wakeups, "_debouncer", wakeups._Debouncer())
     monkeypatch.setattr(wakeups, "_fallback", wakeups._fallback)
-    monkeypatch.setattr(wakeups, "_paused_until", 0.0)
+    monkeypatch.setattr(wakeups, "breaker", CircuitBreaker())
     wakeups.set_sender(None)
     cluster_with()
     with platform_scope("test"):

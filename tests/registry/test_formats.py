@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import bz2
 import collections
+import gzip
 import io
 import json
+import lzma
 import os
 import pickle
 import pickletools
 import struct
+import tarfile
 import tracemalloc
 import zipfile
+import zlib
 
+import lz4.frame
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portal.formats import archives, inspect, mlmodel, pickles, reading
+from portal.formats import archives, contents, inspect, mlmodel, pickles, reading
 from portal.formats.reading import Damaged
 from tests.cases import read_case
 from tests.registry.conftest import MLMODEL, UNSAFE, safetensors
@@ -164,6 +171,87 @@ def test_pytorch_archive_is_scanned():
     lambdas = {"config.json": b'{"class_name": "Lambda"}', "model.weights.h5": b""}
     assert facts("m.keras", archive(lambdas)).is_unsafe
     assert facts("m.keras", b"before" + archive(lambdas)).is_unsafe
+
+
+def tar(members: dict[str, bytes], mode: str = "w", kind: int = tarfile.PAX_FORMAT) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode, format=kind) as file:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            file.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+PLAIN = pickle.dumps({"a": 1}, 0)  # protocol 0 has no mark
+OLD = pickle.dumps(os.system, 0)
+NESTED = [
+    ("model.joblib.gz", gzip.compress(UNSAFE)),
+    ("model.joblib.z", zlib.compress(UNSAFE)),
+    ("model.joblib.bz2", bz2.compress(UNSAFE)),
+    ("model.joblib.xz", lzma.compress(UNSAFE)),
+    ("model.joblib.lzma", lzma.compress(UNSAFE, format=lzma.FORMAT_ALONE)),
+    ("model.joblib.lz4", lz4.frame.compress(UNSAFE)),
+    ("model.pkl.zst", zstandard.compress(UNSAFE)),
+    ("model", gzip.compress(OLD)),  # joblib looks at the content, not at the name
+    ("notes.txt", OLD),
+    ("twice.pkl", SAFE + UNSAFE),
+    ("twice.joblib.z", zlib.compress(SAFE) + zlib.compress(UNSAFE)),
+    ("twice.joblib.gz", gzip.compress(SAFE) + gzip.compress(UNSAFE)),
+    ("twice.joblib.lz4", lz4.frame.compress(SAFE) + lz4.frame.compress(UNSAFE)),
+    ("twice.joblib.xz", lzma.compress(SAFE) + lzma.compress(UNSAFE)),
+    ("twice.pkl.zst", zstandard.compress(SAFE) + zstandard.compress(UNSAFE)),
+    ("model.onnx", UNSAFE),
+    ("image.gif", b"GIF89a" + bytes(3) + b"0" + OLD),
+    ("twice.txt", PLAIN + OLD),
+    ("twice.pkl", SAFE + b"something else"),
+    ("model.nemo", tar({"config.yaml": b"a: 1", "w.ckpt": archive({"m/data.pkl": UNSAFE})})),
+    ("model.tar", tar({"pickle": UNSAFE}, kind=tarfile.GNU_FORMAT)),
+    ("model.tar.gz", tar({"deep/model.pkl": UNSAFE}, "w:gz")),
+    ("model.pt", tar({"sys_info": SAFE, "storages": SAFE + bytes(9), "pickle": SAFE})),
+    ("model.zip", archive({"inner.zip": archive({"model.joblib.gz": gzip.compress(UNSAFE)})})),
+    ("model.zip", archive({"model": UNSAFE})),
+    ("a.npz", archive({"a": UNSAFE})),
+    ("model.joblib.gz", gzip.compress(UNSAFE)[:-20]),
+    ("bomb.gz", gzip.compress(bytes(contents.LARGEST_CONTENT + 1))),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), NESTED, ids=[f"{n}-{m[0]}" for n, m in enumerate(NESTED)]
+)
+def test_pickle_inside_of_another_file_is_unsafe(name, data):
+    found = facts(name, data)
+    assert found.is_unsafe and (found.error or found.imports)
+
+
+def test_case_of_a_compressed_pickle_is_unsafe():
+    assert facts("model.joblib.gz", read_case("model.joblib.gz")).is_unsafe
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "is_checked"),
+    [
+        ("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(99), False),
+        ("model.unknown", b"\x00\x01\x02\xff", False),
+        ("notes.txt", b"S'" + b"a" * 200_000 + b"'\n0" + OLD, False),  # a line that is too long
+        ("notes.txt", b"N0" * 600_000 + OLD, False),
+        ("model.unknown.gz", gzip.compress(b"\x00\x01\x02\xff"), False),
+        ("model.zip", archive({"a.txt": b"a", "b.h5": b"\x89HDF\r\n\x1a\n" + bytes(9)}), False),
+        ("model.tar", tar({"a.txt": b"a", "b.h5": b"\x89HDF\r\n\x1a\n" + bytes(9)}), False),
+        ("model.pkl.gz", gzip.compress(SAFE), True),
+        ("model.nemo", tar({"config.yaml": b"a: 1", "w.ckpt": SAFE}), True),
+        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n"), True),
+        ("requirements.txt", b"certifi\nnumpy\n", True),
+        ("formula.txt", b"x^2 + 1", True),
+        ("image.png", b"\x89PNG\r\n\x1a\n" + bytes(9), True),
+        ("m.safetensors", safetensors(), True),
+        ("m.safetensors", UNSAFE, False),
+    ],
+)
+def test_file_of_an_unknown_format_is_not_checked(name, data, is_checked):
+    found = facts(name, data)
+    assert (found.is_checked, found.is_unsafe) == (is_checked, False)
 
 
 def test_archive_that_takes_too_long_is_unsafe(monkeypatch):

@@ -138,6 +138,25 @@ def test_stage_archives_others_on_request(stage):
         services.set_stage(actor=stage.ben, version=first, stage="Live")
 
 
+def test_approval_needs_that_files_of_unknown_formats_are_acknowledged(stage):
+    files = {"model.h5": b"\x89HDF\r\n\x1a\n", "README.md": b"# Digits"}
+    version = uploaded(stage.ben, stage.model, files=files)
+    assert version.inspection["unchecked"] == ["model.h5"]
+    with pytest.raises(Conflict, match="h5 was not checked"):
+        services.request_approval(actor=stage.ben, version=version)
+    services.acknowledge_pickles(actor=stage.ben, version=version)
+    services.request_approval(actor=stage.ben, version=version)
+
+
+def test_approval_inspects_what_an_older_release_has_inspected(stage):
+    version = uploaded(stage.ben, stage.model, files={"model.h5": b"\x89HDF\r\n\x1a\n"})
+    del version.inspection["unchecked"]
+    version.save()
+    services.update_model(actor=stage.ben, model=stage.model, description="# Digits")
+    with pytest.raises(Conflict, match="h5 was not checked"):
+        services.request_approval(actor=stage.ben, version=version)
+
+
 def test_approval_needs_checks_and_somebody_else(stage):
     version = uploaded(stage.ben, stage.model, files={"model.pkl": UNSAFE})
     with pytest.raises(Conflict, match="can run code"):
@@ -212,6 +231,42 @@ def test_promotion_shares_bytes_and_starts_without_approval(stage):
     assert services.promote_version(actor=stage.ada, version=made, team=audio, name="other")
     with pytest.raises(InvalidInput):
         services.promote_version(actor=stage.ada, version=made, team=audio)
+
+
+def test_version_is_copied_by_its_uri_unless_its_model_requires_approval(stage):
+    version = uploaded(stage.ben, stage.model, about=About(description="first"))
+    other = services.create_model(actor=stage.ben, team=stage.model.team, name="copies")
+    services.set_alias(actor=stage.ben, version=version, alias="best")
+    for model, uri, number in (
+        (other, "models:/digits/1", 1),
+        (other, "models:/digits@best", 2),
+        (stage.model, "models:/digits/latest", 2),
+    ):
+        made = services.create_version(actor=stage.ben, model=model, about=About(source=uri))
+        assert (made.version, made.source, made.promoted_from_id) == (number, uri, version.id)
+        assert [f.sha256 for f in selectors.files_of(made)] == [
+            f.sha256 for f in selectors.files_of(version)
+        ]
+        assert made.stored_bytes == 0
+    services.update_model(actor=stage.ada, model=stage.model, requires_approval=True)
+    with pytest.raises(Conflict, match="requires approval"):
+        services.create_version(
+            actor=stage.ben, model=other, about=About(source="models:/digits/1")
+        )
+    with pytest.raises(NotFound):
+        services.create_version(
+            actor=stage.ben, model=other, about=About(source="models:/digits/9")
+        )
+
+
+def test_model_is_updated_when_the_stage_of_a_version_changes_or_it_is_deleted(stage):
+    version = uploaded(stage.ben, stage.model)
+    times = [selectors.find_model(stage.ben, stage.model.team, "digits").updated_at]
+    services.set_stage(actor=stage.ben, version=version, stage="Staging")
+    times.append(selectors.find_model(stage.ben, stage.model.team, "digits").updated_at)
+    services.delete_version(actor=stage.ben, version=version)
+    times.append(selectors.find_model(stage.ben, stage.model.team, "digits").updated_at)
+    assert times == sorted(set(times))
 
 
 def test_version_that_changed_meanwhile_is_not_promoted(stage):

@@ -2,6 +2,7 @@
 
 - `python -m tests.rig suite [--all] [pytest arguments]` runs the tests.
 - `python -m tests.rig check` runs everything else.
+- `python -m tests.rig migrations` records new migrations, which cannot be changed afterwards.
 - `python -m tests.rig slurm` or `cloud` starts a Slurm of four or 2,000 nodes until Ctrl-C.
 
 The tests run on PostgreSQL; those marked `both_databases` run on SQLite as well. `--all` adds those
@@ -42,6 +43,8 @@ def main(argv: list[str]) -> int:
             return suite(rest, is_all=False)
         case ["check"]:
             return check()
+        case ["migrations", *rest]:
+            return _migrations(is_check=rest == ["--check"])
         case ["slurm" | "cloud" as kind]:
             return serve_slurm(kind)
         case _:
@@ -194,6 +197,16 @@ def check() -> int:
     return int(bool(failed))
 
 
+def _migrations(*, is_check: bool) -> int:
+    from tests.rig import migrations
+
+    if not is_check:
+        print("\n".join(f"recorded {path}" for path in migrations.record()))
+    faults = migrations.faults()
+    print("\n".join(faults))
+    return int(bool(faults))
+
+
 def _checks() -> list[tuple[str, list[str]]]:
     bin_folder = Path(sys.executable).parent
     node = program("node", str(ROOT / ".venv-js" / "bin"))
@@ -222,6 +235,7 @@ def _checks() -> list[tuple[str, list[str]]]:
         ("import contracts", [str(bin_folder / "lint-imports"), "--no-cache"]),
         ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),
         ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),
+        ("kept migrations", [sys.executable, "-m", "tests.rig", "migrations", "--check"]),
         ("languages", [*manage, "messages", "--check"]),
         ("templates", [sys.executable, "-m", "djlint", "--lint", "--quiet", "templates"]),
         ("template format", [sys.executable, "-m", "djlint", "--check", "--quiet", "templates"]),

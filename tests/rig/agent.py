@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pynvml
 
+from muster_agent import collector, gpus, sender
 from muster_agent.collector import Collector
 from muster_agent.config import Config
 from muster_agent.gpus import Gpus
@@ -19,6 +20,7 @@ from muster_agent.loop import Agent
 from muster_agent.nvml import Driver
 from tests.agent.mig_double import MigNvml
 from tests.agent.nvml_double import Device
+from tests.stand_in import StandIn
 
 
 def main() -> None:
@@ -29,8 +31,9 @@ def main() -> None:
     parser.add_argument("--gpus", type=int, default=0)
     parser.add_argument("--vanish", default="", help="the call on which the first GPU is lost")
     given = parser.parse_args()
-    real = time.time
-    time.time = lambda: real() + given.ahead
+    clock = StandIn(time, time=lambda: time.time() + given.ahead)
+    for module in (collector, gpus, sender):
+        vars(module)["time"] = clock
     config = Config.from_environ(
         url=given.url,
         node=given.node,

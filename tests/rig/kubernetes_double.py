@@ -77,6 +77,7 @@ class Double:
             self.store.changed.notify_all()
 
     def close(self) -> None:
+        self.cut()
         self._server.shutdown()
         self._server.server_close()
         self.node.close()

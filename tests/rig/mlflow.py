@@ -41,8 +41,14 @@ class MlflowClient:
 
         Raises RigFailure with its output.
         """
+        return json.loads(self.output(program, *arguments, seconds=seconds).splitlines()[-1])
+
+    def output(
+        self, program: str, *arguments: str, folder: Path = PROGRAMS, seconds: float = 240
+    ) -> str:
+        """Run a program and return what it prints. Raises RigFailure with its output."""
         done = subprocess.run(
-            [python_of(self.environment), PROGRAMS / program, *arguments],
+            [python_of(self.environment), folder / program, *arguments],
             cwd=self.folder,
             env=self.variables(),
             capture_output=True,
@@ -52,7 +58,7 @@ class MlflowClient:
         )
         if done.returncode:
             raise RigFailure(f"{program} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
-        return json.loads(done.stdout.splitlines()[-1])
+        return done.stdout
 
     def variables(self) -> dict[str, str]:
         """Return the environment variables of a program."""

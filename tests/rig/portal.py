@@ -73,13 +73,25 @@ class Portal:
         """Start it and wait until it responds. Raises RigFailure with the end of its log."""
         if self.is_furnished:
             furnish(self.home, self.database_url, self.environment)
-        argv = [
+        self.begin()
+        self.await_answer(seconds)
+
+    def command(self) -> list[str]:
+        return [
             sys.executable,
             str(ROOT / "manage.py"),
             "serve",
             *(["--server"] if self.database_url else []),
         ]
-        process = self.process = self.folder.start(self.name, argv, env=self.environment)
+
+    def begin(self) -> None:
+        """Start it without waiting."""
+        self.process = self.folder.start(self.name, self.command(), env=self.environment)
+
+    def await_answer(self, seconds: float = 120) -> None:
+        """Wait until it responds. Raises RigFailure with the end of its log."""
+        process = self.process
+        assert process is not None
 
         def answers() -> bool:
             if process.poll() is not None:

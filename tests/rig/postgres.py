@@ -36,7 +36,7 @@ def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgre
         shutil.chown(data, user, user)
     _init(data, user)
     argv = [
-        _binary("postgres"),
+        binary("postgres"),
         "-D",
         str(data),
         "-p",
@@ -54,7 +54,7 @@ def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgre
         *([] if durable else _FAST),
     ]
     process = folder.start(name, argv, user=user, stop_by=signal.SIGINT)
-    ready = [_binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
+    ready = [binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
 
     def is_ready() -> bool:
         if process.poll() is not None:
@@ -63,7 +63,7 @@ def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgre
 
     wait_until(is_ready, "PostgreSQL answers")
     subprocess.run(
-        [_binary("createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "muster", "muster"],
+        [binary("createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "muster", "muster"],
         check=True,
     )
     return Postgres(port, process.pid)
@@ -80,7 +80,7 @@ def create_database(server_url: str, name: str) -> str:
     return f"{server_url.rsplit('/', 1)[0]}/{name}"
 
 
-def _binary(name: str) -> str:
+def binary(name: str) -> str:
     versions = sorted(
         Path("/usr/lib/postgresql").glob("*/bin"),
         key=lambda path: int(path.parent.name),
@@ -91,14 +91,14 @@ def _binary(name: str) -> str:
 
 def _init(data: Path, user: str | None) -> None:
     argv = [
-        _binary("initdb"),
+        binary("initdb"),
         "-D",
         str(data),
         "-U",
         "muster",
         "--auth=trust",
         "--encoding=UTF8",
-        "--locale=C",
+        "--locale=C.UTF-8",  # case of every language; the order is that of C
         "--no-sync",
     ]
     done = subprocess.run(

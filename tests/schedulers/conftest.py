@@ -176,7 +176,9 @@ def double() -> Iterator[Double]:
 
 
 @pytest.fixture
-def backend(double: Double) -> KubernetesBackend:
-    return KubernetesBackend.configured(
+def backend(double: Double) -> Iterator[KubernetesBackend]:
+    made = KubernetesBackend.configured(
         {"server": double.url, "token": double.token, "image": "local/bash:1"}
     )
+    yield made
+    made._view.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import subprocess
 import sys
@@ -41,6 +42,21 @@ def test_interrupted_watch_resumes_from_last_version(double, backend, wait_for):
         double.cut()
     wait_for(lambda: state_of(backend, key) == State.FAILED, 15)
     assert lists_of(double) == lists
+
+
+def test_watches_end_with_a_backend_that_is_replaced(double, wait_for):
+    before = {*threading.enumerate()}
+
+    def watch() -> list[threading.Thread]:
+        replaced = KubernetesBackend.configured({"server": double.url, "token": double.token})
+        replaced.poll(["k1"])
+        return [t for t in {*threading.enumerate()} - before if t.name.startswith("watch ")]
+
+    watches = watch()
+    assert len(watches) == 2
+    gc.collect()
+    double.cut()
+    wait_for(lambda: not any(thread.is_alive() for thread in watches))
 
 
 @courses(range(3), few=1)

@@ -14,6 +14,7 @@ from schedulers.local import isolation
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
 from tests.schedulers.conftest import UID, Stage, a_sleep, cleaned_up, running
+from tests.stand_in import StandIn
 
 LEVELS = ("user", "user-plain", "sandbox") if os.geteuid() == 0 else ("sandbox",)
 BWRAP_LEVELS = tuple(level for level in LEVELS if level != "user-plain")
@@ -136,7 +137,8 @@ def _name(pid: int) -> str:
 
 def test_foreign_or_symlinked_memory_folder_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(isolation, "MEMORY", tmp_path)
-    monkeypatch.setattr(os.path, "ismount", lambda _: True)
+    path = StandIn(os.path, ismount=lambda _: True)
+    monkeypatch.setattr(isolation, "os", StandIn(os, path=path))
     made = isolation.memory_folder()
     assert made == tmp_path / f"muster-{os.geteuid()}" and made.stat().st_mode & 0o777 == 0o711
     made.rmdir()
@@ -153,7 +155,7 @@ def test_isolation_that_cannot_be_tested_is_unavailable(tmp_path, monkeypatch):
         raise subprocess.TimeoutExpired("bwrap", 10)
 
     with monkeypatch.context() as patched:
-        patched.setattr(isolation.subprocess, "run", hang)
+        patched.setattr(isolation, "subprocess", StandIn(isolation.subprocess, run=hang))
         with pytest.raises(Unavailable):
             isolation.isolation_of(tmp_path, None)
     assert isolation.isolation_of(tmp_path, None).is_shared
@@ -162,7 +164,9 @@ def test_isolation_that_cannot_be_tested_is_unavailable(tmp_path, monkeypatch):
 def test_submit_as_root_without_isolation_is_unavailable(tmp_path, monkeypatch):
     backend = LocalBackend.configured({"root": str(tmp_path / "jobs")})
     monkeypatch.setattr(
-        LocalBackend, "isolation", isolation.Isolation(isolation.IsolationLevel.NONE)
+        LocalBackend,
+        "isolation",
+        isolation.Isolation(isolation.IsolationLevel.NONE, is_refused=True),
     )
     with pytest.raises(Unavailable, match="do not run as root"):
         backend.submit(Launch(key="k1", name="k", script="id"))

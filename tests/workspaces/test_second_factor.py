@@ -19,6 +19,7 @@ from portal.core import vault
 from portal.core.errors import Conflict, NotPermitted
 from portal.core.models import Event
 from tests.each import each
+from tests.stand_in import StandIn
 from tests.story import PASSWORD
 from tests.workspaces.test_passwords import reset_link
 from workspaces.access.actors import ONLY_ORG, actor_of
@@ -45,7 +46,7 @@ def no_counts_of_other_tests(db):
 def at(seconds: float):
     """Advance the clock of the code check by some seconds."""
     real = time.time
-    with mock.patch.object(totp.time, "time", side_effect=lambda: real() + seconds):
+    with mock.patch.object(totp, "time", StandIn(time, time=lambda: real() + seconds)):
         yield
 
 

@@ -16,6 +16,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from portal.api.schema import ROWS
 from portal.core.audit import export
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.forwarding import state_of
@@ -61,7 +62,7 @@ class _AuditView(PortalView):
 
 
 class _Events(_AuditView):
-    @extend_schema(parameters=AUDIT.parameters(), responses=OpenApiTypes.OBJECT)
+    @extend_schema(parameters=AUDIT.parameters(), responses={200: ROWS})
     def get(self, request: Request) -> Response:
         """List events, newest first, with values before and after.
 
@@ -79,7 +80,7 @@ class _Export(_AuditView):
                 "format", str, enum=list(export.FORMATS), description="Default jsonl."
             ),
         ],
-        responses={200: OpenApiTypes.BINARY},
+        responses={(200, "application/x-ndjson", "*/*"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         """Export all matching events, oldest first, as JSON lines or CSV.

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.api.schema import Page
 from portal.core import rate_windows
 from portal.core.errors import (
     Conflict,
@@ -46,6 +47,8 @@ class PortalView(APIView):
     permissions: ClassVar[Mapping[str, Permission | None]] = {}
     # False: requests of operators' tokens are not counted, as those of all agents with one token
     is_limited: ClassVar[bool] = True
+    # Of the schema only: `many=True` declares a page
+    pagination_class = Page
 
     @property
     def actor(self) -> Actor:

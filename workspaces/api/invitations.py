@@ -58,7 +58,7 @@ class SendSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class InvitationsView(OrgView):
     permissions = {"GET": INVITATIONS.permission, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(responses=InvitationSerializer(many=True))
+    @extend_schema(parameters=INVITATIONS.parameters(), responses=InvitationSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List pending invitations."""
         return Response(INVITATIONS.answer(self.actor, request.query_params))

@@ -12,6 +12,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from portal.api.schema import ROWS
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
@@ -114,7 +115,7 @@ def run_row(run: DirectoryRun) -> dict[str, Any]:
 class ProvidersView(OrgView):
     permissions = {"GET": P.PROVIDERS_READ, "POST": P.PROVIDERS_WRITE}
 
-    @extend_schema(operation_id="providers_list", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="providers_list", responses={200: ROWS})
     def get(self, request: Request) -> Response:
         """List providers, and all kinds with their options.
 

@@ -45,7 +45,7 @@ class SetSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class SecretsView(OrgView):
     permissions = {"GET": None}
 
-    @extend_schema(responses=SecretSerializer(many=True))
+    @extend_schema(parameters=SECRETS.parameters(), responses=SecretSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List names and versions of the secrets that you may see, without values."""
         return Response(SECRETS.answer(self.actor, request.query_params))

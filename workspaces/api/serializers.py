@@ -83,12 +83,6 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     )
 
 
-class MemberPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    items = MemberSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-    previous = serializers.CharField(allow_null=True)
-
-
 class NewMemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
     name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)

@@ -207,7 +207,7 @@ class TeamMemberView(OrgView):
 class MembersView(OrgView):
     permissions = {"GET": MEMBERS.permission, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(parameters=MEMBERS.parameters(), responses=s.MemberPageSerializer)
+    @extend_schema(parameters=MEMBERS.parameters(), responses=s.MemberSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List members by e-mail address, including suspended ones. Keyset pagination."""
         return Response(MEMBERS.answer(self.actor, request.query_params))

@@ -23,6 +23,7 @@ from portal.core.messages import Message
 from portal.core.protocols import Authentication, protocol_at
 from portal.web.denials import record_denied_request
 from portal.web.errors import answer, not_found
+from portal.web.transfers import account_body_to
 from workspaces.access.actors import ACTS_AS, Actor, actor_in_session
 from workspaces.access.impersonation import end_overdue
 from workspaces.credentials.authentication import by_token
@@ -45,6 +46,7 @@ class TenancyMiddleware:
             request.tenancy = stack  # type: ignore[attr-defined]
             request.org = request.entry = None  # type: ignore[attr-defined]
             request.is_platform = False  # type: ignore[attr-defined]
+            account_body_to(request, lambda: _sender(request))
             try:
                 request.actor = actor_from(request)  # type: ignore[attr-defined]
             except PortalError as error:
@@ -145,6 +147,12 @@ def actor_from(request: HttpRequest) -> Actor | None:
         request.user = AnonymousUser()
         return None
     return person
+
+
+def _sender(request: HttpRequest) -> str:
+    """Return to whom a large body counts, when a view reads it."""
+    actor = getattr(request, "actor", None)
+    return str(actor.user_id) if actor is not None else ""
 
 
 def end_impersonation(request: HttpRequest) -> None:

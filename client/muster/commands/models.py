@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option, confirm
 
@@ -65,7 +65,7 @@ def show_model(session: Session, name: Name) -> None:
             f"v{row['version']}",
             " ".join(f"@{alias}" for alias in row["aliases"]) or "–",
             row["approval"]["state"] if row["approval"]["state"] != "none" else "–",
-            ", ".join(row["formats"]) + (" (can run code)" if row["unsafe"] else ""),
+            (", ".join(row["formats"]) + _safety(row)).strip(),
             row["files"],
             row["owner"]["name"],
             ago(row["created_at"]),
@@ -217,6 +217,12 @@ def split(target: str, default: str = "latest") -> tuple[str, str]:
     return target, default
 
 
+def _safety(row: dict[str, Any]) -> str:
+    if row["unsafe"]:
+        return " (can run code)"
+    return " (not checked)" if row.get("unchecked") else ""
+
+
 def _show_made(session: Session, name: str, made: dict[str, object], alias: str) -> None:
     number = int(str(made["version"]))
     if alias:
@@ -225,4 +231,6 @@ def _show_made(session: Session, name: str, made: dict[str, object], alias: str)
     text = f"Registered version {number} of {made['team']}/{made['name']}."
     if unsafe:
         text += " Loading it can run code: it has pickles."
+    elif made.get("unchecked"):
+        text += " Some of its files were not checked: their formats are unknown."
     session.show(made, text, [str(number)])

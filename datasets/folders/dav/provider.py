@@ -15,10 +15,11 @@ from datasets.folders.selectors import tree_of
 from datasets.models import SharedFolder
 from portal.blobs.folders import FolderEntry, SharedTree
 from portal.core.errors import InvalidInput, NotFound, PortalError, QuotaExceeded
-from portal.web.transfers import content_type_of
+from portal.web.transfers import body_chunks, content_type_of
 from workspaces.access.actors import Actor
 
 PLACE = "muster.place"  # key of the WSGI environment
+SIZE = "muster.size"  # likewise: the bytes that the request announces, or None
 _SHOWN = {"file", "folder"}
 
 
@@ -155,9 +156,10 @@ class _Body:
     def __init__(self, resource: FileResource):
         self.resource = resource
 
-    def writelines(self, chunks: Iterable[bytes]) -> None:
-        text = self.resource.environ.get("CONTENT_LENGTH") or ""
-        self.resource.store(chunks, int(text) if text.isdecimal() else None)
+    def writelines(self, _chunks: Iterable[bytes]) -> None:
+        """Store the body, read as every upload is."""
+        environ = self.resource.environ
+        self.resource.store(body_chunks(environ["wsgi.input"]), environ[SIZE])
 
     def close(self) -> None:
         """Do nothing: the file is stored."""

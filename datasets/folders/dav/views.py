@@ -24,13 +24,13 @@ from datasets.folders.dav.locks import (
     live_locks,
     locks_of_request,
 )
-from datasets.folders.dav.provider import PLACE, FolderProvider, Place
+from datasets.folders.dav.provider import PLACE, SIZE, FolderProvider, Place
 from datasets.folders.downloads import download_of
 from datasets.folders.selectors import find_folder, tree_of
 from datasets.folders.services import locked
 from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, NotPermitted
 from portal.core.messages import Message
-from portal.web.transfers import PIECE, send_file
+from portal.web.transfers import PIECE, announced_size, send_file
 
 log = logging.getLogger(__name__)
 MOUNT = "/dav"
@@ -90,6 +90,7 @@ def _answer(request: HttpRequest, place: Place, body: bytes | None) -> HttpRespo
         "wsgidav.auth.roles": (),
         "wsgidav.auth.permissions": (),
         PLACE: place,
+        SIZE: announced_size(request),
     }
     if body is not None:
         environ["CONTENT_LENGTH"] = str(len(body))

@@ -16,6 +16,7 @@ from monitoring.notifications.kinds import BY_NAME
 from monitoring.notifications.models import Channel, Preference
 from monitoring.notifications.services import channels, inbox
 from monitoring.notifications.services.preferences import change_settings, settings_of
+from portal.api.schema import ROWS
 from portal.core.errors import InvalidInput, NotPermitted
 from workspaces.access.actors import ALL_SCOPES, Actor
 from workspaces.api.base import OrgView, PortalView, idempotent
@@ -68,7 +69,7 @@ class NotificationsView(PortalView):
             OpenApiParameter("kind", str, enum=_KINDS),
             OpenApiParameter("before", OpenApiTypes.UUID, description="From `next`."),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ROWS},
     )
     def get(self, request: Request) -> Response:
         """List your notifications, newest first. A token sees those of its organization."""
@@ -85,6 +86,7 @@ class NotificationsView(PortalView):
             {
                 "items": [inbox.notification_row(row) for row in shown],
                 "next": shown[-1].id if len(rows) > inbox.PAGE else None,
+                "previous": None,
                 "unread": inbox.unread_count(self.actor),
             }
         )

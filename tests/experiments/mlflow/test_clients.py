@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+
+from experiments.mlflow.routes import fields_of
+from tests.cases import CASES
 
 
 def test_client_without_server_parts_logs_searches_and_reads_back(client_of):
@@ -11,6 +16,27 @@ def test_client_without_server_parts_logs_searches_and_reads_back(client_of):
     assert len(logged["run"]) == 32
     assert client.run("registered.py") == {"models": []}
     assert client.run("upload_in_parts.py") == {"parts": [1, 2, 3, 4]}
+
+
+def test_cases_of_public_reports_pass_with_the_real_client(client_of):
+    client = client_of("mlflow", "skinny")
+    printed = client.output("mlflow-unicode-keys.py", folder=CASES / "2026-11-27")
+    printed += client.output("mlflow_faults.py", folder=CASES / "2026-11-27")
+    failed = [line for line in printed.splitlines() if line.startswith("FAIL")]
+    assert len(failed) == 1 and "s3://bucket/model is not in this portal" in failed[0], printed
+    assert "moves with a version's stage: True" in printed
+    [names] = re.findall(r"names differ \('(.+)', '(.+)'\)", printed)
+    assert names[0] != names[1]
+
+
+def test_routes_take_the_parameters_that_clients_send(client_of):
+    wrong = []
+    for route, fields in client_of("mlflow", "skinny").run("parameters.py").items():
+        known = fields_of(*route.split(" ", 1))
+        missing = set(fields) - (known or set()) - set(re.findall(r"x_(\w+)", route))
+        if known is not None and missing:
+            wrong.append(f"{route}: {missing}")
+    assert wrong == []
 
 
 @pytest.mark.integration

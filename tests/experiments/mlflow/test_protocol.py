@@ -11,10 +11,11 @@ from django.test import Client
 
 from experiments import services
 from experiments.mlflow.errors import _OF_CLIENTS
-from experiments.mlflow.routes import routes
+from experiments.mlflow.routes import fields_of, routes
 from experiments.mlflow.urls import HANDLERS
 from experiments.models import Run
 from monitoring.tasks import compact
+from registry import services as registry
 from workspaces.credentials.tokens import create_token
 from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.set_limits import LimitChange, set_quotas
@@ -238,6 +239,81 @@ def test_malformed_requests_are_invalid_parameters(story, run, path, body):
     assert answer.json()["error_code"] in {"INVALID_PARAMETER_VALUE", "RESOURCE_DOES_NOT_EXIST"}
 
 
+def test_every_route_refuses_parameters_that_it_does_not_know(story, run):
+    ada, wrong = story.api(story.ada), []
+    named = {"(?P<model_id>[^/]+)": "m-1", "(?P<path>.+)": "x", "(?P<key>.+)": "k"}
+    named |= {"(?P<trace_id>[^/]+)": "tr-1", "(?P<assessment_id>[^/]+)": "a"}
+    for method, path in routes():
+        for pattern, value in named.items():
+            path = path.replace(pattern, value)
+        path = path.replace("\\", "")
+        if path in {"health", "version"}:  # of probes
+            continue
+        url = f"{BASE}/{path if path.startswith('mlflow-artifacts') else f'mlflow/{path}'}"
+        is_query = method in {"GET", "PUT"} or path == "v1/traces"
+        body = b"" if is_query else b'{"is_dry_run": true}'
+        url += "?is_dry_run=true" if is_query else ""
+        answer = ada.generic(method, url, body, "application/json")
+        if answer.status_code != 400 or "is_dry_run" not in answer.json()["message"]:
+            wrong.append(f"{method} {path}: {answer.status_code} {answer.content[:80]!r}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "part"),
+    [
+        ("POST", "experiments/create", {"name": "x", "artifact_location": "s3://b"}, "artifact"),
+        ("POST", "registered-models/create", {"name": "x", "deployment_job_id": "1"}, "job"),
+        ("POST", "model-versions/create", {"name": "m", "source": "s3://b/model"}, "s3://b/model"),
+        ("POST", "traces", {"trace": {"trace_info": {}, "spans": [{}]}}, "/v1/traces"),
+        ("POST", "traces/search", {"locations": [{"inference_table": {"x": 1}}]}, "experiment"),
+        ("POST", "model-versions/transition-stage", {"archive_existing_versions": "yes"}, "yes"),
+        ("GET", "logged-models/m-1?allow_deleted=maybe", {}, "maybe"),
+    ],
+)
+def test_parameter_that_cannot_be_honoured_is_refused_in_words(
+    story, run, method, path, body, part
+):
+    with org_scope(story.atlas.id):
+        registry.create_model(actor=story.actor(story.ada), team=story.vision, name="m")
+    named = {"name": "m", "version": "1", "stage": "Staging"} if "transition" in path else {}
+    answer = story.api(story.ada).generic(
+        method, f"{BASE}/mlflow/{path}", json.dumps(named | body), "application/json"
+    )
+    assert answer.status_code in {400, 404} and part in answer.json()["message"], answer.content
+
+
+def test_search_of_a_new_team_is_empty_and_creates_nothing(story):
+    reader = story.api(story.ada, scopes=("experiments:read",))
+    for path, body in (
+        ("runs/search", {"experiment_ids": ["0"]}),
+        ("logged-models/search", {"experiment_ids": ["0"]}),
+        (
+            "traces/search",
+            {"locations": [{"type": 1, "mlflow_experiment": {"experiment_id": "0"}}]},
+        ),
+        ("experiments/search", {"filter": "name = 'Default'"}),
+    ):
+        answer = reader.generic(
+            "POST", f"{BASE}/mlflow/{path}", json.dumps(body), "application/json"
+        )
+        assert (answer.status_code, answer.json()) == (200, {}), path
+
+
+def test_names_are_found_with_the_blanks_with_which_they_were_created(story, run):
+    ada = story.api(story.ada)
+    for kind, get, field in (
+        ("experiments", "get-by-name", "experiment_name"),
+        ("registered-models", "get", "name"),
+    ):
+        url = f"{BASE}/mlflow/{kind}"
+        made = ada.generic("POST", f"{url}/create", '{"name": " a b "}', "application/json")
+        assert made.status_code == 200
+        assert ada.get(f"{url}/{get}", {field: " a b "}).status_code == 200
+        found = ada.get(f"{url}/search", {"filter": "name = ' a b '"}).json()
+        assert [row["name"] for [*rows] in found.values() for row in rows] == ["a b"]
+
+
 def test_search_of_thousands_of_experiments_takes_few_queries(
     story, run, django_assert_max_num_queries
 ):
@@ -264,7 +340,10 @@ def test_hostile_values_are_refused_and_leave_pages_that_work(story, run):
     deep = {"dataset": {"name": "d", "digest": "1", "source": "[" * 200_000}}
 
     def send(method, path, **body):
-        url, named = f"{BASE}/mlflow/{path}", {"run_id": run.id.hex, "experiment_id": number}
+        known = fields_of(method, path) or ()
+        ids = {"run_id": run.id.hex, "experiment_id": number}
+        named = {name: value for name, value in ids.items() if name in known}
+        url = f"{BASE}/mlflow/{path}"
         answer = ada.generic(method, url, json.dumps(named | body), "application/json")
         return answer.status_code
 

@@ -11,11 +11,12 @@ import pytest
 
 from monitoring.notifications.models import Channel, Delivery, Notification
 from monitoring.notifications.services import sending
-from portal.core import clock
+from portal.core import addresses, clock
 from portal.core.models import Event
 from tests.deliver import consume, deliver
 from tests.jobs.stage import cluster_with, submit
 from tests.monitoring.notifications.conftest import fail
+from tests.stand_in import StandIn
 from workspaces.models import TeamMembership
 from workspaces.tenancy.scope import platform_scope
 
@@ -77,26 +78,21 @@ HOSTILE = [
 
 @pytest.mark.parametrize("url", HOSTILE)
 def test_addresses_inside_the_network_are_never_contacted(story, failed, monkeypatch, url):
-    real = socket.getaddrinfo
-    monkeypatch.setattr(
+    real, contacted = socket.getaddrinfo, []
+    stand_in = StandIn(
         socket,
-        "getaddrinfo",
-        lambda host, *a, **k: real("10.1.2.3" if "example.org" in str(host) else host, *a, **k),
+        getaddrinfo=lambda host, *a, **k: real(
+            "10.1.2.3" if "example.org" in str(host) else host, *a, **k
+        ),
+        create_connection=lambda address, *_, **__: contacted.append(address),
     )
-    monkeypatch.setattr(socket.socket, "connect", _refuse_http(socket.socket.connect))
+    monkeypatch.setattr(addresses, "socket", stand_in)
     assert add(story, url).status_code == 201
     failed()
     deliver()
     [entry] = log(story)
     assert entry["state"] == "waiting" and "MUSTER_WEBHOOK_HOSTS" in entry["trouble"]
-
-
-def _refuse_http(real):
-    def connect(self, address):
-        assert not (isinstance(address, tuple) and address[1] == 443), address
-        return real(self, address)
-
-    return connect
+    assert contacted == []
 
 
 @pytest.mark.parametrize(

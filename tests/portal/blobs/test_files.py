@@ -21,6 +21,7 @@ from portal.blobs.s3 import Bucket, S3FileStore, presigned_url
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, TooLarge, Unavailable
 from tests.rig.s3 import s3_double
+from tests.stand_in import StandIn
 
 ORG, OTHER = UUID(int=1), UUID(int=2)
 
@@ -111,7 +112,7 @@ def test_upload_that_fails_leaves_nothing(store, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "fsync", full)
+        patch.setattr(files, "os", StandIn(files.os, fsync=full))
         with pytest.raises(Unavailable, match="is full, so nothing was changed"):
             store.put(ORG, [b"abc"])
     assert on_disk(store) == set()

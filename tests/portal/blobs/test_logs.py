@@ -19,6 +19,7 @@ from portal.blobs.logs import Gap, LogStore
 from portal.core.errors import Unavailable
 from tests.rig.environment import ROOT
 from tests.rig.seeds import courses
+from tests.stand_in import StandIn
 
 KEY = "a" * 32
 # Appends numbered lines of odd sizes and prints each acknowledged end.
@@ -180,7 +181,7 @@ def test_append_on_full_disk_is_unavailable_and_loses_nothing(store, monkeypatch
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(logs.os, "fdatasync", full)
+        patch.setattr(logs, "os", StandIn(logs.os, fdatasync=full))
         with pytest.raises(Unavailable, match="The disk with the logs is full"):
             store.append(KEY, 3, b"def", 2)
     store.append(KEY, 3, b"def", 3)

@@ -14,6 +14,7 @@ import pytest
 from portal.blobs import arrivals, logs
 from portal.blobs.logs import Gap, LogStore
 from portal.core.errors import Unavailable
+from tests.stand_in import StandIn
 
 KEY = "b" * 32
 FOLDER = Path("bb") / KEY
@@ -35,8 +36,9 @@ def small_segments(monkeypatch) -> None:
 @pytest.fixture
 def unsynced(monkeypatch) -> None:
     """Skip fsync: bytes of a dead process survive in the page cache anyway."""
-    for name in ("fsync", "fdatasync"):
-        monkeypatch.setattr(os, name, lambda _: None)
+    skipped = dict.fromkeys(("fsync", "fdatasync"), lambda _: None)
+    for module in (arrivals, logs):
+        monkeypatch.setattr(module, "os", StandIn(os, **skipped))
 
 
 def whole(store: LogStore) -> bytes:
@@ -175,7 +177,7 @@ def test_bytes_refused_by_disk_do_not_count(store, monkeypatch):
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(logs.os, "fdatasync", refuse)
+        patch.setattr(logs, "os", StandIn(logs.os, fdatasync=refuse))
         with pytest.raises(OSError, match="Input/output"):
             store.append(KEY, 3, b"def", 2)
     assert (store.end(KEY), whole(store)) == (3, b"abc")
@@ -214,7 +216,7 @@ def test_incomplete_segment_listing_is_repeated(store, monkeypatch, small_segmen
         seen.append(folder)
         return [n for n in real(folder) if len(seen) > 1 or not n.startswith(f"{64:016x}")]
 
-    monkeypatch.setattr(logs.os, "listdir", torn)
+    monkeypatch.setattr(logs, "os", StandIn(logs.os, listdir=torn))
     assert store.read(KEY, 64, 10).data == TEXT[64:74] and len(seen) == 2
 
 
@@ -249,7 +251,9 @@ def test_times_of_long_log_are_found_by_bisection(store, tmp_path, monkeypatch):
     )
     reads, real = [], os.pread
     monkeypatch.setattr(
-        arrivals.os, "pread", lambda fd, size, at: reads.append(size) or real(fd, size, at)
+        arrivals,
+        "os",
+        StandIn(arrivals.os, pread=lambda fd, size, at: reads.append(size) or real(fd, size, at)),
     )
     assert store.times(KEY, 500_005, 500_025) == [
         (500_000, 50_000_000),
@@ -278,7 +282,9 @@ def test_seal_syncs_bytes_written_without_fsync(store, monkeypatch):
     store.append(KEY, 0, b"abc", 1, durable=False)
     synced, real = [], os.fdatasync
     monkeypatch.setattr(
-        logs.os, "fdatasync", lambda fd: synced.append(os.fstat(fd).st_size) or real(fd)
+        logs,
+        "os",
+        StandIn(logs.os, fdatasync=lambda fd: synced.append(os.fstat(fd).st_size) or real(fd)),
     )
     store.seal(KEY, "exit 0")
     assert synced == [3]

@@ -10,6 +10,7 @@ import pytest
 from celery import current_app
 
 from portal.core import wakeups
+from portal.core.redis_outages import CircuitBreaker
 
 
 @pytest.fixture
@@ -17,6 +18,7 @@ def sent(monkeypatch) -> list[str]:
     made: list[str] = []
     monkeypatch.setattr(wakeups, "_send", None)
     monkeypatch.setattr(wakeups, "_send_task", made.append)
+    monkeypatch.setattr(wakeups, "breaker", CircuitBreaker())
     monkeypatch.setattr(wakeups, "_debouncer", wakeups._Debouncer())
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     return made
@@ -66,7 +68,7 @@ def test_wakeup_with_unavailable_broker_is_lost_without_error(sent, monkeypatch,
 def test_wakeup_with_unresponsive_broker_waits_once_and_briefly(monkeypatch):
     monkeypatch.setattr(wakeups, "_send", None)
     monkeypatch.setattr(wakeups, "_debouncer", wakeups._Debouncer())
-    monkeypatch.setattr(wakeups, "_paused_until", 0.0)
+    monkeypatch.setattr(wakeups, "breaker", CircuitBreaker())
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     wakeups._producers.cache_clear()
     with socket.create_server(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 from portal.core import clock, lease_holder, leases
 from portal.core.lease_holder import is_dead, new_holder, new_lease
 from tests.rig.environment import ROOT
+from tests.stand_in import StandIn
 
 SCRIPT = """
 import time
@@ -99,7 +101,8 @@ def test_zombie_holder_counts_as_alive(other, wait_for):
 
 
 def test_holder_name_fits_into_its_column(db, monkeypatch):
-    monkeypatch.setattr("socket.gethostname", lambda: "h" * 64)
+    stand_in = StandIn(socket, gethostname=lambda: "h" * 64)
+    monkeypatch.setattr(lease_holder, "socket", stand_in)
     assert len(new_holder()) <= 90
 
 

@@ -6,10 +6,11 @@ import time
 import pytest
 import requests
 
-from portal.core import outbound
+from portal.core import addresses
 from portal.core.outbound import OutboundPolicy, RequestRefused, Session
 from tests.rig.hostile import servers
 from tests.rig.slapd import write_certificates
+from tests.stand_in import StandIn
 
 HERE = OutboundPolicy(is_private=True, is_plain=True, seconds=2)
 
@@ -62,12 +63,15 @@ def test_outbound_resolves_once_and_uses_the_checked_address(serve, monkeypatch)
         ]
 
     monkeypatch.setattr(
-        outbound.socket,
-        "getaddrinfo",
-        lambda host, port, *a, **k: (
-            resolve(host, port)
-            if host == "idp.example"
-            else [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))]
+        addresses,
+        "socket",
+        StandIn(
+            socket,
+            getaddrinfo=lambda host, port, *a, **k: (
+                resolve(host, port)
+                if host == "idp.example"
+                else [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))]
+            ),
         ),
     )
     assert (

@@ -14,6 +14,7 @@ import redis
 from portal.core import redis_bus
 from portal.core.frames import Frame
 from portal.core.redis_bus import BUFFER_BYTES, MAX_LENGTH, Outbox, RedisBus
+from portal.core.redis_outages import CircuitBreaker
 from tests.rig.processes import Folder, wait_until
 from tests.rig.redis import Redis, start_redis
 
@@ -120,7 +121,8 @@ def test_redis_bus_shares_topic_until_last_subscriber_leaves(server):
     assert not bus.subscribe("jobs:x", second)
 
 
-def test_redis_bus_knows_watched_topics_of_other_processes(server):
+def test_redis_bus_knows_watched_topics_of_other_processes(server, monkeypatch):
+    monkeypatch.setattr(redis_bus, "breaker", CircuitBreaker())
     teller = RedisBus(server.url)
     assert not teller.was_watched("metrics:a")
     bus = RedisBus(server.url)

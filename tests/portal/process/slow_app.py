@@ -47,6 +47,8 @@ def app(environ: dict[str, Any], start_response: Any) -> Any:
         headers = {"X-Accel-Redirect": path, "Content-Type": "application/octet-stream"}
         start_response("200 OK", [*headers.items(), ("Content-Disposition", "attachment")])
         return [b""]
+    if stream := environ.get("muster.body"):
+        stream.who = lambda: environ.get("HTTP_X_PERSON", "ada")
     body = str(len(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]

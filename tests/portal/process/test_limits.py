@@ -16,9 +16,8 @@ import uvicorn
 
 from portal.asgi import threaded_http
 from portal.process.asgi_types import ASGIApp
-from portal.process.limits import BufferedBodies
 from portal.process.nginx import find_nginx, write_configuration
-from portal.process.prepare import listen
+from portal.process.prepare import listen, listen_unix
 from tests.portal.process.slow_app import PIECE, PIECES, app
 from tests.rig.environment import ROOT
 from tests.rig.processes import Folder, free_port, is_listening, wait_until
@@ -26,9 +25,9 @@ from tests.rig.slow_clients import slow_clients
 
 
 @contextmanager
-def serving(http: ASGIApp) -> Iterator[int]:
+def serving(http: ASGIApp, sock: socket.socket | None = None) -> Iterator[int]:
     """Serve the application as embedded mode does, and yield the port."""
-    sock = listen("127.0.0.1", 0)
+    sock = sock or listen("127.0.0.1", 0)
     server = uvicorn.Server(
         uvicorn.Config(
             http, http="h11", lifespan="off", log_level="error", timeout_graceful_shutdown=1
@@ -38,7 +37,7 @@ def serving(http: ASGIApp) -> Iterator[int]:
     thread.start()
     wait_until(lambda: server.started, "the server is up")
     try:
-        yield sock.getsockname()[1]
+        yield sock.getsockname()[1] if sock.family == socket.AF_INET else 0
     finally:
         server.should_exit = True
         thread.join(10)
@@ -63,7 +62,9 @@ def behind_nginx() -> Iterator[int]:
         folder.start("nginx", [find_nginx(), "-e", "stderr", "-c", str(configuration)])
         wait_until(lambda: is_listening(port), "nginx listens")
         wait_until(lambda: httpx.get(f"http://127.0.0.1:{port}/").is_success, "granian answers")
-        yield port
+        uploads = listen_unix(folder.path / "uploads.sock")
+        with serving(threaded_http(app, judges_heads=True), uploads):
+            yield port
     finally:
         folder.close()
 
@@ -129,7 +130,7 @@ def test_upload_may_take_long_while_it_keeps_coming():
             yield b"x" * 100
 
     path = "/api/v1/orgs/atlas/runs/1/artifacts/a"
-    with serving(BufferedBodies(threaded_http(app), seconds=0.4)) as port:
+    with serving(threaded_http(app, seconds=0.4)) as port:
         url = f"http://127.0.0.1:{port}"
         assert httpx.put(f"{url}{path}", content=slowly()).text == "500"
         assert httpx.put(f"{url}/api/v1/x", content=slowly()).status_code == 408
@@ -137,7 +138,7 @@ def test_upload_may_take_long_while_it_keeps_coming():
 
 def test_body_that_comes_too_slowly_is_408():
     with (
-        serving(BufferedBodies(threaded_http(app), seconds=0.3)) as port,
+        serving(threaded_http(app, seconds=0.3)) as port,
         socket.create_connection(("127.0.0.1", port), 10) as sock,
     ):
         sock.sendall(b"POST /api/v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx")

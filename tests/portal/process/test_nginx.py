@@ -75,12 +75,15 @@ def _certificate(folder: Folder) -> None:
     )
 
 
-def _configuration(folder: Folder, home: Path, port: int, plain: int, web: int, live: int) -> str:
+def _configuration(
+    folder: Folder, home: Path, port: int, plain: int, web: int, live: int, uploads: int
+) -> str:
     """Return the shipped configuration with the ports and certificate of this test."""
     text = (ROOT / "deploy/nginx.conf").read_text()
     for old, new in (
         (":8001", f":{web}"),
         (":8002", f":{live}"),
+        (":8003", f":{uploads}"),
         ("443 ssl", f"127.0.0.1:{port} ssl"),
         ("listen 80;", f"listen 127.0.0.1:{plain};"),
         ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"),
@@ -100,7 +103,7 @@ def _configuration(folder: Folder, home: Path, port: int, plain: int, web: int, 
 
 @pytest.fixture(scope="module")
 def site(request) -> Iterator[Site]:
-    folder, port, plain, web, live = Folder(), free_port(), free_port(), free_port(), free_port()
+    folder, (port, plain, web, live, uploads) = Folder(), (free_port() for _ in range(5))
     database = create_database(request.getfixturevalue("postgres_url"), "behind_nginx")
     settings = {
         "MUSTER_BEHIND_PROXY": "1",
@@ -112,7 +115,7 @@ def site(request) -> Iterator[Site]:
         portal.start()
         token = portal.manage("create_token", EMAIL, "--org", "home", "--scopes", "all")
         portal.stop()
-        for part, number in (("web", web), ("live", live)):
+        for part, number in (("web", web), ("live", live), ("uploads", uploads)):
             argv = [
                 sys.executable,
                 str(ROOT / "manage.py"),
@@ -128,7 +131,7 @@ def site(request) -> Iterator[Site]:
             wait_until(lambda number=number: is_listening(number), f"{part} listens", 60)  # type: ignore[misc]
         _certificate(folder)
         (folder.path / "nginx.conf").write_text(
-            _configuration(folder, portal.home, port, plain, web, live)
+            _configuration(folder, portal.home, port, plain, web, live, uploads)
         )
         folder.start(
             "nginx",

@@ -132,6 +132,26 @@ def test_query_of_long_range_is_exact_at_its_ends(unpacked):
 
 
 @pytest.mark.django_db
+def test_series_of_a_query_share_a_limit_of_points(unpacked, monkeypatch):
+    for name in ("a", "b", "c", "d"):
+        append(OWNER, points(2 * FULL, name=name), org_id=None)
+    monkeypatch.setattr(reading, "MOST_POINTS", 2000)
+    monkeypatch.setattr(reading, "MOST_READ", 4000)
+    found = query(OWNER, max_points=1_000_000_000)
+    assert [100 < len(curve.times) <= 500 for curve in found] == [True] * 4
+    assert sum(unpacked) < 4 * FULL / 2
+    assert [curve.values[-1] for curve in found] == [2 * FULL - 1.0] * 4
+
+
+@pytest.mark.django_db
+def test_long_history_is_read_coarsely_beyond_a_limit(unpacked):
+    append(OWNER, points(2 * FULL, step=0), org_id=None)
+    assert len(reading.history(OWNER, "loss", 2 * FULL)) == 2 * FULL
+    coarse = reading.history(OWNER, "loss", 2 * FULL - 1)
+    assert len(coarse) < FULL and coarse[-1][2] == 2 * FULL - 1
+
+
+@pytest.mark.django_db
 def test_late_points_fill_a_gap_of_a_long_series():
     for at in (0, 2, 4, 6):
         append(OWNER, points(FULL, start=T0 + at * FULL * 1000), org_id=None)

@@ -19,7 +19,9 @@ BATCH = 250  # held jobs at a time
 _OF_CLUSTER = (
     *("node configuration is not available", "Invalid feature", "Memory specification"),
     *("More processors", "Node count specification", "Requested node config", "time limit"),
-    *("Job violates", "Task count specification", "GRES", "gres", "TRES"),
+    *("Job violates", "Task count specification", "Trackable RESource"),
+    # 22.05 says so even if --nodes gives the number of tasks; later versions do not
+    "--gpus-per-task used without",
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from schedulers.spec import Condition, Dependency, SpecErrors, parse_sbatch, parse_text
@@ -182,6 +184,7 @@ REFUSED = [
     ("--dependency=afterok:1?afterok:2", "any one"),
     ("--gres=fpga:1", "other generic resources"),
     ("-N3 --gpus=4", "evenly among 3 nodes"),
+    ("-N4 --gpus=2 --ntasks-per-gpu=1", "evenly among 4 nodes"),
     ("-c x", "whole number from 1"),
     ("--begin=tomorrow", "not supported"),
     ("--constraint='$(id)'", "must be features"),
@@ -193,6 +196,9 @@ REFUSED = [
     ("--mem=0", "all memory"),
     ("--mem=4G --mem-per-cpu=1G", "only one of"),
     ("--cpus-per-gpu=4", "no GPUs"),
+    ("--gres=gpu:0 --ntasks-per-gpu=1", "no GPUs"),
+    ("-N1 -G4 --gpus-per-task=2", "contradict"),
+    ("-n1 --gres=gpu:1 --gpus-per-task=1 --ntasks-per-node=8", "change one of the two"),
     ("-G2 --cpus-per-gpu=4 -c 2", "cannot be combined"),
     ("--gpus-per-task=2", "needs --ntasks"),
     ("--gpus-per-socket=2", "--gpus-per-node"),
@@ -343,3 +349,24 @@ def test_tasks_are_passed_to_srun_and_counted_as_cores(subtests: pytest.Subtests
             spec = spec_of(options)
             assert (spec.slurm.tasks, spec.slurm.tasks_per_node, spec.slurm.gpus_per_task) == tasks
             assert spec.resources.cpus == cpus
+
+
+COUNTS = (
+    *("-N", "-n", "--ntasks-per-node=", "--ntasks-per-gpu=", "--ntasks-per-tres=", "-c"),
+    *("--cpus-per-gpu=", "--mincpus=", "--gres=gpu:", "-G", "--gpus-per-node=", "--mem="),
+    *("--gpus-per-task=", "--tres-per-task=cpu:", "--tres-per-task=gres/gpu:"),
+    *("--mem-per-cpu=", "--mem-per-gpu="),
+)
+
+
+def test_counts_in_any_combination_are_read_or_refused_by_name() -> None:
+    dice = random.Random(1)
+    unnamed = []
+    for _ in range(800):
+        names = dice.sample(COUNTS, dice.randint(1, 6))
+        options = " ".join(f"{name}{dice.choice((0, 1, 2, 3, 4, 9, 99999999))}" for name in names)
+        try:
+            spec_of(options)
+        except SpecErrors as refused:
+            unnamed += [e for e in refused.errors if not e.field.startswith("#SBATCH --")]
+    assert not unnamed

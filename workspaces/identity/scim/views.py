@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from portal.core import rate_windows
+from portal.web.transfers import account_body_to
 from workspaces.identity.scim import store
 from workspaces.identity.scim.filters import equals, parse, values_at
 from workspaces.identity.scim.patch import patched
@@ -299,6 +300,7 @@ def _provider(request: HttpRequest, slug: str) -> Provider:
     used, _ = rate_windows.take(f"scim:{row.id}", settings.MUSTER_API_RATE)
     if used > settings.MUSTER_API_RATE:
         raise ScimError(429, "Too many requests. Try again in a minute.")
+    account_body_to(request, lambda: f"scim:{row.id}")
     return row
 
 

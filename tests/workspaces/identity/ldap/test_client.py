@@ -12,6 +12,8 @@ import pytest
 from tests.each import each
 from tests.rig.processes import free_port
 from tests.rig.slapd import AD, BASE, group_dn, password_of, people_dn
+from tests.stand_in import StandIn
+from workspaces.identity.ldap import connection
 from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.entries import Groups, person_of
 from workspaces.identity.ldap.errors import DirectoryError
@@ -209,11 +211,8 @@ def test_directory_test_explains_errors(slapd, config):
 
 
 def test_certificate_for_another_host_is_refused(slapd, config, monkeypatch):
-    monkeypatch.setattr(
-        socket,
-        "getaddrinfo",
-        lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", slapd.port))],
-    )
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", slapd.port))]
+    monkeypatch.setattr(connection, "socket", StandIn(socket, getaddrinfo=lambda *_, **__: found))
     with (
         pytest.raises(DirectoryError, match="isn't valid for elsewhere"),
         Directory(replace(config, url=f"ldap://elsewhere.example:{slapd.port}"), 4),

@@ -7,9 +7,11 @@ import threading
 
 import pytest
 
+from tests.stand_in import StandIn
 from tests.workspaces.identity.ldap.test_api import ROOT, send
 from workspaces.identity import directory_threads
 from workspaces.identity.ldap import client as ldap_client
+from workspaces.identity.ldap import connection
 from workspaces.models import DirectoryRun
 from workspaces.tenancy.scope import no_scope
 
@@ -32,13 +34,13 @@ def test_hanging_directory_blocks_no_request_and_times_out(story, silent, monkey
         == 201
     )
     requests = []
-    monkeypatch.setattr(
+    stand_in = StandIn(
         socket,
-        "create_connection",
-        lambda *given, **named: (
+        create_connection=lambda *given, **named: (
             requests.append(threading.current_thread()) or _really(*given, **named)
         ),
     )
+    monkeypatch.setattr(connection, "socket", stand_in)
     begun = [
         send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True}),
         send(api, "POST", f"{ROOT}/corp/test"),

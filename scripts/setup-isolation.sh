@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Install bubblewrap, which isolates jobs from the portal and from each other, where that is allowed.
+# Never an obstacle: without it, the portal isolates jobs in another way or says why none can run.
+set -euo pipefail
+
+[ "${MUSTER_LOCAL_CLUSTER:-1}" != 0 ] || exit 0
+! command -v bwrap >/dev/null || exit 0
+command -v apt-get >/dev/null || exit 0
+if [ "$(id -u)" = 0 ]; then
+  as_root=()
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  as_root=(sudo -n)
+else
+  exit 0
+fi
+
+echo "Installing bubblewrap, which isolates jobs (once) …"
+log=$(mktemp)
+install="apt-get update && apt-get install -y --no-install-recommends bubblewrap"
+if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$install" </dev/null >"$log" 2>&1; then
+  echo "bubblewrap could not be installed: $(tail -1 "$log")" >&2
+fi
+rm -f "$log"

@@ -1,0 +1,138 @@
+"""The first job of a portal whose clone lies in a folder that no other user may enter."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.rig.environment import ROOT
+from tests.rig.portal import Portal
+from tests.rig.processes import Folder
+from tests.rig.tables import FILE, furnish
+
+USER = 65532
+WITHOUT_BWRAP = 'mount --bind /dev/null "$(command -v bwrap)"'
+WITHOUT_PLACE = "mount -t tmpfs -o ro none /var/lib && mount -t tmpfs -o ro none /srv"
+SCRIPT = "python -c 'print(\"hello\")' && head -c 3 $MUSTER_EXAMPLES/digits/train.py"
+HELLO = [sys.executable, "-m", "muster", "run", "--", SCRIPT]
+REFUSED = "Jobs do not run as root. Install bubblewrap on this machine and restart Muster"
+
+
+@dataclass
+class ClosedPortal(Portal):
+    """A portal that runs from a clone in `closed`, a folder of mode 0700 of its own user."""
+
+    closed: Path = Path()
+    uid: int = 0
+    hidden: tuple[str, ...] = ()  # commands that take something away from it
+
+    @property
+    def home(self) -> Path:
+        return self.closed / "home"
+
+    def command(self) -> list[str]:
+        clone = self.closed / "clone"
+        python = Path(sys.executable)
+        if python.is_relative_to(ROOT):
+            python = clone / python.relative_to(ROOT)
+        become = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", "--"]
+        serve = [str(python), str(clone / "manage.py"), "serve"]
+        steps = [
+            f"mount --bind {shlex.quote(str(ROOT))} {shlex.quote(str(clone))}",
+            *open_python(self.closed),
+            f"mount -t tmpfs -o mode=777 none {shlex.quote(str(clone / 'build'))}",
+            *self.hidden,
+            f"exec {shlex.join([*(become if self.uid else []), *serve])}",
+        ]
+        return ["unshare", "--mount", "sh", "-c", " && ".join(steps)]
+
+    def prepare(self) -> None:
+        self.closed.chmod(0o700)
+        (self.closed / "clone").mkdir()
+        (ROOT / "build").mkdir(exist_ok=True)
+        furnish(self.home, "", self.environment)
+        for path in (self.closed, self.home, *self.home.iterdir()):
+            os.chown(path, self.uid, self.uid)
+
+    def job_folder(self) -> str:
+        """Return the folder outside of the home in which its jobs run, if there is one."""
+        with closing(sqlite3.connect(self.home / FILE)) as database:
+            (config,) = database.execute("SELECT config FROM clusters_cluster").fetchone()
+        return str(json.loads(config).get("root", ""))
+
+    def first_job(self) -> subprocess.CompletedProcess[str]:
+        variables = {"MUSTER_URL": self.url, "MUSTER_TOKEN": self.token(), "MUSTER_ORG": "home"}
+        environment = {**os.environ, **variables, "PYTHONPATH": str(ROOT / "client")}
+        return subprocess.run(
+            HELLO, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+
+
+def open_python(folder: Path) -> list[str]:
+    """Return commands that let every user of a mount namespace enter the base Python."""
+    base, aside = Path(sys.base_prefix), folder / "base"
+    closed = next((p for p in reversed(base.parents) if not p.stat().st_mode & 0o001), None)
+    if closed is None:
+        return []
+    return [
+        f"mkdir {aside} && mount --bind {base} {aside}",
+        f"mount -t tmpfs -o mode=755 none {closed}",
+        f"(umask 022; mkdir -p {base}) && mount --bind {aside} {base}",
+    ]
+
+
+WAYS = {
+    "root-with-bwrap": {},
+    "root-without-bwrap": {"hidden": (WITHOUT_BWRAP,)},
+    "root-without-any": {"hidden": (WITHOUT_BWRAP, WITHOUT_PLACE)},
+    "user": {"uid": USER},
+}
+
+
+@pytest.fixture(scope="module")
+def portals() -> Iterator[dict[str, ClosedPortal]]:
+    """Start all at once."""
+    folder, made = Folder(), dict[str, ClosedPortal]()
+    for name, how in WAYS.items():
+        portal = ClosedPortal(folder, name=name, closed=Path(tempfile.mkdtemp()), **how)
+        portal.prepare()
+        portal.begin()
+        made[name] = portal
+    for portal in made.values():
+        portal.await_answer()
+    yield made
+    for portal in made.values():
+        portal.stop()
+        for path in filter(None, (portal.job_folder(), portal.closed)):
+            shutil.rmtree(path, ignore_errors=True)
+    folder.close()
+
+
+def test_first_job_of_portal_in_closed_folder_succeeds(portals):
+    found = {}
+    for name in ("root-with-bwrap", "root-without-bwrap", "user"):
+        done = portals[name].first_job()
+        found[name] = (done.returncode, done.stdout, done.stderr if done.returncode else "")
+    assert found == dict.fromkeys(found, (0, 'hello\n"""', ""))
+
+
+def test_portal_that_cannot_run_jobs_says_so_at_once(portals):
+    portal = portals["root-without-any"]
+    done = portal.first_job()
+    assert done.returncode == 2 and REFUSED in done.stderr
+    assert f"NO JOB CAN RUN YET. local: {REFUSED}" in portal.folder.tail(portal.name, 300)
+    assert REFUSED in httpx.get(f"{portal.url}/accounts/login/", timeout=60).text
+    assert REFUSED not in httpx.get(f"{portals['user'].url}/accounts/login/", timeout=60).text
