@@ -38,7 +38,7 @@ _CODES = {
 _INVALID_TOKEN = "Invalid credentials in Authorization header"  # noqa: S105 - clients compare it
 _INSTEAD = {
     "create_pr": Message(
-        "There are no pull requests here. Commit to a branch of its own: create_branch, then "
+        "There are no pull requests here. Commit to a separate branch: create_branch, then "
         "revision=NAME"
     ),
     "gated": Message("No access is granted on request here. Share it with a team instead."),

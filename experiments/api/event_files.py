@@ -43,7 +43,9 @@ class JobEventFilesView(JobViewBase):
         if not path:
             raise InvalidInput.at("path", Message("must be the path of the file"))
         if (announced_size(request._request) or 0) > MOST_BYTES:
-            raise TooLarge(Message("A request has at most {most}.", most=bytes_text(MOST_BYTES)))
+            raise TooLarge(
+                Message("A request may have at most {most}.", most=bytes_text(MOST_BYTES))
+            )
         offset, size = whole("offset", query.get("offset")), whole("size", query.get("size"))
         data = b"".join(body_chunks(request._request)) if size else b""
         taken = tensorboard.take_bytes(

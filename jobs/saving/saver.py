@@ -226,8 +226,8 @@ def _save_cut(
 def cut_text(cut: Sequence[str]) -> str:
     """Say that files may be incomplete, for people."""
     return Message(
-        "The job was killed within {n} s after it wrote {paths}, so that may be incomplete. It is in "
-        "a version of its own, and a retry continues from the version before.",
+        "The job was killed within {n} s of writing {paths}, which may be incomplete. It is in a "
+        "version of its own, and a retry continues from the version before it.",
         n=f"{folders.YOUNG:g}",
         paths=folders.paths_text(cut),
     )

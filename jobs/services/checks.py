@@ -143,7 +143,7 @@ def _ignored_elsewhere(spec: JobSpec) -> str:
         raise InvalidInput.at(
             f"slurm.{name}",
             Message(
-                "means nothing on this cluster, which is not Slurm: remove it, or choose a pool of "
+                "means nothing on this cluster, which does not run Slurm: remove it, or choose a pool of "
                 "a Slurm cluster"
             ),
         )

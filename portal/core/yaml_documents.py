@@ -116,7 +116,9 @@ class _Builder:
         if self._left < 0 or self._bytes < 0:
             raise _too_many(self._limits)
         if node.tag not in _KNOWN:
-            raise BadYaml(Message("It has the tag {tag}, which is not read.", tag=node.tag[:60]))
+            raise BadYaml(
+                Message("It has the tag {tag}, which is not supported.", tag=node.tag[:60])
+            )
         if depth > self._limits.depth:
             raise BadYaml(
                 Message("It is nested more than {depth} levels deep.", depth=self._limits.depth)

@@ -211,7 +211,7 @@ class LocalBackend:
             if home and is_plain and is_closed(home):
                 raise Rejected(
                     Message(
-                        "Jobs cannot read inputs here: their users may not enter {home}. "
+                        "Jobs cannot read inputs here: the users they run as may not enter {home}. "
                         "Install bubblewrap on this machine and restart Muster.",
                         home=home,
                     ),

@@ -52,7 +52,7 @@ def test_native_options_on_another_backend_are_reported_as_ignored(story):
 @pytest.mark.parametrize("option", [{"constraint": "a100"}, {"licenses": "x"}, {"signal": "USR1"}])
 def test_option_that_changes_the_result_is_refused_on_another_backend(story, option):
     cluster_with()
-    with pytest.raises(InvalidInput, match="which is not Slurm"):
+    with pytest.raises(InvalidInput, match="which does not run Slurm"):
         submit(story, slurm=option)
 
 

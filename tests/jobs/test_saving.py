@@ -154,7 +154,7 @@ def test_half_written_files_keep_their_last_content(stage):
     end(attempt, Reason.NODE_FAILED)
     row = save_now(job)
     assert contents(row) == whole
-    assert "wrote weights, so that may be incomplete" in row.message
+    assert "of writing weights, which may be incomplete" in row.message
     row.version = versions_by(job, row.repository).first()
     assert contents(row) == {**whole, "weights": "cut"}
     assert row.version.message == f"Job #{job.number} (may be incomplete: weights)"
@@ -210,7 +210,7 @@ def test_only_file_of_a_killed_job_is_saved_and_said_to_be_incomplete(stage):
     write_in_place(attempt, weights="cut")
     end(attempt, Reason.OUT_OF_MEMORY)
     row = save_now(job)
-    assert "so that may be incomplete" in row.message
+    assert "which may be incomplete" in row.message
     row.version = versions_by(job, row.repository).get()
     assert contents(row) == {"weights": "cut"}
 

@@ -68,7 +68,9 @@ def _count(data: bytes) -> int:
         depth -= 1
 
     def refuse(*_: Any) -> None:
-        raise _Refused(Message("The XML has a document type, which is not read."))
+        raise _Refused(
+            Message("The XML has a document type declaration (DOCTYPE), which is not allowed.")
+        )
 
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = begin, end
