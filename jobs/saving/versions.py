@@ -32,6 +32,7 @@ from workspaces.models import Team
 # Files about the repository rather than of it: they stay when a job does not write them.
 _CARD = frozenset({"README.md", ".gitattributes"})
 _MOVED = 5  # commits of others during one of ours
+_INCOMPLETE = "(may be incomplete: "  # in the message of a version with files that may be cut
 
 
 def check_output(actor: Actor, team: Team, output: Output) -> None:
@@ -110,16 +111,19 @@ def resume_version(row: JobOutput, repository: Repository, output: Output) -> Ve
 
     With `resume: none` there is none. Otherwise it is the newest that the job itself has made
     without files that may be cut, and of a job that has made none, with `resume: latest`, that of
-    the default branch.
+    the default branch, or the one before if files of that may be cut.
     """
     if output.resume == Resume.NONE:
         return None
     if row.version is not None and row.version.job_id == row.job_id:
         return row.version  # type: ignore[no-any-return]
-    own = versions_by(row.job, repository).first()
+    own = versions_by(row.job, repository).exclude(message__contains=_INCOMPLETE).first()
     if own is not None or output.resume != Resume.LATEST:
         return own
-    return version_or_none(repository)
+    version = version_or_none(repository)
+    while version is not None and version.job_id and _INCOMPLETE in version.message:
+        version = version.parent
+    return version
 
 
 def versions_by(job: Job, repository: Repository) -> Any:
@@ -211,7 +215,7 @@ def message_of(row: JobOutput, cut: Collection[str] = ()) -> str:
     job = row.job
     task = "" if job.array_size is None else f", task {row.index}"
     step = series.last_step(_series_owner(row))
-    incomplete = f" (may be incomplete: {paths_text([*cut])})" if cut else ""
+    incomplete = f" {_INCOMPLETE}{paths_text([*cut])})" if cut else ""
     return f"Job #{job.number}{task}" + ("" if step is None else f": step {step}") + incomplete
 
 
