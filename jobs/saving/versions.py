@@ -12,7 +12,7 @@ from uuid import UUID
 from datasets import services
 from datasets.access import check_may_write, visible
 from datasets.models import Ref, Repository, Version
-from datasets.names import checked_name
+from datasets.names import LONGEST_MESSAGE, checked_name
 from datasets.selectors import find_repository, tree_of, version_or_none
 from datasets.services import Add, Change, Delete
 from jobs.job_specs import spec_of
@@ -216,7 +216,8 @@ def message_of(row: JobOutput, cut: Collection[str] = ()) -> str:
     task = "" if job.array_size is None else f", task {row.index}"
     step = series.last_step(_series_owner(row))
     incomplete = f" {_INCOMPLETE}{paths_text([*cut])})" if cut else ""
-    return f"Job #{job.number}{task}" + ("" if step is None else f": step {step}") + incomplete
+    text = f"Job #{job.number}{task}" + ("" if step is None else f": step {step}") + incomplete
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 2]}…)"
 
 
 def prune(row: JobOutput, repository: Repository) -> int:

@@ -215,6 +215,16 @@ def test_only_file_of_a_killed_job_is_saved_and_said_to_be_incomplete(stage):
     assert contents(row) == {"weights": "cut"}
 
 
+def test_cut_files_of_long_paths_are_saved(stage):
+    job, attempt = started(stage)
+    names = [f"{letter * 200}" for letter in "abcde"]
+    write_in_place(attempt, **dict.fromkeys(names, "cut"))
+    end(attempt, Reason.OUT_OF_MEMORY)
+    assert save_now(job).state == "saved"
+    version = versions_by(job, Repository.objects.get()).get()
+    assert version.files == 5 and len(version.message) == 500
+
+
 @pytest.mark.parametrize("resume", ["retry", "latest"])
 def test_retry_does_not_continue_from_a_version_that_may_be_incomplete(stage, resume):
     job, attempt = started(stage, resume=resume)
