@@ -175,7 +175,7 @@ def save_version(
             if error.kind != "moved":
                 raise
             continue
-        _note(row, repository, version)
+        _note(row, repository, version, is_cut=bool(cut))
         return version
     raise Conflict(Message("Others commit to {name} all the time.", name=repository.name))
 
@@ -189,7 +189,7 @@ def _changes(head: Version | None, wanted: Mapping[str, str], prefix: str) -> li
     ]
 
 
-def _note(row: JobOutput, repository: Repository, version: Version) -> None:
+def _note(row: JobOutput, repository: Repository, version: Version, *, is_cut: bool) -> None:
     record(
         EventRecord(
             "job.output_saved",
@@ -205,6 +205,7 @@ def _note(row: JobOutput, repository: Repository, version: Version) -> None:
                 "version": version.number,
                 "files": version.files,
                 "bytes": version.bytes,
+                **({"is_incomplete": True} if is_cut else {}),
             },
         )
     )

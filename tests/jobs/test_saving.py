@@ -213,6 +213,7 @@ def test_only_file_of_a_killed_job_is_saved_and_said_to_be_incomplete(stage):
     assert "so that may be incomplete" in row.message
     row.version = versions_by(job, row.repository).get()
     assert contents(row) == {"weights": "cut"}
+    assert Event.objects.get(kind="job.output_saved").data["is_incomplete"]
 
 
 def test_cut_files_of_long_paths_are_saved(stage):
