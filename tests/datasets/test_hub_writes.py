@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+import time
 import unicodedata
 
 import pytest
@@ -261,3 +262,11 @@ def test_gitignore_that_would_take_long_is_refused():
     names = (f"{'a' * 200}{number}b" for number in range(500))
     with pytest.raises(InvalidInput, match="too many patterns"):
         any(map(patterns.excludes, names))
+
+
+def test_gitignore_of_long_lines_is_read_in_bounded_time():
+    before = time.process_time()
+    with pytest.raises(InvalidInput, match="too many patterns"):
+        GitIgnore("[" * 20_000)
+    assert GitIgnore(" " * 20_000 + "x").patterns
+    assert time.process_time() - before < 0.5
