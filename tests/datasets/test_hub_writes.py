@@ -52,6 +52,7 @@ HEADER = {"key": "header", "value": {"summary": "Change"}}
         ("POST", f"{API}/preupload/main", {"files": [], "draft": True}, "draft"),
         ("PUT", f"{API}/settings", {"gated": "auto", "visibility": "private"}, "gated"),
         ("PUT", f"{API}/settings", {"visibility": "protected"}, "visibility"),
+        ("PUT", f"{API}/settings", {"private": [1]}, "private"),
         ("PUT", f"{API}/settings", {"discussionsDisabled": True, "private": True}, "discussions"),
         (
             "POST",
@@ -86,6 +87,7 @@ def test_a_parameter_that_is_not_honoured_is_refused_by_name(hub, method, url, d
         ("", [{"key": "header", "value": {"summary": "x", "branch": "b"}}, added("b")], "branch"),
         ("", [HEADER, {"key": "renamedFile", "value": {"path": "b", "oldPath": "a.txt"}}], ""),
         ("", [HEADER, {"key": "lfsFile", "value": {"path": "b", "oldPath": "a.txt"}}], "oldPath"),
+        ("", [HEADER, {"key": "file", "value": {"path": "b", "encoding": []}}], "encoding"),
     ],
 )
 def test_a_commit_that_asks_for_more_changes_nothing(hub, query, lines, field):
