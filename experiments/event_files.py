@@ -23,6 +23,7 @@ import google_crc32c
 
 LONGEST = 8 << 20  # bytes of one record that is read; images and graphs may be longer
 MOST = 10_000  # scalars of one record, and of one call about twice as many
+MOST_READ = 64 << 20  # bytes of one call; those behind damage are read more than once
 _LAST = 253_402_300_799  # Unix seconds; the end of the year 9999
 _MOST_STEP = 2**61  # the differences of steps fit into 64 bits
 _HEADER = struct.Struct("<QI")
@@ -66,6 +67,7 @@ class Piece:
     offset: int
     scalars: list[Scalar] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
+    bytes_read: int = 0
 
 
 class Source(Protocol):
@@ -85,12 +87,13 @@ def metric_name(path: str, tag: str) -> str:
 def read(file: Source, offset: int, budget: int) -> Piece:
     """Return the scalars of complete records from an offset on.
 
-    Reads about `budget` bytes. What may still be written is left for the next call. A record whose
-    time, step or tag cannot be stored is skipped, as is one that is longer than LONGEST.
+    Goes on for about `budget` bytes, fewer where there is much damage. What may still be written is
+    left for the next call. A record whose time, step or tag cannot be stored is skipped, as is one
+    that is longer than LONGEST.
     """
     piece = Piece(offset)
     end = offset + budget
-    while piece.offset < end and len(piece.scalars) < MOST:
+    while piece.offset < end and len(piece.scalars) < MOST and piece.bytes_read < MOST_READ:
         after = _next(file, piece)
         if after is None:
             break
@@ -111,12 +114,14 @@ def _next(file: Source, piece: Piece) -> int | None:
         if size > LONGEST:
             return after if file.seek(0, 2) >= after else None
         data = file.read(size + _FOOTER)
+        piece.bytes_read += len(data)
         if len(data) < size + _FOOTER:
             return None
         if int.from_bytes(data[size:], "little") == _masked_crc(data[:size]):
             piece.scalars.extend(_scalars(memoryview(data)[:size]))
             return after
     found = _after_damage(file, at, after)
+    piece.bytes_read += _SCAN
     if found is not None:
         piece.gaps.append(Gap(at, found))
     return found

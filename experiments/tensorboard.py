@@ -175,6 +175,7 @@ def _read_piece(target: Target, found: FoundFile) -> bool:
     piece = event_files.read(found.file, offset, BUDGET)
     is_whole = piece.offset == offset
     gaps, scalars = _read_again(found.file, row.gaps) if is_whole else (row.gaps, [])
+    is_whole = is_whole and _merged(gaps) == _merged(row.gaps)  # else there may be more in them
     points = _points(found.path, [*piece.scalars, *scalars])
     try:
         store_points(target.series, points, org_id=target.job.org_id, most_live=MOST_LIVE)
@@ -193,11 +194,16 @@ def _read_piece(target: Target, found: FoundFile) -> bool:
 def _read_again(
     file: BinaryIO, gaps: Sequence[Sequence[int]]
 ) -> tuple[list[Sequence[int]], list[event_files.Scalar]]:
-    """Read what may have arrived in gaps; return what is left of them, and the scalars."""
+    """Read what may have arrived in gaps; return what is left of them, and the scalars.
+
+    Reads about BUDGET bytes, so of large gaps the beginning.
+    """
     left: list[Sequence[int]] = []
     scalars: list[event_files.Scalar] = []
+    budget = BUDGET
     for start, end in gaps:
-        piece = event_files.read(file, start, end - start)
+        piece = event_files.read(file, start, min(end - start, budget))
+        budget = max(budget - (piece.offset - start), 0)
         scalars += piece.scalars
         left += [[gap.start, min(gap.end, end)] for gap in piece.gaps if gap.start < end]
         if piece.offset < end:

@@ -287,7 +287,7 @@ def _stored(request: HttpRequest, row: Repository, value: dict[str, Any]) -> str
     content = text_in(value, "content")
     try:
         encoding = value.get("encoding", "base64")
-        if encoding not in {"base64", "utf-8"}:
+        if encoding not in ("base64", "utf-8"):
             raise InvalidInput.at("encoding", Message("must be base64 or utf-8"))
         is_binary = encoding == "base64"
         data = base64.b64decode(content, validate=True) if is_binary else content.encode()

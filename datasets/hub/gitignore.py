@@ -62,9 +62,12 @@ class GitIgnore:
     """The patterns of a file."""
 
     def __init__(self, text: str):
-        self.patterns = [p for line in text.splitlines() if (p := _pattern(line))]
         self._folders: dict[tuple[str, ...], bool] = {}
         self._steps = 0
+        lines = text.splitlines()
+        for line in lines:  # to find the end of each [
+            self._count(line.count("[") * len(line))
+        self.patterns = [p for line in lines if (p := _pattern(line))]
 
     def excludes(self, path: str) -> bool:
         """Return whether a file is excluded, by itself or with a folder. Raises InvalidInput."""
@@ -134,7 +137,10 @@ class GitIgnore:
 
 
 def _pattern(line: str) -> Pattern | None:
-    text = re.sub(r"(?<!\\) +\Z", "", line.rstrip("\r"))
+    line = line.rstrip("\r")
+    text = line.rstrip(" ")
+    if text.endswith("\\") and text != line:
+        text += " "  # it is escaped
     if not text or text.startswith("#"):
         return None
     is_negated = text.startswith("!")

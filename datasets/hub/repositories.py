@@ -205,7 +205,7 @@ def _visibility(data: dict[str, Any]) -> str | None:
     """Return who is to see a repository, None if a request doesn't say. Raises InvalidInput."""
     wanted = text_in(data, "visibility")
     is_private = data.get("private")
-    if is_private not in {None, True, False}:
+    if is_private not in (None, True, False):
         raise InvalidInput.at("private", Message("must be true or false"))
     if wanted not in {"", "private", "public"}:
         raise InvalidInput.at("visibility", Message("must be private or public"))

@@ -199,8 +199,9 @@ def _save_folder(saving: _Saving, found: Listing) -> _Result:
     )
     notes = [stored.note]
     if cut := [*stored.changing] if State(saving.attempt.state).is_final else []:
-        notes.insert(0, cut_text(cut))
-        _save_cut(saving, stored, cut, seen)
+        stored.refused |= _save_cut(saving, stored, cut, seen)
+        if cut := [path for path in cut if path not in stored.refused]:
+            notes.insert(0, cut_text(cut))
     prune(row, saving.repository)
     if stored.refused:
         raise _Refused(_refused_text(stored, notes)) from next(iter(stored.refused.values()))
@@ -208,19 +209,22 @@ def _save_folder(saving: _Saving, found: Listing) -> _Result:
 
 
 def _save_cut(
-    saving: _Saving, stored: _Stored, cut: Sequence[str], seen: Mapping[str, Seen]
-) -> None:
-    """Save also what the job was writing when it was killed.
+    saving: _Saving, stored: _Stored, cut: Sequence[str], seen: dict[str, Seen]
+) -> dict[str, PortalError]:
+    """Save also what the job was writing when it was killed; return what was refused, and why.
 
     It becomes a version of its own; `row.version` stays the one before, from which a retry goes on.
     """
+    refused: dict[str, PortalError] = {}
     everything = folders.listing(saving.folder, whole_until=None, has_succeeded=True).files
     files = {path: everything[path] for path in cut if path in everything}
     if all(path in seen and seen[path].mark == mark for path, mark in files.items()):
         both = {**stored.files, **{path: seen[path] for path in files}}  # saved at the last try
     else:
-        both = _save_version(saving, Listing(files), {}, stored.files, cut).files
+        last = _save_version(saving, Listing(files), seen, stored.files, cut)
+        both, refused = last.files, last.refused
     rows_of(saving.row).update(seen=folders.packed(both))
+    return refused
 
 
 def cut_text(cut: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from uuid import UUID
 from datasets import services
 from datasets.access import check_may_write, visible
 from datasets.models import Ref, Repository, Version
-from datasets.names import checked_name
+from datasets.names import LONGEST_MESSAGE, checked_name
 from datasets.selectors import find_repository, tree_of, version_or_none
 from datasets.services import Add, Change, Delete
 from jobs.job_specs import spec_of
@@ -32,6 +32,7 @@ from workspaces.models import Team
 # Files about the repository rather than of it: they stay when a job does not write them.
 _CARD = frozenset({"README.md", ".gitattributes"})
 _MOVED = 5  # commits of others during one of ours
+_INCOMPLETE = "(may be incomplete: "  # in the message of a version with files that may be cut
 
 
 def check_output(actor: Actor, team: Team, output: Output) -> None:
@@ -110,16 +111,19 @@ def resume_version(row: JobOutput, repository: Repository, output: Output) -> Ve
 
     With `resume: none` there is none. Otherwise it is the newest that the job itself has made
     without files that may be cut, and of a job that has made none, with `resume: latest`, that of
-    the default branch.
+    the default branch, or the one before if files of that may be cut.
     """
     if output.resume == Resume.NONE:
         return None
     if row.version is not None and row.version.job_id == row.job_id:
         return row.version  # type: ignore[no-any-return]
-    own = versions_by(row.job, repository).first()
+    own = versions_by(row.job, repository).exclude(message__contains=_INCOMPLETE).first()
     if own is not None or output.resume != Resume.LATEST:
         return own
-    return version_or_none(repository)
+    version = version_or_none(repository)
+    while version is not None and version.job_id and _INCOMPLETE in version.message:
+        version = version.parent
+    return version
 
 
 def versions_by(job: Job, repository: Repository) -> Any:
@@ -171,7 +175,7 @@ def save_version(
             if error.kind != "moved":
                 raise
             continue
-        _note(row, repository, version)
+        _note(row, repository, version, is_cut=bool(cut))
         return version
     raise Conflict(Message("Others commit to {name} all the time.", name=repository.name))
 
@@ -185,7 +189,7 @@ def _changes(head: Version | None, wanted: Mapping[str, str], prefix: str) -> li
     ]
 
 
-def _note(row: JobOutput, repository: Repository, version: Version) -> None:
+def _note(row: JobOutput, repository: Repository, version: Version, *, is_cut: bool) -> None:
     record(
         EventRecord(
             "job.output_saved",
@@ -201,6 +205,7 @@ def _note(row: JobOutput, repository: Repository, version: Version) -> None:
                 "version": version.number,
                 "files": version.files,
                 "bytes": version.bytes,
+                **({"is_incomplete": True} if is_cut else {}),
             },
         )
     )
@@ -211,8 +216,9 @@ def message_of(row: JobOutput, cut: Collection[str] = ()) -> str:
     job = row.job
     task = "" if job.array_size is None else f", task {row.index}"
     step = series.last_step(_series_owner(row))
-    incomplete = f" (may be incomplete: {paths_text([*cut])})" if cut else ""
-    return f"Job #{job.number}{task}" + ("" if step is None else f": step {step}") + incomplete
+    incomplete = f" {_INCOMPLETE}{paths_text([*cut])})" if cut else ""
+    text = f"Job #{job.number}{task}" + ("" if step is None else f": step {step}") + incomplete
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 2]}…)"
 
 
 def prune(row: JobOutput, repository: Repository) -> int:

@@ -156,7 +156,7 @@ class _Builder:
             return _clean(node.value)
         try:
             value = self._loader.construct_object(node)
-        except (ValueError, yaml.YAMLError):  # such as `_`
+        except (ValueError, LookupError, yaml.YAMLError):  # such as `_` or `!!bool x`
             return _clean(node.value)
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         if is_whole and not -_WHOLE <= value < _WHOLE:

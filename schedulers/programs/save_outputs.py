@@ -181,7 +181,11 @@ class Output:
         files: dict[str, Mark] = {}
         changing: list[str] = []
         for folder, below, names in os.walk(self.folder):
-            folder_ns = os.stat(folder).st_mtime_ns
+            try:
+                folder_ns = os.stat(folder).st_mtime_ns
+            except FileNotFoundError:  # the job has deleted it meanwhile
+                below.clear()
+                continue
             for group in () if has_succeeded else (below, names):
                 for name in [name for name in group if UNFINISHED.match(name)]:
                     group.remove(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+import time
 import unicodedata
 
 import pytest
@@ -51,6 +52,7 @@ HEADER = {"key": "header", "value": {"summary": "Change"}}
         ("POST", f"{API}/preupload/main", {"files": [], "draft": True}, "draft"),
         ("PUT", f"{API}/settings", {"gated": "auto", "visibility": "private"}, "gated"),
         ("PUT", f"{API}/settings", {"visibility": "protected"}, "visibility"),
+        ("PUT", f"{API}/settings", {"private": [1]}, "private"),
         ("PUT", f"{API}/settings", {"discussionsDisabled": True, "private": True}, "discussions"),
         (
             "POST",
@@ -85,6 +87,7 @@ def test_a_parameter_that_is_not_honoured_is_refused_by_name(hub, method, url, d
         ("", [{"key": "header", "value": {"summary": "x", "branch": "b"}}, added("b")], "branch"),
         ("", [HEADER, {"key": "renamedFile", "value": {"path": "b", "oldPath": "a.txt"}}], ""),
         ("", [HEADER, {"key": "lfsFile", "value": {"path": "b", "oldPath": "a.txt"}}], "oldPath"),
+        ("", [HEADER, {"key": "file", "value": {"path": "b", "encoding": []}}], "encoding"),
     ],
 )
 def test_a_commit_that_asks_for_more_changes_nothing(hub, query, lines, field):
@@ -261,3 +264,11 @@ def test_gitignore_that_would_take_long_is_refused():
     names = (f"{'a' * 200}{number}b" for number in range(500))
     with pytest.raises(InvalidInput, match="too many patterns"):
         any(map(patterns.excludes, names))
+
+
+def test_gitignore_of_long_lines_is_read_in_bounded_time():
+    before = time.process_time()
+    with pytest.raises(InvalidInput, match="too many patterns"):
+        GitIgnore("[" * 20_000)
+    assert GitIgnore(" " * 20_000 + "x").patterns
+    assert time.process_time() - before < 0.5

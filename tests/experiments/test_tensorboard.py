@@ -196,6 +196,45 @@ def test_hole_that_is_filled_later_is_read_again(job):
     assert not EventFile.objects.get().gaps and not Event.objects.filter(kind="job.metrics_skipped")
 
 
+def test_records_that_pretend_to_be_long_cost_a_call_no_more_than_others():
+    """Each header is right, and the data behind it is not: it is read for each of them."""
+    head = struct.pack("<Q", event_files.LONGEST)
+    head += struct.pack("<I", event_files._masked_crc(head))
+    file = Counting(head * 1000 + bytes(event_files.LONGEST + 4) + event(b"loss", 1))
+    piece = event_files.read(file, 0, 4 << 20)
+    assert piece.offset > 0 and file.count < 2 * event_files.MOST_READ
+    file.count = 0
+    event_files.read(file, len(head) * 1000 - 1, 16 << 20)
+    assert file.count < 2 * event_files.MOST_READ
+
+
+def test_large_gap_is_read_again_piece_by_piece(job, monkeypatch):
+    monkeypatch.setattr(tensorboard, "BUDGET", 200)
+    monkeypatch.setattr(event_files, "_SCAN", 400)
+    records = [event(b"loss", n, step=n) for n in range(1, 30)]
+    path = out_of(job) / "events.out.tfevents.1"
+    path.write_bytes(records[0] + bytes(sum(map(len, records[1:-1]))) + records[-1])
+    assert read() == {"loss": [1, 29]}
+    calls, original = [], event_files.read
+    monkeypatch.setattr(
+        event_files, "read", lambda *given: calls.append(given[2]) or original(*given)
+    )
+    path.write_bytes(b"".join(records))
+    assert read() == {"loss": [*range(1, 30)]}
+    assert max(calls) <= 200 and not EventFile.objects.get().gaps
+
+
+class Counting(io.BytesIO):
+    """A file that counts the bytes that are read from it."""
+
+    count = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        found = super().read(size)
+        self.count += len(found)
+        return found
+
+
 def test_bytes_that_a_job_sends_are_read_once(job, story):
     api, data = story.api(story.ben), OLD.read_bytes()
     url = f"/api/v1/orgs/atlas/jobs/{job.number}/event-files?path=runs/events.out.tfevents.1"

@@ -213,6 +213,41 @@ def test_only_file_of_a_killed_job_is_saved_and_said_to_be_incomplete(stage):
     assert "which may be incomplete" in row.message
     row.version = versions_by(job, row.repository).get()
     assert contents(row) == {"weights": "cut"}
+    assert Event.objects.get(kind="job.output_saved").data["is_incomplete"]
+
+
+def test_cut_files_of_long_paths_are_saved(stage):
+    job, attempt = started(stage)
+    names = [f"{letter * 200}" for letter in "abcde"]
+    write_in_place(attempt, **dict.fromkeys(names, "cut"))
+    end(attempt, Reason.OUT_OF_MEMORY)
+    assert save_now(job).state == "saved"
+    version = versions_by(job, Repository.objects.get()).get()
+    assert version.files == 5 and len(version.message) == 500
+
+
+@pytest.mark.parametrize("resume", ["retry", "latest"])
+def test_retry_does_not_continue_from_a_version_that_may_be_incomplete(stage, resume):
+    job, attempt = started(stage, resume=resume)
+    write_in_place(attempt, weights="cut")
+    end(attempt, Reason.NODE_FAILED)
+    assert "a retry continues from the version before" in save_now(job).message
+    run(job)
+    assert not JobOutput.objects.get(job=job).is_resumed  # there is none before
+
+
+def test_cut_file_without_room_is_not_said_to_be_saved(stage):
+    job, attempt = started(stage)
+    write(attempt, small="small")
+    write_in_place(attempt, cut="cut", huge="huge")
+    os.truncate(folder_of(attempt) / "huge", 1 << 40)
+    end(attempt, Reason.OUT_OF_MEMORY)
+    for _ in range(3):  # tried again, and no further version is made
+        row = save_now(job)
+        assert (row.state, row.is_over) == ("failed", False)
+        assert "huge was not saved: " in row.message
+        assert "wrote cut, so that may be incomplete" in row.message
+    assert [version.number for version in versions_by(job, row.repository)] == [2, 1]
 
 
 def test_what_is_left_out_is_named_in_words(stage):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,6 +56,21 @@ def test_file_replaced_while_it_is_looked_at_is_saved(output, tmp_path, monkeypa
     changing["state"][0].seek(0)
     output.save_files({}, ["state"], changing, {}, False)
     assert output.portal.saved() == {"state": b"one"}
+
+
+def test_folder_deleted_while_it_is_looked_at_is_skipped(output, tmp_path, monkeypatch):
+    def walk(folder):
+        for found in os.walk(folder):
+            if found[0].endswith("step-1"):
+                shutil.rmtree(found[0])
+            yield found
+
+    for name in ("step-1", "step-2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weights").write_text(name)
+    monkeypatch.setattr(save_outputs, "os", SimpleNamespace(**{**vars(os), "walk": walk}))
+    assert output.save()
+    assert output.portal.saved() == {"step-2/weights": b"step-2"}
 
 
 def test_large_file_is_refused_by_size_and_the_others_are_saved(output, tmp_path):

@@ -214,14 +214,19 @@ def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterato
 
 
 def _lost_from(attempt: UUID, job: UUID, index: int, start: int, end: int) -> int:
-    """Return when an interrupted attempt last saved its outputs, else its start."""
+    """Return when an interrupted attempt last saved its outputs, else its start.
+
+    Files that its end may have cut do not count: a retry does not continue from them.
+    """
     saved = Event.objects.filter(
         subject_id=job, kind=_SAVED, at__gte=at_ms(start), at__lte=at_ms(end) + SAVED_LATE
     )
     times = [
         ms_of(at)
         for at, data in saved.values_list("at", "data")
-        if data.get("attempt") == attempt.hex and data.get("index") == index
+        if data.get("attempt") == attempt.hex
+        and data.get("index") == index
+        and not data.get("is_incomplete")
     ]
     return min(max(times, default=start), end)
 

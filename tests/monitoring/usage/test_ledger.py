@@ -73,8 +73,8 @@ def lose(attempt, end, reason=Reason.NODE_FAILED):
     finish(attempt, end, State.FAILED)
 
 
-def say_saved(attempt, at, by=None):
-    about = {"output": "ckpt", "index": 0, "attempt": (by or attempt).id.hex}
+def say_saved(attempt, at, by=None, **more):
+    about = {"output": "ckpt", "index": 0, "attempt": (by or attempt).id.hex, **more}
     with platform_scope("test"), clock.frozen(at_ms(at)):
         record(
             EventRecord("job.output_saved", attempt.org_id, "job", attempt.job_id, "muster", about)
@@ -87,6 +87,7 @@ def test_time_lost_by_the_platform_is_a_line_of_its_own_since_the_last_save(stor
     saved = run(story, cluster, NOON, gpu=1)
     say_saved(saved, NOON + 10 * HOUR)
     say_saved(saved, NOON + 13 * HOUR, by=unsaved)  # another attempt
+    say_saved(saved, NOON + 14 * HOUR, is_incomplete=True)  # no retry continues from it
     lose(saved, NOON + 14 * HOUR, Reason.PREEMPTED)
     own = run(story, cluster, NOON, gpu=1)
     lose(own, NOON + HOUR, Reason.USER_ERROR)

@@ -114,6 +114,11 @@ def test_limits_of_a_caller_are_respected():
         load("[1, 2, 3]", Limits(values=3))
 
 
+@pytest.mark.parametrize("text", ["!!bool x", "!!bool ''", "!!int ''", "!!int '-'", "!!float ''"])
+def test_scalar_that_is_not_of_its_tag_is_text(text):
+    assert load(text) == text.split(" ")[1].strip("'")
+
+
 @given(st.text(alphabet="&*<>:a1 {}[],-\n'\"!|#%@\ud800", max_size=examples(60)))
 def test_any_text_is_read_or_refused(text):
     with suppress(BadYaml):
