@@ -1,7 +1,7 @@
 """Change datasets and checkpoints. Nothing else writes these rows."""
 
 from datasets.services.commits import Add, Change, Copy, Delete, commit, restore_version
-from datasets.services.contents import add_contents, put_file
+from datasets.services.contents import add_contents, check_small, put_file, put_files
 from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
 from datasets.services.repositories import (
@@ -28,6 +28,7 @@ __all__ = [
     "append",
     "cancel_import",
     "change_default",
+    "check_small",
     "commit",
     "create_branch",
     "create_repository",
@@ -43,6 +44,7 @@ __all__ = [
     "prune_versions",
     "purge_repository",
     "put_file",
+    "put_files",
     "received",
     "restore_repository",
     "restore_version",

@@ -187,6 +187,57 @@ def test_upload_with_bad_headers_or_bytes_is_refused(ben):
         assert not Content.objects.exists() and not Upload.objects.exists()
 
 
+def batch(files: list[bytes], **wrong) -> bytes:
+    named = [{"sha256": sha256(data), "bytes": len(data), **wrong} for data in files]
+    return json.dumps({"files": named}).encode() + b"\n" + b"".join(files)
+
+
+def test_small_files_go_both_ways_in_one_request(story, ben, django_assert_max_num_queries):
+    data = {f"in/{n}": b"%d" % n * n for n in range(300)}  # the first one is empty
+    with django_assert_max_num_queries(40):  # not a number for each file
+        body = batch([*data.values()])
+        stored = send(ben, "PUT", f"{CIFAR}/contents/batch", body, 201, **OCTETS)["items"]
+    assert [row["sha256"] for row in stored] == [sha256(content) for content in data.values()]
+    changes = [{"op": "add", "path": p, "sha256": sha256(c)} for p, c in data.items()]
+    send(ben, "POST", f"{CIFAR}/commits", {"changes": changes}, 201)
+    paths = ["in/299", "in/0", "in/7"]
+    answer = send(ben, "POST", f"{CIFAR}/downloads/main", {"paths": paths})
+    assert b"".join(answer.streaming_content) == b"".join(data[path] for path in paths)
+    for wrong, status in ((["in/no"], 404), ([], 400), (["../a"], 400), (["in/7"] * 1001, 400)):
+        send(ben, "POST", f"{CIFAR}/downloads/main", {"paths": wrong}, status)
+    with org_scope(story.atlas.id):
+        assert Repository.objects.get().stored_bytes == sum(map(len, set(data.values())))
+
+
+def test_refused_batch_stores_nothing(story, ben):
+    files = [b"one", b"two"]
+    for body, status, code in (
+        (batch(files, sha256=sha256(b"one")), 400, "checksum"),
+        (batch(files)[:-1], 400, "incomplete"),
+        (batch(files) + b"!", 400, "too_long"),
+        (batch(files, bytes=2 << 20), 400, "invalid_input"),
+        (batch(files, sha256="../../etc"), 400, "invalid_input"),
+        (batch([b"x"] * 1001), 400, "invalid_input"),
+        (batch([b"x"] * 40, bytes=1 << 20), 413, "too_large"),
+        (b"{", 400, "not_json"),
+        (b"[]\n", 400, "invalid_input"),
+    ):
+        refused = send(ben, "PUT", f"{CIFAR}/contents/batch", body, status, **OCTETS)
+        assert refused["code"] == code, body[:100]
+    with org_scope(story.atlas.id):
+        limits.set_limit(
+            actor=story.actor(story.ada), scope="org", subject=story.atlas, resource=STORAGE, limit=5
+        )
+    send(ben, "PUT", f"{CIFAR}/contents/batch", batch(files), 409, **OCTETS)
+    stranger = story.api(story.eve)
+    send(stranger, "PUT", f"{CIFAR}/contents/batch", batch(files), 404, **OCTETS)
+    send(stranger, "POST", f"{CIFAR}/downloads/main", {"paths": ["a"]}, 404)
+    with platform_scope("test"):
+        assert not Content.objects.exists()
+    assert not [*file_store().stored(story.atlas.id)]
+    assert not [*(file_store().root / story.atlas.id.hex / "incoming").iterdir()]
+
+
 def test_commit_with_bad_changes_makes_no_version(ben):
     send(ben, "PUT", f"{CIFAR}/contents", b"a", 201)
     add = {"op": "add", "path": "a", "sha256": sha256(b"a")}
