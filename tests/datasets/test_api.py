@@ -15,12 +15,15 @@ from django.urls import URLPattern
 from datasets.api.urls import urlpatterns
 from datasets.models import Content, Repository, Upload
 from portal.blobs import files
+from portal.blobs.files import file_store
 from tests.stand_in import StandIn
-from workspaces.tenancy.scope import no_scope, platform_scope
+from workspaces.quotas.set_limits import set_quota
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
 ROOT = "/api/v1/orgs/atlas/datasets"
 CIFAR = f"{ROOT}/cifar"
+OCTETS = "application/octet-stream"
 PIECE = "application/offset+octet-stream"
 
 
@@ -193,10 +196,10 @@ def batch(files: list[bytes], **wrong) -> bytes:
 
 
 def test_small_files_go_both_ways_in_one_request(story, ben, django_assert_max_num_queries):
-    data = {f"in/{n}": b"%d" % n * n for n in range(300)}  # the first one is empty
+    data = {f"in/{n}": b"%d" % n * n for n in range(300)}  # the first is empty
     with django_assert_max_num_queries(40):  # not a number for each file
         body = batch([*data.values()])
-        stored = send(ben, "PUT", f"{CIFAR}/contents/batch", body, 201, **OCTETS)["items"]
+        stored = send(ben, "PUT", f"{CIFAR}/contents/batch", body, 201)["items"]
     assert [row["sha256"] for row in stored] == [sha256(content) for content in data.values()]
     changes = [{"op": "add", "path": p, "sha256": sha256(c)} for p, c in data.items()]
     send(ben, "POST", f"{CIFAR}/commits", {"changes": changes}, 201)
@@ -222,15 +225,14 @@ def test_refused_batch_stores_nothing(story, ben):
         (b"{", 400, "not_json"),
         (b"[]\n", 400, "invalid_input"),
     ):
-        refused = send(ben, "PUT", f"{CIFAR}/contents/batch", body, status, **OCTETS)
+        refused = send(ben, "PUT", f"{CIFAR}/contents/batch", body, status)
         assert refused["code"] == code, body[:100]
     with org_scope(story.atlas.id):
-        limits.set_limit(
-            actor=story.actor(story.ada), scope="org", subject=story.atlas, resource=STORAGE, limit=5
-        )
-    send(ben, "PUT", f"{CIFAR}/contents/batch", batch(files), 409, **OCTETS)
-    stranger = story.api(story.eve)
-    send(stranger, "PUT", f"{CIFAR}/contents/batch", batch(files), 404, **OCTETS)
+        whose = {"scope": "team", "subject": "vision", "resource": "storage", "limit": 0}
+        set_quota(actor=story.actor(story.ada), org=story.atlas, **whose)
+    send(ben, "PUT", f"{CIFAR}/contents/batch", batch(files), 409)
+    stranger = story.api(story.cyd)
+    send(stranger, "PUT", f"{CIFAR}/contents/batch", batch(files), 404)
     send(stranger, "POST", f"{CIFAR}/downloads/main", {"paths": ["a"]}, 404)
     with platform_scope("test"):
         assert not Content.objects.exists()
@@ -283,6 +285,7 @@ def test_full_disk_is_507_and_leaves_nothing(ben, monkeypatch):
         patch.setattr(files, "os", StandIn(files.os, fsync=full))
         answer = send(ben, "PUT", f"{CIFAR}/contents", b"abc", 507)
         assert (answer["code"], answer["retryable"]) == ("disk_full", True)
+        send(ben, "PUT", f"{CIFAR}/contents/batch", batch([b"abc"]), 507)
         piece(ben, url, 0, b"abc", 507)
     with platform_scope("test"):
         assert not Content.objects.exists()
