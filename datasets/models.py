@@ -73,6 +73,22 @@ class Repository(TenantModel):
         return self.own_retention or bool(self.keep_last or self.keep_days)
 
 
+class FormerName(TenantModel):
+    """A name that a repository had, written when it is renamed. Clients of the Hub may use it."""
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    name = models.CharField(max_length=96)  # in lower case
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["org", "kind", "name"], name="former_name_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class RetentionDefault(TenantModel):
     """Rules of the organization for repositories of a kind that have none of their own."""
 

@@ -10,7 +10,16 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from datasets.access import visible
-from datasets.models import Block, Content, Import, Ref, Repository, RetentionDefault, Version
+from datasets.models import (
+    Block,
+    Content,
+    FormerName,
+    Import,
+    Ref,
+    Repository,
+    RetentionDefault,
+    Version,
+)
 from datasets.names import checked_path
 from datasets.trees import BlockInfo, Entry, Tree, sort_key
 from portal.core.errors import NotFound
@@ -46,6 +55,15 @@ def find_repository(actor: Actor, kind: str, name: str, *, is_deleted: bool = Fa
         )
         raise NotFound(text, code="no_repository")
     return row
+
+
+def renamed_repository(actor: Actor, kind: str, name: str) -> Repository | None:
+    """Return the repository that had a name, if the actor may read it."""
+    if not name.isprintable():
+        return None
+    former = FormerName.objects.filter(kind=kind, name=name.lower())
+    rows = visible_repositories(actor, kind)
+    return rows.filter(id__in=former.values("repository_id")).first()
 
 
 def versions_of(repository: Repository) -> QuerySet[Version]:

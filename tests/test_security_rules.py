@@ -127,11 +127,16 @@ PATTERNS = {
     "schedulers/spec/field_types.py",
     "schedulers/spec/sbatch.py",
     "schedulers/slurm/errors.py",
+    "schedulers/slurm/nodes.py",
     "schedulers/slurm/pending_reasons.py",
+    "schedulers/slurm/rows.py",
+    "schedulers/slurm/show.py",
     "schedulers/kubernetes/kueue.py",
+    "portal/core/sqlite.py",  # escaped, or `.`
 }
 FORMATS = {
     "clusters/health/checks.py",
+    "experiments/search/expressions.py",
     "portal/core/messages.py",
     "portal/web/translation.py",
     "portal/core/joined_select.py",

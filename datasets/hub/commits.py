@@ -16,21 +16,25 @@ from django.views.decorators.http import require_http_methods
 
 from datasets import services
 from datasets.access import check_may_write
+from datasets.hub.gitignore import GitIgnore
 from datasets.hub.requests import (
     EMPTY,
     actor_of,
     address_of,
     answer_json,
     base_url,
+    check_honoured,
     hub_view,
     json_of,
     objects_in,
     repository_of,
     size_in,
     text_in,
+    version_of,
 )
 from datasets.models import Kind, Repository
-from datasets.selectors import contents_in, visible_repositories
+from datasets.selectors import contents_in, tree_of, visible_repositories
+from portal.blobs.files import file_store
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
 from portal.core.messages import Message
 from portal.web.transfers import announced_size, body_chunks, lines_of
@@ -41,6 +45,15 @@ from workspaces.tenancy.http import enter
 REGULAR = 64 << 10  # bytes: smaller texts come inside the commit
 MOST_OBJECTS = 1000  # in one request
 VALID_SECONDS = 3600 * 6  # of an address to upload to
+LARGEST_IGNORE = 1 << 20  # bytes
+_FIELDS = {  # of the lines of a commit
+    "header": ("summary", "description", "parentCommit"),
+    "file": ("path", "content", "encoding"),
+    "lfsFile": ("path", "algo", "oid", "size"),
+    "deletedFile": ("path",),
+    "deletedFolder": ("path",),
+    "copyFile": ("path", "srcPath", "srcRevision"),
+}
 _SALT = "datasets.hub.upload"
 
 
@@ -49,14 +62,18 @@ def preupload(request: HttpRequest, plural: str, name: str, revision: str) -> Ht
     """Say for each file whether it comes inside the commit or is uploaded before."""
     row = repository_of(request, plural, name)
     check_may_write(actor_of(request), row)
-    files = objects_in(json_of(request), "files", MOST_OBJECTS)
+    check_honoured(request.GET.dict())
+    data = json_of(request)
+    check_honoured(data, "files", "gitIgnore")
+    files = objects_in(data, "files", MOST_OBJECTS)
+    ignored = _gitignore(row, revision, data)
     return answer_json(
         {
             "files": [
                 {
                     "path": text_in(file, "path"),
                     "uploadMode": "regular" if _is_small_text(file) else "lfs",
-                    "shouldIgnore": False,
+                    "shouldIgnore": ignored.excludes(text_in(file, "path")),
                     "oid": None,
                 }
                 for file in files
@@ -127,6 +144,29 @@ def lfs_verify(request: HttpRequest, plural: str, name: str) -> HttpResponse:
     return answer_json({})
 
 
+@hub_view("POST")
+def duplicate(request: HttpRequest, plural: str, name: str) -> HttpResponse:
+    """Give files of a repository to another one of the organization, for a commit to come."""
+    source = repository_of(request, plural, name)
+    data = json_of(request)
+    check_honoured(data, "target", "files")
+    target = data.get("target")
+    if not isinstance(target, dict):
+        raise InvalidInput.at("target", Message("must have a type and a name"))
+    org, _slash, to = text_in(target, "name").rpartition("/")
+    if org != request.org.slug:  # type: ignore[attr-defined]
+        raise InvalidInput(Message("Files can't be copied to another organization."))
+    row = repository_of(request, f"{text_in(target, 'type', 'model')}s", to)
+    digests = [text_in(each, "sha256") for each in objects_in(data, "files", MOST_OBJECTS)]
+    missing = services.copy_contents(
+        actor=actor_of(request), source=source, target=row, digests=digests
+    )
+    error = str(Message("No version of {name} has this file.", name=source.name))
+    failed = [{"sha256": digest, "error": error} for digest in sorted(missing)]
+    copied = [{"sha256": digest} for digest in digests if digest not in missing]
+    return answer_json({"success": copied, "failed": failed})
+
+
 @hub_view("GET")
 def xet_token(
     request: HttpRequest, plural: str, name: str, access: str, revision: str
@@ -154,6 +194,7 @@ def commit(request: HttpRequest, plural: str, name: str, revision: str) -> HttpR
     row = repository_of(request, plural, name)
     actor = actor_of(request)
     check_may_write(actor, row)
+    check_honoured(request.GET.dict())
     header: dict[str, Any] = {}
     changes = list(_changes(request, row, header))
     parent = text_in(header, "parentCommit") if header.get("parentCommit") is not None else None
@@ -196,6 +237,7 @@ def _changes(
         try:
             item = orjson.loads(line)
             key, value = item["key"], item["value"]
+            check_honoured(value, *_FIELDS[key])
             if key == "header":
                 header.update(value)
                 continue
@@ -211,8 +253,23 @@ def _changes(
             elif key == "copyFile":
                 source, revision = text_in(value, "srcPath"), text_in(value, "srcRevision")
                 yield services.Copy(source, path, revision)
+            if value.get("algo", "sha256") != "sha256":
+                raise InvalidInput.at("algo", Message("must be sha256"))
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(Message("A line of the commit is malformed.")) from error
+
+
+def _gitignore(row: Repository, revision: str, data: dict[str, Any]) -> GitIgnore:
+    """Return the patterns that a request brings, else those of the repository."""
+    text = text_in(data, "gitIgnore")
+    if "gitIgnore" not in data:
+        version = version_of(row, revision)
+        entry = tree_of(version).find(".gitignore")
+        if entry is not None and entry.size > LARGEST_IGNORE:
+            raise InvalidInput(Message("The .gitignore of the repository is too large to read."))
+        parts = file_store().read(row.org_id, entry.sha256) if entry else ()
+        text = b"".join(parts).decode(errors="replace")
+    return GitIgnore(text)
 
 
 def _is_small_text(file: dict[str, Any]) -> bool:
@@ -229,7 +286,10 @@ def _stored(request: HttpRequest, row: Repository, value: dict[str, Any]) -> str
     """Store the content of a small file; return its SHA-256."""
     content = text_in(value, "content")
     try:
-        is_binary = value.get("encoding", "base64") == "base64"
+        encoding = value.get("encoding", "base64")
+        if encoding not in {"base64", "utf-8"}:
+            raise InvalidInput.at("encoding", Message("must be base64 or utf-8"))
+        is_binary = encoding == "base64"
         data = base64.b64decode(content, validate=True) if is_binary else content.encode()
     except (binascii.Error, ValueError) as error:
         raise InvalidInput(Message("The content of a file is not base64.")) from error

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, HttpResponse
 
 from datasets import services
+from datasets.access import check_may_write
 from datasets.hub.represent import details, summary
 from datasets.hub.requests import (
     KINDS,
@@ -12,6 +16,7 @@ from datasets.hub.requests import (
     actor_of,
     address_of,
     answer_json,
+    check_honoured,
     hub_view,
     json_of,
     repository_of,
@@ -29,6 +34,12 @@ from workspaces.models import Organization
 from workspaces.tenancy.http import enter
 
 PAGE = 100
+_ORDERS = {"createdAt": "-created_at", "lastModified": "-updated_at"}  # by others, all are equal
+# `filter` and others would need the metadata of all cards.
+_SEARCH = (
+    *("author", "search", "limit", "skip", "sort", "direction"),
+    *("full", "cardData", "config", "fetch_config", "expand", "expand[]"),
+)
 
 
 @hub_view("GET")
@@ -62,17 +73,21 @@ def whoami(request: HttpRequest) -> HttpResponse:
 def create(request: HttpRequest) -> HttpResponse:
     """Create a repository in the team of the token, else as in the REST API."""
     data = json_of(request)
+    _check_type(data)
+    check_honoured(
+        data, "name", "organization", "type", "private", "visibility", "gated", "lfsmultipartthresh"
+    )
+    visibility = _visibility(data) or Visibility.TEAM
     slug = text_in(data, "organization") or _org_of_token(request).slug
     enter(request, slug)
     kind = _kind(text_in(data, "type", "model"))
-    is_private = data.get("private") or text_in(data, "visibility") == "private"
     try:
         row = services.create_repository(
             actor=actor_of(request),
             team=team_in(request, None),
             kind=kind,
             name=text_in(data, "name"),
-            visibility=Visibility.PRIVATE if is_private else Visibility.TEAM,
+            visibility=visibility,
         )
     except Conflict as error:
         if error.kind != "already_exists":
@@ -91,6 +106,7 @@ def create(request: HttpRequest) -> HttpResponse:
 def delete(request: HttpRequest) -> HttpResponse:
     """Move a repository to the trash."""
     data = json_of(request)
+    check_honoured(data, "name", "organization", "type")
     enter(request, text_in(data, "organization") or _org_of_token(request).slug)
     kind = _kind(text_in(data, "type", "model"))
     row = find_repository(actor_of(request), kind, text_in(data, "name"))
@@ -102,6 +118,7 @@ def delete(request: HttpRequest) -> HttpResponse:
 def move(request: HttpRequest) -> HttpResponse:
     """Rename a repository within its organization."""
     data = json_of(request)
+    check_honoured(data, "fromRepo", "toRepo", "type")
     from_org, _slash, old = text_in(data, "fromRepo").rpartition("/")
     to_org, _slash, new = text_in(data, "toRepo").rpartition("/")
     if from_org != to_org:
@@ -114,30 +131,40 @@ def move(request: HttpRequest) -> HttpResponse:
 
 @hub_view("PUT")
 def settings(request: HttpRequest, plural: str, name: str) -> HttpResponse:
-    """Change who sees a repository."""
+    """Change who sees a repository: public is the organization, private the owner."""
     data = json_of(request)
     row = repository_of(request, plural, name)
-    wanted = text_in(data, "visibility")
-    if not wanted and isinstance(data.get("private"), bool):
-        wanted = "private" if data["private"] else "public"
-    if wanted not in {"private", "public"}:
+    check_honoured(data, "private", "visibility")
+    visibility = _visibility(data)
+    if visibility is not None:
+        row = services.update_repository(
+            actor=actor_of(request), repository=row, visibility=visibility
+        )
+    elif "gated" not in data:
         raise InvalidInput(Message("Send private or visibility."))
-    visibility = Visibility.PRIVATE if wanted == "private" else Visibility.TEAM
-    services.update_repository(actor=actor_of(request), repository=row, visibility=visibility)
-    return answer_json({"private": wanted == "private"})
+    return answer_json({"private": row.visibility != Visibility.ORGANIZATION, "gated": False})
 
 
 @hub_view("GET")
 def search(request: HttpRequest, plural: str) -> HttpResponse:
     """List repositories of the organization of the token, or of `author`."""
+    check_honoured(request.GET.dict(), *_SEARCH)
     slug = request.GET.get("author") or _org_of_token(request).slug
     enter(request, slug)
     rows = visible_repositories(actor_of(request), KINDS[plural]).select_related("org")
     if text := request.GET.get("search", "").rpartition("/")[2]:
         rows = rows.filter(name__icontains=text)
-    limit = request.GET.get("limit", "")
-    most = min(int(limit), PAGE) if limit.isdecimal() and len(limit) < 9 else PAGE
-    return answer_json([summary(row) for row in rows.order_by("-updated_at")[:most]])
+    limit, start = _number(request, "limit", PAGE), _number(request, "skip", 0)
+    by = _ORDERS.get(request.GET.get("sort", ""), "-updated_at")
+    if request.GET.get("direction") == "1":
+        by = by.removeprefix("-")
+    page = list(rows.order_by(by, "id")[start : start + min(limit, PAGE) + 1])
+    headers = {}
+    if len(page) > PAGE:
+        query = urlencode({**request.GET.dict(), "skip": start + PAGE})
+        url = request.build_absolute_uri(f"{request.path}?{query}")
+        headers["Link"] = f'<{url}>; rel="next"'
+    return answer_json([summary(row) for row in page[: min(limit, PAGE)]], headers=headers)
 
 
 @hub_view("GET", "HEAD")
@@ -145,13 +172,19 @@ def info(request: HttpRequest, plural: str, name: str, revision: str = "") -> Ht
     """Return a repository with its files at a revision."""
     row = repository_of(request, plural, name)
     version = version_of(row, revision)
-    return answer_json(details(row, version, with_blobs="blobs" in request.GET))
+    return answer_json(
+        details(row, version, with_blobs=request.GET.get("blobs", "").lower() in {"true", "1"})
+    )
 
 
 @hub_view("GET")
-def auth_check(request: HttpRequest, plural: str, name: str) -> HttpResponse:
-    """Say that the token may read a repository."""
-    repository_of(request, plural, name)
+def auth_check(
+    request: HttpRequest, plural: str, name: str, write: str | None = None
+) -> HttpResponse:
+    """Say that the token may read a repository, or also write."""
+    row = repository_of(request, plural, name)
+    if write:
+        check_may_write(actor_of(request), row)
     return answer_json({})
 
 
@@ -166,6 +199,29 @@ def validate_yaml(request: HttpRequest) -> HttpResponse:
     except BadYaml as error:
         return answer_json({"errors": [{"message": str(error)}], "warnings": []}, status=400)
     return answer_json({"errors": [], "warnings": []})
+
+
+def _visibility(data: dict[str, Any]) -> str | None:
+    """Return who is to see a repository, None if a request doesn't say. Raises InvalidInput."""
+    wanted = text_in(data, "visibility")
+    is_private = data.get("private")
+    if is_private not in {None, True, False}:
+        raise InvalidInput.at("private", Message("must be true or false"))
+    if wanted not in {"", "private", "public"}:
+        raise InvalidInput.at("visibility", Message("must be private or public"))
+    if not wanted and is_private is None:
+        return None
+    return Visibility.PRIVATE if wanted == "private" or is_private else Visibility.ORGANIZATION
+
+
+def _number(request: HttpRequest, name: str, default: int) -> int:
+    text = request.GET.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 9 else default
+
+
+def _check_type(data: dict[str, Any]) -> None:
+    """Raise InvalidInput for another type, before its own fields are refused."""
+    _kind(text_in(data, "type", "model"))
 
 
 def _kind(text: str) -> str:

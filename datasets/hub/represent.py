@@ -116,6 +116,17 @@ def commit_row(version: Version) -> dict[str, Any]:
     }
 
 
+def last_commit_row(version: Version | None) -> dict[str, Any] | None:
+    """Return the version that changed an entry last."""
+    if version is None:
+        return None
+    return {
+        "id": version.commit,
+        "title": version.message,
+        "date": time_text(version.created_at),
+    }
+
+
 def ref_rows(refs: Iterable[Ref], kind: str) -> list[dict[str, Any]]:
     """Return branches or tags."""
     place = "heads" if kind == Ref.Kind.BRANCH else "tags"

@@ -13,7 +13,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from datasets.models import Kind, Repository, Version
-from datasets.selectors import find_repository, find_version, version_or_none
+from datasets.selectors import (
+    find_repository,
+    find_version,
+    renamed_repository,
+    version_or_none,
+)
 from portal.core.errors import InvalidInput, NotAuthenticated, NotFound, PortalError
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -24,17 +29,32 @@ TYPES: dict[str, str] = {Kind.DATASET: "dataset", Kind.CHECKPOINT: "model"}
 EMPTY = "0" * 40  # the id of what a branch without versions has
 _CODES = {
     "no_repository": "RepoNotFound",
+    "not_found": "RepoNotFound",  # the organization of an address
+    "not_authenticated": "RepoNotFound",  # as the Hub says it to anonymous clients
     "no_version": "RevisionNotFound",
     "empty": "EntryNotFound",
     "no_file": "EntryNotFound",
 }
+_INVALID_TOKEN = "Invalid credentials in Authorization header"  # noqa: S105 - clients compare it
+_INSTEAD = {
+    "create_pr": Message(
+        "There are no pull requests here. Commit to a branch of its own: create_branch, then "
+        "revision=NAME"
+    ),
+    "gated": Message("No access is granted on request here. Share it with a team instead."),
+    "resourceGroupId": Message(
+        "There are no resource groups here. Use an access token of the team that it belongs to."
+    ),
+}
+_NOTHING: tuple[Any, ...] = (None, False, "", "0", "false", "False", [], {})
 View = Callable[..., HttpResponseBase]
 
 
 def error_headers(error: PortalError) -> Mapping[str, str]:
     """Return the headers by which clients choose an exception."""
-    code = _CODES.get(error.kind, "RepoNotFound" if error.http == 404 else "")
-    text = str(error.message).encode("ascii", "replace").decode().replace("\n", " ")
+    code = _CODES.get(error.kind, "")
+    text = _INVALID_TOKEN if error.kind == "invalid_token" else str(error.message)
+    text = text.encode("ascii", "replace").decode().replace("\n", " ")
     return {"X-Error-Message": text[:500], **({"X-Error-Code": code} if code else {})}
 
 
@@ -56,7 +76,10 @@ def hub_view(*methods: str) -> Callable[[View], View]:
             limit = count_request(actor_of(request))
             if limit["remaining"] < 0:
                 raise RateLimitedFor(limit["reset"])
-            return view(request, **parts)
+            try:
+                return view(request, **parts)
+            except Renamed as renamed:
+                return _redirect(request, renamed.row, parts["name"])
 
         return checked
 
@@ -68,9 +91,67 @@ def actor_of(request: HttpRequest) -> Actor:
     return request.actor  # type: ignore[attr-defined,no-any-return]
 
 
+@hub_view("GET", "HEAD", "POST")
+def no_repository(request: HttpRequest, name: str) -> HttpResponse:
+    """Say that all repositories belong to an organization."""
+    raise NotFound(
+        Message(
+            "There is no repository {name} here. Its name begins with the organization: "
+            "organization/name.",
+            name=repr(name[:100]),
+        ),
+        code="no_repository",
+    )
+
+
+@csrf_exempt
+def no_route(request: HttpRequest) -> HttpResponse:
+    """Say that nothing is at an address; it isn't the repository that is missing."""
+    raise NotFound(
+        Message(
+            "There is no {method} {path} here. This Hub has datasets and models: their files, "
+            "commits, branches, tags and settings.",
+            method=request.method or "",
+            path=request.path[:200],
+        ),
+        code="no_route",
+    )
+
+
 def repository_of(request: HttpRequest, plural: str, name: str) -> Repository:
-    """Return the repository of a URL. Raises NotFound."""
-    return find_repository(actor_of(request), KINDS[plural], name)
+    """Return the repository of a URL, also by a name that it had. Raises NotFound, Renamed.
+
+    Clients that read are sent to its name of today.
+    """
+    kind = KINDS.get(plural)
+    if kind is None:
+        raise InvalidInput(Message("The type must be dataset or model."))
+    try:
+        return find_repository(actor_of(request), kind, name)
+    except NotFound:
+        row = renamed_repository(actor_of(request), kind, name)
+        if row is None:
+            raise
+        if request.method in {"GET", "HEAD"}:
+            raise Renamed(row) from None
+        return row
+
+
+class Renamed(Exception):
+    """A repository is asked for by a name that it had."""
+
+    def __init__(self, row: Repository):
+        self.row = row
+
+
+def _redirect(request: HttpRequest, row: Repository, old: str) -> HttpResponse:
+    """Return a redirect to the same address with the name of today.
+
+    It is relative, because clients take the headers of a file from relative redirects only.
+    """
+    org = request.org.slug  # type: ignore[attr-defined]
+    before, _old, after = request.get_full_path().partition(f"/{org}/{old}")
+    return HttpResponse(status=307, headers={"Location": f"{before}/{org}/{row.name}{after}"})
 
 
 def version_of(repository: Repository, revision: str) -> Version | None:
@@ -103,6 +184,17 @@ def json_of(request: HttpRequest) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidInput(Message("The request is not a JSON object."))
     return found
+
+
+def check_honoured(data: Mapping[str, Any], *known: str) -> None:
+    """Check that a request asks for nothing but these fields, as all others would be dropped.
+
+    Raises InvalidInput. What is empty or false asks for nothing.
+    """
+    for field, value in data.items():
+        if field not in known and value not in _NOTHING:
+            instead = _INSTEAD.get(field, Message("This is not supported here. Leave it out."))
+            raise InvalidInput.at(field[:100], instead)
 
 
 def text_in(data: Mapping[str, Any], field: str, default: str = "") -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -10,10 +13,12 @@ from django.http.response import HttpResponseBase
 
 from datasets import services
 from datasets.downloads import download_of
-from datasets.hub.represent import commit_row, entry_row, ref_rows
+from datasets.history import last_changes
+from datasets.hub.represent import commit_row, entry_row, last_commit_row, ref_rows
 from datasets.hub.requests import (
     actor_of,
     answer_json,
+    check_honoured,
     hub_view,
     json_of,
     repository_of,
@@ -30,7 +35,9 @@ from portal.core.messages import Message
 from portal.web.transfers import send_file
 
 PAGE = 1000
+PAGE_EXPANDED = 50  # entries with the version that changed them last; the Hub's limit
 MOST_PATHS = 10_000
+MOST_PATHS_EXPANDED = 1000
 
 
 @hub_view("GET")
@@ -45,35 +52,68 @@ def tree(request: HttpRequest, plural: str, name: str, rest: str) -> HttpRespons
     after = request.GET.get("cursor", "")
     is_recursive = request.GET.get("recursive", "").lower() in {"true", "1"}
     entries = _all_below(found, folder, after) if is_recursive else found.listing(folder, after)
-    page = list(islice(entries, PAGE + 1))
+    is_expanded = _is_expanded(request.GET.get("expand", ""))
+    most = PAGE_EXPANDED if is_expanded else PAGE
+    page = list(islice(entries, most + 1))
     headers = {}
-    if len(page) > PAGE:
-        query = urlencode({**request.GET.dict(), "cursor": page[PAGE - 1].path})
+    if len(page) > most:
+        query = urlencode({**request.GET.dict(), "cursor": page[most - 1].path})
         url = request.build_absolute_uri(f"{request.path}?{query}")
         headers["Link"] = f'<{url}>; rel="next"'
-    return answer_json([entry_row(entry) for entry in page[:PAGE]], headers=headers)
+    return answer_json(_rows(version, page[:most], is_expanded=is_expanded), headers=headers)
 
 
 @hub_view("POST")
 def paths_info(request: HttpRequest, plural: str, name: str, revision: str) -> HttpResponse:
     """Return those of the given paths that exist."""
     row = repository_of(request, plural, name)
-    found = tree_of(version_of(row, revision))
+    version = version_of(row, revision)
+    found = tree_of(version)
     if request.content_type == "application/json":
-        given = json_of(request).get("paths")
+        data = json_of(request)
+        given = data.get("paths")
+        is_expanded = _is_expanded(data.get("expand"))
         paths = given if isinstance(given, list) else [given]
     else:
         paths = request.POST.getlist("paths")
-    if len(paths) > MOST_PATHS:
-        raise InvalidInput.at("paths", Message("must be at most {n}", n=MOST_PATHS))
-    names = [str(text).strip("/") for text in paths]
+        is_expanded = _is_expanded(request.POST.get("expand"))
+    most = MOST_PATHS_EXPANDED if is_expanded else MOST_PATHS
+    if len(paths) > most:
+        raise InvalidInput.at("paths", Message("must be at most {n}", n=most))
+    names = [unicodedata.normalize("NFC", str(text).strip("/")) for text in paths]
     entries: dict[str, Entry | Folder] = {}
     for path in sorted({*names}, key=sort_key):  # so that each block of the tree is read once
         if entry := found.find(path):
             entries[path] = entry
         elif path and found.is_folder(path):
             entries[path] = Folder(path)
-    return answer_json([entry_row(entries[path]) for path in names if path in entries])
+    in_order = [entries[path] for path in names if path in entries]
+    rows = _rows(version, in_order, is_expanded=is_expanded)
+    return answer_json([{**row, **_copied_by(row)} for row in rows])
+
+
+def _copied_by(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what clients need to copy a file to another repository; they send empty ones."""
+    if row["type"] != "file":
+        return {}
+    return {"xetHash": row["lfs"]["oid"]} if row["size"] else {"lfs": None}
+
+
+def _is_expanded(value: object) -> bool:
+    return str(value).lower() in {"true", "1"}
+
+
+def _rows(
+    version: Version | None, entries: Sequence[Entry | Folder], *, is_expanded: bool
+) -> list[dict[str, Any]]:
+    """Return entries; with `expand` each with the version that changed it last."""
+    if not is_expanded:
+        return [entry_row(entry) for entry in entries]
+    changes = last_changes(version, [entry.path for entry in entries])
+    return [
+        {**entry_row(entry), "lastCommit": last_commit_row(changes.get(entry.path))}
+        for entry in entries
+    ]
 
 
 @hub_view("GET")
@@ -108,10 +148,29 @@ def branch(request: HttpRequest, plural: str, name: str, branch: str) -> HttpRes
     """Create or delete a branch."""
     row = repository_of(request, plural, name)
     if request.method == "DELETE":
-        services.delete_ref(actor=actor_of(request), repository=row, name=branch)
+        services.delete_ref(
+            actor=actor_of(request), repository=row, name=branch, kind=Ref.Kind.BRANCH
+        )
     else:
-        start = version_of(row, text_in(json_of(request), "startingPoint"))
+        data = json_of(request)
+        check_honoured(data, "startingPoint", "emptyBranch")
+        start = None if data.get("emptyBranch") else version_of(row, text_in(data, "startingPoint"))
         services.create_branch(actor=actor_of(request), repository=row, name=branch, version=start)
+    return answer_json({})
+
+
+@hub_view("POST")
+def super_squash(request: HttpRequest, plural: str, name: str, branch: str) -> HttpResponse:
+    """Replace the history of a branch by one version."""
+    row = repository_of(request, plural, name)
+    data = json_of(request)
+    check_honoured(data, "message")
+    services.squash_history(
+        actor=actor_of(request),
+        repository=row,
+        branch=branch.removeprefix("refs/heads/"),
+        message=text_in(data, "message"),
+    )
     return answer_json({})
 
 
@@ -120,18 +179,19 @@ def tag(request: HttpRequest, plural: str, name: str, revision: str) -> HttpResp
     """Tag a revision, or delete a tag."""
     row = repository_of(request, plural, name)
     if request.method == "DELETE":
-        services.delete_ref(actor=actor_of(request), repository=row, name=revision)
+        services.delete_ref(
+            actor=actor_of(request), repository=row, name=revision, kind=Ref.Kind.TAG
+        )
         return answer_json({})
     data = json_of(request)
-    version = version_of(row, revision)
-    if version is None:
-        raise NotFound(Message("{name} has no files yet.", name=row.name), code="no_version")
+    check_honoured(data, "tag", "message")
     services.set_tag(
         actor=actor_of(request),
         repository=row,
         name=text_in(data, "tag"),
-        version=version,
+        version=version_of(row, revision),
         message=text_in(data, "message"),
+        must_be_new=True,
     )
     return answer_json({})
 

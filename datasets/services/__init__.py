@@ -1,7 +1,21 @@
 """Change datasets and checkpoints. Nothing else writes these rows."""
 
-from datasets.services.commits import Add, Change, Copy, Delete, commit, restore_version
-from datasets.services.contents import add_contents, check_small, put_file, put_files
+from datasets.services.commits import (
+    Add,
+    Change,
+    Copy,
+    Delete,
+    commit,
+    restore_version,
+    squash_history,
+)
+from datasets.services.contents import (
+    add_contents,
+    check_small,
+    copy_contents,
+    put_file,
+    put_files,
+)
 from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
 from datasets.services.repositories import (
@@ -30,6 +44,7 @@ __all__ = [
     "change_default",
     "check_small",
     "commit",
+    "copy_contents",
     "create_branch",
     "create_repository",
     "delete_ref",
@@ -52,6 +67,7 @@ __all__ = [
     "set_tag",
     "share_repository",
     "space_of",
+    "squash_history",
     "start_import",
     "start_upload",
     "unshare_repository",

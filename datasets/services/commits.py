@@ -14,7 +14,7 @@ from datasets.access import check_may_write
 from datasets.models import Block, Content, Ref, Repository, Version
 from datasets.names import checked_message, checked_path
 from datasets.selectors import find_version, tree_of
-from datasets.services.records import locked, record_change
+from datasets.services.records import check_no_hold, locked, record_change
 from datasets.trees import BlockInfo, Entry, PathConflict, Tree, changed_tree, differences
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
@@ -106,11 +106,7 @@ def commit(
     )
     version.commit = _commit_id(version, head, blocks)
     _store(row, data)
-    version.save()
-    Ref.objects.filter(id=ref.id).update(version=version)
-    row.next_number += 1
-    row.updated_at = clock.now()
-    row.save(update_fields=["next_number", "updated_at"])
+    _finish(row, ref, version)
     after = {"version": version.number, "commit": version.commit, "branch": ref.name}
     record_change(
         "version_created",
@@ -142,6 +138,51 @@ def restore_version(
         branch=branch,
         parent=head.commit if head else "",
     )
+
+
+@transaction.atomic
+def squash_history(
+    *, actor: Actor, repository: Repository, branch: str = "", message: str = ""
+) -> Version | None:
+    """Replace the history of a branch by one version of the same files; None if it has none.
+
+    The versions before stay until retention deletes them. Raises Conflict under a legal hold,
+    InvalidInput, NotFound, NotPermitted.
+    """
+    check_may_write(actor, repository)
+    assert actor.user_id is not None
+    row = locked(repository)
+    check_no_hold(row)
+    ref = _branch(row, branch or row.default_branch)
+    head: Version | None = ref.version
+    if head is None:
+        return None
+    version = Version(
+        org_id=row.org_id,
+        repository=row,
+        number=row.next_number,
+        author_id=actor.user_id,
+        message=checked_message(message) or str(Message("Squash the history")),
+        blocks=head.blocks,
+        files=head.files,
+        bytes=head.bytes,
+        added=head.files,
+    )
+    version.commit = _commit_id(version, None, [BlockInfo(*block) for block in head.blocks])
+    _finish(row, ref, version)
+    number = {"version": head.number}
+    after = {"version": version.number, "commit": version.commit, "branch": ref.name}
+    record_change("history_squashed", actor.email, row, before=number, after=after)
+    return version
+
+
+def _finish(row: Repository, ref: Ref, version: Version) -> None:
+    """Save a version as the head of a branch."""
+    version.save()
+    Ref.objects.filter(id=ref.id).update(version=version)
+    row.next_number += 1
+    row.updated_at = clock.now()
+    row.save(update_fields=["next_number", "updated_at"])
 
 
 def _branch(row: Repository, name: str) -> Ref:
@@ -178,11 +219,23 @@ def _wanted(row: Repository, before: Tree, changes: Iterable[Change]) -> dict[st
     """Return the new file of each path, None where it is deleted. Later changes win."""
     wanted: dict[str, Entry | None] = {}
     added: dict[str, str] = {}  # path -> SHA-256
+    spelled: dict[str, str] = {}  # paths of added files that came in another form than NFC
     for change in changes:
         if len(wanted) + len(added) > MOST_CHANGES:
             raise InvalidInput.at("changes", Message("must be at most {n}", n=f"{MOST_CHANGES:,}"))
         path = checked_path(change.path)
         if isinstance(change, Add):
+            if path in added and spelled.get(path, path) != change.path:
+                raise Conflict(
+                    Message(
+                        "Two files are named {path}; only their Unicode normalization differs. "
+                        "Rename one of them.",
+                        path=path[:200],
+                    ),
+                    code="path_conflict",
+                )
+            if change.path != path:
+                spelled[path] = change.path
             wanted.pop(path, None)
             added[path] = change.sha256
         elif isinstance(change, Delete):

@@ -105,6 +105,23 @@ def _checked_files(announced: Sequence[StoredFile], chunks: Iterable[bytes]) -> 
         )
 
 
+@transaction.atomic
+def copy_contents(
+    *, actor: Actor, source: Repository, target: Repository, digests: Collection[str]
+) -> set[str]:
+    """Give a repository the files that another one has in its versions; return those it hasn't.
+
+    The actor may read the source. Raises NotPermitted, QuotaExceeded.
+    """
+    check_may_write(actor, target)
+    rows = Content.objects.filter(repository=source, sha256__in=digests, is_used=True)
+    files = [StoredFile(sha256, size) for sha256, size in rows.values_list("sha256", "size")]
+    for file in files:
+        file_store().keep(target.org_id, file.sha256)
+    add_contents(target, files)
+    return set(digests) - {file.sha256 for file in files}
+
+
 def check_digest(stored: StoredFile, sha256: str) -> None:
     """Raise InvalidInput if the bytes that came are not those announced."""
     if sha256 and sha256 != stored.sha256:

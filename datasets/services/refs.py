@@ -12,6 +12,12 @@ from portal.core.errors import Conflict, NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
 
+_MISSING = {
+    "": Message("There is no branch or tag {name}."),
+    Ref.Kind.BRANCH: Message("There is no branch {name}."),
+    Ref.Kind.TAG: Message("There is no tag {name}."),
+}
+
 
 @transaction.atomic
 def set_tag(
@@ -19,11 +25,12 @@ def set_tag(
     actor: Actor,
     repository: Repository,
     name: str,
-    version: Version,
+    version: Version | None,
     message: str = "",
     may_move: bool = False,
+    must_be_new: bool = False,
 ) -> Ref:
-    """Name a version. Idempotent.
+    """Name a version, or None: that there are no files yet. Idempotent unless `must_be_new`.
 
     Raises Conflict if another version or a branch has the name, unless it is a tag that `may_move`;
     InvalidInput, NotPermitted.
@@ -33,9 +40,10 @@ def set_tag(
     name = checked_ref(name)
     ref = Ref.objects.filter(repository=row, name=name).first()
     before = ref.version_id if ref else None
-    if ref and before == version.id and ref.kind == Ref.Kind.TAG:
+    wanted = version.id if version else None
+    if ref and before == wanted and ref.kind == Ref.Kind.TAG and not must_be_new:
         return ref  # type: ignore[no-any-return]
-    if ref and (ref.kind != Ref.Kind.TAG or not may_move):
+    if ref and (must_be_new or ref.kind != Ref.Kind.TAG or not may_move):
         raise _taken(name)
     ref = ref or Ref(org_id=row.org_id, repository=row, kind=Ref.Kind.TAG, name=name)
     ref.version, ref.message = version, checked_message(message)
@@ -46,7 +54,7 @@ def set_tag(
         row,
         tag=name,
         before={"version": _number(before)},
-        after={"version": version.number},
+        after={"version": version.number if version else None},
     )
     return ref
 
@@ -70,25 +78,26 @@ def create_branch(
 
 
 @transaction.atomic
-def delete_ref(*, actor: Actor, repository: Repository, name: str) -> None:
-    """Delete a branch or tag; its versions stay until retention deletes them.
+def delete_ref(*, actor: Actor, repository: Repository, name: str, kind: str = "") -> None:
+    """Delete a branch or tag, or only one of a kind; its versions stay until retention deletes them.
 
     Raises NotFound, Conflict for the default branch or under a legal hold, NotPermitted.
     """
     check_may_write(actor, repository)
     row = locked(repository)
     check_no_hold(row)
-    ref = Ref.objects.filter(repository=row, name=name).select_related("version").first()
+    rows = Ref.objects.filter(repository=row, name=name, **({"kind": kind} if kind else {}))
+    ref = rows.select_related("version").first()
     if ref is None:
-        raise NotFound(Message("There is no branch or tag {name}.", name=repr(name[:100])))
+        raise NotFound(_MISSING[kind].format(name=repr(name[:100])), code="no_version")
     if ref.name == row.default_branch:
         raise Conflict(
             Message("{name} is the default branch. Choose another one first.", name=ref.name),
             code="default_branch",
         )
     before = {"version": ref.version.number if ref.version else None}
-    kind = "branch_deleted" if ref.kind == Ref.Kind.BRANCH else "untagged"
-    record_change(kind, actor.email, row, name_of_ref=ref.name, before=before)
+    event = "branch_deleted" if ref.kind == Ref.Kind.BRANCH else "untagged"
+    record_change(event, actor.email, row, name_of_ref=ref.name, before=before)
     ref.delete()
 
 

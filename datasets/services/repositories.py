@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from datasets.access import check_may_manage
-from datasets.models import Kind, Ref, Repository, Share, Visibility
+from datasets.models import FormerName, Kind, Ref, Repository, Share, Visibility
 from datasets.names import checked_name
 from datasets.services.records import TRASH, check_no_hold, locked, record_change
 from portal.core import clock
@@ -104,6 +104,13 @@ def update_repository(
     if after != before:
         row.updated_at = clock.now()
         TRASH.save(row)
+        if row.name.lower() != before["name"].lower():
+            FormerName.objects.update_or_create(
+                org_id=row.org_id,
+                kind=row.kind,
+                name=before["name"].lower(),
+                defaults={"repository": row},
+            )
         record_change("updated", actor.email, row, **changes(before, after))
     return row
 

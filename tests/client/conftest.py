@@ -67,8 +67,8 @@ def muster(
 
     def call(*words: str, stdin: str = "") -> Done:
         given = StandIn(sys, stdin=io.StringIO(stdin))
-        for module in ("account", "clusters", "jobs", "people", "secrets"):
-            monkeypatch.setattr(f"muster.commands.{module}.sys", given)
+        for module in ("commands.account", "commands.people", "commands.secrets", "streams"):
+            monkeypatch.setattr(f"muster.{module}.sys", given)
         with pytest.raises(SystemExit) as ended:
             cli.main(words)
         out, err = capsysbinary.readouterr()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import read_case
 from tests.rig.environment import ROOT
 from tests.rig.mlflow import python_of
 from tests.rig.portal import Portal
@@ -25,10 +26,15 @@ def hub(running_portal: Portal) -> Portal:
 
 @pytest.fixture
 def run(hub: Portal, tmp_path: Path) -> Callable[..., Any]:
-    """Return `run(environment, program, *arguments)`: what a program prints last, as JSON."""
+    """Return `run(environment, program, *arguments)`: what a program prints last, as JSON.
+
+    With `lines` it is that number of lines.
+    """
     token = hub.token()
 
-    def run_program(environment: str, program: str, *arguments: str, **variables: str) -> Any:
+    def run_program(
+        environment: str, program: str | Path, *arguments: str, lines: int = 0, **variables: str
+    ) -> Any:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "MUSTER_"))}
         done = subprocess.run(
             [python_of(environment), PROGRAMS / program, *arguments],
@@ -49,6 +55,8 @@ def run(hub: Portal, tmp_path: Path) -> Callable[..., Any]:
             check=False,
         )
         assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-5000:]}"
+        if lines:
+            return done.stdout.splitlines()[-lines:]
         return json.loads(done.stdout.splitlines()[-1])
 
     return run_program
@@ -57,6 +65,17 @@ def run(hub: Portal, tmp_path: Path) -> Callable[..., Any]:
 def test_the_newest_client_uploads_by_xet_and_reads_back(run):
     first, second = run("hf", "hub.py", "digits", "dataset")
     assert first != second
+
+
+def test_a_pull_request_never_commits_to_main(run, tmp_path):
+    (tmp_path / "case.py").write_bytes(read_case("hf-create-pr.py"))
+    refused, end = run("hf", tmp_path / "case.py", "home", lines=2)
+    assert end == "ok"
+    assert "create_pr: There are no pull" in refused
+
+
+def test_the_newest_client_finds_what_it_asks_for(run):
+    assert run("hf", "questions.py") == "done"
 
 
 @pytest.mark.integration

@@ -11,10 +11,11 @@ from django.core import signing
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from datasets import trees
+from datasets import services, trees
 from datasets.hub import represent
 from datasets.models import Content, Version
 from datasets.services import share_repository
+from datasets.xet.xorbs import _read_chunk
 from tests.cases import read_case
 from tests.datasets.conftest import commit
 from tests.each import each
@@ -53,6 +54,12 @@ def routes(stage):
         f"{api}/commit/main": {"key": "header", "value": {"summary": "x"}},
         f"{api}/branch/b": {},
         f"{api}/tag/main": {"tag": "t"},
+        f"{api}/super-squash/main": {},
+        f"{api}/lfs-files/duplicate": {
+            "target": {"type": "dataset", "name": "atlas/cifar"},
+            "files": [],
+        },
+        f"{xet}/reconstructions/{hashlib.sha256(b'# CIFAR').hexdigest()}": None,
         f"{api}/xet-read-token/main": None,
         f"{api}/xet-write-token/main": None,
         f"{files}/resolve/main/README.md": None,
@@ -248,3 +255,54 @@ def test_team_it_is_shared_with_reads_until_it_leaves_and_other_tenants_never(fi
         assert put.status_code == 404, "only teams of the same organization"
         mine.delete()
     assert refused(dora) == {}
+
+
+def test_files_are_read_by_xet_only_from_versions_and_signed_addresses(filled):
+    story = filled.story
+    client, anonymous = story.api(story.ben), story.client()
+    data = b"0123456789" * 20_000  # four chunks
+    digest = hashlib.sha256(data).hexdigest()
+    services.put_file(actor=filled.ben, repository=filled.cifar, chunks=[data])
+    url = f"/xet/atlas/{filled.cifar.id}/v1/reconstructions/{digest}"
+    assert client.get(url).status_code == 404, "no version names it"
+    commit(filled.ben, filled.cifar, {"data.bin": data})
+    found = client.get(url, headers={"Range": "bytes=70000-139999"}).json()
+    [term] = found["terms"]
+    [fetch] = found["fetch_info"][term["hash"]]
+    address = fetch["url"].removeprefix("http://testserver")
+    packed = b"".join(anonymous.get(address).streaming_content)
+    assert len(packed) == fetch["url_range"]["end"] - fetch["url_range"]["start"] + 1
+    plain, at = b"", 0
+    while at < len(packed):
+        piece, at = _read_chunk(packed, at)
+        plain += piece
+    assert len(plain) == term["unpacked_length"]
+    start = found["offset_into_first_range"]
+    assert plain[start : start + 70_000] == data[70_000:140_000]
+    assert client.get(url, headers={"Range": "bytes=200000-"}).status_code == 416
+    assert anonymous.get(address[:-3] + "abc").status_code == 403
+    assert story.api(story.cyd).get(url).status_code == 404
+
+
+def test_files_are_copied_from_versions_to_where_one_may_write_only(filled):
+    story = filled.story
+    url = "/hf/api/datasets/atlas/cifar/lfs-files/duplicate"
+    unused = services.put_file(actor=filled.ben, repository=filled.cifar, chunks=[DATA]).sha256
+    card = hashlib.sha256(b"# CIFAR").hexdigest()
+    target = services.create_repository(
+        actor=filled.ben, team=story.vision, kind="checkpoint", name="copy"
+    )
+
+    def copied(to, client=None):
+        files = [{"sha256": digest, "xetHash": digest} for digest in (card, unused)]
+        data = {"target": {"type": "model", "name": to}, "files": files}
+        return send(client or story.api(story.ben), url, data)
+
+    assert [row["sha256"] for row in copied("atlas/copy").json()["failed"]] == [unused]
+    assert list(Content.objects.filter(repository=target).values_list("sha256", flat=True)) == [
+        card
+    ]
+    assert copied("borealis/copy").status_code == 400
+    assert copied("atlas/none").status_code == 404
+    reader = story.api(story.ben, scopes=("datasets:read",))
+    assert copied("atlas/copy", reader).status_code == 403

@@ -26,6 +26,8 @@ GIB = 1 << 30
 class Named:
     """A backend that reports these nodes."""
 
+    capabilities: frozenset[str] = frozenset()
+
     def __init__(self, nodes):
         self.nodes = nodes
 

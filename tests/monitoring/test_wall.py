@@ -129,7 +129,7 @@ def test_wall_shows_gpu_in_use_without_new_inventory(story, twins):
 def test_wall_shows_changes_of_nodes_at_once(story):
     cluster, api = Cluster.objects.create(name="big", backend="elsewhere"), story.api(story.ben)
     described = {"n0": NodeFacts("n0", 4, 1 << 30, [GpuFacts(0, "A-0", "x", "a100", 1)])}
-    backend = SimpleNamespace(inventory=lambda: list(described.values()))
+    backend = SimpleNamespace(capabilities=(), inventory=lambda: list(described.values()))
 
     def row() -> list[object]:
         take_inventory(cluster, backend)
@@ -149,7 +149,9 @@ def test_wall_shows_changes_of_nodes_at_once(story):
 
 
 def test_wall_cache_survives_unchanged_inventory(story, twins):
-    backend = SimpleNamespace(inventory=lambda: [NodeFacts("n0", 1, 1, is_ready=False)])
+    backend = SimpleNamespace(
+        capabilities=(), inventory=lambda: [NodeFacts("n0", 1, 1, is_ready=False)]
+    )
     for expected in (1, 1):
         take_inventory(twins[1], backend)
         assert Cluster.objects.get(id=twins[1].id).inventory == expected

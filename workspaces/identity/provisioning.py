@@ -34,13 +34,17 @@ class Rule:
 
 @dataclass(frozen=True)
 class ProviderPerson:
-    """A person as the provider describes them now."""
+    """A person as the provider describes them now.
+
+    `instead` is what was sent in place of a usable address, quoted.
+    """
 
     subject: str
     email: str
     name: str = ""
     login: str = ""
     groups: frozenset[str] = frozenset()
+    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -301,7 +305,12 @@ def _plan_new(
     if not given:
         return None
     if not person.email:
-        made.clashes.append(ProvisioningConflict(person, "has no e-mail address in the directory"))
+        why = (
+            f"has no usable e-mail address in the directory, only {person.instead}"
+            if person.instead
+            else "has no e-mail address in the directory"
+        )
+        made.clashes.append(ProvisioningConflict(person, why))
         return None
     if meeting.domains is not None and person.email.rpartition("@")[2] not in meeting.domains:
         why = (

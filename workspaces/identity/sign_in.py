@@ -16,16 +16,17 @@ from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from workspaces.credentials.tokens import revoke_vouched
-from workspaces.identity.claims import ProviderClaims, is_within
+from workspaces.identity.claims import InvalidClaims, ProviderClaims, is_within
+from workspaces.identity.provisioning import EVERYONE
 from workspaces.identity.provisioning_services import ProviderPerson, admit
-from workspaces.models import Identity, Membership, Provider, TeamMembership, User
+from workspaces.models import GroupRule, Identity, Membership, Provider, TeamMembership, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 def sign_in(provider: Provider, claims: ProviderClaims) -> User:
     """Return the account of a provider's user, creating it if a group rule grants access.
 
-    Raises NotPermitted or Conflict, with a message that says whom to contact.
+    Raises NotPermitted, Conflict or InvalidClaims, with a message that says whom to contact.
     """
     known = (
         Identity.objects.select_related("user")
@@ -43,6 +44,8 @@ def sign_in(provider: Provider, claims: ProviderClaims) -> User:
                 "password."
             )
         )
+    if claims.groups_why and _names_groups(provider):
+        return _without_groups(provider, claims, known)
     user = admit(provider, _person(provider, claims, known))
     record_success(provider)
     return user
@@ -52,8 +55,10 @@ def sign_in(provider: Provider, claims: ProviderClaims) -> User:
 def link(*, user: User, provider: Provider, claims: ProviderClaims) -> Identity:
     """Link the provider identity that the signed-in user has just proved to their account.
 
-    Raises NotPermitted, Conflict.
+    Raises NotPermitted, Conflict, InvalidClaims.
     """
+    if claims.groups_why and _names_groups(provider):
+        raise _unknown_groups(provider, claims)
     if user.is_operator and provider.org_id:
         raise NotPermitted(
             Message(
@@ -150,8 +155,11 @@ def why_linked(row: Identity) -> str:
 
 def _manages_access(row: Identity) -> bool:
     """Return whether unlinking would leave access that the provider could no longer revoke."""
-    if row.gone_since or row.provider.org_id is None:
-        return True
+    return bool(row.gone_since) or row.provider.org_id is None or _has_role_from(row)
+
+
+def _has_role_from(row: Identity) -> bool:
+    """Return whether the provider of an identity granted a role to its user."""
     with platform_scope("roles granted by a provider"):
         return any(
             model.objects.filter(user=row.user_id, provider=row.provider).exists()
@@ -174,6 +182,42 @@ def record_failure(provider: Provider, why: str) -> None:
         Provider.objects.filter(id=provider.id).update(
             trouble=why[:500], trouble_since=provider.trouble_since or clock.now()
         )
+
+
+@platform_scope("group rules of a provider at sign-in")
+def _names_groups(provider: Provider) -> bool:
+    """Return whether a rule depends on groups, and not only on being known to the provider."""
+    return GroupRule.objects.filter(provider=provider).exclude(group=EVERYONE).exists()
+
+
+def _without_groups(provider: Provider, claims: ProviderClaims, known: Identity | None) -> User:
+    """Sign in somebody whose groups are unknown, if none of their roles comes from the provider.
+
+    Nothing is granted or removed. Raises InvalidClaims: such a role could have ended long ago.
+    """
+    if known is None or _has_role_from(known):
+        raise _unknown_groups(provider, claims)
+    record_failure(provider, str(_unknown_groups(provider, claims)))
+    record(
+        EventRecord(
+            "sign_in.groups_unknown",
+            provider.org_id,
+            "user",
+            known.user_id,
+            known.user.email,
+            {"provider": provider.slug, "subject": claims.subject, "why": claims.groups_why},
+        )
+    )
+    return known.user
+
+
+def _unknown_groups(provider: Provider, claims: ProviderClaims) -> InvalidClaims:
+    who = claims.email or claims.login or claims.subject
+    return InvalidClaims(
+        f"it identified {who[:100]}, but {claims.groups_why}, so no role can be confirmed, and "
+        f"nothing was changed; ask {_contact(provider)} to make it send only the names of the "
+        "groups that the group rules use"
+    )
 
 
 def _person(provider: Provider, claims: ProviderClaims, known: Identity | None) -> ProviderPerson:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from portal.core import clock
+from portal.core.email_addresses import normalized_email
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
@@ -458,10 +458,11 @@ def _check_role_seen(role: str, was: str) -> None:
 
 def checked_email(email: str) -> str:
     """Return the e-mail address in lower case. Raises InvalidInput."""
-    email = email.strip().lower()
-    if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
+    typed, email = email, normalized_email(email)
+    if not email:
         raise InvalidInput.at(
-            "email", Message("{text} is not an email address", text=repr(email[:80]))
+            "email",
+            Message("{text} is not an email address", text=repr(typed.strip().lower()[:80])),
         )
     if email.endswith(SERVICE_DOMAIN):
         raise InvalidInput.at(

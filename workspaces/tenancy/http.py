@@ -132,7 +132,8 @@ def actor_from(request: HttpRequest) -> Actor | None:
                 Message(
                     "This access token is invalid, expired or revoked. Create a new one on the "
                     "Tokens page."
-                )
+                ),
+                code="invalid_token",
             )
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
+
 from django.test import Client
 
 from portal.core import clock
+from portal.core.models import Event
 from tests.each import each
 from tests.story import PASSWORD, prove
-from tests.workspaces.identity.conftest import go
+from tests.workspaces.identity.conftest import go, rule
 from workspaces.access.actors import ONLY_ORG
-from workspaces.models import Identity, Membership, Provider, TeamMembership, User
+from workspaces.models import GroupRule, Identity, Membership, Provider, TeamMembership, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -73,6 +76,50 @@ def test_sign_in_without_groups_claim_keeps_roles(atlas_idp, issuer):
         ["member"],
         ["vision"],
     )
+
+
+UNKNOWN_GROUPS = {
+    "objects": {"groups": [{"value": "people"}]},
+    "overage": {"groups": None, "_claim_names": {"groups": "src1"}},
+}
+
+
+@each("claims", UNKNOWN_GROUPS)
+def test_sign_in_with_unknown_groups_confirms_no_role_and_says_so(atlas_idp, issuer, claims):
+    issuer.claims["groups"] = ["people", "vision"]
+    _arrive(atlas_idp, issuer)
+    issuer.claims |= UNKNOWN_GROUPS[claims]
+    client, answer = _arrive(atlas_idp, issuer)
+    page = html.unescape(answer.content.decode())
+    assert answer.status_code == 401 and "ask an administrator of Atlas" in page
+    assert "_auth_user_id" not in client.session
+    assert _roles("eve@atlas.example") == (["member"], ["vision"])
+    why = Event.objects.filter(kind="sign_in.refused").latest("id").data["why"]
+    assert "eve@atlas.example" in why
+    assert why in Provider.objects.get(id=atlas_idp.id).trouble
+    issuer.claims = {k: v for k, v in issuer.claims.items() if k != "_claim_names"}
+    issuer.claims["groups"] = ["people", "vision"]
+    assert _arrive(atlas_idp, issuer)[1].status_code == 302
+
+
+def test_unknown_groups_do_not_matter_when_no_rule_names_one(story, atlas_idp, issuer):
+    GroupRule.objects.filter(provider=atlas_idp).delete()
+    rule(atlas_idp, "*", story.atlas)
+    issuer.claims |= UNKNOWN_GROUPS["overage"]
+    assert _arrive(atlas_idp, issuer)[1].status_code == 302
+    assert _roles("eve@atlas.example") == (["member"], [])
+
+
+def test_unknown_groups_leave_manual_roles_and_grant_nothing(story, atlas_idp, issuer):
+    issuer.claims["groups"] = ["admins"]
+    go(story.client(story.ben), atlas_idp, issuer, process="connect").back()
+    rule(atlas_idp, "admins", story.atlas, role="admin")
+    before = _roles(story.ben.email)
+    issuer.claims |= UNKNOWN_GROUPS["objects"]
+    client, answer = _arrive(atlas_idp, issuer)
+    assert answer.status_code == 302 and client.session["_auth_user_id"] == str(story.ben.id)
+    assert _roles(story.ben.email) == before
+    assert Event.objects.get(kind="sign_in.groups_unknown").actor == story.ben.email
 
 
 def test_sign_in_of_known_subject_ignores_changed_address(story, atlas_idp, issuer):

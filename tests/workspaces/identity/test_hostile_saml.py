@@ -23,7 +23,8 @@ from tests.workspaces.identity.conftest import ONWARD, rule
 from workspaces.identity.http_client import provider_requests
 from workspaces.identity.saml import protocol
 from workspaces.identity.saml.settings import Config
-from workspaces.models import Identity, Provider, User
+from workspaces.models import Identity, Membership, Provider, User
+from workspaces.tenancy.scope import org_scope
 
 
 @pytest.fixture(autouse=True)
@@ -203,6 +204,18 @@ def test_unmodified_saml_response_signs_in(row, settings):
         Identity.objects.values_list("subject", "groups").get() == ("u-1", ["cooks", "people"])
         and user.name == "Eve"
     )
+
+
+def test_saml_groups_with_elements_of_their_own_take_no_role_away(row, settings):
+    trip = Trip(settings)
+    assert trip.send(trip.good()).status_code == 302
+    nested = idp.attribute("email", "eve@atlas.example") + idp.attribute("groups", "<g>people</g>")
+    trip = Trip(settings)
+    answer = trip.send(trip.good(attributes=nested))
+    assert answer.status_code == 401 and "nothing was changed" in answer.content.decode()
+    with org_scope(row.org_id):
+        member = Membership.objects.get(user__email="eve@atlas.example")
+    assert member.role == "member" and member.suspended_at is None
 
 
 def test_saml_response_is_single_use(row, settings):

@@ -106,6 +106,6 @@ def test_members_csv_escapes_formulas(story):
         Membership.objects.create(org=story.atlas, user=user)
     answer = story.client(story.ada).get("/atlas/people?format=csv&q=eve")
     assert answer["Content-Disposition"] == 'attachment; filename="members.csv"'
-    lines = b"".join(answer.streaming_content).decode().split("\r\n")
+    lines = b"".join(answer.streaming_content).decode("utf-8-sig").split("\r\n")
     assert lines[0] == "email,name,teams,created_at,role"
     assert lines[1].startswith("eve@atlas.example,'=HYPERLINK(1),,") and lines[2] == ""

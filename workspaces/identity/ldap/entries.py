@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from workspaces.identity.claims import email_in
 from workspaces.identity.ldap.settings import DirectorySchema, normalized_dn
 from workspaces.identity.provisioning import ProviderPerson
 
@@ -25,11 +26,13 @@ class Entry:
 
     def first(self, *names: str) -> str:
         """Return the first value of the first of these attributes that has one."""
-        for name in names:
-            for value in self.attributes.get(name.lower(), ()):
-                if text := _text(name, value):
-                    return text
-        return ""
+        return next((text for text in self.every(*names) if text), "")
+
+    def every(self, *names: str) -> list[str]:
+        """Return all values of these attributes as texts."""
+        return [
+            _text(name, value) for name in names for value in self.attributes.get(name.lower(), ())
+        ]
 
 
 def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
@@ -57,13 +60,14 @@ def person_of(
     subject = entry.first(schema.subject)
     if not subject:
         return None
-    email = entry.first(*schema.emails).strip().lower()
+    email, instead = email_in(entry.every(*schema.emails))
     return ProviderPerson(
         subject[:400],
-        email if "@" in email and len(email) <= 254 else "",
+        email,
         entry.first(*schema.names)[:150],
         entry.first(*schema.logins)[:254],
         frozenset(groups),
+        instead,
     )
 
 

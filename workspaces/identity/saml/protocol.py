@@ -179,6 +179,18 @@ def _check_assertion(auth: OneLogin_Saml2_Auth, slug: str) -> str:
     return str(confirmed[0]["InResponseTo"])
 
 
+def attributes_of(auth: OneLogin_Saml2_Auth) -> dict[str, list[Any]]:
+    """Return the attributes of a verified response.
+
+    A value with elements of its own, which python3-saml leaves out, is an object, so that nobody
+    takes it for no value.
+    """
+    found: dict[str, list[Any]] = auth.get_attributes()
+    for node in _Signed(auth.get_last_response_xml()).nested_attributes:
+        found.setdefault(str(node.get("Name")), []).append({"elements": len(node)})
+    return found
+
+
 class _Signed:
     """The signed assertion of a response that python3-saml has accepted."""
 
@@ -195,6 +207,11 @@ class _Signed:
             str(self._text(node)).strip()
             for node in self._nodes("/saml:Conditions/saml:AudienceRestriction/saml:Audience")
         ]
+
+    @property
+    def nested_attributes(self) -> list[Any]:
+        nested = "saml:AttributeValue/*[not(self::saml:NameID)]"
+        return list(self._nodes(f"/saml:AttributeStatement/saml:Attribute[{nested}]"))
 
     @property
     def confirmations(self) -> list[dict[str, str]]:

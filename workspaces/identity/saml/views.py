@@ -100,8 +100,10 @@ class _SamlAnswer:
         self._auth = auth
 
     def get_attributes(self) -> dict[str, Any]:
+        from workspaces.identity.saml.protocol import attributes_of
+
         return {
-            "attributes": self._auth.get_attributes(),
+            "attributes": attributes_of(self._auth),
             "nameid": self._auth.get_nameid(),
             "format": self._auth.get_nameid_format(),
         }

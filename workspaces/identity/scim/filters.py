@@ -130,8 +130,13 @@ def _parse_term(tokens: _Tokens, depth: int) -> Predicate:
         inside = _parse_or(tokens, depth + 1)
         if not tokens.take("]"):
             raise _filter_error("lacks a ]")
+        if tokens.peek().startswith("."):  # emails[type eq "work"].value eq "x"
+            sub = _path(tokens.next()[1:])
+            fits = _parse_comparison(tokens)
+            return lambda resource: fits(_values_where(resource, path, inside, sub))
         return lambda resource: any(inside(value) for value in values_at(resource, path))
-    return _parse_comparison(path, tokens)
+    fits = _parse_comparison(tokens)
+    return lambda resource: fits(values_at(resource, path))
 
 
 def _parse_group(tokens: _Tokens, depth: int) -> Predicate:
@@ -143,22 +148,21 @@ def _parse_group(tokens: _Tokens, depth: int) -> Predicate:
     return inner
 
 
-def _parse_comparison(path: str, tokens: _Tokens) -> Predicate:
+def _values_where(resource: Any, path: str, inside: Predicate, sub: str) -> list[Any]:
+    rows = [row for row in values_at(resource, path) if inside(row)]
+    return [value for row in rows for value in values_at(row, sub)]
+
+
+def _parse_comparison(tokens: _Tokens) -> Callable[[list[Any]], bool]:
+    """Parse an operator and its value into a predicate over the values at a path."""
     operator = tokens.next().lower()
     if operator == "pr":
-        return lambda resource: any(
-            value not in (None, "", [], {}) for value in values_at(resource, path)
-        )
+        return lambda values: any(value not in (None, "", [], {}) for value in values)
     if operator not in _COMPARE:
         raise _filter_error(f"has an unknown operator {operator[:20]!r}")
     wanted, compare = _folded(_literal(tokens.next())), _COMPARE[operator]
-    if operator == "ne":
-        return lambda resource: all(
-            compare(_plain(value), wanted) for value in values_at(resource, path)
-        )
-    return lambda resource: any(
-        compare(_plain(value), wanted) for value in values_at(resource, path)
-    )
+    how = all if operator == "ne" else any
+    return lambda values: how(compare(_plain(value), wanted) for value in values)
 
 
 def _plain(value: Any) -> Any:

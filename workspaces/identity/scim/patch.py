@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,8 +12,10 @@ from workspaces.identity.scim.filters import Predicate, parse
 from workspaces.identity.scim.schemas import ScimError, attributes_of, checked
 
 MOST = 1000
+_TEXT = r'"(?:[^"\\]|\\.)*"'
 _PATH = re.compile(
-    r"(?P<name>[A-Za-z$][\w$-]*)(?:\[(?P<filter>[^\]]*)\])?(?:\.(?P<sub>[A-Za-z$][\w$-]*))?"
+    rf"(?P<name>[A-Za-z$][\w$-]*)(?:\[(?P<filter>(?:{_TEXT}|[^\"\]])*)\])?"
+    r"(?:\.(?P<sub>[A-Za-z$][\w$-]*))?"
 )
 
 
@@ -111,7 +114,7 @@ def _apply_to_rows(
             _set_sub_attribute(row, attribute, verb, found["sub"], value)
     elif verb == "remove":
         # Azure lists the members in the value
-        gone = {each.get("value") for each in checked(attribute, value)} if value else None
+        gone = None if value is None else {each.get("value") for each in checked(attribute, value)}
         resource[name] = (
             [] if gone is None else [row for row in rows if row.get("value") not in gone]
         )
@@ -133,7 +136,7 @@ def _apply_to_matches(
     if verb == "remove" and not sub:
         resource[name] = [row for row in resource[name] if not fits(row)]
     elif not rows and verb != "remove":
-        made = _row_from_filter(found["filter"], fits)
+        made = _row_from_filter(attribute, found["filter"], fits)
         _set_sub_attribute(made, attribute, verb, sub or "value", value) if sub or not isinstance(
             value, Mapping
         ) else made.update(_single_row(attribute, value))
@@ -155,15 +158,15 @@ def _single_row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
     return rows[0]
 
 
-def _row_from_filter(text: str, fits: Predicate) -> dict[str, Any]:
-    made = dict(re.findall(r'(\w+)\s+eq\s+"([^"\\]*)"', text))
+def _row_from_filter(attribute: dict[str, Any], text: str, fits: Predicate) -> dict[str, Any]:
+    found = re.findall(rf"([\w$]+)\s+eq\s+({_TEXT}|true|false)", text, re.IGNORECASE)
     made = {
-        key: True if value.lower() == "true" and key == "primary" else value
-        for key, value in made.items()
+        name: json.loads(value if value.startswith('"') else value.lower()) for name, value in found
     }
-    if not fits(made):
+    row = _single_row(attribute, made)
+    if not fits(row):
         raise ScimError(400, "Nothing matches the filter in the path.", "noTarget")
-    return made
+    return row
 
 
 def _set_sub_attribute(

@@ -103,7 +103,7 @@ _GROUP_ATTRIBUTES = (
         many=True,
         note="Users of this provider.",
         inside=(
-            _attribute("value", mutability="immutable"),
+            _attribute("value", mutability="immutable", required=True),
             _attribute("$ref", "reference", writable=False, referenceTypes=["User"]),
             _attribute("display", writable=False),
         ),
@@ -192,6 +192,12 @@ def _checked_value(attribute: Mapping[str, Any], value: Any) -> Any:
         if not isinstance(value, Mapping):
             value = {"value": value}  # the short form of Okta and Azure
         inside = {a["name"]: _get(value, a["name"]) for a in attribute["subAttributes"]}
+        if missing := [
+            a["name"]
+            for a in attribute["subAttributes"]
+            if a["required"] and inside[a["name"]] in (None, "")
+        ]:
+            raise ScimError(400, f"Each of {name} needs a {missing[0]}.", "invalidValue")
         return {
             a["name"]: _checked_value(a, inside[a["name"]])
             for a in attribute["subAttributes"]

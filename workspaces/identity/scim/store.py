@@ -12,7 +12,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from portal.core import clock
-from workspaces.identity.claims import checked_email
+from portal.core.events import EventRecord, record_all
+from workspaces.identity.claims import email_in
 from workspaces.identity.provisioning import ProviderPerson
 from workspaces.identity.provisioning_services import update_people
 from workspaces.identity.scim.schemas import ScimError, cleaned
@@ -170,15 +171,24 @@ def _update_users(provider: Provider, ids: Iterable[str]) -> None:
     groups = _groups_of(rows)
     here = [_person(row, groups) for row in rows if row.data.get("active", True)]
     gone = [row.subject for row in rows if not row.data.get("active", True)]
-    update_people(provider, here, gone, actor=_actor(provider))
+    made = update_people(provider, here, gone, actor=_actor(provider))
+    record_all(
+        EventRecord(
+            "person.left_out",
+            provider.org_id,
+            "provider",
+            provider.id,
+            _actor(provider),
+            {"provider": provider.slug, "name": clash.person.login, "why": clash.why[:300]},
+        )
+        for clash in made.clashes
+    )
 
 
 def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> ProviderPerson:
     data, name = row.data, row.data.get("name") or {}
     emails = sorted(data.get("emails") or [], key=lambda e: not e.get("primary"))
-    email = next(
-        (found for each in emails if (found := checked_email(each.get("value")))), ""
-    ) or checked_email(data["userName"])
+    email, instead = email_in([*(each.get("value") for each in emails), data["userName"]])
     shown_as = (
         data.get("displayName")
         or name.get("formatted")
@@ -190,6 +200,7 @@ def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Provider
         " ".join(shown_as.split())[:100],
         data["userName"][:254],
         frozenset(g.data["displayName"] for g in groups.get(str(row.id), ())),
+        instead,
     )
 
 

@@ -45,6 +45,10 @@ USERS = {
         {"op": "Add", "path": 'emails[type eq "other"].value', "value": "o@x.example"},
         {"emails": [*EVE["emails"], {"type": "other", "value": "o@x.example"}]},
     ),
+    "an address by a value with a bracket": (
+        {"op": "Add", "path": 'emails[type EQ "a]b" and primary eq false].value', "value": "o@x"},
+        {"emails": [*EVE["emails"], {"value": "o@x", "type": "a]b", "primary": False}]},
+    ),
     "Azure: dotted names": (
         {
             "op": "Add",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 from django.test import Client
 
 from portal.core.errors import NotPermitted
+from portal.core.models import Event
+from tests.cases import read_case
 from tests.each import each
 from tests.workspaces.identity.conftest import rule
 from tests.workspaces.identity.scim.conftest import Scim
@@ -104,6 +107,39 @@ def test_scim_user_with_existing_address_is_not_linked(story, scim):
     ada = scim.user("ada", emails=[{"value": story.ada.email}])
     scim.group("people", ada)
     assert not Identity.objects.exists() and _standing(story.ada.email)[0] == [("owner", True)]
+
+
+def test_scim_user_with_apostrophe_becomes_a_member(scim, provider):
+    Provider.objects.filter(id=provider.id).update(domains=["corp.example"])
+    rule(provider, "*", provider.org)
+    answer = scim("POST", "/Users", orjson.loads(read_case("scim-apostrophe.json")))
+    assert answer.status_code == 201
+    assert _standing("o'neil@corp.example") == ([("member", True)], [])
+    quoted = 'emails[type eq "work"].value eq "o\'neil@corp.example"'
+    assert scim("GET", f"/Users?filter={quoted}").json()["totalResults"] == 1
+
+
+def test_scim_user_without_usable_address_is_in_the_audit_trail(scim, provider):
+    rule(provider, "*", provider.org)
+    scim.user(userName="eve", emails=[{"value": "eve at atlas"}])
+    why = Event.objects.get(kind="person.left_out").data["why"]
+    assert "'eve at atlas'" in why and not Identity.objects.exists()
+
+
+def test_scim_members_that_are_not_understood_remove_nobody(scim):
+    group = scim.group("people", scim.user())
+    for verb, members in (
+        ("replace", [{"display": "Eve"}]),
+        ("replace", [{"value": None}]),
+        ("replace", None),
+        ("replace", [7]),
+        ("remove", {"display": "Eve"}),
+    ):
+        body = {"Operations": [{"op": verb, "path": "members", "value": members}]}
+        assert scim("PATCH", f"/Groups/{group['id']}", body).status_code == 400, members
+    body = {"Operations": [{"op": "remove", "path": "members", "value": []}]}
+    assert scim("PATCH", f"/Groups/{group['id']}", body).status_code == 200
+    assert _standing() == ([("member", True)], [])
 
 
 def test_scim_data_and_tokens_are_separate_for_each_provider(story, scim):
@@ -250,6 +286,11 @@ def test_scim_update_of_concurrently_deleted_user_is_not_found(scim, monkeypatch
         ('externalId eq "x-fay"', ["fay"]),
         ('emails[type eq "work" and value co "fay"]', ["fay"]),
         ('emails.value sw "eve"', ["eve"]),
+        ('emails.value eq "FAY@atlas.example"', ["fay"]),
+        ('emails[type eq "work"].value eq "fay@atlas.example"', ["fay"]),
+        ('emails[type eq "home"].value eq "fay@atlas.example"', []),
+        ('emails[type eq "work"].value ne "fay@atlas.example"', ["eve"]),
+        ('emails[primary eq true].value pr and not (emails[type eq "work"].value sw "f")', ["eve"]),
         ('not (userName sw "eve")', ["fay"]),
         ('active eq true and (displayName eq "Eve" or displayName eq "Fay")', ["eve", "fay"]),
         ("emails pr", ["eve", "fay"]),
