@@ -8,6 +8,7 @@ UPLOAD_FORM = re.compile(r"/[^/]+/(datasets|checkpoints|workspaces)/[^/]+/upload
 COMMITS_LIMIT = 512 << 20  # bytes: a million changes, one a line
 _REPOSITORY = r"/api/v1/orgs/[^/]+/(datasets|checkpoints)/[^/]+"
 CONTENTS = re.compile(rf"{_REPOSITORY}/(contents|uploads/[^/]+)")
+BATCH, BATCH_LIMIT = re.compile(rf"{_REPOSITORY}/contents/batch"), 34 << 20
 COMMITS = re.compile(rf"{_REPOSITORY}/commits")
 WORKSPACE_FILES = re.compile(
     r"/api/v1/orgs/[^/]+/workspaces/[^/]+/(files/.+|uploads/[^/]+)", re.DOTALL
@@ -38,5 +39,6 @@ class DatasetsConfig(AppConfig):
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)
         protocols.allow_larger_bodies("/api/v1/", CONTENTS, settings.MUSTER_FILE_LIMIT)
+        protocols.allow_larger_bodies("/api/v1/", BATCH, BATCH_LIMIT)
         protocols.allow_larger_bodies("/api/v1/", WORKSPACE_FILES, settings.MUSTER_FILE_LIMIT)
         protocols.allow_larger_bodies("/api/v1/", COMMITS, COMMITS_LIMIT)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from datasets.models import Repository
 from datasets.trees import Entry
-from portal.web.transfers import Download, stored_file
+from portal.blobs.files import file_store
+from portal.web.transfers import PIECE, Download, stored_file
 
 
 def download_of(repository: Repository, entry: Entry, *, is_shown: bool = False) -> Download:
@@ -12,3 +15,14 @@ def download_of(repository: Repository, entry: Entry, *, is_shown: bool = False)
     return stored_file(
         repository.org_id, name=entry.path, size=entry.size, sha256=entry.sha256, is_shown=is_shown
     )
+
+
+def small_files(repository: Repository, entries: Sequence[Entry]) -> Iterator[bytes]:
+    """Yield the bytes of files, one after the other, in pieces of about 256 KiB."""
+    store, ready = file_store(), bytearray()
+    for entry in entries:
+        ready += b"".join(store.read(repository.org_id, entry.sha256))
+        if len(ready) >= PIECE:
+            yield bytes(ready)
+            ready.clear()
+    yield bytes(ready)

@@ -21,7 +21,7 @@ from datasets.models import (
     Version,
 )
 from datasets.names import checked_path
-from datasets.trees import BlockInfo, Entry, Tree
+from datasets.trees import BlockInfo, Entry, Tree, sort_key
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -137,11 +137,25 @@ def find_file(version: Version, path: str) -> Entry:
     """Return a file of a version. Raises NotFound, InvalidInput."""
     found = tree_of(version).find(checked_path(path))
     if found is None:
-        raise NotFound(
-            Message("There is no file {path} in this version.", path=repr(path[:200])),
-            code="no_file",
-        )
+        raise _no_file(path)
     return found
+
+
+def find_files(version: Version, paths: Sequence[str]) -> list[Entry]:
+    """Return files of a version in this order. Raises NotFound, InvalidInput."""
+    wanted = [checked_path(path) for path in paths]
+    tree, found = tree_of(version), {}
+    for path in sorted(set(wanted), key=sort_key):  # reads each block once
+        if (entry := tree.find(path)) is None:
+            raise _no_file(path)
+        found[path] = entry
+    return [found[path] for path in wanted]
+
+
+def _no_file(path: str) -> NotFound:
+    return NotFound(
+        Message("There is no file {path} in this version.", path=repr(path[:200])), code="no_file"
+    )
 
 
 def refs_of(repository: Repository, kind: str = "") -> list[Ref]:

@@ -43,6 +43,8 @@ SILENT = {  # changes nothing that people or programs decide
         for kind in ("dataset", "checkpoint")
         for name, verbs in (
             ("contents", ("POST", "PUT")),
+            ("contents-batch", ("PUT",)),
+            ("downloads", ("POST",)),
             ("uploads", ("POST",)),
             ("upload", ("PATCH", "DELETE")),
         )

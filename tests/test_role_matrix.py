@@ -137,6 +137,8 @@ REPOSITORY = {  # of datasets and of checkpoints
     ("-branch", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
     ("-contents", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"sha256": []}),
     ("-contents", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-contents-batch", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-downloads", "POST"): Row(VIEWERS, P.DATASETS_READ, {"paths": ["x"]}),
     ("-uploads", "POST"): Row(WORKERS, P.DATASETS_WRITE),
     ("-upload", "PATCH"): Row(frozenset({"ben"}), P.DATASETS_WRITE),  # his own
     ("-upload", "DELETE"): Row(frozenset({"ben"}), P.DATASETS_WRITE),

@@ -155,6 +155,8 @@ class Workspaces:
 class _FolderSender(Sender):
     """Sends files by their paths in a workspace."""
 
+    takes_batches = False
+
     def _send(self, digest: str, file: Path, counter: Counter) -> None:
         size = file.stat().st_size
         if size >= PIECE:

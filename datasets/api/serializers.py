@@ -217,6 +217,23 @@ class DigestsSerializer(s.Serializer):  # type: ignore[type-arg]
     sha256 = s.ListField(child=s.RegexField(r"^[0-9a-f]{64}\Z"), max_length=MOST_DIGESTS)
 
 
+class SmallFileSerializer(s.Serializer):  # type: ignore[type-arg]
+    sha256 = s.RegexField(r"^[0-9a-f]{64}\Z")
+    bytes = s.IntegerField(min_value=0, max_value=1 << 20)
+
+
+class SmallFilesSerializer(s.Serializer):  # type: ignore[type-arg]
+    files = SmallFileSerializer(many=True, allow_empty=False, max_length=1_000)
+
+
+class PathsSerializer(s.Serializer):  # type: ignore[type-arg]
+    paths = s.ListField(
+        child=s.CharField(trim_whitespace=False, max_length=4096),
+        allow_empty=False,
+        max_length=1_000,
+    )
+
+
 class ContentSerializer(s.Serializer):  # type: ignore[type-arg]
     sha256 = s.CharField()
     bytes = s.IntegerField()

@@ -7,6 +7,7 @@ import binascii
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.conf import settings
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -20,9 +21,10 @@ from datasets.access import check_may_write
 from datasets.api import serializers as s
 from datasets.api.views import KindView
 from datasets.models import Repository, Upload
+from portal.blobs.files import StoredFile
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
-from portal.web.transfers import announced_size, body_chunks
+from portal.web.transfers import announced_size, body_chunks, first_line_of
 from workspaces.api.views import items, read
 
 TUS = "1.0.0"
@@ -65,6 +67,44 @@ class ContentsView(KindView):
         )
         row = {"sha256": stored.sha256, "bytes": stored.size}
         return Response(row, status=status.HTTP_201_CREATED)
+
+
+class BatchView(KindView):
+    """Many small files in one request, whose bytes follow a line that names them."""
+
+    permissions = {"PUT": None}
+
+    @extend_schema(request=_BYTES, responses={201: s.ContentSerializer(many=True)})
+    def put(self, request: Request, repository: str) -> Response:
+        """Store up to 1,000 small files for a later commit, all or none.
+
+        The body is a line of JSON, `{"files": [{"sha256": …, "bytes": …}, …]}`, and then the bytes
+        of these files one after the other: at most 1 MiB each and 32 MiB together.
+        """
+        row = self.repository(repository)
+        check_may_write(self.actor, row)
+        line, chunks = first_line_of(body_chunks(request._request))
+        body = s.SmallFilesSerializer(data=_object_in(line))
+        body.is_valid(raise_exception=True)
+        announced = [
+            StoredFile(file["sha256"], file["bytes"]) for file in body.validated_data["files"]
+        ]
+        stored = services.put_files(
+            actor=self.actor, repository=row, announced=announced, chunks=chunks
+        )
+        return Response(
+            {"items": [{"sha256": file.sha256, "bytes": file.size} for file in stored]},
+            status=status.HTTP_201_CREATED,
+        )
+
+
+def _object_in(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise InvalidInput(
+            Message("The first line of the body is not JSON."), code="not_json"
+        ) from error
 
 
 class TusMixin:

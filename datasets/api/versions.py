@@ -19,7 +19,7 @@ from datasets import selectors, services
 from datasets.access import check_may_write
 from datasets.api import serializers as s
 from datasets.api.views import KindView
-from datasets.downloads import download_of
+from datasets.downloads import download_of, small_files
 from datasets.models import Ref, Repository, Version
 from datasets.names import checked_path
 from datasets.representations import difference_rows, entry_rows, ref_rows, version_rows
@@ -251,6 +251,28 @@ class FileView(KindView):
         version = self.version(repository, revision)
         return send_file(
             request._request, download_of(version.repository, selectors.find_file(version, path))
+        )
+
+
+class DownloadsView(KindView):
+    permissions = {"POST": None}
+
+    @extend_schema(
+        request=s.PathsSerializer,
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def post(self, request: Request, repository: str, revision: str) -> StreamingHttpResponse:
+        """Download up to 1,000 small files: their bytes, in the order of `paths`, and nothing else.
+
+        Each has at most 1 MiB, all together 32 MiB. The tree has the size and SHA-256 of each.
+        """
+        version = self.version(repository, revision)
+        entries = selectors.find_files(version, read(s.PathsSerializer, request)["paths"])
+        services.check_small([entry.size for entry in entries])
+        pieces = small_files(version.repository, entries)
+        headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
+        return StreamingHttpResponse(
+            pieces, content_type="application/octet-stream", headers=headers
         )
 
 

@@ -9,7 +9,13 @@ from datasets.services.commits import (
     restore_version,
     squash_history,
 )
-from datasets.services.contents import add_contents, copy_contents, put_file
+from datasets.services.contents import (
+    add_contents,
+    check_small,
+    copy_contents,
+    put_file,
+    put_files,
+)
 from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
 from datasets.services.repositories import (
@@ -36,6 +42,7 @@ __all__ = [
     "append",
     "cancel_import",
     "change_default",
+    "check_small",
     "commit",
     "copy_contents",
     "create_branch",
@@ -52,6 +59,7 @@ __all__ = [
     "prune_versions",
     "purge_repository",
     "put_file",
+    "put_files",
     "received",
     "restore_repository",
     "restore_version",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from django.conf import settings
 from django.db import transaction
@@ -12,9 +13,13 @@ from datasets.access import check_may_write
 from datasets.models import Content, Repository
 from datasets.services.records import locked
 from portal.blobs.files import StoredFile, file_store
-from portal.core.errors import InvalidInput
+from portal.core.errors import InvalidInput, TooLarge
+from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
+
+# In one request of many small files
+MOST_FILES, LARGEST_SMALL, MOST_BYTES = 1_000, 1 << 20, 32 << 20
 
 
 def put_file(
@@ -38,6 +43,66 @@ def put_file(
     check_digest(stored, sha256)
     add_contents(repository, [stored])
     return stored
+
+
+def put_files(
+    *,
+    actor: Actor,
+    repository: Repository,
+    announced: Sequence[StoredFile],
+    chunks: Iterable[bytes],
+) -> list[StoredFile]:
+    """Store small files, whose bytes follow one another, for a later commit: all or none.
+
+    Raises as `put_file` does, and TooLarge beyond `MOST_FILES`, `LARGEST_SMALL` and `MOST_BYTES`.
+    """
+    check_may_write(actor, repository)
+    total = check_small([file.size for file in announced])
+    chunks = storage.within_room(repository, chunks, total)
+    stored = file_store().put_many(repository.org_id, _checked_files(announced, chunks))
+    add_contents(repository, stored)
+    return stored
+
+
+def check_small(sizes: Sequence[int]) -> int:
+    """Return the sum of the sizes of files in one request. Raises TooLarge beyond its limits."""
+    most = min(LARGEST_SMALL, settings.MUSTER_FILE_LIMIT)
+    if len(sizes) > MOST_FILES or sum(sizes) > MOST_BYTES or any(size > most for size in sizes):
+        raise TooLarge(
+            Message(
+                "One request takes up to {n} files of up to {most} each, {all} together. Ask for "
+                "the others alone.",
+                n=MOST_FILES,
+                most=bytes_text(most),
+                all=bytes_text(MOST_BYTES),
+            )
+        )
+    return sum(sizes)
+
+
+def _checked_files(announced: Sequence[StoredFile], chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut bytes into files. Raises InvalidInput if they are not those announced."""
+    source, rest = iter(chunks), bytearray()
+    for number, file in enumerate(announced, 1):
+        while len(rest) < file.size and (chunk := next(source, b"")):
+            rest += chunk
+        if len(rest) < file.size:
+            raise InvalidInput(
+                Message(
+                    "The body ended within file {n} of {files}. Send the files again.",
+                    n=number,
+                    files=len(announced),
+                ),
+                code="incomplete",
+            )
+        data = bytes(rest[: file.size])
+        del rest[: file.size]
+        check_digest(StoredFile(hashlib.sha256(data).hexdigest(), len(data)), file.sha256)
+        yield data
+    if rest or any(source):
+        raise InvalidInput(
+            Message("The body is longer than the files that it announces."), code="too_long"
+        )
 
 
 @transaction.atomic

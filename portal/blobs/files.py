@@ -79,6 +79,32 @@ class FileStore:
                 aside.unlink(missing_ok=True)
         return stored
 
+    def put_many(self, org_id: UUID, contents: Iterable[bytes]) -> list[StoredFile]:
+        """Store small files durably, all or none. Raises Unavailable if the disk is full.
+
+        They get their names under one lock, and each folder is synced once. What `contents` raises
+        ends it before any file is stored.
+        """
+        folder = self._folder(org_id, "incoming")
+        check_room(folder, 0)
+        written: list[tuple[Path, StoredFile]] = []
+        try:
+            for data in contents:
+                aside = folder / uuid4().hex
+                written.append((aside, StoredFile(hashlib.sha256(data).hexdigest(), len(data))))
+                with open(aside, "xb", opener=_private) as file:
+                    file.write(data)
+            for aside, _stored in written:  # after all are written, one wait covers several
+                _sync(aside)
+            self._add_many(org_id, written)
+        except OSError as error:
+            raise full_disk(error) or error from error
+        finally:
+            for aside, _stored in written:
+                with suppress(OSError):
+                    aside.unlink(missing_ok=True)
+        return [stored for _aside, stored in written]
+
     def start_upload(self, org_id: UUID) -> str:
         """Begin an upload in parts and return its id."""
         upload_id = uuid4().hex
@@ -237,6 +263,19 @@ class FileStore:
                 os.replace(aside, path)
             os.utime(path, ns=(now_in_nanoseconds(), now_in_nanoseconds()))
         _sync(folder)
+
+    def _add_many(self, org_id: UUID, written: Sequence[tuple[Path, StoredFile]]) -> None:
+        """Store complete local files under their SHA-256."""
+        folders = {
+            stored.sha256[:2]: self._folder(org_id, stored.sha256[:2]) for _aside, stored in written
+        }
+        with self._locked(org_id, fcntl.LOCK_SH):
+            for aside, stored in written:
+                path = folders[stored.sha256[:2]] / stored.sha256
+                os.replace(aside, path)
+                os.utime(path, ns=(now_in_nanoseconds(), now_in_nanoseconds()))
+        for folder in folders.values():
+            _sync(folder)
 
     def discard(self, org_id: UUID, upload_id: UUID) -> None:
         """Delete a started file."""
@@ -422,10 +461,14 @@ def write_file(
 
 
 def _write(path: Path, chunks: Iterable[bytes]) -> None:
-    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+    with open(path, "xb", opener=_private) as file:
         file.writelines(chunks)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
 
 
 def pieces_of(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
@@ -498,9 +541,9 @@ def missing() -> NotFound:
     )
 
 
-def _sync(folder: Path) -> None:
-    """Sync a folder: file names are durable only after that."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _sync(path: Path) -> None:
+    """Sync a file, or a folder: names of files are durable only after that."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -17,7 +17,8 @@ import hashlib
 import hmac
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -44,6 +45,7 @@ from portal.core.messages import Message
 
 PART = 16 << 20  # bytes of a part of a large object; S3 takes 10,000 of them
 MOST_PARTS = 9_000
+_CONNECTIONS = 8  # that send many small files
 READ_AHEAD = 256 << 10  # bytes that `open` asks for at least
 URL_LASTS = timedelta(minutes=15)  # to start a download
 CACHED = timedelta(days=1)  # since the last use
@@ -114,6 +116,10 @@ class S3FileStore(FileStore):
             self._mark(org_id, stored.sha256)
         if not is_kept:
             aside.unlink()
+
+    def _add_many(self, org_id: UUID, written: Sequence[tuple[Path, StoredFile]]) -> None:
+        with ThreadPoolExecutor(_CONNECTIONS) as pool:
+            list(pool.map(lambda each: self._add(org_id, *each, is_kept=True), written))
 
     def _mark(self, org_id: UUID, sha256: str) -> None:
         """Protect a file from the next sweeps, also one that is not there yet."""

@@ -6,6 +6,7 @@ import mimetypes
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from uuid import UUID
 
 from django.conf import settings
@@ -108,6 +109,19 @@ def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
             raise InvalidInput(Message("A line of the body is too long."), code="not_json")
     if rest.strip():
         yield rest
+
+
+def first_line_of(pieces: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first line of a body, and the bytes after it. Raises InvalidInput beyond 1 MiB."""
+    source, line = iter(pieces), b""
+    while b"\n" not in line and (piece := next(source, b"")):
+        line += piece
+        if len(line) > LONGEST_LINE + PIECE:
+            break
+    line, _end, rest = line.partition(b"\n")
+    if len(line) > LONGEST_LINE:
+        raise InvalidInput(Message("A line of the body is too long."), code="not_json")
+    return line, chain([rest] if rest else [], source)
 
 
 def content_type_of(name: str) -> str:

@@ -15,12 +15,15 @@ from django.urls import URLPattern
 from datasets.api.urls import urlpatterns
 from datasets.models import Content, Repository, Upload
 from portal.blobs import files
+from portal.blobs.files import file_store
 from tests.stand_in import StandIn
-from workspaces.tenancy.scope import no_scope, platform_scope
+from workspaces.quotas.set_limits import set_quota
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
 ROOT = "/api/v1/orgs/atlas/datasets"
 CIFAR = f"{ROOT}/cifar"
+OCTETS = "application/octet-stream"
 PIECE = "application/offset+octet-stream"
 
 
@@ -187,6 +190,56 @@ def test_upload_with_bad_headers_or_bytes_is_refused(ben):
         assert not Content.objects.exists() and not Upload.objects.exists()
 
 
+def batch(files: list[bytes], **wrong) -> bytes:
+    named = [{"sha256": sha256(data), "bytes": len(data), **wrong} for data in files]
+    return json.dumps({"files": named}).encode() + b"\n" + b"".join(files)
+
+
+def test_small_files_go_both_ways_in_one_request(story, ben, django_assert_max_num_queries):
+    data = {f"in/{n}": b"%d" % n * n for n in range(300)}  # the first is empty
+    with django_assert_max_num_queries(40):  # not a number for each file
+        body = batch([*data.values()])
+        stored = send(ben, "PUT", f"{CIFAR}/contents/batch", body, 201)["items"]
+    assert [row["sha256"] for row in stored] == [sha256(content) for content in data.values()]
+    changes = [{"op": "add", "path": p, "sha256": sha256(c)} for p, c in data.items()]
+    send(ben, "POST", f"{CIFAR}/commits", {"changes": changes}, 201)
+    paths = ["in/299", "in/0", "in/7"]
+    answer = send(ben, "POST", f"{CIFAR}/downloads/main", {"paths": paths})
+    assert b"".join(answer.streaming_content) == b"".join(data[path] for path in paths)
+    for wrong, status in ((["in/no"], 404), ([], 400), (["../a"], 400), (["in/7"] * 1001, 400)):
+        send(ben, "POST", f"{CIFAR}/downloads/main", {"paths": wrong}, status)
+    with org_scope(story.atlas.id):
+        assert Repository.objects.get().stored_bytes == sum(map(len, set(data.values())))
+
+
+def test_refused_batch_stores_nothing(story, ben):
+    files = [b"one", b"two"]
+    for body, status, code in (
+        (batch(files, sha256=sha256(b"one")), 400, "checksum"),
+        (batch(files)[:-1], 400, "incomplete"),
+        (batch(files) + b"!", 400, "too_long"),
+        (batch(files, bytes=2 << 20), 400, "invalid_input"),
+        (batch(files, sha256="../../etc"), 400, "invalid_input"),
+        (batch([b"x"] * 1001), 400, "invalid_input"),
+        (batch([b"x"] * 40, bytes=1 << 20), 413, "too_large"),
+        (b"{", 400, "not_json"),
+        (b"[]\n", 400, "invalid_input"),
+    ):
+        refused = send(ben, "PUT", f"{CIFAR}/contents/batch", body, status)
+        assert refused["code"] == code, body[:100]
+    with org_scope(story.atlas.id):
+        whose = {"scope": "team", "subject": "vision", "resource": "storage", "limit": 0}
+        set_quota(actor=story.actor(story.ada), org=story.atlas, **whose)
+    send(ben, "PUT", f"{CIFAR}/contents/batch", batch(files), 409)
+    stranger = story.api(story.cyd)
+    send(stranger, "PUT", f"{CIFAR}/contents/batch", batch(files), 404)
+    send(stranger, "POST", f"{CIFAR}/downloads/main", {"paths": ["a"]}, 404)
+    with platform_scope("test"):
+        assert not Content.objects.exists()
+    assert not [*file_store().stored(story.atlas.id)]
+    assert not [*(file_store().root / story.atlas.id.hex / "incoming").iterdir()]
+
+
 def test_commit_with_bad_changes_makes_no_version(ben):
     send(ben, "PUT", f"{CIFAR}/contents", b"a", 201)
     add = {"op": "add", "path": "a", "sha256": sha256(b"a")}
@@ -232,6 +285,7 @@ def test_full_disk_is_507_and_leaves_nothing(ben, monkeypatch):
         patch.setattr(files, "os", StandIn(files.os, fsync=full))
         answer = send(ben, "PUT", f"{CIFAR}/contents", b"abc", 507)
         assert (answer["code"], answer["retryable"]) == ("disk_full", True)
+        send(ben, "PUT", f"{CIFAR}/contents/batch", batch([b"abc"]), 507)
         piece(ben, url, 0, b"abc", 507)
     with platform_scope("test"):
         assert not Content.objects.exists()
