@@ -136,6 +136,7 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
             clock.after(LEASE),
             orphans,
             frozenset(attempt.id for attempt in orphans),
+            LEASE,
         )
         if not cluster.trouble:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))

@@ -23,8 +23,9 @@ from jobs.saving.launching import with_resumed
 from jobs.saving.starting import begin
 from jobs.workspaces import folders_of
 from portal.core import clock
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
-from schedulers.contract import Backend, Handle, Launch, Rejected
+from schedulers.contract import Backend, Handle, Launch, Rejected, Unavailable
 from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class Claim:
     until: datetime
     attempts: list[Attempt]
     orphans: frozenset[UUID]  # may have been handed over before
+    seconds: float = 15.0  # that the lease lasts
 
 
 @dataclass(frozen=True)
@@ -174,8 +176,13 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
                 f"{where}{result}",
                 lease=claim.lease,
             )
-        case LeaseExpired():  # says nothing about the cluster
+        case LeaseExpired() if len(claim.attempts) > 1:  # says nothing about the cluster
             log.info("attempt %s was not handed over in time", attempt.key)
+        case LeaseExpired():
+            why = Message(
+                "Preparing its submission took longer than {n} s.", n=f"{claim.seconds:g}"
+            )
+            yield from _postpone(claim, attempt, Unavailable(why))
         case _:
             yield from _postpone(claim, attempt, result)
 

@@ -28,6 +28,7 @@ YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 1 << 20
 MOST_FILES, DEPTH = 100_000, 40
 HELD = 256  # files in all that are kept open while they may be written
+_TICK_NS = 20_000_000  # file systems keep times to 4 or 10 ms
 _HOLD_FOR = 60.0  # seconds; another process reads the folder by then
 # Names that common writers use until a file or folder is complete: wget, curl, rsync, editors,
 # NFS, torch and Hugging Face.
@@ -229,13 +230,13 @@ def _is_renamed(facts: os.stat_result, folder_ns: int, has_ended: bool) -> bool:
 
     A rename changes the status of the file and the time of its folder. Both can fall into the same
     tick of the clock as the last write. Other files also change the time of the folder, so it
-    decides only at the end, when nobody writes any more.
+    decides only at the end, when nobody writes any more, and only within a few ticks.
     """
     if not facts.st_size:
         return False
     if facts.st_ctime_ns > facts.st_mtime_ns:
         return True
-    return has_ended and folder_ns >= facts.st_mtime_ns
+    return has_ended and 0 <= folder_ns - facts.st_mtime_ns <= _TICK_NS
 
 
 def mark_of(facts: os.stat_result) -> Mark:
@@ -275,6 +276,7 @@ def opened_file(
     Raises PermissionError.
     """
     if held is not None:
+        held.seek(0)
         yield Reading(held, mark)
         return
     *above, name = path.split("/")

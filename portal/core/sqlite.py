@@ -72,4 +72,5 @@ def json_as_text(stored: Any) -> Any:
     """Return stored JSON with its characters as they are: Django escapes all but ASCII."""
     if not isinstance(stored, str) or "\\u" not in stored:
         return stored
-    return json.dumps(json.loads(stored), ensure_ascii=False)
+    text = json.dumps(json.loads(stored), ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode()  # without halves of UTF-16 pairs

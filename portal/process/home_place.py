@@ -148,11 +148,12 @@ def _machine() -> str:
 
 def _read(home: Path) -> dict[str, Any]:
     try:
-        return dict(json.loads((home / FILE).read_text()))
+        found = json.loads((home / FILE).read_text())
     except FileNotFoundError:
         return {}
     except ValueError:
         return {}  # cut by a full disk
+    return found if isinstance(found, dict) and "inode" in found else {}
 
 
 def _write(home: Path, place: dict[str, Any]) -> None:

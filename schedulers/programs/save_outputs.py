@@ -28,6 +28,7 @@ from schedulers.programs.portal_api import Portal, Refused
 YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 16 << 20  # bytes of a request for large files
 MOST_FILES = 100_000
+TICK_NS = 20_000_000  # file systems keep times to 4 or 10 ms
 MOST_HELD = 64  # files that are kept open while they may be written
 PATIENCE = 300.0  # seconds after the end for which a portal that does not answer is asked again
 SOON = 5.0  # seconds until files are looked at again that were being written
@@ -368,7 +369,7 @@ def is_renamed(facts: os.stat_result, folder_ns: int, has_ended: bool) -> bool:
         return False
     if facts.st_ctime_ns > facts.st_mtime_ns:
         return True
-    return has_ended and folder_ns >= facts.st_mtime_ns
+    return has_ended and 0 <= folder_ns - facts.st_mtime_ns <= TICK_NS
 
 
 def without_links(path: str, flags: int) -> int:

@@ -246,7 +246,7 @@ def test_cut_file_without_room_is_not_said_to_be_saved(stage):
         row = save_now(job)
         assert (row.state, row.is_over) == ("failed", False)
         assert "huge was not saved: " in row.message
-        assert "wrote cut, so that may be incomplete" in row.message
+        assert "of writing cut, which may be incomplete" in row.message
     assert [version.number for version in versions_by(job, row.repository)] == [2, 1]
 
 
