@@ -95,6 +95,17 @@ def test_same_bytes_take_space_once_in_an_organization_and_are_not_shared(store)
         store.path(ORG, "../../secret")
 
 
+def test_many_files_are_stored_together_or_none_of_them(store):
+    contents = [b"%d" % n for n in range(30)] + [b"", b"7"]
+    stored = store.put_many(ORG, contents)
+    assert [b"".join(store.read(ORG, file.sha256)) for file in stored] == contents
+    before = on_disk(store)
+    with pytest.raises(ConnectionError):
+        store.put_many(ORG, failing())
+    assert on_disk(store) == before
+    assert not [*(store.root / ORG.hex / "incoming").iterdir()]
+
+
 def failing():
     yield b"first"
     raise ConnectionError
