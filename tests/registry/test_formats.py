@@ -79,6 +79,12 @@ def onnx() -> bytes:
     return field(1, 9) + field(2, b"pytorch") + field(7, graph) + field(8, field(2, 17))
 
 
+def gzipped(data: bytes) -> bytes:
+    return gzip.compress(
+        data, mtime=0
+    )  # without the time, so that data is the same in each process
+
+
 def archive(members: dict[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
@@ -186,18 +192,18 @@ def tar(members: dict[str, bytes], mode: str = "w", kind: int = tarfile.PAX_FORM
 PLAIN = pickle.dumps({"a": 1}, 0)  # protocol 0 has no mark
 OLD = pickle.dumps(os.system, 0)
 NESTED = [
-    ("model.joblib.gz", gzip.compress(UNSAFE)),
+    ("model.joblib.gz", gzipped(UNSAFE)),
     ("model.joblib.z", zlib.compress(UNSAFE)),
     ("model.joblib.bz2", bz2.compress(UNSAFE)),
     ("model.joblib.xz", lzma.compress(UNSAFE)),
     ("model.joblib.lzma", lzma.compress(UNSAFE, format=lzma.FORMAT_ALONE)),
     ("model.joblib.lz4", lz4.frame.compress(UNSAFE)),
     ("model.pkl.zst", zstandard.compress(UNSAFE)),
-    ("model", gzip.compress(OLD)),  # joblib looks at the content, not at the name
+    ("model", gzipped(OLD)),  # joblib looks at the content, not at the name
     ("notes.txt", OLD),
     ("twice.pkl", SAFE + UNSAFE),
     ("twice.joblib.z", zlib.compress(SAFE) + zlib.compress(UNSAFE)),
-    ("twice.joblib.gz", gzip.compress(SAFE) + gzip.compress(UNSAFE)),
+    ("twice.joblib.gz", gzipped(SAFE) + gzipped(UNSAFE)),
     ("twice.joblib.lz4", lz4.frame.compress(SAFE) + lz4.frame.compress(UNSAFE)),
     ("twice.joblib.xz", lzma.compress(SAFE) + lzma.compress(UNSAFE)),
     ("twice.pkl.zst", zstandard.compress(SAFE) + zstandard.compress(UNSAFE)),
@@ -209,11 +215,11 @@ NESTED = [
     ("model.tar", tar({"pickle": UNSAFE}, kind=tarfile.GNU_FORMAT)),
     ("model.tar.gz", tar({"deep/model.pkl": UNSAFE}, "w:gz")),
     ("model.pt", tar({"sys_info": SAFE, "storages": SAFE + bytes(9), "pickle": SAFE})),
-    ("model.zip", archive({"inner.zip": archive({"model.joblib.gz": gzip.compress(UNSAFE)})})),
+    ("model.zip", archive({"inner.zip": archive({"model.joblib.gz": gzipped(UNSAFE)})})),
     ("model.zip", archive({"model": UNSAFE})),
     ("a.npz", archive({"a": UNSAFE})),
-    ("model.joblib.gz", gzip.compress(UNSAFE)[:-20]),
-    ("bomb.gz", gzip.compress(bytes(contents.LARGEST_CONTENT + 1))),
+    ("model.joblib.gz", gzipped(UNSAFE)[:-20]),
+    ("bomb.gz", gzipped(bytes(contents.LARGEST_CONTENT + 1))),
 ]
 
 
@@ -236,18 +242,19 @@ def test_case_of_a_compressed_pickle_is_unsafe():
         ("model.unknown", b"\x00\x01\x02\xff", False),
         ("notes.txt", b"S'" + b"a" * 200_000 + b"'\n0" + OLD, False),  # a line that is too long
         ("notes.txt", b"N0" * 600_000 + OLD, False),
-        ("model.unknown.gz", gzip.compress(b"\x00\x01\x02\xff"), False),
+        ("model.unknown.gz", gzipped(b"\x00\x01\x02\xff"), False),
         ("model.zip", archive({"a.txt": b"a", "b.h5": b"\x89HDF\r\n\x1a\n" + bytes(9)}), False),
         ("model.tar", tar({"a.txt": b"a", "b.h5": b"\x89HDF\r\n\x1a\n" + bytes(9)}), False),
-        ("model.pkl.gz", gzip.compress(SAFE), True),
+        ("model.pkl.gz", gzipped(SAFE), True),
         ("model.nemo", tar({"config.yaml": b"a: 1", "w.ckpt": SAFE}), True),
-        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n"), True),
+        ("data.csv.gz", gzipped(b"a,b\n1,2\n"), True),
         ("requirements.txt", b"certifi\nnumpy\n", True),
         ("formula.txt", b"x^2 + 1", True),
         ("image.png", b"\x89PNG\r\n\x1a\n" + bytes(9), True),
         ("m.safetensors", safetensors(), True),
         ("m.safetensors", UNSAFE, False),
     ],
+    ids=map(str, range(15)),
 )
 def test_file_of_an_unknown_format_is_not_checked(name, data, is_checked):
     found = facts(name, data)
