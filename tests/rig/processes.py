@@ -27,6 +27,10 @@ class RigFailure(Exception):
     """
 
 
+_PARTS = 8
+_ENTROPY = random.SystemRandom()
+
+
 def free_port() -> int:
     """Return a free port on loopback."""
     with socket.socket() as probe:
@@ -35,9 +39,16 @@ def free_port() -> int:
 
 
 def free_ports(count: int) -> int:
-    """Return the first of `count` consecutive free ports below the ephemeral range."""
+    """Return the first of `count` consecutive free ports below the ephemeral range.
+
+    Each process of the suite has a part of the range of its own, and its choice does not depend on
+    the seed of a test: two rigs that start at a time would take the same ports otherwise.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _PARTS
+    part = (32_768 - 10_240) // _PARTS
+    begin = 10_240 + worker * part
     for _ in range(200):
-        first = random.randrange(10_240, 32_768 - count)
+        first = _ENTROPY.randrange(begin, begin + part - count)
         if all(_is_free(port) for port in range(first, first + count)):
             return first
     raise RigFailure(f"there are no {count} free ports in a row")
