@@ -7,7 +7,7 @@ from uuid import UUID
 from jobs.selectors import find_job
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
-from workspaces.access.check import FINDERS, AccessObject, Needs
+from workspaces.access.check import AccessObject, Needs
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization
 
@@ -47,8 +47,3 @@ def job_named(actor: Actor, org: Organization, name: str) -> AccessObject:
     return AccessObject(
         job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs
     )
-
-
-def register() -> None:
-    """Register with `workspaces.access` at start-up."""
-    FINDERS["job"] = job_named

@@ -1,19 +1,11 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class MonitoringConfig(AppConfig):
+class MonitoringConfig(MusterApp):
     name = "monitoring"
 
     def ready(self) -> None:
         import schedulers
         from monitoring.demo.backend import SimulatedCluster
-        from monitoring.protocols import PROTOCOLS
-        from monitoring.web.navigation import ENTRIES
-        from monitoring.web.search import PROVIDERS
-        from portal.core import protocols
-        from portal.web import navigation, search
 
-        navigation.register(*ENTRIES)
-        search.register(*PROVIDERS)
-        protocols.register(*PROTOCOLS)
         schedulers.register(SimulatedCluster)

@@ -1,6 +1,6 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class NotificationsConfig(AppConfig):
+class NotificationsConfig(MusterApp):
     name = "monitoring.notifications"
     label = "notifications"

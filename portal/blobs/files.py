@@ -29,6 +29,7 @@ from typing import BinaryIO, NamedTuple
 from uuid import UUID, uuid4
 
 from portal.core import clock
+from portal.core.declarations import declared
 from portal.core.disk import check_room, full_disk, room_at
 from portal.core.errors import Conflict, InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
@@ -550,19 +551,17 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-# What refers to files: each returns those of the given SHA-256 that an organization uses.
-_referrers: list[Callable[[UUID, Collection[str]], Collection[str]]] = []
-
-
-def register(referrer: Callable[[UUID, Collection[str]], Collection[str]]) -> None:
-    """Add what refers to files. Every app that stores files must, or the sweep deletes them."""
-    if referrer not in _referrers:
-        _referrers.append(referrer)
+Referrer = Callable[[UUID, Collection[str]], Collection[str]]
 
 
 def references(org_id: UUID) -> Callable[[Collection[str]], Collection[str]]:
-    """Return the function that `FileStore.sweep` asks."""
-    return lambda names: {found for referrer in _referrers for found in referrer(org_id, names)}
+    """Return the function that `FileStore.sweep` asks.
+
+    Every app that stores files declares FILE_REFERENCES in `providers.py`, or the sweep deletes
+    them: functions that return those of the given SHA-256 that an organization uses.
+    """
+    referrers: Sequence[Referrer] = declared("providers", "FILE_REFERENCES")
+    return lambda names: {found for referrer in referrers for found in referrer(org_id, names)}
 
 
 @cache

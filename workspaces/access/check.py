@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from portal.core.declarations import declared
 from portal.core.errors import InvalidInput
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import cached_custom_roles
@@ -32,9 +33,16 @@ class AccessObject:
     needs: Callable[[Permission, UUID | None], Needs]
 
 
-# Functions that find an object by its display name, or raise NotFound if the asking actor cannot
-# see it. Other apps register theirs here.
-FINDERS: dict[str, Callable[[Actor, Organization, str], AccessObject]] = {}
+Finder = Callable[[Actor, Organization, str], AccessObject]
+
+
+def finders() -> dict[str, Finder]:
+    """Return the functions, by kind, that find an object by its display name.
+
+    They are in `providers.py` of the apps above, and raise NotFound if the asking actor cannot see
+    the object.
+    """
+    return dict(declared("providers", "ACCESS_OBJECTS"))
 
 
 def about_named(actor: Actor, org: Organization, text: str) -> AccessObject:
@@ -43,12 +51,13 @@ def about_named(actor: Actor, org: Organization, text: str) -> AccessObject:
     Raises InvalidInput for unknown kinds, NotFound.
     """
     kind, _, name = text.partition(":")
-    if kind not in FINDERS:
+    known = finders()
+    if kind not in known:
         raise InvalidInput.at(
             "about",
-            f"must be one of {', '.join(sorted(FINDERS)) or 'nothing'}, with a name, such as job:17",
+            f"must be one of {', '.join(sorted(known)) or 'nothing'}, with a name, such as job:17",
         )
-    return FINDERS[kind](actor, org, name)
+    return known[kind](actor, org, name)
 
 
 def explain(actor: Actor, permission: Permission, team: Team | None = None) -> Explanation:
