@@ -21,7 +21,7 @@ from clusters.models import Node
 from experiments.jobs import follow_job
 from jobs import services
 from jobs.models import Attempt
-from monitoring.live.topics import KINDS, grant
+from monitoring.live.topics import TOPICS, grant
 from portal.core.errors import NotFound
 from schedulers.spec import parse_mapping
 from tests.rig.seeds import WALKS, choose
@@ -319,7 +319,7 @@ def test_permission_table_lists_only_existing_permissions():
 def test_live_topics_are_granted_only_to_permitted_actors(stage):
     given, wrong = {"ada": stage.ada, "ben": stage.ben, "cyd": stage.cyd}, []
     topics = _topics(stage)
-    for kind in sorted(KINDS):
+    for kind in sorted(TOPICS):
         only = {"ada"} if kind == "notifications" else {"ada", "ben"}
         seen = {name for name, person in given.items() if _is_granted(person, topics[kind])}
         if seen != {*only, *(["cyd"] if kind == "metrics:node" else [])}:  # nodes have no owner
@@ -371,4 +371,4 @@ def _topics(stage: Any) -> dict[str, str]:
         "metrics:node": node.id,
         "metrics:run": attempt.job_id,
     }
-    return {kind: f"{kind}:{owner[kind].hex}" for kind in KINDS}
+    return {kind: f"{kind}:{owner[kind].hex}" for kind in TOPICS}

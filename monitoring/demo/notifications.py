@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from monitoring.notifications.mapping import MAPPERS
+from monitoring.notifications.kinds import MAPPERS
 from monitoring.notifications.models import Delivery, Notification
 from monitoring.notifications.services.consuming import STALE, handle
 from portal.core import clock

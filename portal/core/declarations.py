@@ -24,6 +24,11 @@ STANDARD = (
     "web.navigation",
     "web.search",
     "protocols",
+    "notices",  # notifications
+    "live_topics",
+    "permissions",
+    "tasks",
+    "background",
     "providers",  # answers to the layers below; each constant is named by the module that asks
 )
 

@@ -6,7 +6,7 @@ Jobs are in another app, which answers in its `providers.py`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
