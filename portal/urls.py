@@ -1,8 +1,9 @@
 """The URL configuration: fixed paths, then those of the apps.
 
 An app has its paths in `urls.py` (from the root), `api/urls.py` (below `/api/v1/`) and
-`web/urls.py` (pages, and `platform_pages` below `/platform/`). Fixed paths come first: anything else is the slug of an organization, so
-slugs may not be one of them (`workspaces.organizations.services.RESERVED`).
+`web/urls.py` (pages, and `platform_pages` below `/platform/`). Fixed paths come first: anything
+else is the slug of an organization, so slugs may not be one of them
+(`workspaces.organizations.services.RESERVED`).
 """
 
 from __future__ import annotations
