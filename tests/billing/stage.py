@@ -13,7 +13,7 @@ from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
 
 GIB = 1 << 30
-_numbers = count(1)
+_numbers = count(1_000_000)  # apart from those of submitted jobs
 
 
 def run(story, cluster, start, end=None, *, team=None, pool=None, gpu_type="h100", **amounts):
