@@ -1,4 +1,4 @@
-"""Background loops: the node agent, whose batches this process receives, and feeds of the demo."""
+"""Run the node agent in the embedded process, which receives its batches directly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 from django.conf import settings
 
 from monitoring import agent_package
-from monitoring.demo import experiments, telemetry
 from monitoring.metrics.ingest import ingest
 from portal.background import BackgroundLoop
 from portal.core.errors import NotFound
@@ -33,8 +32,4 @@ def _ingest(body: dict[str, object]) -> None:
         return
 
 
-LOOPS = (
-    BackgroundLoop(agent),  # a component of its own in server mode
-    BackgroundLoop(telemetry.feed),
-    BackgroundLoop(experiments.feed),
-)
+LOOPS = (BackgroundLoop(agent),)  # a component of its own in server mode

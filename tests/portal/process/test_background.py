@@ -58,7 +58,7 @@ def test_loops_of_apps_replace_the_server_stack_and_run_once_beside_the_watcher(
     assert {
         "jobs.saving.background.saver",
         "portal.core.audit.background.sealer",
-        "monitoring.notifications.background.mailer",
+        "notifications.background.mailer",
     } <= embedded & server
 
 

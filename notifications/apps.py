@@ -1,0 +1,5 @@
+from portal.core.declarations import MusterApp
+
+
+class NotificationsConfig(MusterApp):
+    name = "notifications"
