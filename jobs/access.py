@@ -8,7 +8,7 @@ from jobs.selectors import find_job
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.check import AccessObject, Needs
-from workspaces.access.permissions import Permission
+from workspaces.access.permissions import AppPermission, Permission
 from workspaces.models import Organization
 
 _ACTS = {
@@ -21,7 +21,7 @@ def job_named(actor: Actor, org: Organization, name: str) -> AccessObject:
     """Return the job as the subject of an access check. Raises NotFound if not visible."""
     job = find_job(actor, name)
 
-    def needs(permission: Permission, user_id: UUID | None) -> Needs:
+    def needs(permission: AppPermission, user_id: UUID | None) -> Needs:
         if permission not in _ACTS or user_id == job.owner_id:
             return (permission,), ""
         if permission == Permission.JOBS_EXEC:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from notifications.kinds import KINDS
 from portal.core.errors import PortalError
 from workspaces.access.actors import Actor, actor_of
-from workspaces.access.permissions import Permission
+from workspaces.access.check import permission_named
 from workspaces.models import Membership, Organization, User
 
 _NEEDED = {permission for kind in KINDS for permission in kind.permissions}
@@ -23,7 +23,9 @@ def may_see(user: User, org_id: UUID | None, permission: str, team_id: UUID | No
         return user.is_operator
     org = Organization.objects.filter(id=org_id).first()
     actor = entered(actor_of(user), org) if org else None
-    return actor is not None and (not permission or actor.may(Permission(permission), team_id))
+    return actor is not None and (
+        not permission or actor.may(permission_named(permission), team_id)
+    )
 
 
 def entered(actor: Actor, org: Organization) -> Actor | None:

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.access.custom_roles import custom_roles_for
-from workspaces.access.permissions import Permission
+from workspaces.access.permissions import AppPermission
 from workspaces.access.roles import granted_by
 from workspaces.models import Membership, Organization, TeamMembership, User
 
@@ -32,7 +32,7 @@ class NoticeKind:
     order: int
     title: Message
     help: Message
-    permissions: tuple[Permission, ...] = ()
+    permissions: tuple[AppPermission, ...] = ()
     in_app: bool = True
     email: bool = False
     for_team: bool = True
@@ -56,7 +56,9 @@ class Notice:
     team_id: UUID | None = None
 
 
-def people_who_may(permission: Permission, org_id: UUID, team_id: UUID | None = None) -> list[User]:
+def people_who_may(
+    permission: AppPermission, org_id: UUID, team_id: UUID | None = None
+) -> list[User]:
     """Return the members with a permission in the organization, or in that team.
 
     Operators who are no members are left out. Run in a platform scope.
