@@ -18,6 +18,7 @@ from workspaces.access.check import AccessObject, about_named, explain_person, p
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import OPERATORS_ONLY, AppPermission, all_permissions, texts
 from workspaces.access.permissions import Permission as P
+from workspaces.access.roles import grantable
 from workspaces.access.services import holders
 from workspaces.access.whatif import difference_row, preview_role
 from workspaces.models import Role, Team
