@@ -11,7 +11,7 @@ from workspaces.access.check import AccessObject, Needs
 from workspaces.access.permissions import AppPermission, Permission
 from workspaces.models import Organization
 
-_ACTS = {
+_ACTS: dict[AppPermission, tuple[AppPermission, ...]] = {
     Permission.JOBS_CANCEL: (Permission.JOBS_ADMIN,),
     Permission.JOBS_EXEC: (Permission.JOBS_EXEC_OTHERS, Permission.JOBS_EXEC),
 }

@@ -7,7 +7,7 @@ stays in its layer and imports no app.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -48,7 +48,7 @@ def declared(module: str, attribute: str) -> tuple[Any, ...]:
     return tuple(each for _, found in declarations(module, attribute) for each in found)
 
 
-def declarations(module: str, attribute: str) -> Iterator[tuple[MusterApp, Iterable[Any]]]:
+def declarations(module: str, attribute: str) -> Iterator[tuple[MusterApp, Any]]:
     """Yield each app that declares `attribute` in `module`, with its value."""
     for app, found in modules(module):
         if hasattr(found, attribute):
