@@ -24,9 +24,10 @@ from jobs.models import Attempt
 from monitoring.live.topics import TOPICS, grant
 from portal.core.errors import NotFound
 from schedulers.spec import parse_mapping
+from tests import matrix
 from tests.rig.seeds import WALKS, choose
 from workspaces.access.actors import actor_of
-from workspaces.access.permissions import Permission, org_grants
+from workspaces.access.permissions import Permission, all_permissions, org_grants
 from workspaces.api.base import OrgView, PortalView
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -77,6 +78,7 @@ VALUES = {
     "notification": "00000000-0000-7000-8000-000000000043",
     "invitation": "00000000-0000-7000-8000-000000000001",
     "session": "00000000-0000-7000-8000-000000000002",
+    **matrix.entries("VALUES"),
 }
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # public by design
 OPERATORS = {
@@ -238,8 +240,9 @@ _HARMLESS = {
     ("GET", "api-cost"),
     ("GET", "api-budgets"),
     ("GET", "api-secrets"),  # an empty list
-    ("POST", "api-jobs-validate"),
-}  # checks the user's own text
+    ("POST", "api-jobs-validate"),  # checks the user's own text
+    *(("GET", name) for name in matrix.members("LISTS")),
+}
 
 
 @WALKS
@@ -313,7 +316,7 @@ def test_organization_roles_have_no_cluster_permissions():
 
 
 def test_permission_table_lists_only_existing_permissions():
-    assert set(itertools.chain.from_iterable(org_grants().values())) <= set(Permission)
+    assert set(itertools.chain.from_iterable(org_grants().values())) <= set(all_permissions())
 
 
 def test_live_topics_are_granted_only_to_permitted_actors(stage):
