@@ -46,7 +46,7 @@ def stage(request: pytest.FixtureRequest, shared_folder: Path, wait_for) -> Iter
 @pytest.mark.parametrize("stage", LEVELS, indirect=True)
 def test_job_cannot_reach_portal_or_other_team(stage):
     assert stage.backend.isolation.is_shared, stage.backend.probe().message
-    home, secrets = stage.path, {"env": {"WORD": MARK}, "files": {"FILE": MARK}}
+    home, secrets = stage.path, {"env": {"WORD": MARK}, "secret_files": {"FILE": MARK}}
     (home / "secret_key").write_text(MARK)
     (home / "muster.sqlite3").write_text(MARK)
     for name in ("secret_key", "muster.sqlite3"):
