@@ -12,7 +12,7 @@ import pytest
 from datasets.models import Content, Xorb
 from datasets.xet.hashes import Chunk, chunk_hash, file_hash, range_hash, to_text, xorb_hash
 from datasets.xet.shards import write_shard
-from datasets.xet.store import offer, put_xorb, register_shard
+from datasets.xet.store import find_chunk, offer, put_xorb, register_shard
 from portal.blobs.files import file_store
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 
@@ -130,7 +130,8 @@ def test_chunks_are_offered_within_a_repository_only(stage):
     put_xorb(actor=stage.ben, repository=stage.cifar, name=to_text(name), body=[body])
     shard = shard_of(pieces, [(name, 0, 12, pieces)])
     register_shard(actor=stage.ben, repository=stage.cifar, data=shard)
-    offered = offer(stage.cifar, to_text(chunks[0].hash))
+    name = to_text(chunks[0].hash)
+    offered = offer(stage.cifar, find_chunk(stage.cifar.id, name))
     assert all(chunk.hash in offered for chunk in chunks)
     from datasets import services
 
@@ -138,7 +139,7 @@ def test_chunks_are_offered_within_a_repository_only(stage):
         actor=stage.ben, team=stage.story.vision, kind="dataset", name="other"
     )
     with pytest.raises(NotFound):
-        offer(other, to_text(chunks[0].hash))
+        find_chunk(other.id, name)
     with pytest.raises(InvalidInput):
         register_shard(actor=stage.ben, repository=other, data=shard)
     speech = services.create_repository(
