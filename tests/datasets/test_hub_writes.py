@@ -17,6 +17,7 @@ from datasets.hub.gitignore import GitIgnore
 from datasets.models import Content, Ref, Repository, Version
 from datasets.selectors import tree_of
 from portal.blobs import files
+from portal.blobs.store import file_store
 from portal.core.errors import Conflict, InvalidInput
 from tests.datasets.conftest import commit
 from tests.each import each
@@ -111,7 +112,7 @@ def test_small_files_of_a_commit_are_stored_together(
         lines = [HEADER, *(added(path, content) for path, content in data.items())]
         assert hub("POST", f"{API}/commit/main", lines=lines).status_code == 200
     assert len(synced) <= 300 + 256 + 10  # each file and each folder once
-    store, org_id = files.file_store(), stage.cifar.org_id
+    store, org_id = file_store(), stage.cifar.org_id
     tree = tree_of(Version.objects.get(message="Change"))
     found = {entry.path: b"".join(store.read(org_id, entry.sha256)) for entry in tree.entries()}
     assert found == data | {"a.txt": b"released"}
