@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 from uuid import UUID
 
-from clusters.models import Cluster, Pool
+from clusters.models import Cluster, Pool, PoolRequest
 from workspaces.access.actors import Actor
 from workspaces.models import Organization
 
@@ -46,7 +46,14 @@ class Workload(Protocol):
         """Return how many attempts have not ended there."""
 
 
+class Effect(Protocol):
+    """What granting a request for GPUs would mean in one pool (`monitoring.what_if`)."""
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+
 _registered: list[Workload] = []
+_effects: list[Callable[..., list[Any]]] = []
 
 
 def register(workload: Workload) -> None:
@@ -55,3 +62,13 @@ def register(workload: Workload) -> None:
 
 def workload() -> Workload:
     return _registered[0]
+
+
+def register_effects(effects: Callable[..., list[Any]]) -> None:
+    """Set the function that returns the effects of a request, from a layer above."""
+    _effects[:] = [effects]
+
+
+def effects_of(actor: Actor, row: PoolRequest, **changed: Any) -> list[Effect]:
+    """Return the effect of granting a request in each pool, perhaps with other GPUs or end."""
+    return _effects[0](actor, row, **changed)

@@ -6,14 +6,17 @@ class MonitoringConfig(AppConfig):
 
     def ready(self) -> None:
         import schedulers
+        from clusters import workload
         from monitoring.demo.backend import SimulatedCluster
         from monitoring.protocols import PROTOCOLS
         from monitoring.web.navigation import ENTRIES
         from monitoring.web.search import PROVIDERS
+        from monitoring.what_if import what_if
         from portal.core import protocols
         from portal.web import navigation, search
 
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)
         protocols.register(*PROTOCOLS)
+        workload.register_effects(what_if)
         schedulers.register(SimulatedCluster)

@@ -15,13 +15,16 @@ class RegistryConfig(AppConfig):
         from portal.core import protocols
         from portal.web import navigation, search
         from registry import references  # models are loaded by now
+        from registry.services.approval import KIND
         from registry.space_sources import SOURCE
         from registry.web.navigation import ENTRIES
         from registry.web.search import PROVIDERS
+        from workspaces.approvals import kinds
         from workspaces.quotas import space
 
         files.register(references.referenced)
         space.register(SOURCE)
         protocols.allow_larger_bodies("/api/v1/", FILE, settings.MUSTER_FILE_LIMIT)
+        kinds.register(KIND)
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)

@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from clusters.models import Node, PoolRequest
+from clusters.models import Node
+from clusters.services.pool_requests import KIND as POOLS
+from clusters.services.pool_requests import asked
 from jobs.models import Job
 from jobs.utilization.idle_rules import RULE
 from monitoring.notifications.models import Channel
 from monitoring.notifications.recipients import active, operators, people_who_may
-from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.core.models import Event
 from schedulers.states import Reason
 from workspaces.access.permissions import Permission as P
-from workspaces.models import Organization, QuotaRequest, Team, User
-from workspaces.quotas.limits import unit_of
-from workspaces.quotas.set_limits import shown
+from workspaces.approvals.kinds import COMMENTED, REQUESTED
+from workspaces.approvals.selectors import notified_events, of_event
+from workspaces.models import Organization, Team, User
 
 SHORT = timedelta(minutes=1)  # a job that succeeds sooner is not reported
 
@@ -50,8 +51,12 @@ Mapper = Callable[[Event], Iterable[Notice]]
 
 def notices_of(event: Event) -> list[Notice]:
     """Return the notices of an event. Run in a platform scope."""
-    mapper = MAPPERS.get(event.kind)
-    return list(mapper(event)) if mapper else []
+    return list(MAPPERS.get(event.kind, _approval)(event))
+
+
+def mapped_kinds() -> list[str]:
+    """Return the kinds of events that may notify somebody."""
+    return [*MAPPERS, *notified_events()]
 
 
 def _org(event: Event) -> Organization | None:
@@ -188,109 +193,47 @@ def _idle_acted(event: Event) -> Iterable[Notice]:
 # Requests
 
 
-def _quota_requested(event: Event) -> Iterable[Notice]:
-    row = QuotaRequest.objects.select_related("org", "asker").filter(id=event.subject_id).first()
-    if row is None or row.state != QuotaRequest.State.OPEN:
+def _approval(event: Event) -> Iterable[Notice]:
+    """A request goes to those who decide, a decision to who asked, a comment to the others."""
+    found = of_event(event)
+    if found is None:
         return
-    amount = f"{shown(row.resource, row.amount):g} {unit_of(row.resource)}".strip()
-    yield Notice(
-        "approval",
-        row.org_id,
-        [u for u in people_who_may(P.QUOTAS_WRITE, row.org_id) if u.id != row.asker_id],
-        Message(
-            "{email} asks for {amount} ({resource})",
-            email=row.asker.email,
-            amount=amount,
-            resource=row.resource,
-        ),
-        f"/{row.org.slug}/quotas",
-        _quoted(row.why),
-        P.QUOTAS_WRITE,
-    )
-
-
-def _quota_decided(event: Event) -> Iterable[Notice]:
-    row = QuotaRequest.objects.select_related("org", "asker").filter(id=event.subject_id).first()
-    if row is None or row.state not in _DECIDED or row.decided_by == row.asker.email:
+    kind, what, row = found
+    asker, team, text = row.asker, kind.team_id(row), row.word
+    is_asked = what == REQUESTED or (what == COMMENTED and event.actor == asker.email)
+    if what == COMMENTED:
+        text = event.data["after"].get("word") or event.data["after"].get("note", "")
+    elif what == REQUESTED:
+        if row.state != row.State.OPEN:
+            return
+        text = kind.reason(row)
+    elif row.state not in (row.State.APPROVED, row.State.DECLINED) or row.decided_by == asker.email:
         return
-    facts = {"resource": row.resource, "subject": row.subject or row.org.name}
-    title = (
-        Message("Your request for {resource} of {subject} was approved", **facts)
-        if row.state == QuotaRequest.State.APPROVED
-        else Message("Your request for {resource} of {subject} was declined", **facts)
-    )
+    users = active([asker])
+    if is_asked:
+        users = operators() if kind.by_operators else people_who_may(kind.decides, row.org_id, team)
+        users = [user for user in users if user.id != asker.id]
     yield Notice(
-        "decision",
+        "approval" if is_asked else "decision",
         row.org_id,
-        active([row.asker]),
-        title,
-        f"/{row.org.slug}/quotas",
-        _quoted(row.word),
-        P.QUOTAS_READ,
+        users,
+        kind.notice_title(what, row),
+        kind.path(row),
+        _quoted(text),
+        kind.decides if is_asked and not kind.by_operators else kind.reads,
+        team,
     )
-
-
-_DECIDED = (QuotaRequest.State.APPROVED, QuotaRequest.State.DECLINED)
 
 
 def _quoted(text: str) -> Message:
     return Message("“{text}”", text=text) if text else Message("")
 
 
-def _pool_request(event: Event) -> PoolRequest | None:
-    rows = PoolRequest.objects.select_related("org", "asker", "team", "pool")
-    return rows.filter(id=event.subject_id).first()
-
-
-def _asked(row: PoolRequest) -> dict[str, object]:
-    return {"gpus": f"{row.gpus:,}", "type": gpu_text(row.gpu_type), "team": row.team.name}
-
-
-def _request_path(row: PoolRequest) -> str:
-    return f"/{row.org.slug}/pool-requests/{row.id}"
-
-
-def _pool_requested(event: Event) -> Iterable[Notice]:
-    row = _pool_request(event)
-    if row and row.state == PoolRequest.State.OPEN:
-        yield Notice(
-            "approval",
-            row.org_id,
-            [user for user in operators() if user.id != row.asker_id],
-            Message("{team} asks for {gpus} × {type}", **_asked(row)),
-            _request_path(row),
-            _quoted(row.purpose),
-            P.NODES_READ,
-            row.team_id,
-        )
-
-
-def _pool_decided(event: Event) -> Iterable[Notice]:
-    row = _pool_request(event)
-    if row is None or row.decided_by == row.asker.email:
-        return
-    title = (
-        Message("Approved: {gpus} × {type} for {team}", **_asked(row))
-        if event.kind == "pool.request_approved"
-        else Message("Declined: {gpus} × {type} for {team}", **_asked(row))
-    )
-    yield Notice(
-        "decision",
-        row.org_id,
-        active([row.asker]),
-        title,
-        _request_path(row),
-        _quoted(row.word),
-        P.NODES_READ,
-        row.team_id,
-    )
-
-
 def _pool_ending(event: Event) -> Iterable[Notice]:
-    row = _pool_request(event)
+    row = POOLS.row_of(event)
     if row is None:
         return
-    facts = _asked(row) | {"pool": row.pool.name if row.pool else ""}
+    facts = {**asked(row), "pool": row.pool.name if row.pool else ""}
     if event.kind == "pool.ends_soon":
         title = Message("{gpus} × {type} for {team} end soon", **facts)
         body = Message(
@@ -309,7 +252,7 @@ def _pool_ending(event: Event) -> Iterable[Notice]:
         row.org_id,
         list(users.values()),
         title,
-        _request_path(row),
+        POOLS.path(row),
         body,
         P.NODES_READ,
         row.team_id,
@@ -462,13 +405,7 @@ MAPPERS: Mapping[str, Mapper] = {
     "job.idle_warned": _idle_warned,
     "job.idle_stopped": _idle_acted,
     "job.idle_lowered": _idle_acted,
-    "quota.requested": _quota_requested,
-    "quota.request_approved": _quota_decided,
-    "quota.request_declined": _quota_decided,
     "quota.nearly_used": _quota_nearly_used,
-    "pool.requested": _pool_requested,
-    "pool.request_approved": _pool_decided,
-    "pool.request_declined": _pool_decided,
     "pool.ends_soon": _pool_ending,
     "pool.expired": _pool_ending,
     "budget.threshold_reached": _budget,

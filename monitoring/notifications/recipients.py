@@ -12,6 +12,7 @@ from workspaces.access.actors import Actor, actor_of
 from workspaces.access.custom_roles import custom_roles_for
 from workspaces.access.permissions import Permission
 from workspaces.access.roles import granted_by
+from workspaces.approvals.kinds import kinds
 from workspaces.models import Membership, Organization, TeamMembership, User
 
 MOST = 200  # people told about one event
@@ -90,7 +91,8 @@ def visible(actor: Actor) -> Q:
 def _inside(actor: Actor) -> Q:
     """Return the condition for one organization: rows whose permission the actor has."""
     may = Q(permission="")
-    for permission in _NEEDED:
+    needed = {p for kind in kinds() for p in (kind.decides, kind.reads)}
+    for permission in sorted({*_NEEDED, *needed}):
         teams = actor.teams_where(permission)
         if teams is None:
             may |= Q(permission=permission)

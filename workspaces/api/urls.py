@@ -6,6 +6,7 @@ from django.urls import path
 
 from workspaces.api import (
     applications,
+    approvals,
     audit,
     invitations,
     people,
@@ -151,6 +152,12 @@ urlpatterns = [
         f"{_PROVIDER}/runs/<uuid:run>", providers.ProviderRunView.as_view(), name="api-provider-run"
     ),
     path("orgs/<slug:org>/quotas", quotas.QuotasView.as_view(), name="api-quotas"),
+    path("orgs/<slug:org>/approvals", approvals.ApprovalsView.as_view(), name="api-approvals"),
+    path(
+        "orgs/<slug:org>/approvals/<slug:kind>/<uuid:ask>",
+        approvals.ApprovalView.as_view(),
+        name="api-approval",
+    ),
     path(
         "orgs/<slug:org>/quotas/requests",
         quotas.QuotaRequestsView.as_view(),

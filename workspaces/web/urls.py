@@ -7,6 +7,7 @@ from django.urls import include, path
 from workspaces.web import (
     announcements,
     applications,
+    approvals,
     audit,
     directories,
     impersonation,
@@ -36,6 +37,8 @@ platform_pages = [
 urlpatterns = [
     path("", views.start, name="start"),
     path("platform/", include(platform_pages), {"area": "platform"}),
+    path("<slug:org>/approvals", approvals.approvals, name="approvals"),
+    path("<slug:org>/approvals/<slug:kind>/<uuid:ask>", approvals.approval, name="approval"),
     path("<slug:org>/find", search.find, name="find"),
     path("<slug:org>/teams", views.teams, name="teams"),
     path(

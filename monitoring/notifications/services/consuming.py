@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from monitoring.notifications.kinds import BY_NAME
-from monitoring.notifications.mapping import MAPPERS, Notice, notices_of
+from monitoring.notifications.mapping import Notice, mapped_kinds, notices_of
 from monitoring.notifications.models import (
     Channel,
     Cursor,
@@ -54,7 +54,7 @@ class Consumer:
         above = floor
         while may_go_on():
             events = list(
-                Event.objects.filter(position__gt=above, kind__in=MAPPERS)
+                Event.objects.filter(position__gt=above, kind__in=mapped_kinds())
                 .exclude(position__in=HandledEvent.objects.values("position"))
                 .order_by("position")[:BATCH]
             )
