@@ -41,6 +41,7 @@ GROUPS = {
     "role": ("roles", "roles", "List built-in roles and manage custom roles."),
     "access": ("roles", "access", "Explain why a person has or lacks a permission."),
     "quota": ("quotas", "quotas", "Show usage and limits, request more, set job rules."),
+    "approval": ("approvals", "approvals", "List, decide and comment requests of every kind."),
     "token": ("account", "tokens", "Manage access tokens."),
     "invitation": ("people", "invitations", "Manage invitation links."),
     "people": ("people", "people", "Import people from a CSV file."),

@@ -20,6 +20,7 @@ from muster.models import Models
 from muster.notifications import NotificationChannels, Notifications
 from muster.organization import (
     Access,
+    Approvals,
     Gpus,
     Invitations,
     Members,
@@ -84,7 +85,7 @@ class Client:
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)
         self.applications, self.organizations = Applications(self), Organizations(self)
-        self.models = Models(self)
+        self.models, self.approvals = Models(self), Approvals(self)
         self.notifications = Notifications(self)
         self.notification_channels = NotificationChannels(self)
         self.datasets = Repositories(self, "datasets")

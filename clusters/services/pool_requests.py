@@ -23,7 +23,7 @@ from clusters.services.pool_reservations import end_for, reserve_for, scope_of
 from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
-from portal.core.events import EventRecord, record
+from portal.core.events import record
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.core.models import Event
@@ -134,32 +134,17 @@ class PoolRequests(ApprovalKind[PoolRequest]):
             grants.update(ends_at=last)
         end_for(row)
 
-    def event(
-        self, what: str, who: str, row: PoolRequest, before: str, more: Mapping[str, Any]
-    ) -> EventRecord:
-        after: dict[str, Any] = {
-            "state": str(row.state),
-            "gpus": row.gpus,
-            "until": row.ends_at.isoformat(),
-            "pool": row.pool.name if row.pool else "",
-            **more,
-        }
-        data = {
-            "name": f"{row.gpus} {row.gpu_type} for {row.team.slug}",
-            "team": row.team.slug,
-            "before": {"state": str(before)} if before else {},
-            "after": {name: value for name, value in after.items() if value},
-        }
-        return EventRecord(f"pool.{what}", row.org_id, "pool_request", row.id, who, data)
+    def facts(self, row: PoolRequest) -> dict[str, Any]:
+        name = f"{row.gpus} {row.gpu_type} for {row.team.slug}"
+        return {"name": name, "team": row.team.slug}
+
+    def terms(self, row: PoolRequest) -> dict[str, Any]:
+        pool = row.pool.name if row.pool else ""
+        return {"gpus": row.gpus, "until": row.ends_at.isoformat(), "pool": pool}
 
     def notice_title(self, what: str, row: PoolRequest) -> Message:
-        match what:
-            case "requested":
-                return Message("{team} asks for {gpus} × {type}", **asked(row))
-            case "request_approved":
-                return Message("Approved: {gpus} × {type} for {team}", **asked(row))
-            case "request_declined":
-                return Message("Declined: {gpus} × {type} for {team}", **asked(row))
+        if what == "requested":
+            return Message("{team} asks for {gpus} × {type}", **asked(row))
         return super().notice_title(what, row)
 
     def events_of(self, row: PoolRequest) -> QuerySet[Event]:
@@ -345,7 +330,7 @@ def due_reminders() -> list[PoolRequest]:
             if reached and (row.reminded is None or row.reminded > due):
                 row.reminded = due
                 row.save(update_fields=["reminded"])
-                record(KIND.event("ends_soon", "system", row, "", {}))
+                record(KIND.event("ends_soon", "system", row, {}))
                 found.append(row)
     return found
 

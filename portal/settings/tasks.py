@@ -49,6 +49,7 @@ CELERY_BEAT_SCHEDULE = {
     "record-usage": {"task": "usage.record", "schedule": 600.0},
     "mig-plans": {"task": "clusters.advance_mig_plans", "schedule": 10.0},
     "check-health": {"task": "clusters.check_health", "schedule": 30.0},
+    "end-approvals": {"task": "workspaces.end_approvals", "schedule": 60.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},
     "sync-directories": {
         "task": "workspaces.sync_directories",

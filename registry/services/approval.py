@@ -6,7 +6,7 @@ The request is an `Approval` of the kind `model`; `ModelVersion.approval` is wha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -26,7 +26,7 @@ from registry.services.records import locked_version, record_version
 from registry.services.versions import READY, inspect_if_older
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.approvals.kinds import REQUESTED, ApprovalKind
+from workspaces.approvals.kinds import ApprovalKind
 from workspaces.approvals.selectors import latest_of
 from workspaces.approvals.services import decide_request, submit_request
 from workspaces.models import Approval
@@ -163,21 +163,22 @@ class ModelApprovals(ApprovalKind[Approval]):
             _check_is_unused(version)
         _set_approval(version, _RESULTS[do])
 
-    def event(
-        self, what: str, who: str, row: Approval, before: str, more: Mapping[str, Any]
-    ) -> EventRecord:
+    def facts(self, row: Approval) -> dict[str, Any]:
         version = _version_of(row)
-        note = more.get("word", row.why if what == REQUESTED else "")[:500]
-        data = {
-            "name": version.model.name,
-            "team": version.model.team.slug,
-            "version": version.version,
-            "request": str(row.id),
-            "before": {"approval": more.get("before") or _OF_STATE.get(before, before)},
-            "after": {"approval": version.approval, "note": note},
-        }
-        kind = self.event_kind(what)
-        return EventRecord(kind, row.org_id, "model", version.model_id, who, data)
+        named = {"name": version.model.name, "team": version.model.team.slug}
+        return {**named, "version": version.version, "request": str(row.id)}
+
+    def terms(self, row: Approval) -> dict[str, Any]:
+        version = _version_of(row)
+        note = row.why if row.state == row.State.OPEN else row.word
+        return {"approval": version.approval, "note": note[:500]}
+
+    def event(
+        self, what: str, who: str, row: Approval, before: Mapping[str, Any], **more: Any
+    ) -> EventRecord:
+        """Return the event, whose subject is the model."""
+        found = super().event(what, who, row, before, **more)
+        return replace(found, subject_type="model", subject_id=_version_of(row).model_id)
 
     def events_of(self, row: Approval) -> QuerySet[Event]:
         """Return the events of every request about the version."""
@@ -197,7 +198,6 @@ _RESULTS = {
     "revoke": State.REJECTED,
     "withdraw": State.NONE,
 }
-_OF_STATE = {"open": "requested", "declined": "rejected"}  # names in events and in the API
 
 
 def request_approval(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
@@ -220,7 +220,7 @@ def request_approval(*, actor: Actor, version: ModelVersion, note: str = "") -> 
             subject=f"{row.model.name} {row.version}",
             why=_checked_note(note),
         )
-        submit_request(actor=actor, kind=KIND, row=request, before=before)
+        submit_request(actor=actor, kind=KIND, row=request, before={"approval": before})
     return row
 
 

@@ -62,23 +62,23 @@ class ApprovalView(OrgView):
     permissions = {"GET": None, "POST": None}
 
     @extend_schema(responses=ApprovalDetailSerializer)
-    def get(self, request: Request, kind: str, ask: UUID) -> Response:
+    def get(self, request: Request, approval_kind: str, ask: UUID) -> Response:
         """Get a request with its history, newest first."""
-        return self._answer(kind, ask)
+        return self._answer(approval_kind, ask)
 
     @extend_schema(request=StepSerializer, responses={200: ApprovalDetailSerializer})
-    def post(self, request: Request, kind: str, ask: UUID) -> Response:
+    def post(self, request: Request, approval_kind: str, ask: UUID) -> Response:
         """Approve, decline, withdraw or comment a request, and what else its kind has."""
-        found, body = kind_named(kind), read(StepSerializer, request)
+        found, body = kind_named(approval_kind), read(StepSerializer, request)
         row = selectors.find_request(self.actor, found, ask)
         if body["do"] == "comment":
             comment(actor=self.actor, kind=found, row=row, text=body["word"])
         else:
             decide_request(actor=self.actor, kind=found, request_id=row.id, **body)
-        return self._answer(kind, ask)
+        return self._answer(approval_kind, ask)
 
-    def _answer(self, kind: str, ask: UUID) -> Response:
-        found = kind_named(kind)
+    def _answer(self, approval_kind: str, ask: UUID) -> Response:
+        found = kind_named(approval_kind)
         row = selectors.find_request(self.actor, found, ask)
         history = selectors.history_of(found, row)
         return Response(

@@ -154,7 +154,7 @@ urlpatterns = [
     path("orgs/<slug:org>/quotas", quotas.QuotasView.as_view(), name="api-quotas"),
     path("orgs/<slug:org>/approvals", approvals.ApprovalsView.as_view(), name="api-approvals"),
     path(
-        "orgs/<slug:org>/approvals/<slug:kind>/<uuid:ask>",
+        "orgs/<slug:org>/approvals/<slug:approval_kind>/<uuid:ask>",
         approvals.ApprovalView.as_view(),
         name="api-approval",
     ),

@@ -129,13 +129,26 @@ class ApprovalKind(Generic[R]):
     def end(self, row: Any) -> None:
         """Take back what was approved, in the transaction that has ended or expired the request."""
 
-    def event(self, what: str, who: str, row: Any, before: str, more: Mapping[str, Any]) -> Any:
+    def facts(self, row: Any) -> dict[str, Any]:
+        """Return what events say of a request."""
+        return {"name": str(self.text(row)), "why": self.reason(row)}
+
+    def terms(self, row: Any) -> dict[str, Any]:
+        """Return what the events of a request say of its state besides that."""
+        return {}
+
+    def event(
+        self, what: str, who: str, row: Any, before: Mapping[str, Any], **more: Any
+    ) -> EventRecord:
         """Return the event of a step."""
-        data = {"name": str(self.text(row)), "why": self.reason(row), "before": {"state": before}}
-        after = {"state": str(row.state), **more}
-        subject = f"{self.name}_request"
-        kind = self.event_kind(what)
-        return EventRecord(kind, row.org_id, subject, row.id, who, {**data, "after": after})
+        after = {"state": str(row.state), **self.terms(row), **more}
+        data = {
+            **self.facts(row),
+            "before": dict(before),
+            "after": {name: value for name, value in after.items() if value},
+        }
+        kind, subject = self.event_kind(what), f"{self.name}_request"
+        return EventRecord(kind, row.org_id, subject, row.id, who, data)
 
     def event_kind(self, what: str) -> str:
         return f"{self.name}.{self.renamed.get(what, what)}"
@@ -162,7 +175,7 @@ class ApprovalKind(Generic[R]):
         facts = {"what": self.text(row), "email": row.asker.email}
         match what:
             case "requested":
-                return Message("{email} asks: {what}", **facts)
+                return Message("{email} asks for {what}", **facts)
             case "request_approved":
                 return Message("Approved: {what}", **facts)
             case "request_declined":

@@ -6,6 +6,7 @@ state by compare-and-set, and records its event.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -28,8 +29,10 @@ from workspaces.models import Approval, ApprovalRequest, ApprovalState
 R = TypeVar("R", bound=ApprovalRequest)
 
 
-def submit_request(*, actor: Actor, kind: ApprovalKind[R], row: R, **facts: Any) -> R:
-    """Save a new request and record it with `facts`. Raises Conflict if it is open already."""
+def submit_request(
+    *, actor: Actor, kind: ApprovalKind[R], row: R, before: Mapping[str, Any] | None = None
+) -> R:
+    """Save a new request; its event says what was `before`. Raises Conflict if it is open already."""
     try:
         with transaction.atomic():
             row.save(force_insert=True)
@@ -39,7 +42,7 @@ def submit_request(*, actor: Actor, kind: ApprovalKind[R], row: R, **facts: Any)
                 "You have already requested this, and it is still open. Withdraw that request first."
             )
         ) from error
-    record(kind.event(REQUESTED, actor.email, row, "", facts))
+    record(kind.event(REQUESTED, actor.email, row, before or {}))
     return row
 
 
@@ -73,8 +76,7 @@ def decide_request(
             kind.end(row)
         else:
             _move(row, step.after, decided_at=clock.now(), decided_by=actor.email, word=text)
-        more = {"word": text} if text else {}
-        record(kind.event(step.what, actor.email, row, before, more))
+        record(kind.event(step.what, actor.email, row, {"state": str(before)}, word=text))
     return row
 
 
@@ -83,7 +85,7 @@ def comment(*, actor: Actor, kind: ApprovalKind[R], row: R, text: str) -> None:
     cleaned = clean(text, kind.longest)
     if not cleaned:
         raise InvalidInput.at("word", Message("enter a comment"))
-    record(kind.event(COMMENTED, actor.email, row, row.state, {"word": cleaned}))
+    record(kind.event(COMMENTED, actor.email, row, {}, word=cleaned))
 
 
 def end_request(kind: ApprovalKind[R], row: R, *, what: str, who: str) -> None:
@@ -92,7 +94,7 @@ def end_request(kind: ApprovalKind[R], row: R, *, what: str, who: str) -> None:
     is_open = before == ApprovalState.OPEN
     _move(row, ApprovalState.EXPIRED if is_open else ApprovalState.ENDED)
     kind.end(row)
-    record(kind.event(what, who, row, before, {}))
+    record(kind.event(what, who, row, {"state": str(before)}))
 
 
 def end_due(kind: ApprovalKind[R]) -> list[R]:
@@ -100,15 +102,12 @@ def end_due(kind: ApprovalKind[R]) -> list[R]:
 
     Run in a platform scope; safe to run twice.
     """
-    ended = []
-    due = {f"{kind.expires}__lte": clock.now()}
-    states = [ApprovalState.APPROVED]
-    if kind.model is Approval:
-        states.append(ApprovalState.OPEN)
+    states = [ApprovalState.APPROVED, *([ApprovalState.OPEN] if kind.model is Approval else [])]
+    due = {"state__in": states, f"{kind.expires}__lte": clock.now()}
     with transaction.atomic():
-        for row in kind.rows().select_for_update(of=("self",)).filter(state__in=states, **due):
+        ended = list(kind.rows().select_for_update(of=("self",)).filter(**due))
+        for row in ended:
             end_request(kind, row, what=EXPIRED, who="system")
-            ended.append(row)
     return ended
 
 

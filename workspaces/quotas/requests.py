@@ -11,12 +11,11 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from portal.core.errors import Conflict, InvalidInput
-from portal.core.events import EventRecord
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.approvals.kinds import REQUESTED, ApprovalKind
+from workspaces.approvals.kinds import ApprovalKind
 from workspaces.approvals.selectors import base_row
 from workspaces.approvals.services import clean, decide_request, submit_request
 from workspaces.models import Organization, Quota, QuotaRequest, Team
@@ -69,34 +68,16 @@ class QuotaRequests(ApprovalKind[QuotaRequest]):
             change = LimitChange(row.scope, row.subject, row.resource, limit=limit)
             set_quotas(actor=actor, org=row.org, changes=[change])
 
-    def event(
-        self, what: str, who: str, row: QuotaRequest, before: str, more: Mapping[str, Any]
-    ) -> EventRecord:
-        """Return an event; one of a new request compares limits, the others states."""
-        is_new = what == REQUESTED
-        states = ({"limit": more["limit"]}, {"limit": row.amount}) if is_new else (
-            {"state": str(before)}, {"state": str(row.state), **more}
-        )  # fmt: skip
-        data = {
-            "name": f"{row.resource} of {row.scope} {row.subject}".rstrip(),
-            "why": row.why,
-            "job": row.job,
-            "before": states[0],
-            "after": states[1],
-        }
-        return EventRecord(f"quota.{what}", row.org_id, "quota_request", row.id, who, data)
+    def facts(self, row: QuotaRequest) -> dict[str, Any]:
+        name = f"{row.resource} of {row.scope} {row.subject}".rstrip()
+        return {"name": name, "why": row.why, "job": row.job}
+
+    def terms(self, row: QuotaRequest) -> dict[str, Any]:
+        return {"limit": row.amount} if row.state == row.State.OPEN else {}
 
     def notice_title(self, what: str, row: QuotaRequest) -> Message:
         facts = {"resource": row.resource, "subject": row.subject or row.org.name}
         match what:
-            case "requested":
-                amount = f"{shown(row.resource, row.amount):g} {unit_of(row.resource)}".strip()
-                return Message(
-                    "{email} asks for {amount} ({resource})",
-                    email=row.asker.email,
-                    amount=amount,
-                    **facts,
-                )
             case "request_approved":
                 return Message("Your request for {resource} of {subject} was approved", **facts)
             case "request_declined":
@@ -146,7 +127,7 @@ def request_limit(
         amount=wanted,
         why=clean(why),
     )
-    return submit_request(actor=actor, kind=KIND, row=row, limit=now.limit)
+    return submit_request(actor=actor, kind=KIND, row=row, before={"limit": now.limit})
 
 
 def _check_subject(actor: Actor, scope: str, subject_id: UUID) -> None:

@@ -26,9 +26,9 @@ def approvals(request: Any) -> HttpResponse:
 
 
 @page(None, ("GET", "HEAD", "POST"))
-def approval(request: Any, kind: str, ask: UUID) -> HttpResponse:
+def approval(request: Any, approval_kind: str, ask: UUID) -> HttpResponse:
     """Show a request with its history; decide and comment."""
-    found = kind_named(kind)
+    found = kind_named(approval_kind)
     row = selectors.find_request(request.actor, found, ask)
     if request.method == "POST":
         return _act(request, found, row)

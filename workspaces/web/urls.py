@@ -38,7 +38,9 @@ urlpatterns = [
     path("", views.start, name="start"),
     path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/approvals", approvals.approvals, name="approvals"),
-    path("<slug:org>/approvals/<slug:kind>/<uuid:ask>", approvals.approval, name="approval"),
+    path(
+        "<slug:org>/approvals/<slug:approval_kind>/<uuid:ask>", approvals.approval, name="approval"
+    ),
     path("<slug:org>/find", search.find, name="find"),
     path("<slug:org>/teams", views.teams, name="teams"),
     path(
