@@ -5,9 +5,7 @@ class MonitoringConfig(AppConfig):
     name = "monitoring"
 
     def ready(self) -> None:
-        import schedulers
         from clusters import workload
-        from monitoring.demo.backend import SimulatedCluster
         from monitoring.protocols import PROTOCOLS
         from monitoring.web.navigation import ENTRIES
         from monitoring.web.search import PROVIDERS
@@ -19,4 +17,3 @@ class MonitoringConfig(AppConfig):
         search.register(*PROVIDERS)
         protocols.register(*PROTOCOLS)
         workload.register_effects(what_if)
-        schedulers.register(SimulatedCluster)
