@@ -32,6 +32,7 @@ TAGS = {
     "Clusters": ("clusters", "cluster-test"),
     "Telemetry": ("telemetry-sources", "telemetry-test"),
     "Quotas": ("quotas",),
+    "Approvals": ("approvals",),
     "People": ("members", "people", "invitations"),
     "Teams": ("teams",),
     "Roles": ("roles", "access"),
