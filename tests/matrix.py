@@ -53,6 +53,7 @@ VALUES = {
     "repository": "cifar",
     "workspace": "code",
     "kind": "datasets",
+    "approval_kind": "pool",
     "with_team": "speech",
     "revision": "1",
     "tag": "v1",

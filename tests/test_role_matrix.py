@@ -1,7 +1,7 @@
 """Check every REST route and method for every role, and the single scope that a token needs.
 
-test_permission_matrix.py checks what holds for all routes alike. Here each route has a row; a
-missing row fails.
+test_permission_matrix.py checks what holds for all routes alike. Here each route has a row, in
+tests/APP/matrix.py; a missing row fails.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ from registry.models import RegisteredModel
 from registry.services.versions import About
 from schedulers.spec import parse_mapping
 from tests import matrix
+from tests.clusters.matrix import LATER
 from tests.jobs.stage import cluster_with
 from tests.matrix import (
     EVERYBODY,
     FORWARD,
     Row,
 )
-from tests.monitoring.matrix import LATER, SOURCE
+from tests.monitoring.matrix import SOURCE
 from tests.rig.seeds import WALKS, choose
 from tests.story import Story
 from tests.test_permission_matrix import API, PAGES, VALUES
@@ -69,15 +70,9 @@ from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 REFUSED = (403, 404)
-
-
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
-TABLE: dict[tuple[str, str], Row] = {
-    **matrix.entries("ROWS"),
-}
-WRITING_PAGES = {
-    **matrix.entries("FORMS"),
-}
+TABLE: dict[tuple[str, str], Row] = matrix.entries("ROWS")
+WRITING_PAGES = matrix.entries("FORMS")
 
 
 @dataclass
@@ -395,7 +390,8 @@ def test_token_needs_exactly_the_listed_scope(stage, is_whole):
         others = [str(p) for p in all_permissions() if p != row.scope]
         enough = {str(row.scope)} | (
             {"jobs:read"}
-            if name.startswith("api-job-") or name in {"api-job", "api-pool-request"}
+            if name.startswith("api-job-")
+            or name in {"api-job", "api-pool-request", "api-approval"}
             else set()
         )
         enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()

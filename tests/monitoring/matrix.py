@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from portal.core import clock
-from tests.matrix import INSIDERS, OPERATORS, VIEWERS, WORKERS, Row
+from tests.matrix import INSIDERS, OPERATORS, Row
 from workspaces.access.permissions import Permission as P
 
-LATER = {"ends_at": "2100-01-01T00:00:00Z", "starts_at": "2099-12-01T00:00:00Z"}
 SOURCE = {"cluster": "local", "kind": "prometheus", "urls": "http://127.0.0.1:1"}
 A_WEEK_AGO = (clock.now() - timedelta(days=7)).isoformat()
 ROWS = {
@@ -40,20 +39,9 @@ ROWS = {
     ("api-mig-plan", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"do": "discard"}),
     ("api-mig-settings", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-mig-settings", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"nodes_at_once": 2}),
-    ("api-pool-requests", "GET"): Row(INSIDERS, P.NODES_READ),
-    ("api-pool-requests", "POST"): Row(
-        WORKERS, P.JOBS_SUBMIT, {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": 1} | LATER
-    ),
-    ("api-pool-request", "GET"): Row(VIEWERS, P.NODES_READ),
-    ("api-pool-request", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"do": "withdraw"}),
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
 }
 FORMS = {
-    "pool-requests": (
-        WORKERS,
-        {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": "1", "ends_at": "2027-06-01"},
-    ),
-    "pool-request": (WORKERS, {"do": "withdraw"}),
     "platform-telemetry": (OPERATORS, {"name": "fresh"} | SOURCE),
     "platform-telemetry-source": (OPERATORS, {"do": "disable"}),
     "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from tests.matrix import ADMINS, EVERYBODY, INSIDERS, LEADS, OPERATORS, OWNERS, PEOPLE, WORKERS, Row
+from tests.matrix import (
+    ADMINS,
+    EVERYBODY,
+    INSIDERS,
+    LEADS,
+    OPERATORS,
+    OWNERS,
+    PEOPLE,
+    VIEWERS,
+    WORKERS,
+    Row,
+)
 from workspaces.access.permissions import Permission as P
 
 LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 LISTS = {
+    "api-approvals",
     "api-secrets",  # an empty list
 }
 ROWS = {
@@ -118,6 +130,9 @@ ROWS = {
         P.QUOTAS_WRITE,
         {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]},
     ),
+    ("api-approvals", "GET"): Row(EVERYBODY, None),  # a list of what is visible
+    ("api-approval", "GET"): Row(VIEWERS, None),
+    ("api-approval", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"do": "withdraw"}),
     ("api-quota-requests", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
     ("api-quota-requests", "POST"): Row(
         WORKERS,
@@ -162,6 +177,7 @@ FORMS = {
     "secrets": (WORKERS, {"do": "set", "where": "vision", "name": "wandb", "value": "x"}),
     "audit": (ADMINS, {"do": "verify"}),
     "audit-installation": (OPERATORS, {"do": "verify"}),
+    "approval": (WORKERS, {"do": "withdraw"}),
     "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
     "directory-edit": (OWNERS, {"title": "Other", "anyway": "1", **LDAP}),
     "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
