@@ -36,32 +36,9 @@ from workspaces.models import Organization, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
-SILENT = {  # changes nothing that people or programs decide
-    **{
-        (f"api-{kind}-{name}", verb): "bytes for a later commit, which is recorded"
-        for kind in ("dataset", "checkpoint")
-        for name, verbs in (
-            ("contents", ("POST", "PUT")),
-            ("contents-batch", ("PUT",)),
-            ("downloads", ("POST",)),
-            ("uploads", ("POST",)),
-            ("upload", ("PATCH", "DELETE")),
-        )
-        for verb in verbs
-    },
-    **{
-        (f"api-job-output{name}", verb): "by a job's token only: tests/jobs/test_saving.py"
-        for name, verb in (("", "POST"), ("", "PATCH"), ("-versions", "POST"))
-    },
-    **matrix.entries("SILENT"),
-}
-SILENT_FORMS = {
-    **dict.fromkeys(
-        ("usage", "usage-jobs", "platform-usage", "platform-usage-jobs"),
-        "keeps how a person has arranged panels",
-    ),
-    **matrix.entries("SILENT_FORMS"),
-}
+# Changes nothing that people or programs decide
+SILENT = matrix.entries("SILENT")
+SILENT_FORMS = matrix.entries("SILENT_FORMS")
 WITHOUT_STATE = {
     "job.submitted",
     "cluster.tested",

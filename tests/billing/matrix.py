@@ -48,3 +48,9 @@ FORMS = {
     ),
     "platform-statements": (OPERATORS, {"org": "atlas", "month": "2026-08"}),
 }
+SILENT_FORMS = {
+    **dict.fromkeys(
+        ("usage", "usage-jobs", "platform-usage", "platform-usage-jobs"),
+        "keeps how a person has arranged panels",
+    ),
+}

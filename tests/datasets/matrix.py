@@ -115,6 +115,18 @@ FORMS = {
     "workspace-settings": (WORKERS, {"do": "save", "description": "new"}),
 }
 SILENT = {
+    **{
+        (f"api-{kind}-{name}", verb): "bytes for a later commit, which is recorded"
+        for kind in ("dataset", "checkpoint")
+        for name, verbs in (
+            ("contents", ("POST", "PUT")),
+            ("contents-batch", ("PUT",)),
+            ("downloads", ("POST",)),
+            ("uploads", ("POST",)),
+            ("upload", ("PATCH", "DELETE")),
+        )
+        for verb in verbs
+    },
     ("api-workspace-file", "PUT"): "a file of people's work: data, as those of a run are",
     ("api-workspace-folder", "PUT"): "the same",
     ("api-workspace-uploads", "POST"): "the same",

@@ -86,6 +86,10 @@ FORMS = {
     ),
 }
 SILENT = {
+    **{
+        (f"api-job-output{name}", verb): "by a job's token only: tests/jobs/test_saving.py"
+        for name, verb in (("", "POST"), ("", "PATCH"), ("-versions", "POST"))
+    },
     ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
     ("api-quotas-preview", "POST"): "says whom it would stop, and changes nothing",
