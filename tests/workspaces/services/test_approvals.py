@@ -48,7 +48,8 @@ KEYS = Keys()
 @pytest.fixture
 def atlas(story, monkeypatch, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    monkeypatch.setattr(kinds, "_kinds", {**kinds._kinds, "key": KEYS})
+    declared = kinds.kinds()
+    monkeypatch.setattr(kinds, "declared", lambda *_: (*declared, KEYS))
     KEYS.held.clear()
     with org_scope(story.atlas.id):
         yield story
