@@ -43,6 +43,7 @@ FEATURES = {
     Capability.WORKSPACES: Feature.WORKSPACES,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
+    Capability.ENDPOINTS: Feature.PORTS,
 }
 FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # lower is better
 

@@ -159,6 +159,17 @@ def uploads(sock: socket.socket, *, is_behind_proxy: bool) -> None:
     serve(router, sock, lambda: None)
 
 
+def gateway(sock: socket.socket, *, is_behind_proxy: bool) -> None:
+    """Pass requests to the ports of jobs, on a Unix socket for nginx or on a port."""
+    from portal.gateway.running import run_process
+    from portal.process.gateway import options
+    from portal.process.limits import raise_file_limit
+
+    raise_file_limit()
+    collect_seldom()
+    run_process(sock, options(is_behind_proxy=is_behind_proxy))
+
+
 def collect_seldom() -> None:
     """Collect garbage rarely: most objects of a request or task are gone by its end."""
     gc.set_threshold(20_000, 20, 50)
