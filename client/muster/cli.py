@@ -22,6 +22,7 @@ from muster.streams import abandon_stdout, prepare
 GROUPS = {
     "run": ("run", "app", "Run a command as a job, stream its log and return its exit code."),
     "job": ("jobs", "app", "Submit, list, follow and control jobs."),
+    "port-forward": ("port_forward", "app", "Forward a local port to a port of a running job."),
     "model": ("models", "models", "Register, upload, download and approve models."),
     "dataset": ("datasets", "datasets", "Upload, download, version and share datasets."),
     "checkpoint": ("datasets", "checkpoints", "Upload, download, version and share checkpoints."),

@@ -6,30 +6,53 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0003_cancel_why'),
-        ('workspaces', '0003_token_cluster'),
+        ("jobs", "0003_cancel_why"),
+        ("workspaces", "0003_token_cluster"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='PortActivity',
+            name="PortActivity",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('port', models.PositiveIntegerField()),
-                ('last_used_at', models.DateTimeField()),
-                ('open_streams', models.PositiveIntegerField(default=0)),
-                ('answered_at', models.DateTimeField(null=True)),
-                ('reported_at', models.DateTimeField()),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='port_activity', to='jobs.attempt')),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("port", models.PositiveIntegerField()),
+                ("last_used_at", models.DateTimeField()),
+                ("open_streams", models.PositiveIntegerField(default=0)),
+                ("answered_at", models.DateTimeField(null=True)),
+                ("reported_at", models.DateTimeField()),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="port_activity",
+                        to="jobs.attempt",
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
-                'constraints': [models.UniqueConstraint(fields=('attempt', 'port'), name='port_activity_once')],
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("attempt", "port"), name="port_activity_once")
+                ],
             },
         ),
     ]

@@ -12,12 +12,17 @@ from portal.gateway.provider import Address
 _LONGEST_LABEL = 63
 
 
+def is_below(address: Address) -> bool:
+    """Return whether browsers open an app below a path, since it has no origin of its own."""
+    return not settings.MUSTER_APPS_HOST or len(routes.label(address)) > _LONGEST_LABEL
+
+
 def page_of(address: Address) -> str:
-    """Return where a browser opens an app: on an origin of its own, or below a path."""
-    label, host = routes.label(address), settings.MUSTER_APPS_HOST
-    if host and len(label) <= _LONGEST_LABEL:
-        return f"{urlsplit(settings.MUSTER_BASE_URL).scheme}://{label}.{host}/"
-    return f"{settings.MUSTER_GATEWAY_URL}{routes.path(address)}/"
+    """Return where a browser opens an app, with / at its end."""
+    if is_below(address):
+        return f"{program_url(address)}/"
+    scheme = urlsplit(settings.MUSTER_BASE_URL).scheme
+    return f"{scheme}://{routes.label(address)}.{settings.MUSTER_APPS_HOST}/"
 
 
 def program_url(address: Address) -> str:
@@ -27,6 +32,5 @@ def program_url(address: Address) -> str:
 
 def code_url(address: Address, code: str) -> str:
     """Return where a browser takes a code to."""
-    page = page_of(address)
-    is_path = routes.PATHS.decode() in page
-    return f"{page}{'~go' if is_path else routes.GO.decode()[1:]}?code={code}"
+    go = "~go" if is_below(address) else routes.GO.decode()[1:]
+    return f"{page_of(address)}{go}?code={code}"

@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 
 from clusters.backends import backend_of
 from jobs.models import Attempt, PortActivity
-from jobs.ports import handover
+from jobs.ports import addresses, handover
 from jobs.ports.access import OpenPort, find_port
 from jobs.ports.activity import record_uses
 from jobs.representations import reason_of
@@ -98,7 +98,9 @@ class PortProvider:
     def is_starting(self, grant: Grant) -> bool:
         return not _has_answered(_attempt(grant.key), grant.port)
 
-    def portal_address(self, address: Address, nonce: str, path: str) -> str:
+    def portal_address(self, address: Address, nonce: str, path: str, *, is_below: bool) -> str:
+        if is_below and not addresses.is_below(address):
+            return addresses.page_of(address)
         query = {"nonce": nonce, "path": path, **({"task": address.task} if address.task else {})}
         page = f"/{address.org}/jobs/{address.number}/ports/{address.name}"
         return f"{settings.MUSTER_BASE_URL}{page}?{urlencode(query)}"

@@ -81,8 +81,12 @@ class Provider(Protocol):
     def locate(self, grant: Grant) -> Target:
         """Return where the port is now. Raises NotServing, Unavailable."""
 
-    def portal_address(self, address: Address, nonce: str, path: str) -> str:
-        """Return the page of the portal that sends a browser back with a code."""
+    def portal_address(self, address: Address, nonce: str, path: str, *, is_below: bool) -> str:
+        """Return the page of the portal that sends a browser back with a code.
+
+        `is_below`: it asked below a path of the portal's host. An app with an origin of its own is
+        opened there instead.
+        """
 
     def redeem(self, code: str, nonce: str, address: Address) -> tuple[str, str]:
         """Return a ticket and a path for a code, which is used up. Raises NotPermitted."""

@@ -9,25 +9,27 @@ import socket
 import threading
 from collections.abc import Callable
 
-from portal.gateway.provider import registered
+from portal.gateway.provider import Provider
 from portal.gateway.server import Gateway, Options
 
 log = logging.getLogger(__name__)
 
 
-def run_process(sock: socket.socket, options: Options) -> None:
+def run_process(sock: socket.socket, options: Options, provider: Provider) -> None:
     """Serve on a socket until SIGTERM or SIGINT."""
 
     async def main() -> None:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        await Gateway(registered(), options).serve(sock, stop)
+        await Gateway(provider, options).serve(sock, stop)
 
     _run(main)
 
 
-def run_thread(sock: socket.socket, options: Options, stop: threading.Event) -> None:
+def run_thread(
+    sock: socket.socket, options: Options, stop: threading.Event, provider: Provider
+) -> None:
     """Serve on a socket until `stop` is set."""
 
     async def main() -> None:
@@ -40,7 +42,7 @@ def run_thread(sock: socket.socket, options: Options, stop: threading.Event) -> 
 
         waiting = threading.Thread(target=wait, name="gateway-stop", daemon=True)
         waiting.start()
-        await Gateway(registered(), options).serve(sock, stopped)
+        await Gateway(provider, options).serve(sock, stopped)
         waiting.join()
 
     _run(main)

@@ -319,13 +319,12 @@ class Gateway:
     async def _answer(self, client: _Client, upstream: Channel, request: _Request) -> Head:
         """Pass on the head of the answer and return it."""
         head = request.head
-        async with asyncio.timeout(self.options.answer_seconds):
-            while True:
-                answer = await _read_answer(upstream)
-                if answer.status == 100:
-                    client.channel.write(b"HTTP/1.1 100 Continue" + END)
-                elif answer.status >= 200 or answer.status == 101:
-                    break
+        seconds = self.options.answer_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await _read_answer(upstream, client.channel)
+        except TimeoutError as error:
+            raise NotServing(f"The program has not answered within {seconds:g} s.") from error
         if answer.status == 101 and (head.has_body or not head.is_upgrade):
             raise BadHead("The app switched protocols without being asked.", 502)
         extra = [*self._extra, *answers.sandbox(head, request.route)]
@@ -476,8 +475,8 @@ class Gateway:
             name = self.options.nonce_cookie
             nonce = cookie_in(head, name) or secrets.token_urlsafe(24)
             path = route.target.decode("latin1")
-            where = await self._ask(
-                lambda: self.provider.portal_address(route.address, _digest(nonce), path)
+            where = self.provider.portal_address(
+                route.address, _digest(nonce), path, is_below=bool(route.prefix)
             )
             is_secure = self.options.is_secure
             answer = answers.to_portal(where, name, nonce, route, is_secure=is_secure)
@@ -533,7 +532,15 @@ class _Accepted(Channel):
         self._begin(self, peer[0] if isinstance(peer, tuple) else "")
 
 
-async def _read_answer(upstream: Channel) -> Head:
+async def _read_answer(upstream: Channel, client: Channel) -> Head:
+    """Return the head of the answer; tell the client to continue, if the app does so before."""
+    while (answer := await _read_head(upstream)).status < 200 and answer.status != 101:
+        if answer.status == 100:
+            client.write(b"HTTP/1.1 100 Continue" + END)
+    return answer
+
+
+async def _read_head(upstream: Channel) -> Head:
     try:
         data = await upstream.read_until(END, MAX_HEAD)
     except ValueError as error:

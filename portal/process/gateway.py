@@ -6,6 +6,7 @@ import threading
 
 from django.conf import settings
 
+from portal.gateway.provider import registered
 from portal.gateway.running import run_thread
 from portal.gateway.server import Options
 from portal.process.prepare import listen
@@ -15,7 +16,7 @@ from portal.settings import env
 def serve(stop: threading.Event) -> None:
     """Serve until `stop` is set; a background loop."""
     sock = listen(env.text("MUSTER_BIND", "127.0.0.1"), settings.MUSTER_APPS_PORT)
-    run_thread(sock, options(is_behind_proxy=env.flag("MUSTER_BEHIND_PROXY")), stop)
+    run_thread(sock, options(is_behind_proxy=env.flag("MUSTER_BEHIND_PROXY")), stop, registered())
 
 
 def options(*, is_behind_proxy: bool) -> Options:

@@ -38,6 +38,7 @@ _WEB_MODULES = (
     ),
     *("uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "portal.gateway.running",
 )
 _TASK_MODULES = (
     *(
@@ -161,13 +162,14 @@ def uploads(sock: socket.socket, *, is_behind_proxy: bool) -> None:
 
 def gateway(sock: socket.socket, *, is_behind_proxy: bool) -> None:
     """Pass requests to the ports of jobs, on a Unix socket for nginx or on a port."""
+    from portal.gateway.provider import registered
     from portal.gateway.running import run_process
     from portal.process.gateway import options
     from portal.process.limits import raise_file_limit
 
     raise_file_limit()
     collect_seldom()
-    run_process(sock, options(is_behind_proxy=is_behind_proxy))
+    run_process(sock, options(is_behind_proxy=is_behind_proxy), registered())
 
 
 def collect_seldom() -> None:
