@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from muster.errors import Conflict
-from muster.forwarding import Forwarder, port_named
+from muster.forwarding import port_named
 from muster.options import Commands
 from muster.output import Session
 
