@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
-from django.db import close_old_connections
 from django.template.loader import render_to_string
 
 from clusters.backends import backend_of
@@ -44,12 +43,11 @@ from workspaces.tenancy.scope import org_scope, platform_scope, request_scope
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _in_thread(method: F) -> F:
-    """Run a method as an entry point: in a thread of the gateway, outside of any scope."""
+def _entry(method: F) -> F:
+    """Run a method as an entry point, which has no scope yet, and report outages as such."""
 
     @wraps(method)
     def run(*args: Any) -> Any:
-        close_old_connections()
         try:
             with request_scope():
                 return method(*args)
@@ -59,8 +57,6 @@ def _in_thread(method: F) -> F:
             if (away := outage(error)) is not None:
                 raise Unavailable(str(away)) from error
             raise
-        finally:
-            close_old_connections()
 
     return run  # type: ignore[return-value]
 
@@ -68,7 +64,7 @@ def _in_thread(method: F) -> F:
 class PortProvider:
     """`portal.gateway.provider.Provider` for the ports of jobs."""
 
-    @_in_thread
+    @_entry
     def admit(self, address: Address, credential: Credential) -> Grant:
         actor, scope = _enter(address, credential)
         with scope:
@@ -80,7 +76,7 @@ class PortProvider:
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
             return Grant(found.attempt.key, found.number, str(actor.user_id))
 
-    @_in_thread
+    @_entry
     def locate(self, grant: Grant) -> Target:
         attempt = _attempt(grant.key)
         backend: Any = backend_of(attempt.cluster)
@@ -94,7 +90,7 @@ class PortProvider:
             raise Unavailable(str(error)) from error
         return Target(endpoint.host, endpoint.port, endpoint.connect)
 
-    @_in_thread
+    @_entry
     def is_starting(self, grant: Grant) -> bool:
         return not _has_answered(_attempt(grant.key), grant.port)
 
@@ -105,11 +101,11 @@ class PortProvider:
         page = f"/{address.org}/jobs/{address.number}/ports/{address.name}"
         return f"{settings.MUSTER_BASE_URL}{page}?{urlencode(query)}"
 
-    @_in_thread
+    @_entry
     def redeem(self, code: str, nonce: str, address: Address) -> tuple[str, str]:
         return handover.use_code(code, address=address, nonce=nonce)
 
-    @_in_thread
+    @_entry
     def tunnel_key(self, token: str, client: str) -> str:
         actor = authenticate_token(token, client)
         attempt_id = actor.token.attempt_id if actor and actor.token else None
@@ -121,7 +117,7 @@ class PortProvider:
             raise NotAuthenticated(Message("The job of this token has ended."))
         return attempt.key
 
-    @_in_thread
+    @_entry
     def page(self, address: Address, credential: Credential, error: PortalError) -> bytes:
         context: dict[str, Any] = {
             "error": error,
@@ -142,7 +138,7 @@ class PortProvider:
                 }
         return render_to_string("gateway/unreachable.html", context).encode()
 
-    @_in_thread
+    @_entry
     def record(self, uses: Sequence[Use]) -> None:
         record_uses(uses)
 

@@ -9,27 +9,24 @@ import socket
 import threading
 from collections.abc import Callable
 
-from portal.gateway.provider import Provider
-from portal.gateway.server import Gateway, Options
+from portal.gateway.server import Gateway
 
 log = logging.getLogger(__name__)
 
 
-def run_process(sock: socket.socket, options: Options, provider: Provider) -> None:
+def run_process(sock: socket.socket, gateway: Callable[[], Gateway]) -> None:
     """Serve on a socket until SIGTERM or SIGINT."""
 
     async def main() -> None:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        await Gateway(provider, options).serve(sock, stop)
+        await gateway().serve(sock, stop)
 
     _run(main)
 
 
-def run_thread(
-    sock: socket.socket, options: Options, stop: threading.Event, provider: Provider
-) -> None:
+def run_thread(sock: socket.socket, gateway: Callable[[], Gateway], stop: threading.Event) -> None:
     """Serve on a socket until `stop` is set."""
 
     async def main() -> None:
@@ -42,7 +39,7 @@ def run_thread(
 
         waiting = threading.Thread(target=wait, name="gateway-stop", daemon=True)
         waiting.start()
-        await Gateway(provider, options).serve(sock, stopped)
+        await gateway().serve(sock, stopped)
         waiting.join()
 
     _run(main)

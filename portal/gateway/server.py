@@ -132,9 +132,10 @@ class Gateway:
 
     provider: Provider
     options: Options = field(default_factory=Options)
+    after_each: Callable[[], None] | None = None  # call of the provider, in its thread
+    threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(THREADS))
 
     def __post_init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, "gateway")
         self._grants: dict[tuple[Address, Credential], tuple[float, Grant]] = {}
         self._targets: dict[tuple[str, int], tuple[float, Target]] = {}
         self._asked: dict[Any, asyncio.Future[Any]] = {}
@@ -163,7 +164,7 @@ class Gateway:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._flush()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self.threads.shutdown(wait=False, cancel_futures=True)
 
     def _accepted(self) -> Channel:
         return _Accepted(self._begin)
@@ -377,7 +378,7 @@ class Gateway:
             _, channel = await loop.create_connection(Channel, target.host, target.port)
             return channel
         if target.connect is not None:
-            sock = await loop.run_in_executor(self._threads, target.connect)
+            sock = await loop.run_in_executor(self.threads, target.connect)
             sock.setblocking(False)
             _, channel = await loop.create_connection(Channel, sock=sock)
             return channel
@@ -421,7 +422,14 @@ class Gateway:
         return value
 
     async def _ask(self, ask: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        def call() -> T:
+            try:
+                return ask()
+            finally:
+                if self.after_each is not None:
+                    self.after_each()
+
+        return await asyncio.get_running_loop().run_in_executor(self.threads, call)
 
     async def _check(self) -> None:
         """End what may no longer be used: its token, role, session or job has ended."""

@@ -162,14 +162,13 @@ def uploads(sock: socket.socket, *, is_behind_proxy: bool) -> None:
 
 def gateway(sock: socket.socket, *, is_behind_proxy: bool) -> None:
     """Pass requests to the ports of jobs, on a Unix socket for nginx or on a port."""
-    from portal.gateway.provider import registered
     from portal.gateway.running import run_process
-    from portal.process.gateway import options
+    from portal.process import gateway as made
     from portal.process.limits import raise_file_limit
 
     raise_file_limit()
     collect_seldom()
-    run_process(sock, options(is_behind_proxy=is_behind_proxy), registered())
+    run_process(sock, lambda: made.gateway(is_behind_proxy=is_behind_proxy))
 
 
 def collect_seldom() -> None:

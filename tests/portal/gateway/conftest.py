@@ -13,7 +13,7 @@ import pytest
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
 from portal.gateway.provider import Address, Credential, Grant, Target, Use
 from portal.gateway.running import run_thread
-from portal.gateway.server import Options
+from portal.gateway.server import Gateway, Options
 from portal.process.prepare import listen
 from tests.rig.processes import free_port
 
@@ -165,9 +165,10 @@ def serving() -> Iterator[object]:
         quick = Options(
             apps_host=APPS, cache_seconds=0, check_seconds=0.1, report_seconds=0.1, head_seconds=0.5
         )
+        options_of_test = replace(quick, **(options or {}))  # type: ignore[arg-type]
+        sock = listen("127.0.0.1", port)
         thread = threading.Thread(
-            target=run_thread,
-            args=(listen("127.0.0.1", port), replace(quick, **(options or {})), stop, asked),  # type: ignore[arg-type]
+            target=run_thread, args=(sock, lambda: Gateway(asked, options_of_test), stop)
         )
         thread.start()
         made.extend((app, thread))
