@@ -211,6 +211,7 @@ class JobOutputSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class JobPortSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     port = serializers.IntegerField(help_text="Where the program listens; MUSTER_PORT_NAME has it.")
+    protocol = serializers.CharField(help_text="http (and websockets), tcp")
     access = serializers.CharField(help_text="Who may open it: owner, team.")
     url = serializers.CharField(help_text="For browsers.")
     program_url = serializers.CharField(

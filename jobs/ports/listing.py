@@ -31,6 +31,7 @@ def port_rows(attempt: Attempt, job: Job) -> list[dict[str, Any]]:
             {
                 "name": entry.name,
                 "port": numbers[entry.name],
+                "protocol": str(entry.protocol),
                 "access": str(entry.access),
                 "url": addresses.page_of(address),
                 "program_url": addresses.program_url(address),

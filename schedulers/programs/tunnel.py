@@ -59,7 +59,7 @@ class Tunnel:
                 streams[1].close()
             except Refused:
                 return
-            except (OSError, ValueError, asyncio.TimeoutError, asyncio.IncompleteReadError):
+            except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError):
                 pass
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
@@ -117,7 +117,7 @@ class Tunnel:
                 inside = await asyncio.wait_for(
                     asyncio.open_connection(address_of(port), port), TIMEOUT
                 )
-            except (OSError, asyncio.TimeoutError) as error:
+            except (TimeoutError, OSError) as error:
                 outside[1].write(f"{error}".replace("\n", " ")[:150].encode() + b"\n")
                 return
             outside[1].write(b"OK\n")

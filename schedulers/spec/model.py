@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from portal.core.messages import Message
+from schedulers.contract import PortProtocol
 from schedulers.spec import checks, document, field_types, names, other_tools
 from schedulers.spec import features as features_of
 from schedulers.spec.data import YEAR, Inputs, Outputs, Workspaces
@@ -159,6 +160,9 @@ class Port(Section):
         description="The port that the program listens on. By default one is chosen for each "
         "attempt; MUSTER_PORT_NAME has it",
         examples=[6006],
+    )
+    protocol: Annotated[PortProtocol, choice(PortProtocol)] = Field(
+        default=PortProtocol.HTTP, description="http: HTTP and websockets; tcp: anything else"
     )
     access: Annotated[PortAccess, choice(PortAccess)] = Field(
         default=PortAccess.OWNER,
