@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import ssl
 import sys
 from base64 import b64encode
@@ -86,26 +87,29 @@ class Tunnel:
         context = ssl.create_default_context() if self.is_secure else None
         if not self.proxy:
             return await asyncio.open_connection(self.host, self.port, ssl=context)
+        sock = await asyncio.get_running_loop().run_in_executor(None, self.through_proxy)
+        name = self.host if context else None
+        return await asyncio.open_connection(sock=sock, ssl=context, server_hostname=name)
+
+    def through_proxy(self) -> socket.socket:
+        """Return a connection that a proxy has made to the gateway. Raises OSError."""
         proxy = urlsplit(self.proxy if "://" in self.proxy else f"http://{self.proxy}")
-        reader, writer = await asyncio.open_connection(proxy.hostname, proxy.port or 80)
-        user = ""
+        sock = socket.create_connection((proxy.hostname or "", proxy.port or 80), TIMEOUT)
+        where, user = f"{self.host}:{self.port}", ""
         if proxy.username:
             pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
             user = f"Proxy-Authorization: Basic {b64encode(pair.encode()).decode()}\r\n"
-        where = f"{self.host}:{self.port}"
-        writer.write(f"CONNECT {where} HTTP/1.1\r\nHost: {where}\r\n{user}\r\n".encode())
-        status = await head(reader)
-        if status != 200:
-            writer.close()
-            raise OSError(f"the proxy answered {status}")
-        if context is None:
-            return reader, writer
-        loop, transport = asyncio.get_running_loop(), writer.transport
-        protocol = transport.get_protocol()
-        secure = await loop.start_tls(transport, protocol, context, server_hostname=self.host)
-        assert secure is not None
-        protocol._replace_writer(asyncio.StreamWriter(secure, protocol, reader, loop))  # type: ignore[attr-defined]
-        return reader, asyncio.StreamWriter(secure, protocol, reader, loop)
+        sock.sendall(f"CONNECT {where} HTTP/1.1\r\nHost: {where}\r\n{user}\r\n".encode())
+        data = b""
+        while not data.endswith(b"\r\n\r\n"):  # byte by byte: what follows is the gateway's
+            byte = sock.recv(1)
+            if not byte or len(data) > PART:
+                raise OSError("the proxy closed the connection")
+            data += byte
+        if data.split(b" ", 2)[1] != b"200":
+            raise OSError("the proxy refused")
+        sock.setblocking(False)
+        return sock
 
     async def serve(self, line: bytes, outside: Streams) -> None:
         """Connect a taken connection to the port that it asks for, until one side ends."""
@@ -170,11 +174,10 @@ def address_of(port: int) -> str:
     raise OSError(f"nothing in the job listens on port {port}")
 
 
-async def run(path: str) -> None:
-    with open(path) as file:
-        tunnel = Tunnel(**json.load(file))
+async def run(tunnel: Tunnel) -> None:
     await asyncio.gather(*(tunnel.keep() for _ in range(SPARE)))
 
 
 if __name__ == "__main__":
-    asyncio.run(run(sys.argv[1]))
+    with open(sys.argv[1]) as settings:
+        asyncio.run(run(Tunnel(**json.load(settings))))

@@ -184,7 +184,7 @@ else
     [ "${free[3]:-1000}" -ge 64 ] || echo "$(stat -c %s output.log) 1 0 ENOSPC
 closed" 1<> lost
 fi 2> /dev/null
-rm -f variables inputs.json tunnel.json fetching                                                         # secrets are in it
+rm -f variables inputs.json tunnel.json fetching                                             # secrets are in it
 umask 027
 rank= first=
 [ -z "$asked" ] && [ -e failed/first ] && read -r rank first < failed/first

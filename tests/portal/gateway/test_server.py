@@ -11,7 +11,7 @@ import pytest
 
 from portal.core.errors import NotPermitted, Unavailable
 from portal.gateway.provider import NotReady, NotServing
-from tests.portal.gateway.conftest import APPS, TOKEN, everything, head, until
+from tests.rig.gateway import APPS, TOKEN, everything, head, until
 
 OWN = f"web--7-atlas.{APPS}"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
