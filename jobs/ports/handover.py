@@ -7,14 +7,13 @@ encrypted, so that the ticket ends with the session and opens nothing else.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from uuid import uuid4
 
 import orjson
 from django.core.cache import cache
 
-from portal.core import vault
+from portal.core import clock, vault
 from portal.core.errors import NotAuthenticated, NotPermitted
 from portal.core.messages import Message
 from portal.gateway.provider import Address
@@ -31,7 +30,7 @@ def make_code(*, session: str, address: Address, nonce: str, path: str) -> str:
         "address": _key(address),
         "nonce": nonce,
         "path": path,
-        "until": time.time() + CODE_SECONDS,
+        "until": clock.now().timestamp() + CODE_SECONDS,
     }
     return vault.encrypt(orjson.dumps(data), _CODE).decode()
 
@@ -43,7 +42,7 @@ def use_code(code: str, *, address: Address, nonce: str) -> tuple[str, str]:
         data.get("address") == _key(address)
         and nonce
         and data.get("nonce") == nonce
-        and data["until"] > time.time()
+        and data["until"] > clock.now().timestamp()
     )
     if not is_fitting or not cache.add(f"gateway-code:{data['id']}", 1, CODE_SECONDS * 2):
         raise NotPermitted(

@@ -279,6 +279,8 @@ class Gateway:
                     raise
                 return await self._exchange(client, request, grant)
         except _NoAnswer as error:
+            if await self._ask(lambda: self.provider.is_starting(grant)):
+                raise NotReady("The program does not answer yet.") from error
             raise NotServing("The program closed the connection without an answer.") from error
         finally:
             self._streams.discard(stream)

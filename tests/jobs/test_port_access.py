@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +14,7 @@ from jobs.ports.activity import record_uses
 from jobs.ports.listing import port_rows
 from jobs.ports.provider import PortProvider
 from portal.blobs.logs import log_store
+from portal.core import clock
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted
 from portal.core.models import Event
 from portal.gateway.provider import Address, Credential, NotReady, NotServing, Use
@@ -132,12 +133,11 @@ def test_browser_gets_a_ticket_that_ends_with_its_session(story):
     assert outcome(WEB, credential) is NotAuthenticated
 
 
-def test_code_expires(story, monkeypatch):
+def test_code_expires(story):
     serving(story)
     _, code = opened(story.client(story.ben))
-    late = time.time() + handover.CODE_SECONDS + 1
-    monkeypatch.setattr(handover.time, "time", lambda: late)
-    with pytest.raises(NotPermitted):
+    late = clock.now() + timedelta(seconds=handover.CODE_SECONDS + 1)
+    with clock.frozen(late), pytest.raises(NotPermitted):
         PROVIDER.redeem(code, "digest", WEB)
 
 

@@ -385,8 +385,7 @@ def _is_of(pid: str, key: str) -> bool:
 
 def test_port_of_a_running_job_is_reached_through_the_gateway(stage, tmp_path, serving):
     """Any backend: by an address, by a connection of its own, or by the tunnel of the job."""
-    if Capability.ENDPOINTS not in stage.kind.capabilities:
-        pytest.skip("it does not offer endpoints")
+    assert Capability.ENDPOINTS in stage.kind.capabilities
     gateway, _app = serving()
     asked, backend = gateway.asked, stage.backend
     port, other = free_port(), free_port()
