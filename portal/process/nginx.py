@@ -74,7 +74,6 @@ http {{
     upstream muster_uploads {{ server "unix:{sockets}/uploads.sock"; }}
     upstream muster_live {{ server "unix:{sockets}/live.sock"; }}
     upstream muster_gateway {{ server "unix:{sockets}/gateway.sock"; }}
-    {apps}
     server {{
         listen {listen} backlog=2048;
         {client}
@@ -83,6 +82,7 @@ http {{
         set $muster_workspaces "{workspaces.rstrip("/")}/";
         include "{FILES}";
     }}
+    {apps}
 }}
 """
     )

@@ -57,7 +57,7 @@ class Handler(SimpleHTTPRequestHandler):
             self.close_connection = True
 
 open("index.html", "w").write(
-    "<h1>hello from the job</h1><p id=echo></p><script>"
+    "<link rel=icon href=data:,><h1>hello from the job</h1><p id=echo></p><script>"
     "const s = new WebSocket(location.origin.replace('http', 'ws') + '/ws');"
     "s.onopen = () => s.send('ping'); s.onmessage = e => { echo.textContent = 'echo ' + e.data };"
     "s.onclose = () => { echo.textContent = 'closed' };</script>")
