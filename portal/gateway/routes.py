@@ -11,13 +11,12 @@ from portal.gateway.provider import Address
 PATHS = b"/_apps/"  # on the portal's own host; no organization's slug begins with _
 TUNNEL = b"/_apps/tunnel"
 GO = b"/_muster/go"  # on an app's own origin, where a code is exchanged for a cookie
-NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
-_LABEL = re.compile(rf"({NAME})--([1-9][0-9]{{0,9}})(?:t([0-9]{{1,6}}))?-([a-z][a-z0-9-]*)")
+_LABEL = re.compile(
+    r"([a-z][a-z0-9]*(?:-[a-z0-9]+)*)--([1-9][0-9]{0,9})(?:t([0-9]{1,6}))?-([a-z][a-z0-9-]*)"
+)
 _PATH = re.compile(
-    (
-        rf"(/_apps/([a-z][a-z0-9-]*)/([1-9][0-9]{{0,9}})(?:\.([0-9]{{1,6}}))?/({NAME}))"
-        r"(?:/~([A-Za-z0-9_=-]+))?(/.*|\?.*)?"
-    ).encode(),
+    rb"(/_apps/([a-z][a-z0-9-]*)/([1-9][0-9]{0,9})(?:\.([0-9]{1,6}))?/([a-z][a-z0-9]*(?:-[a-z0-9]+)*))"
+    rb"(?:/~([A-Za-z0-9_=-]+))?(/.*|\?.*)?",
     re.DOTALL,
 )
 
