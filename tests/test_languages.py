@@ -25,9 +25,29 @@ from portal.management.commands.messages import faults_of
 from portal.web.translation import translated
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.states import Reason, State
+from tests.message_pieces import pieces
 from tests.rig.environment import ROOT
 
+APPS = [
+    "portal",
+    "schedulers",
+    "workspaces",
+    "clusters",
+    "datasets",
+    "registry",
+    "jobs",
+    "experiments",
+    "monitoring",
+]
 PAIR = re.compile(r"은\(는\)|이\(가\)|을\(를\)|과\(와\)|와\(과\)|\(으\)로|\(이\)라")
+_PIECES = """
+def whose(team):
+    return team or "the team"
+
+def text(names):
+    more = f"{len(names)} more" if names else Message("{n} more", n=0)
+    return Message("{a} {b} {c} {d}", a=whose(""), b=more, c=" and ".join(names), d=Message("one"))
+"""
 RESOURCES = {
     "PCIe",
     "NVLink",
@@ -114,6 +134,18 @@ def test_catalog_faults_are_detected():
         catalog.add(**entry)
         found = list(faults_of(catalog))
         assert len(found) == 1 and fault in found[0], entry
+
+
+def test_parameters_of_messages_are_no_english_phrases():
+    assert [text for _, text in pieces(_PIECES)] == ["the team", "# more", " and "]
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {text}"
+        for app in APPS
+        for path in sorted((ROOT / app).rglob("*.py"))
+        if "migrations" not in path.parts
+        for line, text in pieces(path.read_text())
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_korean_texts_have_no_ambiguous_particles():

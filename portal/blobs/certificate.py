@@ -106,11 +106,20 @@ def certificate_text(folder: Path, size: int, gaps: list[Lost], closed_by: str) 
     """
     if not gaps:
         return Message("complete, {n} bytes, 0 gaps, closed by {end}", n=f"{size:,}", end=closed_by)
-    where = "; ".join(
-        f"{_time_text(folder, start)} ({end - start:,} bytes, {why})"
-        for start, end, why in gaps[:3]
+    where = Message.joined(
+        "; ",
+        (
+            Message(
+                "{time} ({n} bytes, {why})",
+                time=_time_text(folder, start),
+                n=f"{end - start:,}",
+                why=why,
+            )
+            for start, end, why in gaps[:3]
+        ),
     )
-    where += f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
+    if len(gaps) > 3:
+        where = Message("{names} and {n} more", names=where, n=len(gaps) - 3)
     return Message.plural(
         len(gaps),
         "{n} gap: {where}; {size} bytes kept, closed by {end}",
@@ -128,5 +137,5 @@ def _time_text(folder: Path, offset: int) -> str:
     return (
         datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC")
         if before
-        else f"at byte {offset:,}"
+        else Message("at byte {n}", n=f"{offset:,}")
     )

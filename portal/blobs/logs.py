@@ -44,14 +44,14 @@ from portal.blobs.certificate import (
     deletion_of,
 )
 from portal.core.errors import Unavailable
-from portal.core.messages import Message, MessageEncoder
+from portal.core.messages import Message, MessageDecoder, MessageEncoder
 
 SEGMENT = 4 << 20
 PIECE = 128 << 10  # bytes in memory per download, however slow the reader
 LIMIT = 4 << 30  # bytes kept per log; the rest becomes a gap
 SEARCH_BUDGET = 32 << 20  # bytes searched per call
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
-FULL = "the log's size limit was reached"
+FULL = Message("the log's size limit was reached")
 _MISSING = "missing from the disk that keeps the logs"
 
 
@@ -436,7 +436,7 @@ def _gaps(folder: Path) -> list[Lost]:
     found: list[Lost] = []
     for line in lines:
         with suppress(ValueError):  # a torn last line was never acknowledged
-            _add_merged(found, *json.loads(line))
+            _add_merged(found, *json.loads(line, cls=MessageDecoder))
     return found
 
 
@@ -450,7 +450,8 @@ def _add_merged(gaps: list[Lost], start: int, end: int, why: str) -> None:
 def _add_gap(folder: Path, start: int, end: int, why: str) -> None:
     gaps = _gaps(folder)
     _add_merged(gaps, start, end, why)
-    _replace(folder / "gaps", b"".join(json.dumps(gap).encode() + b"\n" for gap in gaps))
+    lines = (json.dumps(gap, cls=MessageEncoder) for gap in gaps)
+    _replace(folder / "gaps", b"".join(line.encode() + b"\n" for line in lines))
 
 
 def _hits(text: bytes, base: int, pattern: re.Pattern[bytes], most: int) -> list[tuple[int, str]]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from portal.core.messages import Message
 
 _CAUSES = {
-    "ENOSPC": "the cluster's disk was full",
-    "EDQUOT": "a quota of the cluster's disk was exceeded",
-    "EROFS": "the cluster's disk was read-only",
+    "ENOSPC": Message("the cluster's disk was full"),
+    "EDQUOT": Message("a quota of the cluster's disk was exceeded"),
+    "EROFS": Message("the cluster's disk was read-only"),
 }
 
 
@@ -31,16 +31,22 @@ class LostOutput:
     is_open: bool = False
 
     @property
-    def cause(self) -> str:
-        return _CAUSES.get(self.error, f"the cluster's disk refused the output ({self.error})")
+    def cause(self) -> Message:
+        return _CAUSES.get(self.error) or Message(
+            "the cluster's disk refused the output ({error})", error=self.error
+        )
 
     @property
-    def why(self) -> str:
-        return self.cause if self.is_open or not self.lines else f"{self.cause}: {self._lines} lost"
-
-    @property
-    def _lines(self) -> str:
-        return "1 line" if self.lines == 1 else f"{self.lines:,} lines"
+    def why(self) -> Message:
+        if self.is_open or not self.lines:
+            return self.cause
+        return Message.plural(
+            self.lines,
+            "{cause}: {lines} line lost",
+            "{cause}: {lines} lines lost",
+            cause=self.cause,
+            lines=f"{self.lines:,}",
+        )
 
 
 def parse_lost(text: str) -> tuple[LostOutput, ...] | None:
@@ -83,7 +89,10 @@ def told(lost: Sequence[LostOutput]) -> Message | None:
     cause, lines, size = lost[-1].cause, sum(g.lines for g in lost), sum(g.size for g in lost)
     if size <= len(lost):
         return Message("While it ran, {cause}. What it wrote may be incomplete.", cause=cause)
-    return Message(
+    return Message.plural(
+        lines,
+        "While it ran, {cause}: {lines} line ({size} bytes) of its output is lost, and files that "
+        "it wrote may be incomplete.",
         "While it ran, {cause}: {lines} lines ({size} bytes) of its output are lost, and files that "
         "it wrote may be incomplete.",
         cause=cause,
