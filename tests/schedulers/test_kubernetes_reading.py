@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.kubernetes import logs, nodes, pending_reasons, states
+from schedulers.kubernetes import logs, names, nodes, pending_reasons, states
 from schedulers.kubernetes.access import BadAccess, from_kubeconfig
 from schedulers.states import Reason, State, Wait
 from tests.cases import read_case
@@ -290,6 +290,24 @@ def test_pod_ends_map_to_reasons(subtests):
         with subtests.test(one=one, reason=reason):
             seen = states.observe("k", JOB, [one], lambda _: "", states.StartTimeouts(), NOW)
             assert seen.reason == reason and seen.state == reason.final_state
+
+
+def test_exit_code_is_that_of_the_script_where_it_ended_by_itself(subtests):
+    """The entrypoint ends with 143 for a script that ended with 0 when the kubelet stopped it."""
+    clean = pod("Failed", ended(143, message="stopped 0"))
+    evicted = pod(
+        "Failed", ended(143, message="stopped 0"), conditions=disruption("PreemptionByScheduler")
+    )
+    asked = {**JOB, "metadata": {**JOB["metadata"], "annotations": {names.CANCELED: "asked"}}}
+    for job, one, reason, code, signal in (
+        (JOB, deleted(clean), Reason.INTERRUPTED, None, None),
+        (JOB, deleted(pod("Failed", ended(143, message="stopped"))), Reason.INTERRUPTED, 143, 15),
+        (JOB, evicted, Reason.PREEMPTED, None, None),
+        (asked, clean, Reason.CANCELED, 0, None),
+    ):
+        with subtests.test(one=one, reason=reason):
+            seen = states.observe("k", job, [one], lambda _: "", states.StartTimeouts(), NOW)
+            assert (seen.reason, seen.exit_code, seen.signal) == (reason, code, signal)
 
 
 def test_end_of_job_without_its_pods_is_told_by_its_condition(subtests):
