@@ -403,6 +403,14 @@ def _of_eviction(message: str) -> Reason:
     return Reason.DISK_FULL if _DISK_PRESSURE.search(message) else Reason.INTERRUPTED
 
 
+def was_evicted_for_disk(pod: Object) -> bool:
+    """Return whether the kubelet stopped a pod because its disk was almost full."""
+    status = pod.get("status", {})
+    return status.get("reason") == "Evicted" and bool(
+        _DISK_PRESSURE.search(str(status.get("message") or ""))
+    )
+
+
 def _was_deleted(pod: Object) -> bool:
     """Return whether the pod's deletion was requested before its process ended.
 

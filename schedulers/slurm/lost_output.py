@@ -17,6 +17,9 @@ _CAUSES = {
 }
 
 
+_UNCOUNTED = Message("there is no python3 on its node to count what the disk does not take")
+
+
 @dataclass(frozen=True)
 class LostOutput:
     """A gap before byte `at` of the file; `lines` counts line ends.
@@ -52,7 +55,7 @@ class LostOutput:
 def parse_lost(text: str) -> tuple[LostOutput, ...] | None:
     """Parse what the recorder writes; None for an incomplete text, which it is writing."""
     *lines, last = text.strip(" \0\n").split("\n")
-    if last not in ("open", "closed"):
+    if last not in ("open", "closed", "uncounted"):
         return None if lines or last else ()
     found = []
     for number, line in enumerate(lines, 1):
@@ -63,6 +66,11 @@ def parse_lost(text: str) -> tuple[LostOutput, ...] | None:
         is_open = last == "open" and number == len(lines)
         found.append(LostOutput(at, size, count, words[3], is_open))
     return tuple(found)
+
+
+def why_uncounted(text: str) -> str:
+    """Return why the job's script could not start the recorder, which counts lost output, or ""."""
+    return _UNCOUNTED if text.strip(" \0\n").endswith("uncounted") else ""
 
 
 def position(after: int, lost: Sequence[LostOutput]) -> tuple[int, int, int | None, str]:

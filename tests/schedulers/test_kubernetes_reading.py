@@ -59,7 +59,7 @@ def test_log_read_in_pieces_while_growing_is_byte_exact(writes, limit, cut):
         kubelet.write(data, at := at + pause / 1000)
         while True:
             place = places.before("pod", len(got))
-            read, place = logs.take(kubelet.answer(place, cut), place, len(got), limit)
+            read, place, _ = logs.take(kubelet.answer(place, cut), place, len(got), limit)
             places.keep("pod", place)
             got += read
             if not read:
@@ -87,16 +87,28 @@ def test_rotated_log_continues_after_last_line():
     kubelet, places = Kubelet(), logs.LogPositions()
     for number in range(10):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
-    first, place = logs.take(kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), 0, 1 << 20)
+    first, place, _ = logs.take(
+        kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), 0, 1 << 20
+    )
     places.keep("pod", place)
     for number in range(10, 13):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
     del kubelet.lines[:8]
     place = places.before("pod", len(first))
-    assert (
-        logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[0]
-        == b"line 10\nline 11\nline 12\n"
-    )
+    rest = b"line 10\nline 11\nline 12\n"
+    assert logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[::2] == (rest, False)
+    del kubelet.lines[:4]
+    late = logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)
+    assert late[::2] == (b"line 12\n", True), "lines may be missing, and that is said"
+
+
+def test_disk_pressure_is_known_until_its_last_change(subtests):
+    ago = "2026-11-01T10:00:00Z"
+    for status, at in (("True", NOW), ("False", states.time_of(ago))):
+        condition = {"type": "DiskPressure", "status": status, "lastTransitionTime": ago}
+        node = {"metadata": {"name": "n"}, "status": {"conditions": [condition]}}
+        with subtests.test(status=status):
+            assert nodes.disk_pressure([node], NOW) == {"n": at}
 
 
 MESSAGES = [
