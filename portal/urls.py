@@ -66,5 +66,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("jobs.web.urls")),
     path("", include("experiments.web.urls")),
 ]
+handler400 = "portal.web.errors.bad_request"
 handler404 = "portal.web.errors.not_found"
 handler500 = "portal.web.errors.server_error"
