@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 
+import httpx
 import pytest
 
 from tests.rig.portal import Portal
@@ -67,6 +68,15 @@ def _answer(port: int, head: str) -> tuple[int, str, bytes]:
     lines = [line.partition(":") for line in head.lower().split("\r\n")]
     kind = next((value.strip() for name, _, value in lines if name == "content-type"), "")
     return int(head[9:12] or 0), kind, body.encode("latin1")
+
+
+def test_body_that_nobody_reads_does_not_harm_the_next_request(portal):
+    found = set()
+    with httpx.Client(base_url=portal.url, timeout=60) as client:
+        for _ in range(100):
+            refused = client.post("/api/v1/nowhere", content=b"x" * 60_000)
+            found |= {refused.status_code, client.post(PATH, json={}).status_code}
+    assert found == {404, 401}
 
 
 def test_malformed_requests_are_refused_in_json(portal, mode):
