@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from io import BytesIO
 
 import pytest
 
@@ -71,7 +72,7 @@ async def test_client_address_behind_proxy_is_last_forwarded_address():
 def test_web_process_uses_last_address_from_nginx(said):
     received = {}
     _behind_nginx(lambda environ, _: received.update(environ) or [])(
-        {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None
+        {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1", "wsgi.input": BytesIO()}, None
     )
     assert received["REMOTE_ADDR"] == "198.51.100.7"
     assert "HTTP_X_FORWARDED_FOR" not in received

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from schedulers.contract import Launch
 from schedulers.programs import record_output
 from schedulers.slurm import states
 from schedulers.slurm.files import MountedSpool, RemoteSpool, read_around
@@ -22,6 +21,7 @@ from schedulers.slurm.rows import Row
 from schedulers.slurm.script import batch_script
 from schedulers.states import Reason
 from tests.schedulers.conftest import SLURM
+from tests.schedulers.launches import a_launch
 
 GAPS = "4 10 2 ENOSPC\n9 5 1 EDQUOT\n"
 
@@ -76,7 +76,7 @@ def test_node_without_python_says_that_nobody_counts(tmp_path, has_python):
         (programs / name).symlink_to(shutil.which(name))
     if has_python:
         (programs / "python3").symlink_to(sys.executable)
-    launch = Launch(key="t-1", name="a test", script="echo on", grace=1.0, uid=os.getuid())
+    launch = a_launch("echo on", key="t-1", grace=1.0)
     script = batch_script(launch, f"{spool}/{launch.key}")
     env = {"PATH": str(programs), "SLURM_JOB_ID": "7", "HOME": str(tmp_path), "USER": "ada"}
     subprocess.run([programs / "bash", "-c", script], env=env, check=True, timeout=60)
