@@ -27,6 +27,7 @@ from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.states import Reason, State
 from tests.message_pieces import pieces
 from tests.rig.environment import ROOT
+from workspaces.identity import sign_in_page
 
 APPS = [
     "portal",
@@ -203,6 +204,13 @@ def test_sign_in_page_uses_browser_language(client, db):
             f'<html lang="{language}">' in answer.content.decode()
             and answer.headers["Content-Language"] == language
         )
+
+
+def test_notice_of_the_sign_in_page_is_translated(client, db, monkeypatch):
+    text = Message.joined(": ", ("local", Message("Jobs do not run as root.")))
+    monkeypatch.setattr(sign_in_page, "notices", lambda: [text])
+    page = client.get("/accounts/login/", HTTP_ACCEPT_LANGUAGE="ko").content.decode()
+    assert "local: " in page and "Jobs do not run" not in page
 
 
 def test_language_chosen_in_menu_overrides_browser(story):
