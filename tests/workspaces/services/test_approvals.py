@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from notifications.kinds import MAPPERS
 from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.messages import Message
@@ -48,7 +49,10 @@ KEYS = Keys()
 @pytest.fixture
 def atlas(story, monkeypatch, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    monkeypatch.setattr(kinds, "_kinds", {**kinds._kinds, "key": KEYS})
+    declared = kinds.kinds()
+    monkeypatch.setattr(kinds, "declared", lambda *_: (*declared, KEYS))
+    for event in selectors.notified_events():  # as `workspaces.notices` does once
+        monkeypatch.setitem(MAPPERS, event, MAPPERS["quota.requested"])
     KEYS.held.clear()
     with org_scope(story.atlas.id):
         yield story
