@@ -1,13 +1,14 @@
-"""Query what runs and waits on clusters. The app `jobs`, a layer above, registers itself."""
+"""Query what runs and waits on clusters. The app `jobs`, a layer above, answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Protocol
 from uuid import UUID
 
 from clusters.models import Cluster, Pool, PoolRequest
+from portal.core.declarations import declared
 from workspaces.access.actors import Actor
 from workspaces.models import Organization
 
@@ -52,23 +53,13 @@ class Effect(Protocol):
     def as_dict(self) -> dict[str, Any]: ...
 
 
-_registered: list[Workload] = []
-_effects: list[Callable[..., list[Any]]] = []
-
-
-def register(workload: Workload) -> None:
-    _registered[:] = [workload]
+def effects_of(actor: Actor, row: PoolRequest, **changed: Any) -> list[Effect]:
+    """Return the effect of granting a request in each pool, perhaps with other GPUs or end."""
+    effects: list[Effect] = declared("providers", "POOL_REQUEST_EFFECTS")[0](actor, row, **changed)
+    return effects
 
 
 def workload() -> Workload:
-    return _registered[0]
-
-
-def register_effects(effects: Callable[..., list[Any]]) -> None:
-    """Set the function that returns the effects of a request, from a layer above."""
-    _effects[:] = [effects]
-
-
-def effects_of(actor: Actor, row: PoolRequest, **changed: Any) -> list[Effect]:
-    """Return the effect of granting a request in each pool, perhaps with other GPUs or end."""
-    return _effects[0](actor, row, **changed)
+    """Return what the app above declares in `providers.py`."""
+    answers: Workload = declared("providers", "WORKLOAD")[0]
+    return answers

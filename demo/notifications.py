@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from notifications.mapping import mapped_kinds
+from notifications.kinds import MAPPERS
 from notifications.models import Delivery, Notification
 from notifications.services.consuming import STALE, handle
 from portal.core import clock
@@ -19,7 +19,7 @@ READ = timedelta(hours=12)  # older ones are read
 def write(org: Organization) -> None:
     """Notify the people of the demo, without sending mail."""
     recent = Event.objects.filter(
-        org_id=org.id, kind__in=mapped_kinds(), at__gt=clock.now() - STALE
+        org_id=org.id, kind__in=MAPPERS, at__gt=clock.now() - STALE
     ).order_by("position")
     for event in recent:
         handle(event)

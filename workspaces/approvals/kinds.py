@@ -1,4 +1,4 @@
-"""Kinds of requests that somebody else decides: one class for each, registered at start-up."""
+"""Kinds of requests that somebody else decides: one class for each, declared by its app."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from portal.core.declarations import declared
 from portal.core.errors import InvalidInput, NotPermitted
 from portal.core.events import EventRecord
 from portal.core.messages import Message
@@ -183,21 +184,14 @@ class ApprovalKind(Generic[R]):
         return Message("Comment: {what}", **facts)
 
 
-_kinds: dict[str, ApprovalKind[Any]] = {}
-
-
-def register(*kinds: ApprovalKind[Any]) -> None:
-    """Add kinds; once for each at start-up."""
-    _kinds.update((kind.name, kind) for kind in kinds)
-
-
-def kinds() -> list[ApprovalKind[Any]]:
-    """Return the registered kinds."""
-    return list(_kinds.values())
+def kinds() -> tuple[ApprovalKind[Any], ...]:
+    """Return the kinds that apps declare in `providers.py`."""
+    return declared("providers", "APPROVAL_KINDS")
 
 
 def kind_named(name: str) -> ApprovalKind[Any]:
     """Return a kind. Raises InvalidInput."""
-    if name not in _kinds:
-        raise InvalidInput.at("kind", Message("must be {names}", names=", ".join(_kinds)))
-    return _kinds[name]
+    found = {kind.name: kind for kind in kinds()}
+    if name not in found:
+        raise InvalidInput.at("kind", Message("must be {names}", names=", ".join(found)))
+    return found[name]

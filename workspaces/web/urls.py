@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import path
 
 from workspaces.web import (
     announcements,
@@ -36,7 +36,6 @@ platform_pages = [
 ]
 urlpatterns = [
     path("", views.start, name="start"),
-    path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/approvals", approvals.approvals, name="approvals"),
     path(
         "<slug:org>/approvals/<slug:approval_kind>/<uuid:ask>", approvals.approval, name="approval"

@@ -11,6 +11,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, clean
 
+COMMANDS = {"approval": ("approvals", 215, "List, decide and comment requests of every kind.")}
 approvals = Commands(help="List, decide and comment requests of every kind.")
 RequestName = Annotated[
     str, Argument(metavar="KIND/ID", help="Request from `muster approval list`.")

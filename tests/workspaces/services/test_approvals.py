@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from notifications.kinds import MAPPERS
 from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.messages import Message
@@ -18,6 +19,7 @@ from portal.core.models import Event
 from tests.deliver import deliver
 from workspaces.access.permissions import Permission
 from workspaces.approvals import kinds, selectors
+from workspaces.approvals.notices import notices_of
 from workspaces.approvals.services import decide_request, submit_request
 from workspaces.models import Approval
 from workspaces.tasks import end_approvals
@@ -48,7 +50,10 @@ KEYS = Keys()
 @pytest.fixture
 def atlas(story, monkeypatch, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    monkeypatch.setattr(kinds, "_kinds", {**kinds._kinds, "key": KEYS})
+    every = (*kinds.kinds(), KEYS)
+    monkeypatch.setattr(kinds, "declared", lambda *_: every)
+    for what in selectors.NOTIFIED:
+        monkeypatch.setitem(MAPPERS, KEYS.event_kind(what), notices_of)
     KEYS.held.clear()
     with org_scope(story.atlas.id):
         yield story
