@@ -90,6 +90,11 @@ def size(number: float) -> str:
     return f"{number:g} B"
 
 
+def number_of(value: int) -> str:
+    """Format a count, such as "12,000"."""
+    return f"{value:,}"
+
+
 def amount(value: float | None, unit: str) -> str:
     """Format a number with its unit; bytes in binary units, ratios in percent."""
     if value is None:
