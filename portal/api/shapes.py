@@ -7,6 +7,7 @@ those of inherited fields.
 from __future__ import annotations
 
 import inspect
+import re
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -45,13 +46,12 @@ class Schema(AutoSchema):
     def get_response_serializers(self) -> Any:
         method = inspect.unwrap(getattr(self.view, self.method.lower()))
         answer = get_type_hints(method, include_extras=True).get("return")
-        return answer if is_shape(answer) else super().get_response_serializers()
+        return {200: answer} if is_shape(answer) else super().get_response_serializers()
 
     def get_operation_id(self) -> str:
-        found = str(super().get_operation_id())
-        answer = self.get_response_serializers()
-        is_page = PageShape in _generics(answer)
-        return f"{found.removesuffix('_retrieve')}_list" if is_page else found
+        answers, found = self.get_response_serializers(), str(super().get_operation_id())
+        is_page = isinstance(answers, dict) and PageShape in _generics(answers.get(200))
+        return re.sub("_retrieve$", "_list", found) if is_page else found
 
 
 class ShapeExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
