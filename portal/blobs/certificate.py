@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from portal.blobs import arrivals
 from portal.core.messages import Message, MessageDecoder
@@ -35,7 +36,7 @@ class Certificate:
     text: str
     deleted: dict[str, object] | None = None
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 

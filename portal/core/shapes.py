@@ -32,6 +32,11 @@ class PageShape(TypedDict, Generic[T]):
     previous: str | None
 
 
+def time_text(at: datetime) -> str:
+    """Return a time in UTC as answers have it."""
+    return at.isoformat().replace("+00:00", "Z")
+
+
 def whole_page(rows: list[T]) -> PageShape[T]:
     """Return a list that always fits into one page."""
     return {"items": rows, "next": None, "previous": None}

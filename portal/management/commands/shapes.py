@@ -18,7 +18,7 @@ Each is named after its part of the OpenAPI schema. `Time` is a text in ISO 8601
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, NotRequired, TypedDict, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 Id = str
 Time = str
