@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from muster.errors import MusterError, NotAuthenticated
 from muster.streams import is_unicode
-from muster.wording import COLOURS, clean
+from muster.wording import COLOURS, clean, text
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -48,7 +48,7 @@ class Column:
 
     heading: str
     key: str
-    format: Callable[[Any], object] = str
+    format: Callable[[Any], object] = text
 
     def cell(self, row: Mapping[str, Any]) -> object:
         return self.format(row[self.key] if self.key else row)

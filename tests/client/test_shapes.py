@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+from dataclasses import fields
 from typing import get_type_hints, is_typeddict
 
 from muster import commands, shapes
 from muster.output import Column, Listing, Session
+from muster.records import Attempt, Job
 
 
 def listings() -> dict[str, Listing]:
@@ -33,6 +35,12 @@ def test_columns_of_lists_are_fields_of_their_shapes():
         if key and key not in get_type_hints(getattr(shapes, listing.shape))
     ]
     assert unknown == [] and len(found) >= 2
+
+
+def test_attributes_of_records_are_fields_of_their_shapes():
+    for record, shape in ((Job, shapes.JobShape), (Attempt, shapes.AttemptShape)):
+        names = {one.name for one in fields(record)} - {"raw", "array_size"}
+        assert names - get_type_hints(shape).keys() == set()
 
 
 def test_types_of_all_shapes_exist():
