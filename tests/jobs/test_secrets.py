@@ -8,9 +8,10 @@ import pytest
 
 from jobs import services
 from jobs.dispatch.claims import claim_due
+from jobs.dispatch.environment import environment_of
 from jobs.dispatch.launch import build_launches, rehearsal_launch
 from jobs.models import Attempt, Job
-from jobs.representations import environment_of, job_detail
+from jobs.representations import job_detail
 from jobs.services.dry_run import dry_run_job
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
@@ -80,7 +81,7 @@ def test_secret_file_sets_no_variable_and_is_audited_like_any_other(stage, doubl
     dispatch_all()
     [launch] = double.alive.values()
     assert (
-        dict(launch.files) == {"KEY": VALUE}
+        dict(launch.data.secret_files) == {"KEY": VALUE}
         and VALUE not in str(launch.env)
         and VALUE not in repr(launch)
     )
