@@ -113,6 +113,13 @@ class Job:
         default_factory=lambda: cast("JobDetailShape", {}), repr=False, compare=False
     )
 
+    def __getattr__(self, name: str) -> Any:
+        """Return a field of the answer that is no attribute of its own, such as `spec`."""
+        try:
+            return self.__dict__["raw"][name]
+        except KeyError:
+            raise AttributeError(f"a job has no {name!r}") from None
+
     @property
     def is_final(self) -> bool:
         return self.state in FINAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import pkgutil
@@ -41,6 +42,11 @@ def test_attributes_of_records_are_fields_of_their_shapes():
     for record, shape in ((Job, shapes.JobShape), (Attempt, shapes.AttemptShape)):
         names = {one.name for one in fields(record)} - {"raw", "array_size"}
         assert names - get_type_hints(shape).keys() == set()
+
+
+def test_job_has_the_other_fields_of_its_answer_as_attributes():
+    job = Job.of({"id": "1", "number": 1, "name": "a", "state": "running", "is_held": True})
+    assert job.is_held is True and copy.copy(job) == job and not hasattr(job, "colour")
 
 
 def test_types_of_all_shapes_exist():
