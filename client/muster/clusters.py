@@ -25,6 +25,12 @@ if TYPE_CHECKING:
         ProbeShape,
     )
 
+RESOURCES = {
+    "clusters": "Clusters",
+    "pools": "Pools",
+    "mig": "Mig",
+}
+
 
 class Clusters:
     def __init__(self, client: Client):

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.shapes import JobDetailShape
 
+RESOURCES = {
+    "experiments": "Experiments",
+    "runs": "Runs",
+}
 PAGE = 200
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ValidationShape,
     )
 
+RESOURCES = {"jobs": "Jobs"}
 PAGE = 200
 PATIENCE = 900.0  # seconds without an answer before giving up
 

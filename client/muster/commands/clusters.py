@@ -15,6 +15,10 @@ from muster.wording import ago
 if TYPE_CHECKING:
     from muster.shapes import ClusterShape, GpuUseShape, NodeCountsShape, PoolShape
 
+COMMANDS = {
+    "cluster": ("clusters", 310, "Connect and manage clusters (operators)."),
+    "pool": ("pools", 330, "Manage pools and which teams may use them."),
+}
 clusters = Commands(help="Connect, test, disable and remove clusters (operators).")
 pools = Commands(help="Manage pools of nodes and which teams may use them.")
 ClusterName = Annotated[str, Argument(metavar="CLUSTER")]

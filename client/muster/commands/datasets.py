@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from muster.folders import Progress
     from muster.shapes import DatasetImportShape
 
+COMMANDS = {
+    "dataset": ("datasets", 40, "Upload, download, version and share datasets."),
+    "checkpoint": ("checkpoints", 50, "Upload, download, version and share checkpoints."),
+}
 Name = Annotated[str, Argument(metavar="NAME")]
 Target = Annotated[
     str,

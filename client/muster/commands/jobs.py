@@ -38,6 +38,7 @@ from muster.wording import (
 if TYPE_CHECKING:
     from muster.shapes import AttemptShape, JobDetailShape, JobShape
 
+COMMANDS = {"job": ("app", 20, "Submit, list, follow and control jobs.")}
 app = Commands(help="Submit, list, follow and control jobs.")
 Text = str | None
 Name = Annotated[str, Argument(metavar="JOB", help="Job number, such as 12, or id.")]

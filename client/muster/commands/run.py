@@ -21,6 +21,9 @@ from muster.wording import COLOURS, clean, ending, progress
 if TYPE_CHECKING:
     from muster.shapes import RehearsalShape
 
+COMMANDS = {
+    "run": ("app", 10, "Run a command as a job, stream its log and return its exit code."),
+}
 app = Commands()
 CANCEL_WINDOW = 5.0  # seconds after the first Ctrl-C in which a second one cancels the job
 PIECE = 1 << 16  # bytes
