@@ -29,7 +29,6 @@ SCHEDULE = {
     "workspaces.trim_audit": 900.0,
     "workspaces.sync_directories": 60.0,  # each directory has an interval of its own
     "workspaces.tidy": 600.0,
-    "workspaces.end_approvals": 60.0,
 }
 
 
