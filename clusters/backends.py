@@ -35,6 +35,12 @@ def backend_of(cluster: Cluster) -> Backend:
         return known[1]
 
 
+def forget_backends() -> None:
+    """Let go of all backends, whose threads then end; for tests."""
+    with _lock:
+        _made.clear()
+
+
 def make(backend: str, options: Mapping[str, Any]) -> Backend:
     """Create a backend from its options."""
     kind: Any = backends()[backend]

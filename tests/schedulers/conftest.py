@@ -75,12 +75,14 @@ class Stage:
     path: Path
     wait_for: Callable[..., Any]
     keys: list[str] = field(default_factory=list)
+    made: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.backend = self.again()
 
     def again(self) -> Any:
-        return self.kind.configured(self.options)
+        self.made.append(self.kind.configured(self.options))
+        return self.made[-1]
 
     def launch(self, script: str, **more: Any) -> Launch:
         self.keys.append(key := more.pop("key", f"t-{uuid.uuid4().hex}"))
@@ -132,6 +134,8 @@ def cleaned_up(made: Stage) -> Iterator[Stage]:
     )
     for key in made.keys:
         made.wait_for(lambda key=key: is_forgotten(made, key), 20)
+    made.backend = None
+    made.made.clear()  # their watches end with them
 
 
 def is_forgotten(made: Stage, key: str) -> bool:
