@@ -154,8 +154,8 @@ def _jobs(story: Any, cluster: Any, count: int) -> None:
 
 def _ledger() -> Row:
     """Return the CPU time of this process and of PostgreSQL for a day of jobs."""
-    from monitoring.usage.models import LedgerLine
-    from monitoring.usage.services.ledger import update_ledger
+    from billing.models import LedgerLine
+    from billing.services.ledger import update_ledger
     from workspaces.tenancy.scope import platform_scope
 
     before = time.process_time() + _postgres()
@@ -186,8 +186,8 @@ def _postgres() -> float:
 
 def _rollups(story: Any, cluster: Any) -> None:
     """Fill what recording would have after 30 days of 1,000,000 jobs, 40 pools, and 200 teams."""
-    from monitoring.usage.amounts import midnight
-    from monitoring.usage.models import (
+    from billing.amounts import midnight
+    from billing.models import (
         AttemptGpuTime,
         FleetGpuTime,
         FleetJobDay,
@@ -196,7 +196,7 @@ def _rollups(story: Any, cluster: Any) -> None:
         QueueHour,
         TeamGpuTime,
     )
-    from monitoring.usage.recording import WORST, mark_top
+    from billing.recording import WORST, mark_top
     from portal.core import clock
     from portal.core.ids import uuid7
     from workspaces.models import Team
@@ -278,7 +278,7 @@ def _some_jobs() -> Any:
 
 
 def _facts(rng: random.Random) -> dict[str, Any]:
-    from monitoring.usage.statistics import SECONDS, SIZES, empty
+    from billing.statistics import SECONDS, SIZES, empty
 
     buckets = {str(n): rng.randrange(5000) for n in SECONDS}
     return empty() | {

@@ -5,8 +5,6 @@ class MonitoringConfig(AppConfig):
     name = "monitoring"
 
     def ready(self) -> None:
-        import schedulers
-        from monitoring.demo.backend import SimulatedCluster
         from monitoring.protocols import PROTOCOLS
         from monitoring.web.navigation import ENTRIES
         from monitoring.web.search import PROVIDERS
@@ -16,4 +14,3 @@ class MonitoringConfig(AppConfig):
         navigation.register(*ENTRIES)
         search.register(*PROVIDERS)
         protocols.register(*PROTOCOLS)
-        schedulers.register(SimulatedCluster)

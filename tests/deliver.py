@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from monitoring.notifications.models import Cursor
-from monitoring.notifications.services.consuming import NAME, Consumer
-from monitoring.notifications.services.sending import send_mail_due, send_to_channels
+from notifications.models import Cursor
+from notifications.services.consuming import NAME, Consumer
+from notifications.services.sending import send_mail_due, send_to_channels
 
 
 def consume() -> int:

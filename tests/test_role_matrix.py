@@ -17,6 +17,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
+from billing.models import Budget, Price
 from clusters.models import Device, MigPlan, Node, Pool, PoolGrant, PoolRequest
 from datasets import services as dataset_services
 from datasets.folders import entries
@@ -28,10 +29,9 @@ from experiments.models import Run
 from jobs import services as job_services
 from jobs.models import IdleRule
 from monitoring.models import TelemetrySource
-from monitoring.notifications.models import Channel, Delivery
-from monitoring.usage.models import Budget, Price
-from portal.blobs.files import file_store
+from notifications.models import Channel, Delivery
 from portal.blobs.folders import root_folder
+from portal.blobs.store import file_store
 from portal.core import clock, vault
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward

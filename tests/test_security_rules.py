@@ -24,7 +24,10 @@ OURS = (
     "registry",
     "jobs",
     "experiments",
+    "billing",
+    "notifications",
     "monitoring",
+    "demo",
 )
 SQL_BY_HAND = {
     "portal/series/store.py",
@@ -58,8 +61,8 @@ CONNECTS = {
     # Syslog and webhooks, to addresses that `outbound` allowed.
     "portal/core/audit/targets.py",
     # The errors of `outbound` and of the mail server.
-    "monitoring/notifications/channels/posting.py",
-    "monitoring/notifications/services/sending.py",
+    "notifications/channels/posting.py",
+    "notifications/services/sending.py",
     "portal/process/stack.py",
     "portal/process/prepare.py",
     "portal/process/embedded.py",
@@ -77,13 +80,13 @@ CONNECTS = {
 }  # the host name
 CHANCE = {
     "portal/core/audit/forwarding.py",  # jitter
-    "monitoring/notifications/services/sending.py",
-    "monitoring/demo/backend.py",  # simulated programs and sensors
-    "monitoring/demo/datasets.py",
-    "monitoring/demo/experiments.py",
-    "monitoring/demo/history.py",
-    "monitoring/demo/simulation.py",
-    "monitoring/demo/telemetry.py",
+    "notifications/services/sending.py",
+    "demo/backend.py",  # simulated programs and sensors
+    "demo/datasets.py",
+    "demo/experiments.py",
+    "demo/history.py",
+    "demo/simulation.py",
+    "demo/telemetry.py",
 }
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
 # SAML responses come from the provider's page; SCIM uses only tokens.
@@ -92,7 +95,7 @@ EXEMPT = {
     "datasets/hub/commits.py",  # a signed address
     "datasets/hub/requests.py",  # tokens only
     "experiments/mlflow/routes.py",  # tokens only
-    "monitoring/notifications/web/pages.py",  # a signed address
+    "notifications/web/pages.py",  # a signed address
     "workspaces/identity/saml/views.py",
     "workspaces/identity/scim/views.py",
 }

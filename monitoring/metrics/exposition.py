@@ -13,15 +13,15 @@ from django.db.models import Count, F, Min, Q
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from billing.amounts import month_of
+from billing.models import Budget
+from billing.services.ledger import behind
 from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, Device, HealthFinding, Node, NodeHealth, node_state
 from jobs.models import Attempt, NodeUtilization
 from jobs.utilization.selectors import FRESH
 from monitoring.capacity import supply_of
 from monitoring.models import TelemetrySource
-from monitoring.usage.amounts import month_of
-from monitoring.usage.models import Budget
-from monitoring.usage.services.ledger import behind
 from portal.core import clock
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor

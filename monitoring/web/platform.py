@@ -11,7 +11,7 @@ from clusters.health.selectors import state_counts
 from clusters.representations import cluster_rows
 from jobs.scheduling.queue import queue_page, reasons
 from monitoring import platform_overview as overview_of
-from monitoring.notifications.selectors import undelivered_mail
+from notifications.selectors import undelivered_mail
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page

@@ -28,9 +28,10 @@ INSTALLED_APPS = [
     "registry",
     "jobs",
     "experiments",
+    "billing",
+    "notifications",
     "monitoring",
-    "monitoring.usage.apps.UsageConfig",
-    "monitoring.notifications.apps.NotificationsConfig",
+    "demo",
 ]
 
 MIDDLEWARE = [

@@ -22,9 +22,9 @@ MUSTER_AUDIT_LOOPS = [
 ]
 # Threads that notify people, of the same processes.
 MUSTER_NOTIFICATION_LOOPS = [
-    "monitoring.notifications.background.consumer",
-    "monitoring.notifications.background.mailer",
-    "monitoring.notifications.background.poster",
+    "notifications.background.consumer",
+    "notifications.background.mailer",
+    "notifications.background.poster",
 ]
 # Loops of the embedded process (portal/background.py): they replace worker, beat, watcher and
 # agent.
@@ -33,8 +33,8 @@ MUSTER_BACKGROUND = [
     "jobs.background.watcher",
     "jobs.saving.background.saver",
     "monitoring.background.agent",
-    "monitoring.demo.telemetry.feed",
-    "monitoring.demo.experiments.feed",
+    "demo.telemetry.feed",
+    "demo.experiments.feed",
     *MUSTER_AUDIT_LOOPS,
     *MUSTER_NOTIFICATION_LOOPS,
     *(["portal.process.garbage.collect_garbage"] if MUSTER_EMBEDDED else []),

@@ -1,4 +1,4 @@
-// Arrange the panels of a page (templates/usage/_board.html): by dragging, with buttons, or with the
+// Arrange the panels of a page (templates/billing/_board.html): by dragging, with buttons, or with the
 // arrow keys on a panel's buttons. The order is in the address and is kept for the person.
 import { say } from "./words.js";
 

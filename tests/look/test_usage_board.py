@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 SEED = """
 from datetime import timedelta
 from clusters.models import Cluster
-from monitoring.usage.models import FleetGpuTime
+from billing.models import FleetGpuTime
 from portal.core import clock
 hour = clock.now().replace(minute=0, second=0, microsecond=0) - timedelta(days=1)
 for is_day, at in ((False, hour), (True, hour.replace(hour=0))):

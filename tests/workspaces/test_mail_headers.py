@@ -49,8 +49,8 @@ def test_invitation_mail_headers_cannot_be_injected(story, end):
 
 @each("end", BREAKS)
 def test_notification_mail_headers_cannot_be_injected(story, end):
-    from monitoring.notifications.channels.mail import compose
-    from monitoring.notifications.models import Delivery
+    from notifications.channels.mail import compose
+    from notifications.models import Delivery
 
     row = Delivery(
         user=story.ben,
