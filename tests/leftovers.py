@@ -24,6 +24,8 @@ SOON = 0.2  # seconds after which garbage is collected: an object in a cycle may
 # Threads that serve a whole process, by the first words of their names, and why.
 KEPT = {
     "shared Kubernetes double": "tests.rig.kube starts one for all tests of a process",
+    "images_": "a process has one pool that looks up images",
+    "stage_": "a process has one pool that stages inputs",
     "streams-": "a process has one bus to Redis, with a thread that writes and one that reads",
 }
 _PLACE = "_started_at"

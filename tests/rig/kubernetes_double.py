@@ -79,6 +79,7 @@ class Double:
 
     def close(self) -> None:
         self.closed.set()
+        self.store.listeners.clear()  # no pod follows on one that ends now
         self.cut()
         self._server.close()
         self.node.close()

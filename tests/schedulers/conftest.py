@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from schedulers import backends
-from schedulers.contract import Handle, Launch, Observation, Unavailable
+from schedulers.contract import Closeable, Handle, Launch, Observation, Unavailable
 from schedulers.kubernetes.backend import KubernetesBackend
 from tests.rig.kube import folder_of, options_of
 from tests.rig.kubernetes_double import Double
@@ -134,8 +134,9 @@ def cleaned_up(made: Stage) -> Iterator[Stage]:
     )
     for key in made.keys:
         made.wait_for(lambda key=key: is_forgotten(made, key), 20)
-    made.backend = None
-    made.made.clear()  # their watches end with them
+    for backend in made.made:
+        if isinstance(backend, Closeable):
+            backend.close()
 
 
 def is_forgotten(made: Stage, key: str) -> bool:
@@ -185,4 +186,4 @@ def backend(double: Double) -> Iterator[KubernetesBackend]:
         {"server": double.url, "token": double.token, "image": "local/bash:1"}
     )
     yield made
-    made._view.stop()
+    made.close()

@@ -23,7 +23,7 @@ def anywhere() -> Iterator[KubernetesBackend]:
     """A backend on the double or on a real cluster."""
     made = KubernetesBackend.configured(options_of())
     yield made
-    made._view.stop()
+    made.close()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def keeping(place: Path) -> Iterator[KubernetesBackend]:
     options = {**options_of(), "shared": [], "outputs": claim_of(place)}
     made = KubernetesBackend.configured(options)
     yield made
-    made._view.stop()
+    made.close()
 
 
 def over(backend: KubernetesBackend, key: str, wait_for) -> State:
