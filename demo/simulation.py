@@ -173,7 +173,7 @@ def plan(launch: Launch, at: float) -> Run:
     rng = random.Random(launch.key)
     name = launch.name.partition("[")[0]
     median = _BY_NAME.get(name, _OTHER).hours * 3600
-    limit = launch.time_limit or math.inf
+    limit = launch.limits.time_limit or math.inf
     end = rng.choices([reason for reason, _ in _ENDS], [share for _, share in _ENDS])[0]
     seconds = median * rng.lognormvariate(0, 0.45)
     if end is Reason.TIME_LIMIT and limit < math.inf:
@@ -186,7 +186,7 @@ def plan(launch: Launch, at: float) -> Run:
         seconds *= rng.uniform(0.05, 0.7)
     if seconds > limit:
         seconds, end = limit, Reason.TIME_LIMIT
-    place = launch.placement
+    place = launch.place.placement
     return Run(
         key=launch.key,
         name=name,

@@ -42,6 +42,7 @@ class Unavailable(Exception):
 class Capability(StrEnum):
     PLACES = "places"  # the portal assigns CPUs, memory and GPUs itself (no external scheduler)
     IMAGES = "images"
+    ENDPOINTS = "endpoints"  # programs of a job are reachable on its `ports`
     EXEC = "exec"
     ARRAY = "array"  # native job arrays; without it each task is submitted separately
     GANG = "gang"  # multi-node jobs
@@ -52,7 +53,7 @@ class Capability(StrEnum):
     IDENTITIES = "identities"
     NATIVE = "native"  # accepts scheduler-specific options (`SupportsNative`)
     # runs jobs on the portal's machine, each team's as its own system user (`SupportsUsers`,
-    # `Launch.uid`)
+    # `LaunchIdentity.uid`)
     USERS = "users"
     # keeps secrets of an attempt on the cluster until it ends (`SupportsRelease`)
     RELEASE = "release"
@@ -137,28 +138,35 @@ class FolderMount:
 
 
 @dataclass(frozen=True)
-class Launch:
-    """One attempt, ready to start: names are resolved and variables are set.
+class LaunchIdentity:
+    """Whose attempt it is: slugs of the organization and the team, e-mail address of the submitter."""
 
-    Memory is in bytes, times are in seconds.
-    """
+    org: str = ""
+    team: str = ""
+    user: str = ""
+    uid: int = 0  # system user of the team, with Capability.USERS; 0: none
+    run_as: Identity = Identity()  # set by an operator for the team in this pool
 
-    key: str  # unique forever; also the native job name, by which the job is found again
-    name: str
-    script: str  # bash: `setup` and `run` verbatim; started once on each node
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    # secrets mounted as in-memory files readable only by the job; NAME_FILE holds the path
-    files: Mapping[str, str] = field(default_factory=dict, repr=False)
-    image: str = ""
-    cpus: float = 1
-    memory: int = 0  # 0: no limit
-    gpus: int = 0
-    gpu_type: str = ""
+
+@dataclass(frozen=True)
+class LaunchPlace:
+    """Where an attempt runs. `partition` and `node_labels` are the rule of the pool."""
+
     num_nodes: int = 1
     is_on_first_node_only: bool = False  # the job's own launcher (mpirun) starts the other nodes
-    shm_size: int = 0
-    time_limit: float | None = None
-    is_new: bool = False  # never submitted before: skip the lookup of an existing job
+    partition: str = ""
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+    exclude_nodes: Sequence[str] = ()  # run on none of these: they failed under earlier attempts
+    reservation: str = ""  # name of the team's reservation that it runs in
+    placement: Placement | None = None
+
+
+@dataclass(frozen=True)
+class LaunchData:
+    """Files and folders of an attempt."""
+
+    # secrets mounted as in-memory files readable only by the job; NAME_FILE holds the path
+    secret_files: Mapping[str, str] = field(default_factory=dict, repr=False)
     # by path, for nodes without access to the portal's copy; MUSTER_EXAMPLES is their folder
     examples: Mapping[str, bytes] = field(default_factory=dict)
     # programs of Muster by file name, of the standard library only; MUSTER_PROGRAMS is their folder
@@ -167,23 +175,70 @@ class Launch:
     # folders below MUSTER_OUTPUT_DIR by name: where a container has them as well
     output_paths: Mapping[str, str] = field(default_factory=dict)
     workspaces: Sequence[FolderMount] = ()
+
+
+@dataclass(frozen=True)
+class LaunchLimits:
+    """Resources on each node, and times. Memory is in bytes, times are in seconds."""
+
+    cpus: float = 1
+    memory: int = 0  # 0: no limit
+    gpus: int = 0
+    gpu_type: str = ""
+    shm_size: int = 0
+    time_limit: float | None = None
     grace: float = 30  # between SIGTERM and SIGKILL
-    placement: Placement | None = None
-    org: str = ""  # slugs of the organization and the team, e-mail address of the submitter
-    team: str = ""
-    user: str = ""
-    # from the pool: run only in this partition, only on nodes with these labels
-    partition: str = ""
-    node_labels: Mapping[str, str] = field(default_factory=dict)
-    exclude_nodes: Sequence[str] = ()  # run on none of these: they failed under earlier attempts
-    identity: Identity = Identity()  # set by an operator for the team in this pool
-    reservation: str = ""  # name of the team's reservation that it runs in
-    # why it must no longer be submitted; a job that already exists is still adopted
-    block_reason: str = ""
-    blocked_field: str = "policy.pool"  # the spec field behind `block_reason`
-    uid: int = 0  # system user of the team, with Capability.USERS; 0: none
+
+
+class PortProtocol(StrEnum):
+    """What a program speaks on a port."""
+
+    HTTP = "http"  # and websockets
+    TCP = "tcp"
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port that the program of an attempt listens on, on its first node."""
+
+    name: str
+    number: int
+    protocol: PortProtocol = PortProtocol.HTTP
+
+
+@dataclass(frozen=True)
+class LaunchNetwork:
+    """What an attempt serves; `ports` only with Capability.ENDPOINTS."""
+
+    ports: tuple[Port, ...] = ()
+
+
+@dataclass(frozen=True)
+class LaunchBlock:
+    """Why an attempt must no longer be submitted, and the spec field behind it."""
+
+    reason: str
+    field: str = "policy.pool"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One attempt, ready to start: names are resolved and variables are set."""
+
+    key: str  # unique forever; also the native job name, by which the job is found again
+    name: str
+    script: str  # bash: `setup` and `run` verbatim; started once on each node
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    image: str = ""
     # scheduler-specific options of the job, in that scheduler's terms
     native: Mapping[str, Any] = field(default_factory=dict)
+    identity: LaunchIdentity = LaunchIdentity()
+    place: LaunchPlace = LaunchPlace()
+    data: LaunchData = LaunchData()
+    limits: LaunchLimits = LaunchLimits()
+    network: LaunchNetwork = LaunchNetwork()
+    is_new: bool = False  # never submitted before: skip the lookup of an existing job
+    block: LaunchBlock | None = None  # a job that already exists is still adopted
 
 
 @dataclass(frozen=True)

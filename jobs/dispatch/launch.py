@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -22,7 +21,20 @@ from jobs.saving.starting import Begun, begin
 from jobs.workspaces import JobFolders
 from portal.core.messages import Message
 from schedulers.capacity import ResourceRequest
-from schedulers.contract import FolderMount, Identity, InputFiles, Launch, Placement
+from schedulers.contract import (
+    FolderMount,
+    Identity,
+    InputFiles,
+    Launch,
+    LaunchBlock,
+    LaunchData,
+    LaunchIdentity,
+    LaunchLimits,
+    LaunchNetwork,
+    LaunchPlace,
+    Placement,
+    Port,
+)
 from schedulers.spec import JobSpec, Launcher, Task, environment, script
 from workspaces.access.actors import Actor
 from workspaces.credentials.secrets import OpenedSecrets, SecretReferences, open_secrets
@@ -57,40 +69,54 @@ def build_launches(
     only = only_org_id(cluster) if cluster else None
     begun = begin(attempts) if begun is None else begun
     avoided = excluded_nodes(cluster, attempts) if cluster else {}
-    return [
-        _build(
-            attempt,
-            token,
-            secrets.values,
-            begun.get(attempt.id, ()),
-            is_new=attempt.id not in known,
-            uid=uids.get(attempt.job.team_id, 0),
-            **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
-            | _reservation(attempt.job, kept)
-            | _block_missing_secret(secrets)
-            | _block_other_organization(cluster, only, attempt)
-            | _inputs_of((data or {}).get(attempt.job_id))
-            | _workspaces_of((folders or {}).get(attempt.job_id))
-            | ({"exclude_nodes": names} if (names := avoided.get(attempt.id)) else {}),
+    launches = []
+    for attempt, token, secrets in zip(attempts, tokens, opened, strict=True):
+        job, grant = attempt.job, grants.get(_grant_key(attempt))
+        inputs, mounts = (data or {}).get(job.id), (folders or {}).get(job.id)
+        spec = spec_of(job)
+        launch = _launch(
+            spec,
+            _task(attempt, token, secrets.values),
+            attempt.key,
+            job.pool,
+            _identity(attempt, grant, uids.get(job.team_id, 0)),
+            LaunchPlace(
+                reservation=_reservation(job, kept), exclude_nodes=avoided.get(attempt.id, ())
+            ),
+            LaunchData(
+                secret_files=_secret_files(spec, secrets.values),
+                inputs=tuple(inputs.inputs) if inputs else (),
+                workspaces=tuple(mounts.mounts) if mounts else (),
+            ),
         )
-        for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
-    ]
+        blocks = (
+            _block_folders(mounts),
+            _block_inputs(inputs),
+            _block_other_organization(cluster, only, attempt),
+            _block_missing_secret(secrets),
+            _block_revoked_grant(job.pool, grant),
+        )
+        launch = replace(
+            launch,
+            is_new=attempt.id not in known,
+            block=next((block for block in blocks if block), None),
+        )
+        outputs = begun.get(attempt.id, ())
+        launches.append(with_outputs(launch, attempt, outputs) if outputs else launch)
+    return launches
 
 
-def _build(
-    attempt: Attempt,
-    token: str,
-    secrets: Mapping[str, str],
-    outputs: Sequence[Begun] = (),
-    **more: Any,
-) -> Launch:
+def _identity(attempt: Attempt, grant: PoolGrant | None, uid: int) -> LaunchIdentity:
     job = attempt.job
-    spec, task = spec_of(job), _task(attempt, token, secrets)
-    files = {name: secrets[name] for name in spec.secret_files if name in secrets}
-    launch = _launch(
-        spec, task, attempt.key, task.placement, job.owner.email, job.pool, files=files, **more
-    )
-    return with_outputs(launch, attempt, outputs) if outputs else launch
+    return LaunchIdentity(job.org.slug, job.team.slug, job.owner.email, uid, _run_as(grant))
+
+
+def _run_as(grant: PoolGrant | None) -> Identity:
+    return Identity(grant.run_as, grant.account, grant.qos) if grant else Identity()
+
+
+def _secret_files(spec: JobSpec, secrets: Mapping[str, str]) -> dict[str, str]:
+    return {name: secrets[name] for name in spec.secret_files if name in secrets}
 
 
 def _secret_use(attempt: Attempt) -> SecretReferences:
@@ -106,38 +132,35 @@ def _secret_use(attempt: Attempt) -> SecretReferences:
     )
 
 
-def _block_missing_secret(opened: OpenedSecrets) -> dict[str, Any]:
+def _block_missing_secret(opened: OpenedSecrets) -> LaunchBlock | None:
     """Bar a launch whose secret was deleted since; it would fail without explanation."""
-    return {"block_reason": opened.lacks, "blocked_field": "secrets"} if opened.lacks else {}
+    return LaunchBlock(opened.lacks, "secrets") if opened.lacks else None
 
 
-def _inputs_of(data: JobData | None) -> dict[str, Any]:
-    """Return the inputs of a launch; data that may no longer be read bars it."""
-    if data is None:
-        return {}
-    if data.refusal:
-        return {"block_reason": data.refusal, "blocked_field": "inputs"}
-    return {"inputs": tuple(data.inputs)}
+def _block_inputs(data: JobData | None) -> LaunchBlock | None:
+    """Bar a launch whose data may no longer be read."""
+    return LaunchBlock(data.refusal, "inputs") if data and data.refusal else None
 
 
-def _workspaces_of(folders: JobFolders | None) -> dict[str, Any]:
-    """Return the workspaces of a launch; one that may no longer be used bars it."""
-    if folders is None:
-        return {}
-    if folders.refusal:
-        return {"block_reason": folders.refusal, "blocked_field": "workspaces"}
-    return {"workspaces": tuple(folders.mounts)}
+def _block_folders(folders: JobFolders | None) -> LaunchBlock | None:
+    """Bar a launch whose workspaces may no longer be used."""
+    return LaunchBlock(folders.refusal, "workspaces") if folders and folders.refusal else None
 
 
 def _block_other_organization(
     cluster: Cluster | None, only: UUID | None, attempt: Attempt
-) -> dict[str, Any]:
+) -> LaunchBlock | None:
     """Bar a launch that was claimed before the cluster was restricted to one organization."""
-    return (
-        {}
-        if cluster is None or only in (None, attempt.job.org_id)
-        else {"block_reason": not_served_text(cluster)}
-    )
+    if cluster is None or only in (None, attempt.job.org_id):
+        return None
+    return LaunchBlock(not_served_text(cluster))
+
+
+def _block_revoked_grant(pool: Pool | None, grant: PoolGrant | None) -> LaunchBlock | None:
+    """Bar a launch whose grant was revoked; it would otherwise run as the wrong user."""
+    if grant is not None or pool is None or pool.is_open:
+        return None
+    return LaunchBlock(Message("The team may no longer use pool {name}.", name=pool.name))
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:
@@ -178,25 +201,29 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
     grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
     kept = reservations_in({pool.id}, {team.id}) if pool else ()
     request = request_of(spec)
-    inputs = [
-        InputFiles(name, actor.org_slug, entry.kind, entry.name, 0, "0" * 40, path=entry.path)
-        for name, entry in spec.inputs.items()
-    ]
-    return _launch(
+    launch = _launch(
         spec,
         task,
         "muster-rehearsal",
-        None,
-        actor.email,
         pool,
-        inputs=tuple(inputs),
-        workspaces=tuple(
-            FolderMount(name, "", entry.path, entry.read_only, text=entry.workspace)
-            for name, entry in spec.workspaces.items()
+        LaunchIdentity(actor.org_slug, team.slug, actor.email, run_as=_run_as(grant)),
+        LaunchPlace(
+            reservation=next((row.name for row in kept if fits_in(row, request)), ""),
         ),
-        reservation=next((row.name for row in kept if fits_in(row, request)), ""),
-        **_grant_options(pool, grant),
+        LaunchData(
+            inputs=tuple(
+                InputFiles(
+                    name, actor.org_slug, entry.kind, entry.name, 0, "0" * 40, path=entry.path
+                )
+                for name, entry in spec.inputs.items()
+            ),
+            workspaces=tuple(
+                FolderMount(name, "", entry.path, entry.read_only, text=entry.workspace)
+                for name, entry in spec.workspaces.items()
+            ),
+        ),
     )
+    return replace(launch, block=_block_revoked_grant(pool, grant))
 
 
 def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolGrant]:
@@ -218,7 +245,7 @@ def reservations_of(jobs: Iterable[Job]) -> list[PoolReservation]:
     return reservations_in({pool for pool, _ in found if pool}, {team for _, team in found})
 
 
-def _reservation(job: Job, kept: Sequence[PoolReservation]) -> dict[str, str]:
+def _reservation(job: Job, kept: Sequence[PoolReservation]) -> str:
     """Return the reservation that a job runs in: the smallest of its team that it fits into."""
     need = ResourceRequest.of_totals(job.resources, job.spec.get("num_nodes", 1))
     names = (
@@ -226,25 +253,11 @@ def _reservation(job: Job, kept: Sequence[PoolReservation]) -> dict[str, str]:
         for row in kept
         if (row.pool_id, row.team_id) == (job.pool_id, job.team_id) and fits_in(row, need)
     )
-    return {"reservation": next(names, "")}
+    return next(names, "")
 
 
 def _grant_key(attempt: Attempt) -> tuple[UUID | None, UUID]:
     return attempt.job.pool_id, attempt.job.team_id
-
-
-def _grant_options(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
-    """Return what the grant adds to the launch.
-
-    A revoked grant bars the launch, which would otherwise run as the wrong user.
-    """
-    if grant is not None:
-        return {"identity": Identity(grant.run_as, grant.account, grant.qos)}
-    return (
-        {}
-        if pool is None or pool.is_open
-        else {"block_reason": Message("The team may no longer use pool {name}.", name=pool.name)}
-    )
 
 
 def placement_of(attempt: Attempt) -> Placement | None:
@@ -265,36 +278,41 @@ def _launch(
     spec: JobSpec,
     task: Task,
     key: str,
-    placement: Placement | None,
-    user: str,
     pool: Pool | None,
-    **more: Any,
+    identity: LaunchIdentity,
+    place: LaunchPlace,
+    data: LaunchData,
 ) -> Launch:
     """Build a launch; example files travel along unless the node sees the portal's files."""
     resources, text = spec.resources, script(spec)
-    is_away = placement is None and "MUSTER_EXAMPLES" in text
+    is_away = task.placement is None and "MUSTER_EXAMPLES" in text
     return Launch(
         key=key,
         name=spec.name,
         script=text,
         env=environment(spec, replace(task, examples_dir="") if is_away else task),
-        examples=contents(settings.MUSTER_EXAMPLES) if is_away else {},
         image=spec.image,
-        cpus=resources.cpus,
-        memory=resources.memory,
-        gpus=resources.gpus,
-        gpu_type=resources.gpu_type,
-        num_nodes=spec.num_nodes,
-        shm_size=resources.shm_size,
-        time_limit=spec.policy.max_runtime,
-        grace=spec.policy.grace,
-        placement=placement,
-        is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN},
-        org=task.org,
-        team=task.team,
-        user=user,
-        partition=pool.partition if pool else "",
-        node_labels=dict(pool.labels) if pool else {},
         native=spec.native,
-        **more,
+        identity=identity,
+        place=replace(
+            place,
+            num_nodes=spec.num_nodes,
+            is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN},
+            partition=pool.partition if pool else "",
+            node_labels=dict(pool.labels) if pool else {},
+            placement=task.placement,
+        ),
+        data=replace(data, examples=contents(settings.MUSTER_EXAMPLES)) if is_away else data,
+        limits=LaunchLimits(
+            cpus=resources.cpus,
+            memory=resources.memory,
+            gpus=resources.gpus,
+            gpu_type=resources.gpu_type,
+            shm_size=resources.shm_size,
+            time_limit=spec.policy.max_runtime,
+            grace=spec.policy.grace,
+        ),
+        network=LaunchNetwork(
+            tuple(Port(port.name, port.port, port.protocol) for port in spec.ports)
+        ),
     )

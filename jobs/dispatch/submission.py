@@ -152,10 +152,10 @@ def submit_launch(backend: Backend, launch: Launch) -> Handle:
 
     Raises Rejected, Unavailable.
     """
-    if not launch.block_reason:
+    if launch.block is None:
         return backend.submit(launch)
     if launch.is_new or (handle := backend.find(launch.key)) is None:
-        raise Rejected(launch.block_reason, launch.blocked_field)
+        raise Rejected(launch.block.reason, launch.block.field)
     return handle
 
 

@@ -56,14 +56,14 @@ def with_outputs(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> La
     script = script_with_outputs(launch.script, begun, sources, is_visible=is_visible)
     outputs = spec_of(attempt.job).outputs if launch.image else {}
     paths = {name: output.path for name, output in outputs.items() if output.path}
+    data = replace(launch.data, output_paths=paths)
     if is_visible:
-        return replace(launch, script=script, output_paths=paths)
+        return replace(launch, script=script, data=data)
     return replace(
         launch,
         script=script,
-        output_paths=paths,
         env={**launch.env, **_variables(launch, attempt, begun)},
-        programs={**launch.programs, SAVE: source_of(SAVE)},
+        data=replace(data, programs={**data.programs, SAVE: source_of(SAVE)}),
     )
 
 
@@ -83,4 +83,4 @@ def _variables(launch: Launch, attempt: Attempt, begun: Sequence[Begun]) -> dict
         }
         for one in begun
     ]
-    return {"MUSTER_OUTPUTS": json.dumps(about), "MUSTER_SAVE_GRACE": f"{launch.grace:g}"}
+    return {"MUSTER_OUTPUTS": json.dumps(about), "MUSTER_SAVE_GRACE": f"{launch.limits.grace:g}"}

@@ -41,6 +41,7 @@ FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
     Capability.INPUTS: Feature.INPUTS,
     Capability.WORKSPACES: Feature.WORKSPACES,
+    Capability.ENDPOINTS: Feature.PORTS,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
 }

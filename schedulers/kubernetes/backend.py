@@ -402,15 +402,16 @@ class KubernetesBackend:
 
     def _built(self, launch: Launch) -> pod.Objects:
         """Return the Job; shares and slices have a resource of their own on some nodes."""
-        if not launch.gpus:
+        if not launch.limits.gpus:
             return pod.build(launch, self.site)
         kinds = self._gpu_kinds()
-        if not launch.gpu_type:
+        if not launch.limits.gpu_type:
             return pod.build(launch, replace(self.site, avoided=kinds.parts if kinds.whole else ()))
-        products = self._products_of(launch.gpu_type, kinds)
-        if resource := kinds.resources.get(launch.gpu_type, ""):
-            is_own = launch.gpu_type.startswith("mig-") and "/mig-" not in resource
-            launch = replace(launch, gpu_type="") if is_own else launch
+        products = self._products_of(launch.limits.gpu_type, kinds)
+        if resource := kinds.resources.get(launch.limits.gpu_type, ""):
+            is_own = launch.limits.gpu_type.startswith("mig-") and "/mig-" not in resource
+            if is_own:
+                launch = replace(launch, limits=replace(launch.limits, gpu_type=""))
         site = replace(self.site, gpu_resource=resource or self.site.gpu_resource)
         return pod.build(launch, site, products)
 

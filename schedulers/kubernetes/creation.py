@@ -49,7 +49,7 @@ class Creator:
     def create(self, launch: Launch, made: Objects) -> Object:
         """Create the objects and return the Job from the server. Raises Rejected, Unavailable."""
         try:
-            self.ensure(launch.org, launch.team)
+            self.ensure(launch.identity.org, launch.identity.team)
             job = self._job(launch.key, made)
             for thing in made.owned:
                 self._owned(owned_by(thing, job), job)

@@ -23,16 +23,16 @@ _KEPT = ("/dev", "/muster")
 
 def with_program(launch: Launch, claim: str) -> Launch:
     """Return the launch with the program that fetches its inputs, unless a volume has them."""
-    if claim or not launch.inputs:
+    if claim or not launch.data.inputs:
         return launch
     settings = fetch_settings(launch, FOLDER, by_name=True).encode()
-    programs = {**launch.programs, FETCH: source_of(FETCH), SETTINGS: settings}
-    return replace(launch, programs=programs)
+    programs = {**launch.data.programs, FETCH: source_of(FETCH), SETTINGS: settings}
+    return replace(launch, data=replace(launch.data, programs=programs))
 
 
 def check(launch: Launch, mounted: Sequence[str]) -> None:
     """Raise Rejected for a path that is taken."""
-    for one in launch.inputs:
+    for one in launch.data.inputs:
         check_free_path(one.path, mounted, f"inputs.{one.name}.path")
 
 
@@ -47,12 +47,13 @@ def check_free_path(path: str, mounted: Iterable[str], field: str) -> None:
 def environment(launch: Launch) -> dict[str, str]:
     """Return MUSTER_INPUT_NAME for each input."""
     return {
-        data_variable("MUSTER_INPUT", one.name): f"{FOLDER}/{one.name}" for one in launch.inputs
+        data_variable("MUSTER_INPUT", one.name): f"{FOLDER}/{one.name}"
+        for one in launch.data.inputs
     }
 
 
 def volumes(launch: Launch, claim: str) -> list[Object]:
-    if not launch.inputs:
+    if not launch.data.inputs:
         return []
     if claim:
         source = {"persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
@@ -69,7 +70,7 @@ def mounts(launch: Launch, claim: str) -> list[Object]:
             "subPath": one.tree if claim else one.name,
             "readOnly": True,
         }
-        for one in launch.inputs
+        for one in launch.data.inputs
         for path in (f"{FOLDER}/{one.name}", one.path)
         if path
     ]
@@ -77,7 +78,7 @@ def mounts(launch: Launch, claim: str) -> list[Object]:
 
 def init_containers(launch: Launch, claim: str, image: str, main: Object) -> list[Object]:
     """Return the container that fetches the inputs, with the rights and limits of the main one."""
-    if claim or not launch.inputs:
+    if claim or not launch.data.inputs:
         return []
     given = next(one for one in main["volumeMounts"] if one["name"] == "given")
     programs = f"{given['mountPath']}/programs"
@@ -97,7 +98,7 @@ def init_containers(launch: Launch, claim: str, image: str, main: Object) -> lis
 
 def text_of(launch: Launch) -> str:
     """Name the versions, for people."""
-    return ", ".join(one.text for one in launch.inputs)
+    return ", ".join(one.text for one in launch.data.inputs)
 
 
 def _is_inside(path: str, other: str) -> bool:

@@ -68,7 +68,7 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
     `products`: the GPU product labels of the requested type. Raises Rejected.
     """
     name = names.object_name(launch.key)
-    namespace = names.namespace_name(site.prefix, launch.org, launch.team)
+    namespace = names.namespace_name(site.prefix, launch.identity.org, launch.identity.team)
     _check(launch)
     check_inputs(launch, site)
     check_workspaces(launch, site)
@@ -90,7 +90,7 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
         },
     }
     env = environment(launch, name, site)
-    owned = [_secret(launch, env, meta)] + ([service] if launch.num_nodes > 1 else [])
+    owned = [_secret(launch, env, meta)] + ([service] if launch.place.num_nodes > 1 else [])
     return Objects(
         namespace,
         _queued(
@@ -102,7 +102,11 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
 
 def queue_of(launch: Launch, site: KubernetesSettings) -> str:
     """Return the LocalQueue of a job: that of its team's reservation, else that of its pool."""
-    return launch.partition if site.keeps_nodes else launch.reservation or launch.partition
+    return (
+        launch.place.partition
+        if site.keeps_nodes
+        else launch.place.reservation or launch.place.partition
+    )
 
 
 def check_inputs(launch: Launch, site: KubernetesSettings) -> None:
@@ -143,24 +147,27 @@ def environment(launch: Launch, name: str, site: KubernetesSettings) -> dict[str
         "MUSTER_OUTPUT_DIR": output_of(launch.key, site).path,
         "PYTHONUNBUFFERED": "1",
     }
-    if launch.time_limit:
-        own |= {"MUSTER_TIME_LIMIT": f"{launch.time_limit:g}", "MUSTER_GRACE": f"{launch.grace:g}"}
-    if launch.num_nodes > 1:
+    if launch.limits.time_limit:
+        own |= {
+            "MUSTER_TIME_LIMIT": f"{launch.limits.time_limit:g}",
+            "MUSTER_GRACE": f"{launch.limits.grace:g}",
+        }
+    if launch.place.num_nodes > 1:
         own["MASTER_ADDR"] = own["PET_MASTER_ADDR"] = f"{name}-0.{name}"
     return {
         **launch.env,
         **own,
         **inputs.environment(launch),
         **workspaces.environment(launch),
-        **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.files},
+        **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.data.secret_files},
     }
 
 
 def _notes(launch: Launch) -> dict[str, str]:
     return {
         names.KEY: launch.key,
-        **({names.LIMIT: f"{launch.time_limit:g}"} if launch.time_limit else {}),
-        **({names.INPUTS: inputs.text_of(launch)} if launch.inputs else {}),
+        **({names.LIMIT: f"{launch.limits.time_limit:g}"} if launch.limits.time_limit else {}),
+        **({names.INPUTS: inputs.text_of(launch)} if launch.data.inputs else {}),
     }
 
 
@@ -172,7 +179,7 @@ def _check(launch: Launch) -> None:
                 "env",
             )
         _utf8(value, f"The value of {variable}", "env")
-    for variable, value in launch.files.items():
+    for variable, value in launch.data.secret_files.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 200:
             raise Rejected(
                 Message("{x} is not a valid file name in Kubernetes.", x=repr(variable[:80])),
@@ -180,11 +187,12 @@ def _check(launch: Launch) -> None:
             )
         _utf8(value, f"The secret {variable}", "secret_files")
     _utf8(launch.script, "The script", "run")
-    if launch.partition and not _WORD.fullmatch(launch.partition):
+    if launch.place.partition and not _WORD.fullmatch(launch.place.partition):
         raise Rejected(
-            Message("{x} is not a valid queue name.", x=repr(launch.partition[:40])), "policy.pool"
+            Message("{x} is not a valid queue name.", x=repr(launch.place.partition[:40])),
+            "policy.pool",
         )
-    if launch.is_on_first_node_only and launch.num_nodes > 1:
+    if launch.place.is_on_first_node_only and launch.place.num_nodes > 1:
         raise Rejected(
             Message(
                 "A launcher that starts the other nodes itself needs a way to reach them; here "
@@ -193,16 +201,16 @@ def _check(launch: Launch) -> None:
             "launcher",
         )
     if (
-        not 0 <= launch.grace < 1e6
-        or not 0 < (1 if launch.time_limit is None else launch.time_limit) < 1e9
+        not 0 <= launch.limits.grace < 1e6
+        or not 0 < (1 if launch.limits.time_limit is None else launch.limits.time_limit) < 1e9
     ):
         raise Rejected(Message("Times must be positive and finite."), "policy")
     if (
-        launch.num_nodes < 1
-        or launch.gpus < 0
-        or launch.memory < 0
-        or launch.shm_size < 0
-        or not 0 < launch.cpus < 1e6
+        launch.place.num_nodes < 1
+        or launch.limits.gpus < 0
+        or launch.limits.memory < 0
+        or launch.limits.shm_size < 0
+        or not 0 < launch.limits.cpus < 1e6
     ):
         raise Rejected(
             Message("Nodes and cores must be positive, and no amount may be negative."), "resources"
@@ -225,7 +233,9 @@ def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
     """
     files = {key: content for key, _, content in given(launch)}
     values = {f"env-{i}": value.encode() for i, value in enumerate(env.values())}
-    values |= {f"file-{i}": value.encode() for i, value in enumerate(launch.files.values())}
+    values |= {
+        f"file-{i}": value.encode() for i, value in enumerate(launch.data.secret_files.values())
+    }
     sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
     if sum(sizes) > SECRET_ROOM:
         raise Rejected(
@@ -261,7 +271,10 @@ def _variables(env: Mapping[str, str], name: str) -> list[Object]:
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
     """Return the files of the read-only folder: key in the Secret, path, content."""
     own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
-    folders = {"example": ("examples", launch.examples), "program": ("programs", launch.programs)}
+    folders = {
+        "example": ("examples", launch.data.examples),
+        "program": ("programs", launch.data.programs),
+    }
     return own + [
         (f"{key}-{i}", f"{folder}/{path}", content)
         for key, (folder, files) in folders.items()
@@ -277,14 +290,14 @@ def _job(
     variables: list[Object],
     products: Sequence[str],
 ) -> Object:
-    many = {"completionMode": "Indexed"} if launch.num_nodes > 1 else {}
+    many = {"completionMode": "Indexed"} if launch.place.num_nodes > 1 else {}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": meta,
         "spec": {
-            "completions": launch.num_nodes,
-            "parallelism": launch.num_nodes,
+            "completions": launch.place.num_nodes,
+            "parallelism": launch.place.num_nodes,
             "backoffLimit": 0,
             "ttlSecondsAfterFinished": KEPT,
             **many,
@@ -339,14 +352,14 @@ def _pod(
         "hostNetwork": False,
         "hostPID": False,
         "hostIPC": False,
-        "terminationGracePeriodSeconds": max(1, math.ceil(launch.grace)),
+        "terminationGracePeriodSeconds": max(1, math.ceil(launch.limits.grace)),
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": site.user,
             "runAsGroup": site.user,
             "fsGroup": site.user,
             # with the files of others in it, nothing is to be changed for each pod
-            **({"fsGroupChangePolicy": "OnRootMismatch"} if launch.workspaces else {}),
+            **({"fsGroupChangePolicy": "OnRootMismatch"} if launch.data.workspaces else {}),
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [main],
@@ -355,13 +368,15 @@ def _pod(
     image = site.fetch_image or site.image
     if fetching := inputs.init_containers(launch, site.data, image, main):
         spec["initContainers"] = fetching
-    if launch.num_nodes > 1:
+    if launch.place.num_nodes > 1:
         spec["subdomain"] = name
-    if launch.time_limit:
-        spec["activeDeadlineSeconds"] = math.ceil(launch.time_limit + launch.grace) + START_ROOM
-    if selector := {**launch.node_labels, **site.selector}:
+    if launch.limits.time_limit:
+        spec["activeDeadlineSeconds"] = (
+            math.ceil(launch.limits.time_limit + launch.limits.grace) + START_ROOM
+        )
+    if selector := {**launch.place.node_labels, **site.selector}:
         spec["nodeSelector"] = selector
-    kept = launch.reservation if site.keeps_nodes else ""
+    kept = launch.place.reservation if site.keeps_nodes else ""
     tolerations = [dict(one) for one in site.tolerations]
     if kept:
         tolerations.append({**taint(kept), "operator": "Equal"})
@@ -373,8 +388,8 @@ def _pod(
         spec["priorityClassName"] = site.priority_class
     if affinity := {
         **(
-            _on_nodes(products, launch.exclude_nodes, site.avoided)
-            if products or launch.exclude_nodes or site.avoided
+            _on_nodes(products, launch.place.exclude_nodes, site.avoided)
+            if products or launch.place.exclude_nodes or site.avoided
             else {}
         ),
         **(_rather_on(kept) if kept else {}),
@@ -441,11 +456,11 @@ def _container(launch: Launch, site: KubernetesSettings, variables: list[Object]
 
 
 def _resources(launch: Launch, site: KubernetesSettings) -> Object:
-    limits = {"cpu": f"{max(1, round(launch.cpus * 1000))}m"}
-    if launch.memory:
-        limits["memory"] = str(launch.memory)
-    if launch.gpus:
-        limits[gpu_resource(launch.gpu_type, site.gpu_resource)] = str(launch.gpus)
+    limits = {"cpu": f"{max(1, round(launch.limits.cpus * 1000))}m"}
+    if launch.limits.memory:
+        limits["memory"] = str(launch.limits.memory)
+    if launch.limits.gpus:
+        limits[gpu_resource(launch.limits.gpu_type, site.gpu_resource)] = str(launch.limits.gpus)
     return {"limits": limits, "requests": dict(limits)}
 
 
@@ -470,7 +485,9 @@ def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object
         },
         {"name": "room", "emptyDir": {}},
     ]
-    if launch.files:  # in memory; Kubernetes also lets the group read, which is the job's own
+    if (
+        launch.data.secret_files
+    ):  # in memory; Kubernetes also lets the group read, which is the job's own
         found.append(
             {
                 "name": "secrets",
@@ -478,14 +495,18 @@ def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object
                     "secretName": name,
                     "defaultMode": 0o400,
                     "items": [
-                        {"key": f"file-{i}", "path": path} for i, path in enumerate(launch.files)
+                        {"key": f"file-{i}", "path": path}
+                        for i, path in enumerate(launch.data.secret_files)
                     ],
                 },
             }
         )
-    if launch.shm_size:
+    if launch.limits.shm_size:
         found.append(
-            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.shm_size)}}
+            {
+                "name": "shm",
+                "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.limits.shm_size)},
+            }
         )
     found += inputs.volumes(launch, site.data)
     found += workspaces.volumes(launch, site.workspaces)
@@ -501,15 +522,15 @@ def _mounts(launch: Launch, site: KubernetesSettings) -> list[Object]:
         {"name": "room", "mountPath": "/muster/work", "subPath": "work"},
         {"name": "room", "mountPath": "/muster/out", "subPath": "out"},
     ]
-    if launch.files:
+    if launch.data.secret_files:
         found.append({"name": "secrets", "mountPath": SECRETS, "readOnly": True})
-    if launch.shm_size:
+    if launch.limits.shm_size:
         found.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108  where libraries expect it
     claims = _claims(site)
     room, above = (f"shared-{len(claims) - 1}", launch.key) if site.outputs else ("room", "out")
     found += [
         {"name": room, "mountPath": path, "subPath": f"{above}/{name}"}
-        for name, path in launch.output_paths.items()
+        for name, path in launch.data.output_paths.items()
     ]
     found += inputs.mounts(launch, site.data)
     found += workspaces.mounts(launch)

@@ -207,7 +207,7 @@ class LocalBackend:
         if launch.image:
             return
         home, is_plain = self.config.home, self._is_plain()
-        for one in launch.inputs:
+        for one in launch.data.inputs:
             if home and is_plain and is_closed(home):
                 raise Rejected(
                     Message(
@@ -235,7 +235,7 @@ class LocalBackend:
 
     def check_workspaces(self, launch: Launch) -> None:
         apart = self.isolation
-        for one in () if launch.image else launch.workspaces:
+        for one in () if launch.image else launch.data.workspaces:
             field = f"workspaces.{one.name}"
             if apart.level is IsolationLevel.USER and not apart.has_mounts:
                 raise Rejected(
@@ -327,15 +327,15 @@ class LocalBackend:
             for name, value in sorted(launch.env.items())
         )
         limits = (
-            f"# cpus {launch.cpus:g}, memory {launch.memory or 'unlimited'}, GPUs {launch.gpus}, "
-            f"time {launch.time_limit or 'unlimited'}"
+            f"# cpus {launch.limits.cpus:g}, memory {launch.limits.memory or 'unlimited'}, GPUs {launch.limits.gpus}, "
+            f"time {launch.limits.time_limit or 'unlimited'}"
         )
         return f"{limits}\n# {' '.join(self._argv(launch))}\n\n{env}\n\n{launch.script}"
 
     def submit(self, launch: Launch) -> Handle:
         folder = self._folder(launch.key)
         if not folder.exists():
-            if self.isolation.level is IsolationLevel.USER and not launch.uid:
+            if self.isolation.level is IsolationLevel.USER and not launch.identity.uid:
                 raise Unavailable(Message("The job's team has no system user on this machine."))
             if self.isolation.is_refused:
                 raise Unavailable(self.isolation.text)
@@ -470,15 +470,15 @@ class LocalBackend:
             (aside / "script").write_text(launch.script)
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
-            _write_programs(aside / "programs", launch.programs)
+            _write_programs(aside / "programs", launch.data.programs)
             if self._sees_no_clone(launch):
                 _copy_clone(aside, launch.script)
             prepare(
                 self.isolation,
                 aside,
                 [aside / name for name in ("work", "out", "script", "output.log")]
-                + [aside / "out" / name for name in launch.output_paths],
-                launch.uid,
+                + [aside / "out" / name for name in launch.data.output_paths],
+                launch.identity.uid,
             )
             (aside / "supervisor.lock").touch(0o600)
             for name in supervisor.ROOM:
@@ -505,35 +505,37 @@ class LocalBackend:
             [
                 folder / "work",
                 folder / "out",
-                *(Path(one.folder) for one in launch.workspaces if not one.read_only),
+                *(Path(one.folder) for one in launch.data.workspaces if not one.read_only),
             ],
             [
                 folder / "script",
                 Path(room),
                 *self._programs(launch),
-                *(Path(self._tree(one)) for one in launch.inputs),
-                *(Path(one.folder) for one in launch.workspaces if one.read_only),
+                *(Path(self._tree(one)) for one in launch.data.inputs),
+                *(Path(one.folder) for one in launch.data.workspaces if one.read_only),
             ],
             self.config.paths,
-            _gpu_devices() if launch.gpus else (),
+            _gpu_devices() if launch.limits.gpus else (),
             [
-                *((self._tree(one), one.path) for one in launch.inputs if one.path),
-                *((one.folder, one.path) for one in launch.workspaces if one.path),
+                *((self._tree(one), one.path) for one in launch.data.inputs if one.path),
+                *((one.folder, one.path) for one in launch.data.workspaces if one.path),
             ],
         )
         enter = ["/bin/sh", "-c", _ENTER, room]
         return {
             "key": launch.key,
-            "argv": argv if launch.image else [*command(apart, place, launch.uid), *enter, *argv],
-            "beside": command(apart, place, launch.uid, dies_with_parent=True),
+            "argv": argv
+            if launch.image
+            else [*command(apart, place, launch.identity.uid), *enter, *argv],
+            "beside": command(apart, place, launch.identity.uid, dies_with_parent=True),
             "host": self._host(launch.key),
             "room": room,
-            "files": list(launch.files),
-            "uid": launch.uid if has_user else 0,
-            "memory": launch.memory,
-            "time_limit": launch.time_limit,
-            "grace": launch.grace,
-            "gpus": list(launch.placement.gpu_uuids) if launch.placement else [],
+            "files": list(launch.data.secret_files),
+            "uid": launch.identity.uid if has_user else 0,
+            "memory": launch.limits.memory,
+            "time_limit": launch.limits.time_limit,
+            "grace": launch.limits.grace,
+            "gpus": list(launch.place.placement.gpu_uuids) if launch.place.placement else [],
             "affinity": [],
             "container": list(self.config.podman) if launch.image else [],
         }
@@ -544,14 +546,14 @@ class LocalBackend:
         They stay in memory from the start of the job and are deleted at its end.
         """
         room = _IN_CONTAINER if launch.image else self._secret_folder(launch)
-        files = {f"{name}_FILE": f"{room}/{name}" for name in launch.files}
-        for one in launch.inputs:
+        files = {f"{name}_FILE": f"{room}/{name}" for name in launch.data.secret_files}
+        for one in launch.data.inputs:
             place = f"/muster/inputs/{one.name}" if launch.image else self._tree(one)
             files[data_variable("MUSTER_INPUT", one.name)] = place
-        for mount in launch.workspaces:
+        for mount in launch.data.workspaces:
             place = f"/muster/workspaces/{mount.name}" if launch.image else mount.folder
             files[data_variable("MUSTER_WORKSPACE", mount.name)] = place
-        if launch.programs:
+        if launch.data.programs:
             files["MUSTER_PROGRAMS"] = (
                 "/muster/programs" if launch.image else str(folder / "programs")
             )
@@ -580,7 +582,10 @@ class LocalBackend:
                     else {}
                 ),
             }
-        return {"env": {**env, "MUSTER_JOB_KEY": launch.key}, "files": dict(launch.files)}
+        return {
+            "env": {**env, "MUSTER_JOB_KEY": launch.key},
+            "files": dict(launch.data.secret_files),
+        }
 
     def _user_env(self, launch: Launch, work: str) -> dict[str, str]:
         """Return variables for a job with its own user.
@@ -594,7 +599,10 @@ class LocalBackend:
         names = (
             {}
             if self.isolation.level is IsolationLevel.SANDBOX
-            else {"USER": f"muster-{launch.uid}", "LOGNAME": f"muster-{launch.uid}"}
+            else {
+                "USER": f"muster-{launch.identity.uid}",
+                "LOGNAME": f"muster-{launch.identity.uid}",
+            }
         )
         ours = self._folder(launch.key) if self._sees_no_clone(launch) else Path(sys.prefix)
         path = [
@@ -623,7 +631,7 @@ class LocalBackend:
         return self.isolation.level is IsolationLevel.USER and not self.isolation.has_mounts
 
     def _programs(self, launch: Launch) -> list[Path]:
-        return [self._folder(launch.key) / "programs"] if launch.programs else []
+        return [self._folder(launch.key) / "programs"] if launch.data.programs else []
 
     def _secret_folder(self, launch: Launch) -> str:
         """Return the folder of the secret files, in memory if the machine supports it."""
@@ -669,27 +677,32 @@ class LocalBackend:
             f"--volume={folder}/work:/muster/work",
             "--workdir=/muster/work",
             f"--volume={self._secret_folder(launch)}:{_IN_CONTAINER}:ro",
-            f"--cpus={launch.cpus:g}",
+            f"--cpus={launch.limits.cpus:g}",
             "--env=MUSTER_JOB_KEY",
         ]
         options += [f"--volume={one}:/muster/programs:ro" for one in self._programs(launch)]
-        for one in launch.inputs:
+        for one in launch.data.inputs:
             for path in filter(None, (f"/muster/inputs/{one.name}", one.path)):
                 options.append(f"--volume={self._tree(one)}:{path}:ro")
-        for name, path in launch.output_paths.items():
+        for name, path in launch.data.output_paths.items():
             options.append(f"--volume={folder}/out/{name}:{path}")
-        for mount in launch.workspaces:
+        for mount in launch.data.workspaces:
             for path in filter(None, (f"/muster/workspaces/{mount.name}", mount.path)):
                 how = "ro" if mount.read_only else "rw"
                 options.append(f"--volume={mount.folder}:{path}:{how}")
         if self.isolation.level is IsolationLevel.USER:
-            options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
-        if launch.memory:
-            options.append(f"--memory={launch.memory}")
-        if launch.shm_size:
-            options.append(f"--shm-size={launch.shm_size}")
-        if launch.placement:
-            options += [f"--device=nvidia.com/gpu={uuid}" for uuid in launch.placement.gpu_uuids]
+            options += [
+                f"--user={launch.identity.uid}:{launch.identity.uid}",
+                "--security-opt=no-new-privileges",
+            ]
+        if launch.limits.memory:
+            options.append(f"--memory={launch.limits.memory}")
+        if launch.limits.shm_size:
+            options.append(f"--shm-size={launch.limits.shm_size}")
+        if launch.place.placement:
+            options += [
+                f"--device=nvidia.com/gpu={uuid}" for uuid in launch.place.placement.gpu_uuids
+            ]
         return options
 
     def _start_supervisor(self, folder: Path) -> None:

@@ -52,7 +52,7 @@ def fetch_settings(launch: Launch, folder: str, *, by_name: bool = False, **more
             "folder": one.name if by_name else one.commit,
             "bytes": one.bytes,
         }
-        for one in launch.inputs
+        for one in launch.data.inputs
     ]
     settings = {
         "url": launch.env.get("MUSTER_URL", ""),

@@ -26,6 +26,7 @@ from schedulers.contract import (
     Handle,
     Identity,
     Launch,
+    LaunchIdentity,
     LogChunk,
     NodeFacts,
     Observation,
@@ -334,7 +335,8 @@ class SlurmBackend:
         check_workspaces(launch, self.site.inputs, self.site.images.kind)
 
     def check_identity(self, identity: Identity) -> None:
-        build_request(Launch(key="identity", name="", script="", identity=identity), self.site)
+        whose = LaunchIdentity(run_as=identity)
+        build_request(Launch(key="identity", name="", script="", identity=whose), self.site)
 
     def ignored_options(self, launch: Launch) -> Sequence[str]:
         build_request(launch, self.site)
@@ -356,7 +358,7 @@ class SlurmBackend:
             for row in self._client.jobs([launch.key], is_whole=True)
             if row.key == launch.key
         ]
-        whose = launch.identity.user
+        whose = launch.identity.run_as.user
         first = min([made, *same])
         for number in same:
             if number != first:
@@ -374,10 +376,12 @@ class SlurmBackend:
 
     def _named(self, launch: Launch) -> Launch:
         """Return the launch with the cluster's own name of its MIG slices: "a100_1g.5gb"."""
-        if not launch.gpu_type.startswith("mig-"):
+        if not launch.limits.gpu_type.startswith("mig-"):
             return launch
         found = self._slices.current(lambda: slice_names(self._client.nodes())) or {}
-        return replace(launch, gpu_type=found.get(launch.gpu_type, launch.gpu_type))
+        gpu_type = launch.limits.gpu_type
+        limits = replace(launch.limits, gpu_type=found.get(gpu_type, gpu_type))
+        return replace(launch, limits=limits)
 
     def output_of(self, key: str) -> Output:
         files = self._files

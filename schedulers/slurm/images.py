@@ -69,7 +69,7 @@ def check_image(launch: Launch, images: Images) -> None:
             ),
             "image",
         )
-    if launch.is_on_first_node_only:
+    if launch.place.is_on_first_node_only:
         raise Rejected(
             Message(
                 "`srun` and `mpirun` start the ranks from outside of an image: leave `image` "
@@ -94,7 +94,7 @@ def head(launch: Launch, images: Images) -> str:
         image=shlex.quote(launch.image),
         ready=shlex.quote(ready),
         how=images.kind,
-        gpus=launch.gpus,
+        gpus=launch.limits.gpus,
         mounts=" ".join(shlex.quote(mount) for mount in images.mounts),
     )
 

@@ -56,13 +56,13 @@ def inputs_of(data: str, cache: str, limit: int, workspaces: str = "") -> InputS
 
 def check_mounts(launch: Launch) -> None:
     """Raise Rejected for a path where nothing can be mounted."""
-    for one in launch.inputs:
+    for one in launch.data.inputs:
         _check_path(launch, one.path, "MUSTER_INPUT", f"inputs.{one.name}", one.name)
 
 
 def check_workspaces(launch: Launch, site: InputSettings, runtime: str) -> None:
     """Raise Rejected for a workspace that cannot be used here, or not in this way."""
-    for one in launch.workspaces:
+    for one in launch.data.workspaces:
         field = f"workspaces.{one.name}"
         if not site.workspaces:
             raise Rejected(
@@ -126,7 +126,7 @@ def _mounts(launch: Launch, site: InputSettings) -> list[_Mount]:
             one.path,
             "ro",
         )
-        for one in launch.inputs
+        for one in launch.data.inputs
     ]
     return inputs + [
         _Mount(
@@ -137,7 +137,7 @@ def _mounts(launch: Launch, site: InputSettings) -> list[_Mount]:
             one.path,
             "ro" if one.read_only else "rw",
         )
-        for one in launch.workspaces
+        for one in launch.data.workspaces
     ]
 
 
@@ -168,7 +168,7 @@ def head(launch: Launch, site: InputSettings) -> str:
 
 def settings(launch: Launch, folder: str, site: InputSettings) -> str:
     """Return the settings of the fetch program; empty if nothing is fetched."""
-    if site.data or not launch.inputs:
+    if site.data or not launch.data.inputs:
         return ""
     done = f"{folder}/fetching"
     return fetch_settings(launch, site.cache, limit=site.limit, is_of_user=True, done=done)
@@ -176,8 +176,8 @@ def settings(launch: Launch, folder: str, site: InputSettings) -> str:
 
 def programs(launch: Launch, site: InputSettings) -> dict[str, bytes]:
     """Return the programs that travel with the job."""
-    is_fetched = launch.inputs and not site.data
-    return {**launch.programs, **({FETCH: source_of(FETCH)} if is_fetched else {})}
+    is_fetched = launch.data.inputs and not site.data
+    return {**launch.data.programs, **({FETCH: source_of(FETCH)} if is_fetched else {})}
 
 
 def _tree(one: InputFiles, site: InputSettings) -> str:

@@ -90,7 +90,10 @@ def chosen(launch: Launch, site: SlurmSettings) -> ChosenOptions:
     """Return the effective options of a job: settings of the team's grant take precedence."""
     given = {
         name: value
-        for name, value in (("account", launch.identity.account), ("qos", launch.identity.qos))
+        for name, value in (
+            ("account", launch.identity.run_as.account),
+            ("qos", launch.identity.run_as.qos),
+        )
         if value
     }
     fixed = {"account": site.account, "qos": site.qos, "reservation": site.reservation, **given}
@@ -101,7 +104,9 @@ def build_request(launch: Launch, site: SlurmSettings) -> Request:
     """Build the request. Raises Rejected for what this cluster does not support."""
     check_image(launch, site.images)
     minutes = (
-        math.ceil((launch.time_limit + launch.grace + _SLACK) / 60) if launch.time_limit else None
+        math.ceil((launch.limits.time_limit + launch.limits.grace + _SLACK) / 60)
+        if launch.limits.time_limit
+        else None
     )
     own = chosen(launch, site).values
     return Request(
@@ -109,23 +114,23 @@ def build_request(launch: Launch, site: SlurmSettings) -> Request:
         comment=comment_of(launch.name),
         output=f"{site.spool}/{launch.key}.slurm",
         spool=site.spool,
-        nodes=launch.num_nodes,
-        cpus=max(math.ceil(launch.cpus), 1),
-        memory=math.ceil(launch.memory / (1 << 20)) if launch.memory else None,
+        nodes=launch.place.num_nodes,
+        cpus=max(math.ceil(launch.limits.cpus), 1),
+        memory=math.ceil(launch.limits.memory / (1 << 20)) if launch.limits.memory else None,
         gres=_gres(launch),
         minutes=minutes,
-        account=_own(own, "account", launch.identity.account or site.account),
-        qos=_own(own, "qos", launch.identity.qos or site.qos),
-        partition=_word(launch.partition or site.partition, "partition"),
+        account=_own(own, "account", launch.identity.run_as.account or site.account),
+        qos=_own(own, "qos", launch.identity.run_as.qos or site.qos),
+        partition=_word(launch.place.partition or site.partition, "partition"),
         reservation=_reservation(launch, own, site),
-        exclude=tuple(_word(name, "policy.retries") for name in launch.exclude_nodes),
+        exclude=tuple(_word(name, "policy.retries") for name in launch.place.exclude_nodes),
         licenses=own.get("licenses", ""),
         is_exclusive=bool(own.get("exclusive")),
         constraint=combined(
-            _constraint(launch.node_labels, site.constraint), own.get("constraint", "")
+            _constraint(launch.place.node_labels, site.constraint), own.get("constraint", "")
         ),
         tasks=tasks_of(launch),
-        user=_user(launch.identity.user, site),
+        user=_user(launch.identity.run_as.user, site),
     )
 
 
@@ -133,7 +138,7 @@ def _reservation(launch: Launch, own: Mapping[str, Any], site: SlurmSettings) ->
     """Return the reservation: that of the team, else the job's own choice, which is no team's."""
     if str(own.get("reservation") or "").startswith(OURS):
         raise Rejected(Message("Reservations of teams are chosen by Muster."), "slurm.reservation")
-    ours = launch.reservation if site.has_reservations else ""
+    ours = launch.place.reservation if site.has_reservations else ""
     return ours or _own(own, "reservation", site.reservation)
 
 
@@ -162,15 +167,15 @@ def tasks_of(launch: Launch) -> Tasks | None:
     The cores of a node are those of its tasks.
     """
     count, per_node = launch.native.get("tasks", 0), launch.native.get("tasks_per_node", 0)
-    if not count or (launch.num_nodes > 1 and not launch.is_on_first_node_only):
+    if not count or (launch.place.num_nodes > 1 and not launch.place.is_on_first_node_only):
         return None
-    on_one = per_node or math.ceil(count / launch.num_nodes)
+    on_one = per_node or math.ceil(count / launch.place.num_nodes)
     each = launch.native.get("gpus_per_task", 0)
     return Tasks(
         count,
         per_node,
-        max(math.ceil(launch.cpus / on_one), 1),
-        each if each * on_one == launch.gpus else 0,
+        max(math.ceil(launch.limits.cpus / on_one), 1),
+        each if each * on_one == launch.limits.gpus else 0,
     )
 
 
@@ -180,12 +185,12 @@ def comment_of(name: str) -> str:
 
 
 def _gres(launch: Launch) -> str:
-    if not launch.gpus:
+    if not launch.limits.gpus:
         return ""
-    wanted = launch.gpu_type.lower()
+    wanted = launch.limits.gpu_type.lower()
     name = {SHARED: "shard", MPS: "mps"}.get(share_of(wanted), "gpu")
     kind = _word(whole_type(wanted).removeprefix("mig-"), "gpu_type")
-    return f"{name}:{kind}:{launch.gpus}" if kind else f"{name}:{launch.gpus}"
+    return f"{name}:{kind}:{launch.limits.gpus}" if kind else f"{name}:{launch.limits.gpus}"
 
 
 def slice_names(nodes: Iterable[NodeFacts]) -> dict[str, str]:

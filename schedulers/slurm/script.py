@@ -265,22 +265,22 @@ def batch_script(
 
     Raises Rejected for values that no shell can represent.
     """
-    nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
+    nodes = 1 if launch.place.is_on_first_node_only else launch.place.num_nodes
     about_inputs = inputs.head(launch, input_settings)
     programs = inputs.programs(launch, input_settings)
     head = _HEAD.format(
         sent=shlex.quote(sent),
         folder=shlex.quote(folder),
-        limit=f"{launch.time_limit:g}" if launch.time_limit else "",
-        grace=f"{max(launch.grace, 0):g}",
+        limit=f"{launch.limits.time_limit:g}" if launch.limits.time_limit else "",
+        grace=f"{max(launch.limits.grace, 0):g}",
         nodes=nodes,
-        memory=launch.memory,
+        memory=launch.limits.memory,
         **_warning(str(launch.native.get("signal", ""))),
         variables=_base64(
             exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})
             + _for_srun(launch)
             + inputs.exports(launch)
-            + kept(launch.files)
+            + kept(launch.data.secret_files)
         ),
         script=_base64(launch.script),
         rank=_RANK_TEXT,
@@ -289,7 +289,7 @@ def batch_script(
         node=_base64(image_head(launch, images) + about_inputs + NODE) if launch.image else "",
         folders="".join(
             _FOLDER.format(name=name, data=_lines(_packed(files)))
-            for name, files in (("examples", launch.examples), ("programs", programs))
+            for name, files in (("examples", launch.data.examples), ("programs", programs))
             if files
         )
         + (

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from portal.core.messages import Message
+from schedulers.contract import PortProtocol
 from schedulers.spec import checks, document, field_types, names, other_tools
 from schedulers.spec import features as features_of
 from schedulers.spec.data import YEAR, Inputs, Outputs, Workspaces
@@ -148,6 +149,9 @@ class Port(Section):
     ] = Field(description="A short name", examples=["tb"])
     port: Annotated[int, whole(1, 65535)] = Field(
         description="The port that the program listens on", examples=[6006]
+    )
+    protocol: Annotated[PortProtocol, choice(PortProtocol)] = Field(
+        default=PortProtocol.HTTP, description="http: HTTP and websockets; tcp: anything else"
     )
 
 

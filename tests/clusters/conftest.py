@@ -62,7 +62,7 @@ class Drainable:
         )
 
     def render(self, launch: Launch) -> str:
-        return f"{launch.partition} {launch.script}"
+        return f"{launch.place.partition} {launch.script}"
 
     def output_of(self, key: str) -> Output:
         return Output(f"/jobs/{key}/out", OutputRetention.WEEK)

@@ -77,7 +77,7 @@ def test_scheduler_receives_the_rule_of_the_pool(story, pool):
         claim = claim_due(pool.cluster_id)
         assert claim is not None
         launch = build_launches(claim.attempts[:1], ())[0]
-    assert (launch.partition, launch.node_labels) == ("gpu", {"rack": "r1"})
+    assert (launch.place.partition, launch.place.node_labels) == ("gpu", {"rack": "r1"})
 
 
 def test_scheduler_receives_the_identity_of_the_team(story, pool):
@@ -87,7 +87,7 @@ def test_scheduler_receives_the_identity_of_the_team(story, pool):
     submit(story)
     with platform_scope("test"):
         [launch] = build_launches(claim_due(pool.cluster_id).attempts, ())
-    assert (launch.identity, launch.block_reason) == (Identity("vision", "atlas"), "")
+    assert (launch.identity.run_as, launch.block) == (Identity("vision", "atlas"), None)
 
 
 @pytest.mark.parametrize("is_new", [True, False])

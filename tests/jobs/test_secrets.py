@@ -81,7 +81,7 @@ def test_secret_file_sets_no_variable_and_is_audited_like_any_other(stage, doubl
     dispatch_all()
     [launch] = double.alive.values()
     assert (
-        dict(launch.files) == {"KEY": VALUE}
+        dict(launch.data.secret_files) == {"KEY": VALUE}
         and VALUE not in str(launch.env)
         and VALUE not in repr(launch)
     )

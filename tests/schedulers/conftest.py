@@ -16,6 +16,7 @@ from schedulers.contract import Closeable, Handle, Launch, Observation, Unavaila
 from schedulers.kubernetes.backend import KubernetesBackend
 from tests.rig.kube import folder_of, options_of
 from tests.rig.kubernetes_double import Double
+from tests.schedulers.launches import a_launch
 
 
 def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[str, Any]:
@@ -86,9 +87,7 @@ class Stage:
 
     def launch(self, script: str, **more: Any) -> Launch:
         self.keys.append(key := more.pop("key", f"t-{uuid.uuid4().hex}"))
-        return Launch(
-            **{"key": key, "name": "a test", "script": script, "grace": 1.0, "uid": UID, **more}
-        )
+        return a_launch(script, **{"key": key, "grace": 1.0, "uid": UID, **more})
 
     def submit(self, script: str, **more: Any) -> Handle:
         return self.backend.submit(self.launch(script, **more))

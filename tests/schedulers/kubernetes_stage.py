@@ -8,12 +8,11 @@ from typing import Any
 from schedulers.contract import Launch, Unavailable
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.states import State
+from tests.schedulers.launches import a_launch
 
 
 def launch(script: str = "sleep 30", **more: Any) -> Launch:
-    return Launch(
-        **{"key": f"t-{uuid.uuid4().hex}", "name": "a test", "script": script, "grace": 1.0, **more}
-    )
+    return a_launch(script, **{"key": f"t-{uuid.uuid4().hex}", "grace": 1.0, **more})
 
 
 def state_of(backend: KubernetesBackend, key: str) -> State | None:

@@ -79,7 +79,7 @@ def test_secret_file_is_complete_and_private_to_job_user(stage):
     seen, log = stage.run(
         'cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id '
         "-u; env | grep -c s3cr3t; true",
-        files={"KEY": SECRET, "OTHER": "another"},
+        secret_files={"KEY": SECRET, "OTHER": "another"},
     )
     assert log.decode().startswith(f"{SECRET}\n") and seen.reason == Reason.COMPLETED, log
     mode, owner, user, count = log.decode().removeprefix(SECRET).split()
@@ -92,7 +92,7 @@ def test_secret_file_is_complete_and_private_to_job_user(stage):
     "script", ["sleep 0.5", "trap '' TERM; sleep 60 & while true; do sleep 0.1; done"]
 )
 def test_secret_file_is_removed_however_job_ends(stage, script):
-    key = stage.submit(f'echo "at $KEY_FILE"; {script}', files={"KEY": SECRET}).key
+    key = stage.submit(f'echo "at $KEY_FILE"; {script}', secret_files={"KEY": SECRET}).key
     path = printed_secret_path(stage, key)
     if "trap" in script:
         stage.backend.cancel(key, 0.5)
@@ -114,7 +114,7 @@ def test_secret_file_exists_until_job_has_shut_down(stage):
     key = stage.submit(
         'trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; '
         "done",
-        files={"KEY": SECRET},
+        secret_files={"KEY": SECRET},
     ).key
     printed_secret_path(stage, key)
     stage.backend.cancel(key, 20)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.contract import InputFiles, Launch, Rejected
+from schedulers.contract import InputFiles, Rejected
 from schedulers.kubernetes import names, pod
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.kubernetes.entrypoint import START
@@ -20,15 +20,11 @@ from tests.rig import kubernetes_schema
 from tests.rig.kubernetes_node import NODE
 from tests.rig.seeds import examples
 from tests.schedulers.kubernetes_stage import launch
+from tests.schedulers.launches import a_launch, changed
 
 SITE = KubernetesSettings(image="local/bash:1")
-LAUNCH = Launch(
-    key="muster-0123",
-    name="a job",
-    script="true",
-    org="atlas",
-    team="vision",
-    user="ada@atlas.example",
+LAUNCH = a_launch(
+    key="muster-0123", name="a job", org="atlas", team="vision", user="ada@atlas.example"
 )
 MARK = "evil"
 YAML = f"x\n      hostPath:\n        path: /{MARK}"
@@ -92,7 +88,7 @@ def test_escape_attempt_is_rejected_or_inert(subtests):
     for name, change in ESCAPES.items():
         with subtests.test(name):
             try:
-                made = pod.build(replace(LAUNCH, **change), SITE)
+                made = pod.build(changed(LAUNCH, **change), SITE)
             except Rejected:
                 continue
             assert MARK not in _without_data(made)
@@ -101,7 +97,7 @@ def test_escape_attempt_is_rejected_or_inert(subtests):
             assert (
                 made.job
                 == pod.build(
-                    replace(LAUNCH, key=change.get("key", LAUNCH.key), env=plain), SITE
+                    changed(LAUNCH, key=change.get("key", LAUNCH.key), env=plain), SITE
                 ).job
             )
 
@@ -133,7 +129,7 @@ def test_unsafe_option_is_rejected(subtests):
 
 def test_pod_meets_restricted_pod_security_standard():
     spec = pod.build(
-        replace(LAUNCH, gpus=2, shm_size=1 << 30, time_limit=60, num_nodes=2), SITE
+        changed(LAUNCH, gpus=2, shm_size=1 << 30, time_limit=60, num_nodes=2), SITE
     ).job["spec"]["template"]["spec"]
     container = spec["containers"][0]
     assert spec["automountServiceAccountToken"] is False and "serviceAccountName" not in spec
@@ -157,7 +153,7 @@ def test_pod_meets_restricted_pod_security_standard():
 
 def test_objects_match_published_api():
     made = pod.build(
-        replace(LAUNCH, gpus=1, gpu_type="h100", shm_size=1, time_limit=1, num_nodes=3),
+        changed(LAUNCH, gpus=1, gpu_type="h100", shm_size=1, time_limit=1, num_nodes=3),
         replace(
             SITE,
             selector={"a": "b"},
@@ -175,7 +171,7 @@ def test_objects_match_published_api():
 
 @given(script=st.text(), value=st.text(), name=st.text(), user=st.text())
 def test_user_text_is_stored_in_secret_only_and_unchanged(script, value, name, user):
-    launch = replace(LAUNCH, script=script, env={"VALUE": value}, name=name, user=user)
+    launch = changed(LAUNCH, script=script, env={"VALUE": value}, name=name, user=user)
     if any("\0" in text or not _is_text(text) for text in (script, value)):
         with pytest.raises(Rejected) as error:
             pod.build(launch, SITE)
@@ -192,7 +188,7 @@ def test_user_text_is_stored_in_secret_only_and_unchanged(script, value, name, u
         base64.b64decode(files["script"]).decode() == script
         and base64.b64decode(files["start"]).decode() == START
     )
-    assert made.job == pod.build(replace(LAUNCH, env={"VALUE": "x"}), SITE).job
+    assert made.job == pod.build(changed(LAUNCH, env={"VALUE": "x"}), SITE).job
 
 
 @given(
@@ -220,17 +216,17 @@ def test_namespace_name_of_hyphenated_slugs_is_unique():
 
 def test_script_too_large_for_secret_is_rejected_with_size():
     with pytest.raises(Rejected, match="1 MiB") as error:
-        pod.build(replace(LAUNCH, script="x" * (1 << 20)), SITE)
+        pod.build(changed(LAUNCH, script="x" * (1 << 20)), SITE)
     assert error.value.field == "run"
 
 
 def test_mig_slice_uses_own_resource_and_gpu_uses_product():
-    slices = pod.build(replace(LAUNCH, gpus=1, gpu_type="mig-1g.10gb"), SITE).job["spec"][
+    slices = pod.build(changed(LAUNCH, gpus=1, gpu_type="mig-1g.10gb"), SITE).job["spec"][
         "template"
     ]["spec"]
     assert slices["containers"][0]["resources"]["limits"]["nvidia.com/mig-1g.10gb"] == "1"
     whole = pod.build(
-        replace(LAUNCH, gpus=4, gpu_type="h100"), SITE, ["NVIDIA-H100-80GB-HBM3"]
+        changed(LAUNCH, gpus=4, gpu_type="h100"), SITE, ["NVIDIA-H100-80GB-HBM3"]
     ).job["spec"]["template"]["spec"]
     assert whole["containers"][0]["resources"]["limits"][
         "nvidia.com/gpu"
@@ -252,7 +248,7 @@ INPUTS = [
 
 
 def test_inputs_are_fetched_by_init_container_with_rights_of_main():
-    launch = replace(LAUNCH, inputs=INPUTS, gpus=1, env={"MUSTER_TOKEN": MARK})
+    launch = changed(LAUNCH, inputs=INPUTS, gpus=1, env={"MUSTER_TOKEN": MARK})
     made = pod.build(launch, replace(SITE, fetch_image="local/python:3"))
     spec = made.job["spec"]["template"]["spec"]
     [fetch], [main] = spec["initContainers"], spec["containers"]
@@ -275,7 +271,7 @@ def test_inputs_are_fetched_by_init_container_with_rights_of_main():
 
 
 def test_inputs_on_volume_are_mounted_read_only_without_init_container():
-    made = pod.build(replace(LAUNCH, inputs=INPUTS), replace(SITE, data="muster-data"))
+    made = pod.build(changed(LAUNCH, inputs=INPUTS), replace(SITE, data="muster-data"))
     spec = made.job["spec"]["template"]["spec"]
     assert "initContainers" not in spec
     claim = {"claimName": "muster-data", "readOnly": True}
@@ -290,7 +286,7 @@ def test_inputs_on_volume_are_mounted_read_only_without_init_container():
 def test_input_at_path_of_other_volume_is_rejected():
     site = replace(SITE, shared=[("team", "/shared")])
     for path in ("/shared/x", "/shared", "/muster/given", "/dev/shm"):
-        launch = replace(LAUNCH, inputs=[replace(INPUTS[0], path=path)])
+        launch = changed(LAUNCH, inputs=[replace(INPUTS[0], path=path)])
         with pytest.raises(Rejected, match="has other files"):
             pod.build(launch, site)
 
@@ -314,7 +310,7 @@ def test_slices_of_single_mig_strategy_are_chosen_by_product(double, backend):
 
 
 def test_failed_nodes_are_excluded_beside_the_wanted_products():
-    launch = replace(LAUNCH, gpus=1, exclude_nodes=("n1", "n2"))
+    launch = changed(LAUNCH, gpus=1, exclude_nodes=("n1", "n2"))
     spec = pod.build(launch, SITE, ["H100"]).job["spec"]["template"]["spec"]
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     [term] = spec["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"]

@@ -14,6 +14,7 @@ from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.states import State
 from tests.rig import kubernetes_schema
 from tests.schedulers.kubernetes_stage import launch, state_of
+from tests.schedulers.launches import changed
 from tests.schedulers.test_kubernetes_pod import INPUTS, LAUNCH, SITE
 
 CODE = FolderMount("code", "/portal/org/0a1b", "/code", tree="org/0a1b", text="vision-code")
@@ -22,7 +23,7 @@ VOICES = FolderMount("voices", "/portal/org/2c3d", read_only=True, tree="org/2c3
 
 def test_pod_mounts_its_own_folders_of_the_volume_only():
     site = replace(SITE, workspaces="muster-workspaces")
-    made = pod.build(replace(LAUNCH, workspaces=[CODE, VOICES]), site)
+    made = pod.build(changed(LAUNCH, workspaces=[CODE, VOICES]), site)
     spec = made.job["spec"]["template"]["spec"]
     claim = {"claimName": "muster-workspaces"}
     assert {"name": "workspaces", "persistentVolumeClaim": claim} in spec["volumes"]
@@ -38,11 +39,11 @@ def test_pod_mounts_its_own_folders_of_the_volume_only():
 
 def test_workspace_without_volume_or_at_taken_path_is_rejected():
     with pytest.raises(Rejected, match="Workspaces in the settings of the cluster"):
-        pod.build(replace(LAUNCH, workspaces=[VOICES]), SITE)
+        pod.build(changed(LAUNCH, workspaces=[VOICES]), SITE)
     site = replace(SITE, shared=[("team", "/shared")], workspaces="w")
     for path in ("/shared/x", "/muster/given", "/dev/shm", "/data/deep"):
         with pytest.raises(Rejected, match="has other files") as refused:
-            pod.build(replace(LAUNCH, inputs=INPUTS, workspaces=[replace(CODE, path=path)]), site)
+            pod.build(changed(LAUNCH, inputs=INPUTS, workspaces=[replace(CODE, path=path)]), site)
         assert refused.value.field == "workspaces.code.path"
     with pytest.raises(Rejected) as refused:
         KubernetesBackend.configured({"workspaces_claim": "../x"})

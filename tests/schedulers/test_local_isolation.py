@@ -46,7 +46,7 @@ def stage(request: pytest.FixtureRequest, shared_folder: Path, wait_for) -> Iter
 @pytest.mark.parametrize("stage", LEVELS, indirect=True)
 def test_job_cannot_reach_portal_or_other_team(stage):
     assert stage.backend.isolation.is_shared, stage.backend.probe().message
-    home, secrets = stage.path, {"env": {"WORD": MARK}, "files": {"FILE": MARK}}
+    home, secrets = stage.path, {"env": {"WORD": MARK}, "secret_files": {"FILE": MARK}}
     (home / "secret_key").write_text(MARK)
     (home / "muster.sqlite3").write_text(MARK)
     for name in ("secret_key", "muster.sqlite3"):
@@ -87,7 +87,9 @@ def test_job_cannot_reach_portal_or_other_team(stage):
 def test_isolated_job_has_own_files_and_known_end(stage):
     script = """cat "$FILE_FILE"; echo "$WORD"; echo kept > "$MUSTER_OUTPUT_DIR/result"; echo err >> /dev/stderr; touch "$HOME/mine"
 trap 'sleep 0.2; echo bye; exit 7' TERM; (env -i setsid sleep 99 &) ; echo on; while true; do sleep 0.05; done"""
-    key = stage.submit(script, env={"WORD": "it's\ntwo lines"}, files={"FILE": "sesame\n"}).key
+    key = stage.submit(
+        script, env={"WORD": "it's\ntwo lines"}, secret_files={"FILE": "sesame\n"}
+    ).key
     stage.logged(key, b"on\n")
     stage.backend.cancel(key, 20)
     seen = stage.ended(key, 15)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from schedulers.contract import FolderMount, Rejected
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason
 from tests.schedulers.conftest import Stage
+from tests.schedulers.launches import changed
 
 LEVELS = ("user", "user-plain", "sandbox") if os.geteuid() == 0 else ("sandbox",)
 WRITES = """
@@ -71,7 +71,7 @@ def test_job_writes_and_the_next_job_and_the_portal_read(local):
     assert b"".join(local.tree.read("out/deep/metrics", 0, 99)) == b"result\n"
     again = local.launch(AGAIN, workspaces=[mount(local)])
     if local.backend.isolation.level == "user":  # a job of another team, which is invited
-        again = replace(again, uid=again.uid + 1)
+        again = changed(again, uid=again.identity.uid + 1)
     assert finished(local, again) == (Reason.COMPLETED, b"result\nok\n")
     assert local.tree.usage() == (2, 9 + 7 + 5)
     assert local.tree.delete("out") == 12

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from schedulers.capacity import ResourceRequest, capacity_of, fits
-from schedulers.contract import Launch, NodeFacts, Rejected
+from schedulers.contract import NodeFacts, Rejected
 from schedulers.kubernetes import nodes as kubernetes_nodes
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.shares import about_share
@@ -18,6 +18,7 @@ from tests.rig.keeper import Folder
 from tests.rig.kubernetes_node import NODE
 from tests.rig.slurm import start_slurm
 from tests.schedulers.conftest import Stage, cleaned_up
+from tests.schedulers.launches import a_launch
 
 RESOURCE = "nvidia.com/gpu"
 
@@ -128,7 +129,7 @@ def test_kubernetes_shares_are_classes(allocatable, labels, expected):
 
 def test_slurm_job_asks_for_shards_and_mps():
     def gres(kind: str) -> str:
-        launch = Launch(key="t-1", name="", script="", gpus=3, gpu_type=kind)
+        launch = a_launch(gpus=3, gpu_type=kind)
         return build_request(launch, SlurmSettings("/spool")).gres
 
     assert gres("h100.shared") == "shard:h100:3"
@@ -147,14 +148,12 @@ def test_pod_asks_for_the_shared_resource(double, backend: KubernetesBackend, is
         has[f"{RESOURCE}.shared"] = "16"
     else:
         labels[kubernetes_nodes.PRODUCT] = product = f"{product}-SHARED"
-    launch = Launch(
-        key="t-1", name="a", script="true", gpus=2, gpu_type="h100.shared", org="a", team="b"
-    )
+    launch = a_launch(gpus=2, gpu_type="h100.shared", org="a", team="b")
     text = backend.render(launch)
     assert (f"{RESOURCE}.shared: '2'" in text) is is_renamed
     assert product in text and RESOURCE in text
     with pytest.raises(Rejected, match=r"h100\.shared"):
-        backend.render(Launch(key="t-2", name="a", script="true", gpus=1, gpu_type="h100"))
+        backend.render(a_launch(key="t-2", gpus=1, gpu_type="h100"))
 
 
 def test_share_says_what_it_does_not_isolate():

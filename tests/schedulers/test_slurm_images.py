@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from schedulers import backends, capabilities_of
-from schedulers.contract import Capability, Launch, Rejected
+from schedulers.contract import Capability, Rejected
 from schedulers.slurm import states
 from schedulers.slurm.images import NODE, PYXIS, head, image_trouble, images_of
 from schedulers.slurm.rows import Row
@@ -21,6 +21,7 @@ from schedulers.slurm.script import batch_script
 from schedulers.states import Reason
 from tests.rig.processes import program
 from tests.schedulers.conftest import SLURM
+from tests.schedulers.launches import a_launch
 
 IMAGE = "nvcr.io/muster/tools:1.2"
 APPLETS = ("sh", "cat", "id", "ls", "env", "sleep", "head", "cut")
@@ -131,9 +132,7 @@ def test_configured_runtime_adds_images_capability():
 def test_image_with_external_launcher_is_rejected():
     backend = backends()["slurm"].configured({"spool": "/spool", "containers": "pyxis"})
     with pytest.raises(Rejected, match="outside of an image") as caught:
-        backend.ignored_options(
-            Launch("t-1", "x", "srun true", image=IMAGE, is_on_first_node_only=True)
-        )
+        backend.ignored_options(a_launch("srun true", image=IMAGE, is_on_first_node_only=True))
     assert caught.value.field == "launcher"
 
 
@@ -157,7 +156,7 @@ def test_unsafe_image_option_is_rejected(subtests):
 
 def test_batch_script_with_image_is_valid_bash():
     text = batch_script(
-        Launch("t-1", "x", "true", image=IMAGE),
+        a_launch(image=IMAGE),
         "/shared/spool/t-1",
         images=images_of("auto", "/images", ["/data"]),
     )
@@ -186,7 +185,7 @@ def started(
         )
         (tmp_path / "bin" / name).chmod(0o755)
     images = images_of(kind, folder, ["/data", "/scratch:/tmp"])
-    top = head(Launch("t-1", "x", "true", image=image, gpus=gpus), images) + about
+    top = head(a_launch(image=image, gpus=gpus), images) + about
     text = (
         f'folder=/spool/t-1\n{top}{PYXIS}srun "${{more[@]}}" "${{run[@]}}"'
         if kind == "pyxis"

@@ -12,12 +12,13 @@ import pytest
 
 from portal.blobs.folders import SharedTree
 from schedulers import capabilities_of
-from schedulers.contract import Capability, FolderMount, InputFiles, Launch, Rejected
+from schedulers.contract import Capability, FolderMount, InputFiles, Rejected
 from schedulers.slurm import inputs
 from schedulers.slurm.backend import SlurmBackend
 from schedulers.slurm.inputs import inputs_of
 from schedulers.states import Reason
 from tests.schedulers.conftest import COMMANDS
+from tests.schedulers.launches import a_launch, changed
 from tests.schedulers.test_slurm_images import IMAGE, charliecloud, ready, started  # noqa: F401
 
 CODE = FolderMount("code", "", "/code", tree="org/0a1b", text="vision-code")
@@ -107,8 +108,7 @@ def test_image_has_input_and_workspace_at_their_paths(shared, charliecloud):  # 
 
 @pytest.mark.parametrize("kind", ["apptainer", "pyxis"])
 def test_other_runtimes_bind_inputs_read_only_and_workspaces_as_asked(tmp_path, kind):
-    launch = Launch(
-        *("t-1", "x", "true"),
+    launch = a_launch(
         image=IMAGE,
         inputs=[DATA],
         workspaces=[CODE, replace(CODE, name="read", path="", read_only=True)],
@@ -129,13 +129,13 @@ def test_other_runtimes_bind_inputs_read_only_and_workspaces_as_asked(tmp_path, 
 
 def test_workspace_that_cannot_be_mounted_is_rejected_with_advice():
     backend = SlurmBackend.configured({"spool": "/spool", "workspaces_folder": "/shared"})
-    launch = Launch("t-1", "x", "true", workspaces=[CODE])
+    launch = a_launch(workspaces=[CODE])
     with pytest.raises(Rejected, match=r"read \$MUSTER_WORKSPACE_CODE") as refused:
         backend.check_workspaces(launch)
     assert refused.value.field == "workspaces.code.path"
     only = replace(CODE, path="", read_only=True)
     with pytest.raises(Rejected, match="without an image"):
-        backend.check_workspaces(replace(launch, workspaces=[only]))
+        backend.check_workspaces(changed(launch, workspaces=[only]))
     plain = SlurmBackend.configured({"spool": "/spool"})
     with pytest.raises(Rejected, match="Workspaces in the settings of the cluster"):
         plain.check_workspaces(launch)

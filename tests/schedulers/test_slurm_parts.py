@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.contract import Launch, Rejected, Unavailable
+from schedulers.contract import Rejected, Unavailable
 from schedulers.slurm import nodes, queue, states
 from schedulers.slurm.commands import sbatch
 from schedulers.slurm.errors import failure
@@ -36,13 +36,14 @@ from schedulers.slurm.rows import (
 from schedulers.slurm.script import batch_script, exports
 from schedulers.states import Reason, State, Wait
 from tests.rig.seeds import examples
+from tests.schedulers.launches import a_launch
 
 SITE = SlurmSettings("/shared/spool", "ada", account="atlas")
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=60)
 
 
 def launch(**more):
-    return Launch(**{"key": "t-1", "name": "a test", "script": "true", **more})
+    return a_launch(**more)
 
 
 def read_by_bash(text: str) -> dict[bytes, bytes]:

@@ -30,7 +30,7 @@ def both(stage):
 @SLURM
 def test_team_runs_as_own_user_and_account(both, slurm):
     other = both.submit("sleep 60").key
-    key = both.submit("id -un; sleep 60", identity=NEWS).key
+    key = both.submit("id -un; sleep 60", run_as=NEWS).key
     both.logged(key, f"{SECOND_USER}\n".encode())
     job = shown(slurm, both, key)
     assert (job["UserId"].partition("(")[0], job["Account"], job["QOS"]) == (
@@ -46,7 +46,7 @@ def test_team_runs_as_own_user_and_account(both, slurm):
 def test_job_of_other_user_is_found_canceled_and_started_once(both):
     launch = both.launch(
         "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done",
-        identity=NEWS,
+        run_as=NEWS,
         grace=5.0,
     )
     first = both.backend.submit(launch)
@@ -55,7 +55,7 @@ def test_job_of_other_user_is_found_canceled_and_started_once(both):
     both.backend.cancel(launch.key, 5)
     seen = both.ended(launch.key)
     assert seen.reason == Reason.CANCELED and both.log(launch.key).endswith(b"bye\n")
-    again = both.submit("sleep 60", identity=NEWS).key
+    again = both.submit("sleep 60", run_as=NEWS).key
     both.wait_for(lambda: both.look(again).state == State.RUNNING)
     both.backend.cancel(again, 0)
     assert both.ended(again).reason == Reason.CANCELED
@@ -63,7 +63,7 @@ def test_job_of_other_user_is_found_canceled_and_started_once(both):
 
 @SLURM
 def test_team_cannot_read_files_of_other_team(both):
-    key = both.submit("echo secret; sleep 60", identity=NEWS).key
+    key = both.submit("echo secret; sleep 60", run_as=NEWS).key
     both.logged(key, b"secret")
     _, log = both.run(f"cat {both.path}/spool/{key}/output.log {both.path}/spool/{key}/variables")
     assert b"secret" not in log and log.count(b"Permission denied") == 2
@@ -72,7 +72,7 @@ def test_team_cannot_read_files_of_other_team(both):
 @SLURM
 def test_account_without_team_user_is_rejected_by_slurm(both):
     with pytest.raises(Rejected, match="Invalid account") as caught:
-        both.submit("true", identity=Identity(SECOND_USER, "atlas"))
+        both.submit("true", run_as=Identity(SECOND_USER, "atlas"))
     assert caught.value.field == "account"
 
 
@@ -81,7 +81,7 @@ def test_job_cannot_override_grant_settings(both, slurm):
     both.options["may_choose"] = ["account"]
     both.backend = both.again()
     key = both.submit(
-        "sleep 60", identity=Identity(account="borealis"), native={"account": "atlas"}
+        "sleep 60", run_as=Identity(account="borealis"), native={"account": "atlas"}
     ).key
     assert shown(slurm, both, key)["Account"] == "borealis"
 
@@ -93,7 +93,7 @@ def test_unlisted_user_is_rejected(both, user):
         both.backend.check_identity(Identity(user=user))
     assert caught.value.field == "user"
     with pytest.raises(Rejected):
-        both.submit("true", identity=Identity(user=user))
+        both.submit("true", run_as=Identity(user=user))
 
 
 @SLURM
@@ -119,7 +119,7 @@ def test_user_token_cannot_act_for_others(place, request, slurm):
 
 @pytest.mark.integration
 def test_root_token_submits_as_listed_user(stage_by_root):
-    seen, log = stage_by_root.run("id -un", identity=NEWS)
+    seen, log = stage_by_root.run("id -un", run_as=NEWS)
     assert (seen.reason, log) == (Reason.COMPLETED, f"{SECOND_USER}\n".encode())
 
 
