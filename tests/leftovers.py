@@ -17,12 +17,15 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from asgiref.sync import SyncToAsync
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 5.0  # seconds for threads that are about to end
 SOON = 0.2  # seconds after which garbage is collected: an object in a cycle may keep a thread
 # Threads that serve a whole process, by the first words of their names, and why.
 KEPT = {
+    "WSGI_": "portal.asgi has pools that live as long as an application",
+    "sending_": "the same",
     "shared Kubernetes double": "tests.rig.kube starts one for all tests of a process",
     "images_": "a process has one pool that looks up images",
     "stage_": "a process has one pool that stages inputs",
@@ -41,6 +44,8 @@ class Leftovers:
         self._known: set[threading.Thread] = set()
         self._of_fixtures: dict[pytest.FixtureDef[Any], set[threading.Thread]] = {}
         self._umask = umask()
+        # asgiref has one thread for synchronous code of coroutines: it starts before all tests.
+        SyncToAsync.single_thread_executor.submit(int)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self) -> Iterator[None]:
