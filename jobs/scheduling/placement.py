@@ -41,9 +41,9 @@ FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
     Capability.INPUTS: Feature.INPUTS,
     Capability.WORKSPACES: Feature.WORKSPACES,
-    Capability.ENDPOINTS: Feature.PORTS,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
+    Capability.ENDPOINTS: Feature.PORTS,
 }
 FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # lower is better
 

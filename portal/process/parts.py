@@ -38,6 +38,7 @@ _WEB_MODULES = (
     ),
     *("uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "portal.gateway.running",
 )
 _TASK_MODULES = (
     *(
@@ -152,6 +153,17 @@ def uploads(sock: socket.socket, *, is_behind_proxy: bool) -> None:
     http = threaded_http(judges_heads=True)
     router = ProtocolRouter(http, not_found, is_behind_proxy=is_behind_proxy)
     serve(router, sock, lambda: None)
+
+
+def gateway(sock: socket.socket, *, is_behind_proxy: bool) -> None:
+    """Pass requests to the ports of jobs, on a Unix socket for nginx or on a port."""
+    from portal.gateway.running import run_process
+    from portal.process import gateway as made
+    from portal.process.limits import raise_file_limit
+
+    raise_file_limit()
+    collect_seldom()
+    run_process(sock, lambda: made.gateway(is_behind_proxy=is_behind_proxy))
 
 
 def collect_seldom() -> None:

@@ -14,13 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from portal.core.messages import Message
 from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
+    Endpoint,
     GpuLayout,
     Handle,
     Launch,
@@ -39,6 +40,7 @@ from schedulers.contract import (
 from schedulers.kubernetes import (
     access,
     explanations,
+    forward,
     kueue,
     logs,
     mig,
@@ -84,6 +86,7 @@ class KubernetesBackend:
         {
             Capability.IMAGES,
             Capability.EXEC,
+            Capability.ENDPOINTS,
             Capability.GANG,
             Capability.INPUTS,
             Capability.PACKS,
@@ -281,6 +284,15 @@ class KubernetesBackend:
         if one is None or states.phase(one) != "Running":
             raise Rejected(Message("The job is not running."), "argv")
         return beside.run(self._wire, _path(one), argv, timeout)
+
+    def endpoint(self, key: str, port: int) -> Endpoint:
+        """Return the pod's address, or a connection that the API server forwards to the pod."""
+        one = self._view.pod_of(names.object_name(key), 0)
+        if one is None or states.phase(one) != "Running":
+            raise Rejected(Message("The job is not running."))
+        if self.config.ports == "address":
+            return Endpoint(str(one["status"].get("podIP", "")), port)
+        return Endpoint(connect=partial(forward.connect, self._wire, _path(one), port))
 
     def release(self, key: str) -> None:
         """Delete the Secret of an ended job.
