@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.forwarding import Forwarder
 
+RESOURCES = {"jobs": "Jobs"}
 PAGE = 200
 PATIENCE = 900.0  # seconds without an answer before giving up
 

@@ -102,17 +102,3 @@ class Provider(Protocol):
 
     def record(self, uses: Sequence[Use]) -> None:
         """Store when ports were used."""
-
-
-_registered: list[Provider] = []
-
-
-def register(provider: Provider) -> None:
-    _registered[:] = [provider]
-
-
-def registered() -> Provider:
-    """Return the provider. Raises LookupError before the apps are loaded."""
-    if not _registered:
-        raise LookupError("no app has registered a provider for the gateway")
-    return _registered[0]

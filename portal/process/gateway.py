@@ -7,7 +7,7 @@ import threading
 from django.conf import settings
 from django.db import close_old_connections
 
-from portal.gateway.provider import registered
+from portal.core.declarations import declared
 from portal.gateway.running import run_thread
 from portal.gateway.server import Gateway, Options
 from portal.process.prepare import listen
@@ -29,4 +29,5 @@ def gateway(*, is_behind_proxy: bool) -> Gateway:
         connections=settings.MUSTER_APPS_CONNECTIONS_IN_ALL,
         of_a_person=settings.MUSTER_APPS_CONNECTIONS,
     )
-    return Gateway(registered(), options, close_old_connections)
+    (provider,) = declared("providers", "PORTS")
+    return Gateway(provider, options, close_old_connections)

@@ -39,35 +39,6 @@ MUSTER_GATEWAY_URL = (
 # Connections of one person to apps, and of all together.
 MUSTER_APPS_CONNECTIONS = int(env.text("MUSTER_APPS_CONNECTIONS", "512"))
 MUSTER_APPS_CONNECTIONS_IN_ALL = int(env.text("MUSTER_APPS_CONNECTIONS_IN_ALL", "8192"))
-# Threads that seal, check and forward the audit trail: of the embedded process, or of the watcher.
-MUSTER_AUDIT_LOOPS = [
-    "portal.core.audit.background.sealer",
-    "portal.core.audit.background.verifier",
-    "portal.core.audit.background.forwarder",
-]
-# Threads that notify people, of the same processes.
-MUSTER_NOTIFICATION_LOOPS = [
-    "notifications.background.consumer",
-    "notifications.background.mailer",
-    "notifications.background.poster",
-]
-# Loops of the embedded process (portal/background.py): they replace worker, beat, watcher and
-# agent.
-MUSTER_BACKGROUND = [
-    "jobs.background.ticker",
-    "jobs.background.watcher",
-    "jobs.saving.background.saver",
-    "monitoring.background.agent",
-    "demo.telemetry.feed",
-    "demo.experiments.feed",
-    *MUSTER_AUDIT_LOOPS,
-    *MUSTER_NOTIFICATION_LOOPS,
-    *(
-        ["portal.process.gateway.serve", "portal.process.garbage.collect_garbage"]
-        if MUSTER_EMBEDDED
-        else []
-    ),
-]
 # The cluster of a new installation; empty: none. In server mode this machine is not one by default.
 MUSTER_FIRST_BACKEND = env.text(
     "MUSTER_FIRST_BACKEND", "local" if env.flag("MUSTER_LOCAL_CLUSTER", MUSTER_EMBEDDED) else ""
