@@ -446,8 +446,8 @@ class LocalBackend:
         if len(words) < 3 or (folder / "end.json").exists():
             raise Rejected(Message("The job is not running."))
         launch = json.loads((folder / "launch.json").read_text())
-        if launch["container"]:
-            return self._published(launch, port)
+        if launch["container"] and (published := self._published(launch, port)):
+            return published
         pid = int(words[0])
         host = ports.listens(port, [pid, *processes.tree_of(pid)]) or ports.listens(
             port, processes.leftovers(key)
@@ -456,8 +456,11 @@ class LocalBackend:
             raise Rejected(Message("Nothing in the job listens on port {port}.", port=port))
         return Endpoint(host, port)
 
-    def _published(self, launch: Mapping[str, Any], port: int) -> Endpoint:
-        """Return where podman publishes a port of a container. Raises Rejected, Unavailable."""
+    def _published(self, launch: Mapping[str, Any], port: int) -> Endpoint | None:
+        """Return where podman publishes a port of a container; None on the machine's network.
+
+        Raises Unavailable.
+        """
         try:
             done = subprocess.run(
                 [*launch["container"], "port", launch["key"], f"{port}/tcp"],
@@ -469,9 +472,7 @@ class LocalBackend:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Unavailable(f"podman does not answer: {error}") from error
         host, _, number = done.stdout.partition("\n")[0].rpartition(":")
-        if done.returncode or not number.isdigit():
-            raise Rejected(Message("Nothing in the job listens on port {port}.", port=port))
-        return Endpoint(host, int(number))
+        return Endpoint(host, int(number)) if number.isdigit() else None
 
     def forget(self, key: str) -> None:
         folder = self._folder(key)
