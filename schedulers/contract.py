@@ -439,13 +439,15 @@ class LogChunk:
     """Bytes of the output of one attempt, from offset `start`.
 
     `at` is the time of the read in Unix milliseconds. If `start` is larger than the requested offset,
-    the bytes between are lost, and `why_lost` says why.
+    the bytes between are lost, and `why_lost` says why. `uncounted` says why further output may be
+    lost that nobody has counted.
     """
 
     start: int
     data: bytes
     at: int
     why_lost: str = ""
+    uncounted: str = ""
 
 
 class OutputRetention(StrEnum):

@@ -111,17 +111,24 @@ def _loaded_wsgi(*, is_behind_proxy: bool) -> WSGIApp:
 
         settings.MUSTER_ACCEL = True
     if is_behind_proxy or env.flag("MUSTER_BEHIND_PROXY"):
-        return _with_forwarded_address(application)
+        return _behind_nginx(application)
     return application
 
 
-def _with_forwarded_address(application: WSGIApp) -> WSGIApp:
-    """Set REMOTE_ADDR to the last address of X-Forwarded-For, which nginx has written."""
+def _behind_nginx(application: WSGIApp) -> WSGIApp:
+    """Set REMOTE_ADDR to the last address of X-Forwarded-For, which nginx has written.
+
+    And read the rest of a body, which is small: granian closes a connection with unread bytes after
+    its response, and the next request that nginx sends on it would be answered 502.
+    """
 
     def app(environ: Environ, start_response: Any) -> Iterable[bytes]:
         forwarded = environ.pop("HTTP_X_FORWARDED_FOR", "")
         environ["REMOTE_ADDR"] = forwarded.rpartition(",")[2].strip()
-        return application(environ, start_response)
+        body = environ["wsgi.input"]
+        response = application(environ, start_response)
+        body.read()
+        return response
 
     return app
 

@@ -114,6 +114,7 @@ class KubernetesBackend:
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )
         self._kinds = 0.0, nodes.GpuKinds()
+        self._disk_pressure: Mapping[str, datetime] = {}
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
@@ -146,6 +147,7 @@ class KubernetesBackend:
     def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
         with _refusal_as_unavailable():
             found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
+            self._disk_pressure = nodes.disk_pressure(found, datetime.now(UTC))
             return found, self._wire.get(
                 "/api/v1/pods",
                 resourceVersion="0",
@@ -258,21 +260,37 @@ class KubernetesBackend:
             and self._places.rests(one["metadata"]["uid"], after)
             and self._view.goes_on(one)
         )
-        data = b"" if one is None or is_at_rest else self._read(one, after, limit)
-        return LogChunk(after, data, int(time.time() * 1000))
+        data, may_lack = (
+            (b"", False) if one is None or is_at_rest else self._read(one, after, limit)
+        )
+        uncounted = ""
+        if may_lack:
+            uncounted = Message("its node has rotated the log before it was read")
+        elif one is not None and self._was_short_of_disk(one):
+            uncounted = Message("the disk of its node was almost full while it ran")
+        return LogChunk(after, data, int(time.time() * 1000), uncounted=uncounted)
 
-    def _read(self, one: Object, after: int, limit: int) -> bytes:
+    def _was_short_of_disk(self, one: Object) -> bool:
+        """Return whether the node of a pod had disk pressure since the pod began.
+
+        A kubelet writes the logs of its pods to that disk, and does not tell what it lost.
+        """
+        at = self._disk_pressure.get(str(one["spec"].get("nodeName")))
+        began = states.time_of(one.get("status", {}).get("startTime"))
+        return states.was_evicted_for_disk(one) or bool(at and began and at >= began)
+
+    def _read(self, one: Object, after: int, limit: int) -> tuple[bytes, bool]:
         uid, began = one["metadata"]["uid"], time.monotonic()
         place = self._places.before(uid, after)
         with (
             _refusal_as_unavailable(),
             self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks,
         ):
-            data, place = logs.take(chunks, place, after, limit)
+            data, place, may_lack = logs.take(chunks, place, after, limit)
             self._places.keep(uid, place)
         if len(data) < limit:
             self._places.rest(uid, after + len(data), len(data), time.monotonic() - began)
-        return data
+        return data, may_lack
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         """Run a command on the first node, with the container's variables but no rank."""

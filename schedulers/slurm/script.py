@@ -139,7 +139,7 @@ if command -v python3 > /dev/null; then
     read -r -t 30 ready <&8
     exec 8<&-
 fi 2> /dev/null
-[ "$ready" = ready ] || { recorder=; exec 7>> output.log; }
+[ "$ready" = ready ] || { recorder=; exec 7>> output.log; echo uncounted 1<> lost; }
 set -m
 if [ "$nodes" -gt 1 ] || [ ${#more[@]} -gt 0 ]; then
     srun --quiet --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 --export=ALL \
@@ -182,7 +182,7 @@ if [ "$recorder" ]; then
 else
     free=($(df -Pk . | tail -n 1))
     [ "${free[3]:-1000}" -ge 64 ] || echo "$(stat -c %s output.log) 1 0 ENOSPC
-closed" 1<> lost
+uncounted" 1<> lost
 fi 2> /dev/null
 rm -f variables inputs.json tunnel.json fetching                                             # secrets are in it
 umask 027

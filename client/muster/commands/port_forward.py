@@ -13,9 +13,7 @@ from muster.forwarding import port_named
 from muster.options import Commands
 from muster.output import Session
 
-COMMANDS = {
-    "port-forward": ("app", 25, "Forward a local port to a port of a running job."),
-}
+COMMANDS = {"port-forward": ("app", 25, "Forward a local port to a port of a running job.")}
 app = Commands(help="Forward a local port to a port of a running job.")
 
 
