@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import h11
@@ -88,7 +89,7 @@ def main() -> int:
     return 0
 
 
-def _start(target: object, *args: object) -> multiprocessing.Process:
+def _start(target: object, *args: object) -> BaseProcess:
     process = multiprocessing.get_context("fork").Process(target=target, args=args, daemon=True)  # type: ignore[arg-type]
     process.start()
     return process
