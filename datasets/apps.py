@@ -8,7 +8,8 @@ UPLOAD_FORM = re.compile(r"/[^/]+/(datasets|checkpoints|workspaces)/[^/]+/upload
 COMMITS_LIMIT = 512 << 20  # bytes: a million changes, one a line
 _REPOSITORY = r"/api/v1/orgs/[^/]+/(datasets|checkpoints)/[^/]+"
 CONTENTS = re.compile(rf"{_REPOSITORY}/(contents|uploads/[^/]+)")
-BATCH, BATCH_LIMIT = re.compile(rf"{_REPOSITORY}/contents/batch"), 34 << 20
+BATCH_LIMIT = 34 << 20
+BATCH = re.compile(r"/api/v1/orgs/[^/]+/(datasets|checkpoints|workspaces)/[^/]+/contents/batch")
 COMMITS = re.compile(rf"{_REPOSITORY}/commits")
 WORKSPACE_FILES = re.compile(
     r"/api/v1/orgs/[^/]+/workspaces/[^/]+/(files/.+|uploads/[^/]+)", re.DOTALL

@@ -160,6 +160,7 @@ WORKSPACE = {
     ("-file", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-file", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-file", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-contents-batch", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-folder", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-moves", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"source": "x", "target": "y"}),
     ("-uploads", "POST"): Row(WORKERS, P.DATASETS_WRITE),
