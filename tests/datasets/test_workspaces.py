@@ -241,6 +241,11 @@ def test_small_files_are_stored_together_and_counted(stage, django_assert_max_nu
         assert stage.tree.usage()[1] == stage.code.used_bytes
         assert not [*stage.tree._incoming.iterdir()]
 
+    for stranger, status in (
+        (stage.story.api(stage.story.ben, scopes=("datasets:read",)), 403),
+        (stage.story.api(stage.story.cyd), 404),
+    ):
+        assert stranger.put(url, b"", content_type="application/octet-stream").status_code == status
     put(stage.ben, stage.code, "a/7", b"longer than before")
     data = {f"a/{n}": b"%d" % n * n for n in range(300)}
     with django_assert_max_num_queries(50):  # not a number for each file
