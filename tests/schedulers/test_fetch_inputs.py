@@ -51,7 +51,9 @@ class CountedPortal(Portal):
         return super().open(method, path, body, headers)
 
 
-def test_small_files_are_fetched_together_and_what_an_attempt_left_is_used(running_portal, tmp_path):
+def test_small_files_are_fetched_together_and_what_an_attempt_left_is_used(
+    running_portal, tmp_path
+):
     data = {f"a/{n % 3}/{n}": b"%d" % n * n for n in range(300)} | {"large": b"x" * 300_000}
     source, aside, target = (tmp_path / name for name in ("source", "aside", "target"))
     for path, content in data.items():
