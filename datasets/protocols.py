@@ -30,6 +30,7 @@ LARGER_BODIES = (
             (rf"{_REPOSITORY}/contents", settings.MUSTER_FILE_LIMIT),
             (rf"{_REPOSITORY}/uploads/[^/]+", settings.MUSTER_FILE_LIMIT),
             (rf"{_REPOSITORY}/contents/batch", BATCH_LIMIT),
+            (rf"{_FOLDER}/contents/batch", BATCH_LIMIT),
             (rf"{_FOLDER}/(files/.+|uploads/[^/]+)", settings.MUSTER_FILE_LIMIT),
             (rf"{_REPOSITORY}/commits", COMMITS_LIMIT),
         )

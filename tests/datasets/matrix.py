@@ -128,6 +128,7 @@ SILENT = {
         for verb in verbs
     },
     ("api-workspace-file", "PUT"): "a file of people's work: data, as those of a run are",
+    ("api-workspace-contents-batch", "PUT"): "the same",
     ("api-workspace-folder", "PUT"): "the same",
     ("api-workspace-uploads", "POST"): "the same",
     ("api-workspace-upload", "PATCH"): "the same",
