@@ -70,6 +70,7 @@ WORKSPACE = {
     ("-tree", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-file", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-file", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-contents-batch", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-file", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
     ("-folder", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-moves", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"source": "x", "target": "y"}),
