@@ -12,7 +12,7 @@ from muster.records import Attempt, Job, LogPage
 
 if TYPE_CHECKING:
     from muster.client import Client
-    from muster.shapes import (
+    from muster.shapes.jobs import (
         EventShape,
         ExecResultShape,
         JobOptionsShape,
