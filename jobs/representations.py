@@ -13,6 +13,7 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt, Dependency, Job, JobInput, JobWorkspace
 from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
+from jobs.ports.listing import JobPortShape, port_rows
 from jobs.saving.represent import JobOutputShape, output_rows
 from jobs.scheduling.pending_summary import PendingShape, pending_summary
 from jobs.storage import deleting
@@ -152,6 +153,7 @@ class JobDetailShape(JobShape):
         "lost.",
     ]
     outputs: Annotated[list[JobOutputShape], "With the versions that the job has made."]
+    ports: Annotated[list[JobPortShape], "Of the first task."]
     log_deletion: Annotated[
         LogDeletionShape | None, "null unless deletion of its logs was requested"
     ]
@@ -231,6 +233,7 @@ def job_detail(job: Job) -> JobDetailShape:
         "place_why": job.place_why,
         "output": output_text(current[0]) if current else "",
         "outputs": output_rows(job),
+        "ports": port_rows(current[0], job) if current else [],
         "log_deletion": deletion_row(job),
     }
 

@@ -192,6 +192,7 @@ class JobDetailShape(JobShape):
         "lost.",
     ]
     outputs: Annotated[list[JobOutputShape], "With the versions that the job has made."]
+    ports: Annotated[list[JobPortShape], "Of the first task."]
     log_deletion: Annotated[
         LogDeletionShape | None, "null unless deletion of its logs was requested"
     ]
@@ -228,6 +229,22 @@ class JobOutputShape(TypedDict):
     is_resumed: bool
     saved_at: Time | None
     versions: list[OutputVersionShape]
+
+
+class JobPortShape(TypedDict):
+    name: str
+    port: Annotated[int, "Where the program listens; MUSTER_PORT_NAME has it."]
+    protocol: Annotated[str, "http (and websockets), tcp"]
+    access: Annotated[str, "Who may open it: owner, team."]
+    url: Annotated[str, "For browsers."]
+    program_url: Annotated[
+        str, "For programs, which send an access token as `Authorization: Bearer`."
+    ]
+    last_used_at: Time | None
+    open_streams: Annotated[
+        int, "Open websockets and forwarded connections, as reported every 10 s."
+    ]
+    has_answered: Annotated[bool, "Whether the program has answered once."]
 
 
 class JobWorkspaceShape(TypedDict):

@@ -15,11 +15,11 @@ from rest_framework.response import Response
 from clusters.capacity import natural
 from clusters.models import PoolRequest, PoolReservation
 from clusters.services import pool_requests as service
-from monitoring.what_if import what_if
-from portal.core.errors import InvalidInput
+from clusters.workload import effects_of
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
+from workspaces.approvals.selectors import base_row, find_request
 
 
 class NewPoolRequestSerializer(s.Serializer[Any]):
@@ -63,7 +63,7 @@ class PoolRequestsView(OrgView):
         body = read(NewPoolRequestSerializer, request)
         team = self.team(body.pop("team"))
         if renews := body.pop("renews", None):
-            body["renews"] = service.visible_request(self.actor, renews)
+            body["renews"] = find_request(self.actor, service.KIND, renews)
         row = service.request_pool(actor=self.actor, org=self.org, team=team, **body)
         return Response(request_row(row), status=status.HTTP_201_CREATED)
 
@@ -74,11 +74,11 @@ class PoolRequestView(OrgView):
     @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[WhatIfSerializer])
     def get(self, request: Request, ask: UUID) -> Response:
         """Return one request; for operators with `what_if`, its effect in each pool."""
-        row = service.visible_request(self.actor, ask)
+        row = find_request(self.actor, service.KIND, ask)
         query = WhatIfSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         may_read = self.actor.may(P.CLUSTERS_READ)
-        effects = what_if(self.actor, row, **query.validated_data) if may_read else None
+        effects = effects_of(self.actor, row, **query.validated_data) if may_read else None
         more = {} if effects is None else {"what_if": [effect.as_dict() for effect in effects]}
         return Response(request_row(row) | more)
 
@@ -90,33 +90,16 @@ class PoolRequestView(OrgView):
     def post(self, request: Request, ask: UUID) -> Response:
         """Approve or decline (operators), withdraw or return (the team)."""
         body = read(DecisionSerializer, request)
-        return Response(request_row(decide(self.actor, ask, body.pop("do"), **body)))
-
-
-def decide(actor: Any, ask: UUID, do: str, **given: Any) -> PoolRequest:
-    """Apply a decision. Raises InvalidInput, NotFound, NotPermitted, Conflict."""
-    service.visible_request(actor, ask)
-    if do == "approve":
-        if not given.get("pool"):
-            raise InvalidInput.at("pool", "is required to approve")
-        row = service.approve(actor=actor, request_id=ask, **given)
-    elif do == "decline":
-        row = service.decline(actor=actor, request_id=ask, word=given.get("word", ""))
-    elif do == "withdraw":
-        row = service.withdraw(actor=actor, request_id=ask)
-    elif do == "return":
-        row = service.give_back(actor=actor, request_id=ask)
-    else:
-        raise InvalidInput.at("do", "must be approve, decline, withdraw or return")
-    return row
+        row = find_request(self.actor, service.KIND, ask)
+        row = service.decide(actor=self.actor, request_id=row.id, **body)
+        return Response(request_row(row))
 
 
 def request_row(row: PoolRequest) -> dict[str, Any]:
     """Return a request as the API does."""
     return {
-        "id": row.id,
+        **base_row(row),
         "team": row.team.slug,
-        "asker": row.asker.email,
         "gpu_type": row.gpu_type,
         "gpus": row.gpus,
         "purpose": row.purpose,
@@ -124,11 +107,6 @@ def request_row(row: PoolRequest) -> dict[str, Any]:
         "starts_at": row.starts_at,
         "ends_at": row.ends_at,
         "renews": row.renews_id,
-        "state": row.state,
-        "created_at": row.created_at,
-        "decided_at": row.decided_at,
-        "decided_by": row.decided_by,
-        "word": row.word,
         "pool": row.pool.name if row.pool else None,
         "reservation": row.reservation and reservation_row(row.reservation),
     }

@@ -14,10 +14,7 @@ from django.shortcuts import redirect, render
 from clusters.capacity import natural
 from clusters.models import PoolRequest
 from clusters.services import pool_requests as service
-from monitoring.api.pool_requests import decide
-from monitoring.capacity import supply_of
-from monitoring.pool_request_page import history_of
-from monitoring.what_if import what_if
+from clusters.workload import effects_of
 from portal.core import clock
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.formatting import gpu_text
@@ -25,6 +22,7 @@ from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
 from workspaces.access.permissions import Permission as P
+from workspaces.approvals.selectors import find_request, history_context
 from workspaces.models import Team
 from workspaces.web.base import action, page
 
@@ -56,14 +54,14 @@ def pool_requests(request: Any) -> HttpResponse:
     teams = [t for t in Team.objects.order_by("name") if request.actor.may(P.JOBS_SUBMIT, t.id)]
     return render(
         request,
-        "monitoring/pool_requests.html",
+        "clusters/pool_requests.html",
         {
             "page_title": Message("GPU requests"),
             "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
             "current": [row for row in rows if row.state in ("open", "approved")],
             "past": [row for row in rows if row.state not in ("open", "approved")],
             "teams": teams,
-            "types": _types(request.actor),
+            "types": service.suggested_types(),
             "faults": faults,
             "typed": request.POST or {"gpu_type": request.GET.get("gpu_type", "")},
             "today": clock.now().date().isoformat(),
@@ -78,7 +76,7 @@ def platform_pool_requests(request: Any) -> HttpResponse:
     """List the open requests of every organization."""
     return render(
         request,
-        "monitoring/platform_pool_requests.html",
+        "clusters/platform_pool_requests.html",
         {
             "page_title": Message("GPU requests"),
             "rows": service.open_requests(request.actor),
@@ -89,7 +87,7 @@ def platform_pool_requests(request: Any) -> HttpResponse:
 @page(P.NODES_READ, ("GET", "HEAD", "POST"))
 def pool_request(request: Any, ask: UUID) -> HttpResponse:
     """Show one request, for operators with its effect; decide, withdraw, renew or return."""
-    row = service.visible_request(request.actor, ask)
+    row = find_request(request.actor, service.KIND, ask)
     if request.method == "POST":
         return _act(request, row)
     actor, slug = request.actor, request.org.slug
@@ -99,7 +97,7 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
     nodes = sorted(kept, key=natural)
     return render(
         request,
-        "monitoring/pool_request.html",
+        "clusters/pool_request.html",
         {
             "page_title": f"{row.gpus:,} × {gpu_text(row.gpu_type)}",
             "crumbs": [
@@ -107,10 +105,12 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
                 (Message("GPU requests"), f"/{slug}/pool-requests"),
             ],
             "row": row,
-            "history": history_of(row),
+            **history_context(service.KIND, row),
             "may_decide": may_decide,
             "may_ask": actor.may(P.JOBS_SUBMIT, row.team_id),
-            "effects": what_if(actor, row, **changed) if may_decide and row.state == "open" else [],
+            "effects": effects_of(actor, row, **changed)
+            if may_decide and row.state == "open"
+            else [],
             "asked": {"gpus": row.gpus, "ends_at": row.ends_at, **changed},
             "is_changed": bool(changed),
             "hours": round((row.ends_at - row.starts_at).total_seconds() / 3600 * row.gpus),
@@ -157,7 +157,7 @@ def _act(request: Any, row: PoolRequest) -> HttpResponse:
             given |= {"pool": form.get("pool", ""), "gpus": _number(form.get("gpus", ""), "gpus")}
             if form.get("ends_at"):
                 given["ends_at"] = _day(form["ends_at"], "ends_at", is_end=True)
-        decide(request.actor, row.id, do, **given)
+        service.decide(actor=request.actor, request_id=row.id, do=do, **given)
 
     done = DONE.get(do, Message("Request sent. You'll see the answer here."))
     return action(request, here, done, act)
@@ -180,12 +180,6 @@ def _ask(request: Any) -> PoolRequest:
         purpose=form.get("purpose", ""),
         budget=_number(form.get("budget", ""), "budget"),
     )
-
-
-def _types(actor: Any) -> list[str]:
-    """Return the classes to suggest: those of clusters first, then other MIG profiles."""
-    provisioned = sorted({row.type for row in supply_of(actor)})
-    return [*provisioned, *sorted(service.known_types() - set(provisioned))]
 
 
 def _number(text: str, field: str) -> int | None:
