@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from muster.notifications import NotificationChannels, Notifications
     from muster.organization import (
         Access,
+        Approvals,
         Gpus,
         Invitations,
         Members,
@@ -71,6 +72,7 @@ class Client:
     teams: Teams
     members: Members
     quotas: Quotas
+    approvals: Approvals
     tokens: Tokens
     nodes: Nodes
     gpus: Gpus

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ExecResultShape,
         JobOptionsShape,
         JobOutputShape,
+        JobPortShape,
         KeptShape,
         LogPartShape,
         PendingShape,
@@ -163,7 +164,9 @@ class Jobs:
         ).json()
         return answer
 
-    def forwarder(self, port: Json, warn: Callable[[str], None] = lambda _text: None) -> Forwarder:
+    def forwarder(
+        self, port: JobPortShape, warn: Callable[[str], None] = lambda _text: None
+    ) -> Forwarder:
         """Return what forwards local connections to a port, an entry of `ports` of a job."""
         from muster.forwarding import Forwarder
 

@@ -13,14 +13,12 @@ from portal.core.shapes import Time
 from portal.gateway.provider import Address
 from schedulers.spec import ports_of
 
-_FRESH = timedelta(seconds=45)  # a gateway reports open streams every 10 s
-
 
 class JobPortShape(TypedDict):
     name: str
     port: Annotated[int, "Where the program listens; MUSTER_PORT_NAME has it."]
-    protocol: Annotated[str, "http (and websockets), tcp"]
-    access: Annotated[str, "Who may open it: owner, team."]
+    protocol: Annotated[str, "http (and websockets) or tcp."]
+    access: Annotated[str, "Who may open it: owner or team."]
     url: Annotated[str, "For browsers."]
     program_url: Annotated[
         str, "For programs, which send an access token as `Authorization: Bearer`."
@@ -30,6 +28,9 @@ class JobPortShape(TypedDict):
         int, "Open websockets and forwarded connections, as reported every 10 s."
     ]
     has_answered: Annotated[bool, "Whether the program has answered once."]
+
+
+_FRESH = timedelta(seconds=45)  # a gateway reports open streams every 10 s
 
 
 def port_rows(attempt: Attempt, job: Job) -> list[JobPortShape]:

@@ -234,8 +234,8 @@ class JobOutputShape(TypedDict):
 class JobPortShape(TypedDict):
     name: str
     port: Annotated[int, "Where the program listens; MUSTER_PORT_NAME has it."]
-    protocol: Annotated[str, "http (and websockets), tcp"]
-    access: Annotated[str, "Who may open it: owner, team."]
+    protocol: Annotated[str, "http (and websockets) or tcp."]
+    access: Annotated[str, "Who may open it: owner or team."]
     url: Annotated[str, "For browsers."]
     program_url: Annotated[
         str, "For programs, which send an access token as `Authorization: Bearer`."
