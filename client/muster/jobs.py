@@ -13,7 +13,7 @@ from muster.records import Attempt, Job, LogPage
 if TYPE_CHECKING:
     from muster.client import Client
     from muster.forwarding import Forwarder
-    from muster.shapes import (
+    from muster.shapes.jobs import (
         EventShape,
         ExecResultShape,
         JobOptionsShape,

@@ -36,7 +36,7 @@ from muster.wording import (
 )
 
 if TYPE_CHECKING:
-    from muster.shapes import AttemptShape, JobDetailShape, JobShape
+    from muster.shapes.jobs import AttemptShape, JobDetailShape, JobShape
 
 COMMANDS = {"job": ("app", 20, "Submit, list, follow and control jobs.")}
 app = Commands(help="Submit, list, follow and control jobs.")
