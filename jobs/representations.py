@@ -13,10 +13,12 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt, Dependency, Job, JobInput, JobWorkspace
 from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
+from jobs.reruns import parent_of
 from jobs.saving.represent import output_rows
 from jobs.scheduling.pending_summary import pending_summary
 from jobs.storage import deleting
 from jobs.utilization.selectors import gpu_utilization_of
+from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
@@ -66,12 +68,14 @@ def job_row(job: Job) -> dict[str, Any]:
         "attempt_count": job.attempt_count,
         "resources": _resources(job.resources),
         "labels": job.labels,
+        "kind": job.kind,
+        "origin": job.origin.as_dict() if job.origin else None,
         "node": job.node.partition(",")[0],
         "nodes": _nodes(job),
         "cluster": job.cluster.name,
         "image": job.spec.get("image", ""),
         "is_held": job.is_held,
-        "page": f"/{job.org.slug}/jobs/{job.number}",
+        "page": page_of(job),
     }
 
 
@@ -93,7 +97,7 @@ def job_detail(job: Job) -> dict[str, Any]:
         "after": [need.needs.number for need in needs],
         "inputs": [input_row(one) for one in inputs_of(job)],
         "workspaces": workspace_rows(job),
-        "parent": job.parent.number if job.parent else None,
+        "parent": parent.number if (parent := parent_of(job)) else None,
         "cancel_asked_by": job.cancel_asked_by,
         "pool": job.pool.name if job.pool else None,
         "place_why": job.place_why,

@@ -155,6 +155,10 @@ class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     attempt_count = serializers.IntegerField()
     resources = serializers.DictField(help_text="cpus in cores, memory in bytes, gpus, gpu_type.")
     labels = serializers.DictField()
+    kind = serializers.CharField(help_text="The kind of workload: batch.")
+    origin = serializers.DictField(
+        allow_null=True, help_text="What submitted it for its owner: kind, id, label."
+    )
     node = serializers.CharField()
     nodes = serializers.ListField(
         child=serializers.CharField(), help_text="All nodes; `node` is the first."
