@@ -110,6 +110,11 @@ def list_jobs(
         Text, Option("--cluster", metavar="NAMES", help="Comma-separated clusters.")
     ] = None,
     pool: Annotated[Text, Option("--pool", metavar="NAMES", help="Comma-separated pools.")] = None,
+    kind: Annotated[Text, Option("--kind", metavar="KINDS", help="Kinds, such as batch.")] = None,
+    origin: Annotated[
+        Text,
+        Option("--origin", metavar="TEXT", help="What submitted it, such as rerun or rerun:#12."),
+    ] = None,
     limit: Annotated[
         int, Option("--limit", "-l", min=1, metavar="N", help="Maximum number of jobs.")
     ] = 50,
@@ -131,6 +136,8 @@ def list_jobs(
         "team": session.team,
         "cluster": cluster,
         "pool": pool,
+        "kind": kind,
+        "origin": origin,
     }
     if watch and session.json:
         raise InvalidInput("--watch cannot be used with --json.")
@@ -396,6 +403,8 @@ def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
         ("Node", " ".join(filter(None, [row.get("cluster"), _where(row)]))),
         ("Priority", row["priority"]),
         ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())),
+        ("Kind", row["kind"] if row["kind"] != "batch" else None),
+        ("Origin", "{kind} {label}".format_map(row["origin"]) if row["origin"] else None),
         ("After", " ".join(f"#{n}" for n in row.get("after") or [])),
         ("Submitted", ago(row["created_at"])),
         ("Elapsed", span(row["started_at"], row["finished_at"])),
