@@ -32,7 +32,7 @@ def main(count: int) -> None:
     django.setup()
     from datasets import staging
     from datasets.trees import Entry
-    from portal.blobs.files import file_store
+    from portal.blobs.store import file_store
 
     org, store, entries = uuid4(), file_store(), []
     for number in range(count):

@@ -27,12 +27,12 @@ class DatasetsConfig(AppConfig):
         from datasets.space_sources import SOURCES
         from datasets.web.navigation import ENTRIES
         from datasets.web.search import PROVIDERS
-        from portal.blobs import files
+        from portal.blobs import store
         from portal.core import protocols
         from portal.web import navigation, search
         from workspaces.quotas import space
 
-        files.register(selectors.referenced)
+        store.register(selectors.referenced)
         space.register(*SOURCES, SOURCE)
         protocols.register(*PROTOCOLS)
         protocols.allow_larger_bodies("", UPLOAD_FORM, protocols.UPLOAD)

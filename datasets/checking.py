@@ -12,7 +12,8 @@ from django.db import transaction
 from datasets.models import Block, Content, Repository, Version
 from datasets.services.records import locked
 from datasets.trees import BlockInfo, Entry, decode
-from portal.blobs.files import StoredFile, file_store, references
+from portal.blobs.files import StoredFile
+from portal.blobs.store import file_store, references
 from portal.core.errors import NotFound
 
 _BATCH = 1000

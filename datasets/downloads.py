@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from datasets.models import Repository
 from datasets.trees import Entry
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.web.transfers import PIECE, Download, stored_file
 
 

@@ -32,7 +32,7 @@ from datasets.models import Version
 from datasets.selectors import tree_of
 from datasets.trees import Entry
 from datasets.uses import commits_in_use
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.disk import full_disk
 from portal.core.errors import InvalidInput, NotFound

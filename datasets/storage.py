@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from datasets.models import Repository
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from workspaces.quotas import reservations, storage
 from workspaces.quotas.limits import STORAGE, Meter, meters
 

@@ -22,14 +22,14 @@ class ExperimentsConfig(AppConfig):
         from experiments.web.navigation import ENTRIES
         from experiments.web.search import PROVIDERS
         from jobs.web import links
-        from portal.blobs import files
+        from portal.blobs import store
         from portal.core import protocols
         from portal.web import lineage as lineages
         from portal.web import navigation, search
         from registry import sources
         from workspaces.quotas import space
 
-        files.register(artifacts.referenced)
+        store.register(artifacts.referenced)
         space.register(SOURCE)
         references.register(referred_to)
         protocols.register(*PROTOCOLS)

@@ -17,8 +17,9 @@ from django.db.models import Count, F, QuerySet, Sum, Value
 from django.db.models.functions import Left, StrIndex, Substr
 
 from experiments.models import Artifact, LoggedModel, Run
-from portal.blobs.files import StoredFile, file_store
+from portal.blobs.files import StoredFile
 from portal.blobs.paths import LONGEST, clean_path
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import Conflict, NotFound
 from portal.core.events import EventRecord, record

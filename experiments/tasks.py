@@ -9,6 +9,7 @@ from django.conf import settings
 
 from experiments import jobs, services, tensorboard
 from portal.blobs import files
+from portal.blobs.store import file_store, references
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
 
@@ -16,10 +17,10 @@ from workspaces.tenancy.scope import platform_scope
 @shared_task(name="experiments.sweep_artifacts")
 def sweep_artifacts() -> None:
     """Delete stored files that nothing refers to any more."""
-    store = files.file_store()
+    store = file_store()
     with platform_scope("house-keeping"):
         for org_id in store.organizations():
-            store.sweep(org_id, files.references(org_id), clock.now() - files.GRACE)
+            store.sweep(org_id, references(org_id), clock.now() - files.GRACE)
 
 
 @shared_task(name="experiments.purge")

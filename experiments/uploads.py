@@ -13,7 +13,7 @@ from django.core.signing import BadSignature, Signer
 from experiments import artifacts
 from experiments.artifacts import Owner
 from experiments.models import Artifact
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor

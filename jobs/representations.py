@@ -279,17 +279,3 @@ def _iso(at: datetime | None) -> str | None:
 
 def _with_iso(pending: dict[str, Any] | None) -> dict[str, Any] | None:
     return pending and pending | {"since": _iso(pending["since"])}
-
-
-def environment_of(attempt: Attempt) -> dict[str, str]:
-    """Return the attempt's environment variables with secrets masked."""
-    from jobs.dispatch.launch import environment_for
-
-    hidden = SECRET_NAMES | set(attempt.job.spec.get("secrets") or {})
-    return {
-        name: "••••••••" if name in hidden else value
-        for name, value in environment_for(attempt).items()
-    }
-
-
-SECRET_NAMES = frozenset({"MLFLOW_TRACKING_TOKEN", "MUSTER_TOKEN"})

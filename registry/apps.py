@@ -11,7 +11,7 @@ class RegistryConfig(AppConfig):
     def ready(self) -> None:
         from django.conf import settings
 
-        from portal.blobs import files
+        from portal.blobs import store
         from portal.core import protocols
         from portal.web import navigation, search
         from registry import references  # models are loaded by now
@@ -20,7 +20,7 @@ class RegistryConfig(AppConfig):
         from registry.web.search import PROVIDERS
         from workspaces.quotas import space
 
-        files.register(references.referenced)
+        store.register(references.referenced)
         space.register(SOURCE)
         protocols.allow_larger_bodies("/api/v1/", FILE, settings.MUSTER_FILE_LIMIT)
         navigation.register(*ENTRIES)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.formats import inspect, mlmodel

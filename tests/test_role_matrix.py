@@ -30,8 +30,8 @@ from jobs import services as job_services
 from jobs.models import IdleRule
 from monitoring.models import TelemetrySource
 from notifications.models import Channel, Delivery
-from portal.blobs.files import file_store
 from portal.blobs.folders import root_folder
+from portal.blobs.store import file_store
 from portal.core import clock, vault
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward

@@ -34,7 +34,7 @@ from datasets.hub.requests import (
 )
 from datasets.models import Kind, Repository
 from datasets.selectors import contents_in, tree_of, visible_repositories
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
 from portal.core.messages import Message
 from portal.web.transfers import announced_size, body_chunks, lines_of

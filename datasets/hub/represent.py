@@ -11,7 +11,7 @@ from datasets.hub.requests import EMPTY, TYPES
 from datasets.models import Ref, Repository, Version, Visibility
 from datasets.selectors import tree_of
 from datasets.trees import Entry, Folder, Tree
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import yaml_documents
 from portal.core.yaml_documents import BadYaml
 

@@ -31,7 +31,8 @@ from datasets.services import imports
 from datasets.services.commits import MOST_CHANGES, Add, commit
 from datasets.services.contents import check_digest
 from datasets.services.imports import Stored
-from portal.blobs.files import StoredFile, file_store
+from portal.blobs.files import StoredFile
+from portal.blobs.store import file_store
 from portal.core import clock, leases
 from portal.core.errors import (
     InvalidInput,

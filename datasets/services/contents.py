@@ -12,7 +12,8 @@ from datasets import storage
 from datasets.access import check_may_write
 from datasets.models import Content, Repository
 from datasets.services.records import locked
-from portal.blobs.files import StoredFile, file_store
+from portal.blobs.files import StoredFile
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message

@@ -17,7 +17,7 @@ from datasets.services.records import TRASH, check_no_hold, lock_to_delete, lock
 from datasets.trees import decode
 from datasets.uses import commits_in_use
 from datasets.xet.stored import forget
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.messages import Message

@@ -16,7 +16,7 @@ from datasets.references import referred_to
 from datasets.services.records import check_no_hold, locked, record_change
 from datasets.services.retention import collect_unused, used_contents
 from datasets.services.uploads import received
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import NotFound
 from workspaces.access.actors import Actor

@@ -11,7 +11,7 @@ from django.conf import settings
 from datasets.access import check_may_write
 from datasets.models import Repository, Upload
 from datasets.services.contents import add_contents, check_digest
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text

@@ -10,7 +10,7 @@ from uuid import UUID
 from datasets.models import Version
 from datasets.selectors import tree_of
 from datasets.trees import Difference, Entry, Tree, differences
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import NotFound
 from portal.web.previews import text_of
 

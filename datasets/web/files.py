@@ -16,7 +16,7 @@ from datasets.origins import Origin, origins_of
 from datasets.services import Delete
 from datasets.trees import Entry, Folder, Tree
 from datasets.web.base import Place
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from portal.web.previews import preview_of, text_of

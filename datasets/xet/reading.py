@@ -15,7 +15,7 @@ from uuid import UUID
 from django.core import signing
 
 from datasets.models import Content, Repository
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import NotFound, NotPermitted
 from portal.core.messages import Message
 

@@ -15,7 +15,7 @@ from datasets.xet.hashes import file_hash, from_text, is_looked_up, range_hash, 
 from datasets.xet.shards import Segment, ShardFile, read_shard, write_shard
 from datasets.xet.stored import Place, StoredXorb, name_of, path_of, unknown
 from datasets.xet.xorbs import read_xorb
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from datasets.models import Repository, Xorb
 from datasets.xet.hashes import Chunk
-from portal.blobs.files import file_store, pieces_of
+from portal.blobs.files import pieces_of
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from clusters.backends import backend_of
+from jobs.dispatch.environment import SECRET_NAMES
 from jobs.models import Attempt, Job
-from jobs.representations import SECRET_NAMES
 from portal.core.errors import Conflict, InvalidInput, Unavailable
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message

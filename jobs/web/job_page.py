@@ -13,6 +13,7 @@ from django.http import HttpRequest
 
 from clusters.models import Device
 from jobs import origins, representations, reruns, selectors, storage
+from jobs.dispatch.environment import environment_of
 from jobs.metrics import chart_context
 from jobs.models import Attempt, Dependency, Job
 from jobs.outputs import output_text
@@ -139,7 +140,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "origin": origins.link_of(request.actor, row),
         "graph": lineage_context(request, "job", row.id) if tab == "lineage" else None,
         "diff": spec_diff(request.actor, row),
-        "env": sorted(representations.environment_of(attempt).items()),
+        "env": sorted(environment_of(attempt).items()),
         **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),
         "tab": tab,
         "tab_in_url": "" if tab == "overview" else tab,

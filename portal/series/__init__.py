@@ -31,9 +31,11 @@ __all__ = [
 # Load lazily: models can only be imported once Django is ready.
 def __getattr__(name: str):  # type: ignore[no-untyped-def]
     if name in __all__:
-        from portal.series import batches, reading, store
+        from portal.series import batches, deletion, reading, store
 
-        found = next(vars(part)[name] for part in (store, batches, reading) if name in vars(part))
+        found = next(
+            vars(part)[name] for part in (store, batches, reading, deletion) if name in vars(part)
+        )
         globals()[name] = found  # so that this is not called again
         return found
     raise AttributeError(name)

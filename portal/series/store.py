@@ -280,19 +280,6 @@ def prune(before_ms: int, *, kept: Sequence[str] = ()) -> int:
     return dropped
 
 
-@transaction.atomic
-def delete(owner: str) -> None:
-    """Delete all series of an owner."""
-    from portal.series.batches import delete_batches
-
-    delete_batches(owner)
-    ids = list(
-        Series.objects.select_for_update().filter(owner=owner).order_by("id").values_list("id")
-    )
-    Chunk.objects.filter(series__in=[pk for (pk,) in ids]).delete()
-    Series.objects.filter(id__in=[pk for (pk,) in ids]).delete()
-
-
 def _drop(doomed: QuerySet[Any]) -> int:
     """Delete in batches, locking rows by id as everywhere.
 

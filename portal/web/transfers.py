@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse, UnreadablePostError
 from django.utils.http import content_disposition_header
 
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.protocols import BODY

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.db import transaction
 
-from portal.blobs.files import file_store
 from portal.blobs.paths import clean_path
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.messages import Message

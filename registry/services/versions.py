@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from portal.blobs.files import file_store
 from portal.blobs.paths import clean_path
+from portal.blobs.store import file_store
 from portal.core import clock, texts
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import changes

@@ -15,7 +15,7 @@ from django.urls import URLPattern
 from datasets.api.urls import urlpatterns
 from datasets.models import Content, Repository, Upload
 from portal.blobs import files
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from tests.stand_in import StandIn
 from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope

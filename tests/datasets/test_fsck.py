@@ -10,7 +10,7 @@ from django.core.management import call_command
 from datasets import services
 from datasets.checking import check_repository
 from datasets.models import Block, Content, Repository
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from tests.datasets.conftest import commit
 from workspaces.tenancy.scope import no_scope
 

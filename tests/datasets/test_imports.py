@@ -16,7 +16,7 @@ from datasets.imports import running
 from datasets.imports.s3 import S3Source
 from datasets.models import Content, Import, ImportedFile
 from datasets.services import retention
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import clock, leases
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
 from portal.core.models import Event

@@ -11,7 +11,7 @@ import pytest
 from datasets import selectors, services
 from datasets.models import Block, Content, Version
 from datasets.services import retention
-from portal.blobs.files import file_store, references
+from portal.blobs.store import file_store, references
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, QuotaExceeded
 from tests.datasets.conftest import commit

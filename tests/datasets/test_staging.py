@@ -12,7 +12,7 @@ from django.conf import settings
 
 from datasets import services, staging, uses
 from datasets.trees import Entry
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from tests.datasets.conftest import commit

@@ -13,7 +13,7 @@ from datasets.models import Content, Xorb
 from datasets.xet.hashes import Chunk, chunk_hash, file_hash, range_hash, to_text, xorb_hash
 from datasets.xet.shards import write_shard
 from datasets.xet.store import offer, put_xorb, register_shard
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

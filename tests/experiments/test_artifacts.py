@@ -13,8 +13,8 @@ from experiments import artifacts, tasks
 from experiments.comparison import compared_files
 from experiments.models import Artifact, Experiment, LoggedModel, Run
 from portal.blobs import files
-from portal.blobs.files import file_store
 from portal.blobs.paths import clean_path
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, QuotaExceeded
 from workspaces.models import Quota

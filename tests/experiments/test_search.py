@@ -25,7 +25,7 @@ from experiments.search import (
     search_traces,
 )
 from experiments.services.traces import TraceFacts
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput
 from registry import selectors as selectors_of_models
 from registry import services as registry

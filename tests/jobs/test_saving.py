@@ -23,7 +23,8 @@ from jobs.saving import saver
 from jobs.saving.versions import best_of, versions_by
 from jobs.services.measure import store_points
 from portal import series
-from portal.blobs.files import FileStore, file_store
+from portal.blobs.files import FileStore
+from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import InvalidInput, Unavailable
 from portal.core.models import Event

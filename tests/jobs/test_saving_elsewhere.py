@@ -10,7 +10,7 @@ from datasets.selectors import tree_of
 from jobs import services
 from jobs.models import Job, JobOutput
 from jobs.saving import saver
-from portal.blobs.files import file_store
+from portal.blobs.store import file_store
 from portal.core.models import Event
 from schedulers.states import State
 from tests.jobs.slurm_site import site_on

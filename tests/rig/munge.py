@@ -12,7 +12,8 @@ from tests.rig.processes import Folder, RigFailure, program, wait_until
 
 def start_munge(folder: Folder, place: Path, *, env: Mapping[str, str]) -> Path:
     """Start munged with a new key in `place`; return its socket."""
-    place.mkdir(mode=0o755)
+    place.mkdir()
+    place.chmod(0o755)  # for the users of the daemons, whatever the umask
     key, socket = place / "key", place / "socket"
     key.write_bytes(os.urandom(128))
     key.chmod(0o400)

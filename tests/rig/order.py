@@ -117,8 +117,8 @@ LONGEST = (
     "schedulers/test_kubernetes_faults.py",
     "schedulers/test_local.py",
 )
-# Files that share a running portal (fixtures `embedded_portal` and `running_portal`): its start takes
-# longer than most of their tests, so they run in one process.
+# Files that share a running portal (fixtures `embedded_portal` and `running_portal`) or a Slurm (`slurm`):
+# its start takes longer than most of their tests, so they run in one process.
 TOGETHER = {
     "tests/client/test_datasets.py": "embedded portal",
     "tests/client/test_real_portal.py": "embedded portal",
@@ -128,6 +128,8 @@ TOGETHER = {
     "tests/datasets/test_hub.py": "running portal",
     "tests/experiments/mlflow/test_clients.py": "running portal",
     "tests/monitoring/live/test_real_portal.py": "running portal",
+    "tests/jobs/test_slurm_lifecycle.py": "Slurm",
+    "tests/schedulers/spec/test_sbatch_differential.py": "Slurm",
 }
 _PLACES = {ROOT / name: number for number, name in enumerate(LONGEST)}
 
@@ -137,7 +139,7 @@ def place(path: Path) -> int:
 
 
 def unit_of(nodeid: str) -> str:
-    """Return what runs in one process: the file, or the files that share a portal."""
+    """Return what runs in one process: the file, or the files that share a component."""
     file = nodeid.partition("::")[0]
     return TOGETHER.get(file, file)
 

@@ -69,6 +69,7 @@ access to * by users read
 overlay memberof
 database mdb
 suffix "{ad}"
+rootdn "{admin}"
 directory {path}/ad
 maxsize 268435456
 dbnosync

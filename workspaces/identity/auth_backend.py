@@ -25,7 +25,7 @@ from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.password_check import PasswordCheckResult, query_directories
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.provisioning import ProviderPerson
-from workspaces.identity.provisioning_services import admit
+from workspaces.identity.provisioning_services import admit, update_people
 from workspaces.models import Identity, Provider, User
 from workspaces.tenancy.scope import no_scope, platform_scope
 
@@ -155,6 +155,10 @@ def _answers(rows: dict[str, Provider], login: str, password: str) -> list[Passw
         with request_limits.waiting(rows[configs[0][0]].org_id):
             answers += query_directories(configs, login, password)
     _record_answers(rows, answers)
+    with no_scope():
+        for answer in answers:
+            if answer.disabled:  # not only this attempt: what the person has open ends, too
+                update_people(rows[answer.slug], [], [answer.disabled])
     return answers
 
 

@@ -175,7 +175,7 @@ def update_people(
     *,
     actor: str = "",
 ) -> Plan:
-    """Apply a partial update from SCIM: upsert `people`, and mark the subjects `gone` as removed.
+    """Apply a partial update: upsert `people`, and mark the subjects `gone` as removed.
 
     Other people are not affected, so the removal threshold does not apply.
     """

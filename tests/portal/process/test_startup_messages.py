@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,15 @@ from portal.process.command import main
 from portal.process.lock import HomeLock
 from portal.process.prepare import listen
 from portal.process.words import Refusal, Welcome
+
+
+@pytest.fixture
+def umask() -> Iterator[None]:
+    """Take back the umask that `serve` gives its process."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
 
 
 def test_welcome_of_first_start_shows_address_and_password():
@@ -45,7 +56,7 @@ def test_home_lock_refuses_second_portal(tmp_path):
     second.release()
 
 
-def test_server_mode_without_urls_names_missing_variables(tmp_path, monkeypatch, capsys):
+def test_server_mode_without_urls_names_missing_variables(umask, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
     monkeypatch.delenv("MUSTER_DATABASE_URL", raising=False)
     monkeypatch.delenv("MUSTER_REDIS_URL", raising=False)
@@ -53,14 +64,14 @@ def test_server_mode_without_urls_names_missing_variables(tmp_path, monkeypatch,
     assert "Server mode needs MUSTER_DATABASE_URL and MUSTER_REDIS_URL" in capsys.readouterr().err
 
 
-def test_unknown_component_is_refused_with_known_names(tmp_path, monkeypatch, capsys):
+def test_unknown_component_is_refused_with_known_names(umask, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
     assert main(["--only", "wbe"]) == 2
     known = "Components: nginx, web, uploads, live, worker, beat, watcher, agent, prepare."
     assert known in capsys.readouterr().err
 
 
-def test_home_that_cannot_be_created_is_refused(tmp_path, monkeypatch, capsys):
+def test_home_that_cannot_be_created_is_refused(umask, tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path / "file" / "home"))
     assert main([]) == 2

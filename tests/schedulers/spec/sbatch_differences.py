@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schedulers.spec import JobSpec, SpecErrors, parse_text
+from tests.rig.processes import RigFailure
 from tests.rig.slurm_cluster import Slurm
 from tests.schedulers.spec.sbatch_scripts import ids, minutes, records, script, sizes, tres
 
 DEFAULT_PER_CPU = 100  # MiB, of the rig
 BATCH = 250  # held jobs at a time
+ASKED = 5  # a busy slurmctld that did not answer has refused nothing
 # What only the cluster can judge: its limits, its nodes and their features.
 _OF_CLUSTER = (
     *("node configuration is not available", "Invalid feature", "Memory specification"),
@@ -81,15 +83,18 @@ def _compare_batch(slurm: Slurm, seeds: list[int], waited_for: str, outcome: Out
 
 def _sbatch(slurm: Slurm, *options: str) -> tuple[int, str, str]:
     """Submit as root, which is faster than as another user. Return the code and both outputs."""
-    done = subprocess.run(
-        ["sbatch", "--parsable", *options],
-        cwd=slurm.work,
-        env={**slurm.environment, "HOME": str(slurm.work)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
+    for _ in range(ASKED):
+        done = subprocess.run(
+            ["sbatch", "--parsable", *options],
+            cwd=slurm.work,
+            env={**slurm.environment, "HOME": str(slurm.work)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if "Socket timed out" not in done.stderr:
+            return done.returncode, done.stdout, done.stderr
+    raise RigFailure(f"a busy slurmctld did not answer {ASKED} times: {done.stderr}")
 
 
 def _environment(state: Path, number: str) -> dict[str, str]:

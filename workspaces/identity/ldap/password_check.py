@@ -26,12 +26,13 @@ class PasswordCheckResult:
     """The answer of one directory.
 
     `person` is None if the name is unknown or the password wrong; `trouble` is set if the directory
-    could not be queried.
+    could not be queried. `disabled` is the subject of an account that the directory has disabled.
     """
 
     slug: str
     person: ProviderPerson | None = None
     trouble: DirectoryError | None = None
+    disabled: str = ""
 
 
 def query_directories(
@@ -75,7 +76,7 @@ def _query(
     try:
         seconds = until - clock.monotonic()
         with request_limits.question(slug, seconds):
-            return PasswordCheckResult(slug, _person(config, login, password, seconds))
+            return _check(slug, config, login, password, seconds)
     except DirectoryError as trouble:
         log.warning("directory %s: %s", slug, trouble.message)
         return PasswordCheckResult(slug, trouble=trouble)
@@ -90,8 +91,10 @@ def _query(
         )
 
 
-def _person(config: Config, login: str, password: str, seconds: float) -> ProviderPerson | None:
-    """Return the person with their current groups, or None if the password is wrong.
+def _check(
+    slug: str, config: Config, login: str, password: str, seconds: float
+) -> PasswordCheckResult:
+    """Return the person with their current groups, or nobody if the password is wrong.
 
     The password is checked last, as that binds the connection as that person.
     """
@@ -100,8 +103,10 @@ def _person(config: Config, login: str, password: str, seconds: float) -> Provid
     schema = config.schema
     with pooled_connection(config, max(0.1, seconds)) as directory:
         entry = directory.find(login)
-        if entry is None or is_disabled(entry):
-            return None
+        if entry is None:
+            return PasswordCheckResult(slug)
+        if is_disabled(entry):
+            return PasswordCheckResult(slug, disabled=entry.first(schema.subject)[:400])
         person: Any = person_of(entry, schema)
         if person is None:
             raise DirectoryError(
@@ -112,4 +117,5 @@ def _person(config: Config, login: str, password: str, seconds: float) -> Provid
                 )
             )
         groups = directory.groups_of(entry, person.login)
-        return replace(person, groups=groups) if directory.is_password(entry, password) else None
+        is_right = directory.is_password(entry, password)
+        return PasswordCheckResult(slug, replace(person, groups=groups) if is_right else None)

@@ -10,11 +10,11 @@ from django.test import Client
 from portal.core.models import Event
 from tests.each import each
 from tests.rig.processes import free_port
-from tests.rig.slapd import password_of
+from tests.rig.slapd import AD, password_of
 from tests.story import PASSWORD, prove
 from workspaces.access.actors import ONLY_ORG, actor_of
 from workspaces.identity.auth_backend import directories_for
-from workspaces.identity.provider_services import update_provider
+from workspaces.identity.provider_services import set_rules, update_provider
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
@@ -160,6 +160,27 @@ def test_directory_sign_in_of_deactivated_account_is_refused(wide):
     sign_in("ada", password_of("ada"))
     User.objects.filter(email="ada@corp.example").update(is_active=False)
     assert not is_in(sign_in("ada", password_of("ada"))[0])
+
+
+def test_sign_in_to_an_account_disabled_in_the_directory_ends_its_sessions(story, slapd):
+    made = Provider.objects.create(kind="ldap", slug="ad", name="AD", config={})
+    with no_scope():
+        update_provider(actor=actor_of(story.dot), provider=made, options=slapd.ad_options())
+        rules = [{"group": "*", "org": "atlas", "role": "member"}]
+        set_rules(actor=actor_of(story.dot), provider=made, rules=rules)
+    dn = f"cn=Anna Ader,ou=Staff,{AD}"
+    session, _ = sign_in("anna", password_of("anna"))
+    assert session.get("/atlas/teams").status_code == 200
+    try:
+        slapd.change(dn, userAccountControl="514")
+        assert session.get("/atlas/teams").status_code == 200  # nobody has asked the directory
+        assert not is_in(sign_in("otto", "a stranger's guess")[0])  # unknown here
+        assert not is_in(sign_in("anna", "a stranger's guess")[0])
+        assert session.get("/atlas/teams").status_code == 302
+        assert Identity.objects.get(provider=made).gone_since
+    finally:
+        slapd.change(dn, userAccountControl="512")
+    assert is_in(sign_in("anna", password_of("anna"))[0])  # as after a sync that finds her again
 
 
 def test_disabled_directory_is_not_asked(wide):
