@@ -92,7 +92,11 @@ def kind_of(job: Job) -> WorkloadKind:
 
 def page_of(job: Job) -> str:
     """Return the address of the page of a job, whose organization is loaded."""
-    return f"/{job.org.slug}/{kind_of(job).list_path}/{job.number}"
+    return page_at(job.org.slug, job.kind, job.number)
+
+
+def page_at(org: str, kind: str, number: int) -> str:
+    return f"/{org}/{kind_named(kind).list_path}/{number}"
 
 
 def faults_of_kind(kind: WorkloadKind, spec: JobSpec) -> list[dict[str, str]]:
