@@ -1,24 +1,6 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class BillingConfig(AppConfig):
+class BillingConfig(MusterApp):
     name = "billing"
-    label = "usage"
-
-    def ready(self) -> None:
-        from billing import costs
-        from billing.selectors import spending
-        from billing.services import budgets
-        from billing.web.navigation import ENTRIES
-        from jobs import pricing
-        from portal.web import navigation
-
-        navigation.register(*ENTRIES)
-        pricing.register(
-            pricing.Pricing(
-                of_jobs=costs.cost_of_job,
-                of_spec=costs.price_of_spec,
-                of_month=spending.cost_of_month,
-                check=budgets.check_not_stopped,
-            )
-        )
+    label = "usage"  # of its tables and migrations, from when it was a part of `monitoring`

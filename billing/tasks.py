@@ -7,6 +7,8 @@ from celery import shared_task
 from billing import recording
 from billing.services import budgets, ledger
 
+SCHEDULE = {"usage.update_ledger": 120.0, "usage.record": 600.0}  # seconds
+
 
 @shared_task(name="usage.update_ledger")
 def update_ledger() -> None:

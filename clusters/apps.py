@@ -1,19 +1,5 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class ClustersConfig(AppConfig):
+class ClustersConfig(MusterApp):
     name = "clusters"
-
-    def ready(self) -> None:
-        from clusters.services.connections import cluster_names
-        from clusters.sharing import refusals
-        from clusters.web.navigation import ENTRIES
-        from clusters.web.search import PROVIDERS
-        from portal.web import navigation, search
-        from workspaces.credentials import agent_clusters
-        from workspaces.identity.sign_in_page import register_notices
-
-        navigation.register(*ENTRIES)
-        search.register(*PROVIDERS)
-        agent_clusters.register(cluster_names)
-        register_notices(refusals)

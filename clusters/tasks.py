@@ -15,6 +15,13 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 
+# Seconds between two runs of each task
+SCHEDULE = {
+    "clusters.run_pool_requests": 60.0,
+    "clusters.advance_mig_plans": 10.0,
+    "clusters.check_health": 30.0,
+}
+
 
 @shared_task(name="clusters.run_pool_requests")
 def run_pool_requests() -> None:

@@ -1,4 +1,4 @@
-"""Query what runs and waits on clusters. The app `jobs`, a layer above, registers itself."""
+"""Query what runs and waits on clusters. The app `jobs`, a layer above, answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from clusters.models import Cluster, Pool
+from portal.core.declarations import declared
 from workspaces.access.actors import Actor
 from workspaces.models import Organization
 
@@ -46,12 +47,7 @@ class Workload(Protocol):
         """Return how many attempts have not ended there."""
 
 
-_registered: list[Workload] = []
-
-
-def register(workload: Workload) -> None:
-    _registered[:] = [workload]
-
-
 def workload() -> Workload:
-    return _registered[0]
+    """Return what the app above declares in `providers.py`."""
+    answers: Workload = declared("providers", "WORKLOAD")[0]
+    return answers

@@ -1,4 +1,4 @@
-"""Ask what made a version: apps above register a provider at start-up."""
+"""Ask what made a version: apps above answer in `providers.py`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 from uuid import UUID
 
+from portal.core.declarations import declared
 from workspaces.access.actors import Actor
 
 
@@ -17,18 +18,11 @@ class Origin(NamedTuple):
 
 
 Provider = Callable[[Actor, Collection[UUID]], dict[UUID, Origin]]
-_providers: list[Provider] = []
-
-
-def register(provider: Provider) -> None:
-    """Add a function that returns those of these jobs that the actor may see."""
-    if provider not in _providers:
-        _providers.append(provider)
 
 
 def origins_of(actor: Actor, jobs: Collection[UUID]) -> dict[UUID, Origin]:
     """Return the jobs that made versions, by id."""
     found: dict[UUID, Origin] = {}
-    for provider in _providers if jobs else ():
+    for provider in declared("providers", "VERSION_ORIGINS") if jobs else ():
         found |= provider(actor, jobs)
     return found

@@ -9,7 +9,7 @@ from django.conf import settings
 from datasets.hub.requests import error_body, error_headers
 from datasets.xet import shards, xorbs
 from portal.core.errors import PortalError
-from portal.core.protocols import Authentication, Protocol
+from portal.core.protocols import UPLOAD, Authentication, LargerBody, Protocol
 
 
 def dav_headers(error: PortalError) -> dict[str, str]:
@@ -18,6 +18,23 @@ def dav_headers(error: PortalError) -> dict[str, str]:
 
 
 MOST_IN_COMMIT = 256 << 20  # bytes: a million lines
+COMMITS_LIMIT = 512 << 20  # bytes: a million changes, one a line
+BATCH_LIMIT = 34 << 20  # bytes
+_REPOSITORY = r"/api/v1/orgs/[^/]+/(datasets|checkpoints)/[^/]+"
+_FOLDER = r"/api/v1/orgs/[^/]+/workspaces/[^/]+"
+LARGER_BODIES = (
+    LargerBody("", re.compile(r"/[^/]+/(datasets|checkpoints|workspaces)/[^/]+/upload"), UPLOAD),
+    *(
+        LargerBody("/api/v1/", re.compile(pattern, re.DOTALL), most)
+        for pattern, most in (
+            (rf"{_REPOSITORY}/contents", settings.MUSTER_FILE_LIMIT),
+            (rf"{_REPOSITORY}/uploads/[^/]+", settings.MUSTER_FILE_LIMIT),
+            (rf"{_REPOSITORY}/contents/batch", BATCH_LIMIT),
+            (rf"{_FOLDER}/(files/.+|uploads/[^/]+)", settings.MUSTER_FILE_LIMIT),
+            (rf"{_REPOSITORY}/commits", COMMITS_LIMIT),
+        )
+    ),
+)
 PROTOCOLS = (
     Protocol(
         "/hf/",

@@ -21,6 +21,14 @@ from workspaces.tenancy.scope import platform_scope
 COUNTED_EVERY = timedelta(minutes=10)
 UNUSED = timedelta(days=1)  # until the folder of a version is removed
 
+# Seconds between two runs of each task
+SCHEDULE = {
+    "datasets.workspace_usage": 600.0,
+    TASK: 10.0,
+    "datasets.retention": 3600.0,
+    "datasets.remove_trees": 3600.0,
+}
+
 
 @shared_task(name="datasets.retention")
 def apply_retention() -> None:

@@ -1,4 +1,4 @@
-"""Ask what uses versions: apps above register providers at start-up.
+"""Ask what uses versions: apps above answer in `providers.py`.
 
 A version in use is not deleted, and its files stay where jobs read them.
 """
@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from portal.core.declarations import declared
+
 if TYPE_CHECKING:
     from datasets.models import Repository
     from workspaces.access.actors import Actor
 
 Provider = Callable[[UUID], set[str]]
-_providers: list[Provider] = []
 
 
-def register(provider: Provider) -> None:
-    """Add a function that returns the commits of an organization that are in use."""
-    if provider not in _providers:
-        _providers.append(provider)
+def providers() -> Sequence[Provider]:
+    """Return the functions that return the commits of an organization that are in use."""
+    return declared("providers", "COMMITS_IN_USE")
 
 
 def commits_in_use(org_id: UUID) -> set[str]:
     """Return the commits of an organization that something needs."""
-    return {commit for provider in _providers for commit in provider(org_id)}
+    return {commit for provider in providers() for commit in provider(org_id)}
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,9 @@ class Use:
 
 
 Finder = Callable[["Actor", "Repository"], Sequence[Use]]
-_finders: list[Finder] = []
-
-
-def register_finder(find: Finder) -> None:
-    """Add a function that returns what reads a repository and the actor may see, the last first."""
-    if find not in _finders:
-        _finders.append(find)
 
 
 def uses_of(actor: Actor, repository: Repository) -> list[Use]:
     """Return what reads versions of a repository, as far as the actor may see it."""
-    return [use for find in _finders for use in find(actor, repository)]
+    finders: Sequence[Finder] = declared("providers", "VERSION_USES")
+    return [use for find in finders for use in find(actor, repository)]

@@ -1,7 +1,7 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class DemoConfig(AppConfig):
+class DemoConfig(MusterApp):
     name = "demo"
 
     def ready(self) -> None:

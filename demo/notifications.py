@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from notifications.mapping import MAPPERS
+from notifications.kinds import MAPPERS
 from notifications.models import Delivery, Notification
 from notifications.services.consuming import STALE, handle
 from portal.core import clock

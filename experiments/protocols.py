@@ -7,8 +7,10 @@ import re
 from django.conf import settings
 
 from experiments.mlflow.errors import body
-from portal.core.protocols import Authentication, Protocol
+from portal.core.protocols import Authentication, LargerBody, Protocol
 
+_ARTIFACT = re.compile(r"/api/v1/orgs/[^/]+/runs/[^/]+/artifacts/.+")
+LARGER_BODIES = (LargerBody("/api/v1/", _ARTIFACT, settings.MUSTER_FILE_LIMIT),)
 PROTOCOLS = (
     Protocol(
         "/mlflow/",

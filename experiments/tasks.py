@@ -13,6 +13,14 @@ from portal.blobs.store import file_store, references
 from portal.core import clock
 from workspaces.tenancy.scope import platform_scope
 
+# Seconds between two runs of each task
+SCHEDULE = {
+    "experiments.follow_jobs": 3.0,
+    "experiments.read_event_files": 5.0,
+    "experiments.sweep_artifacts": 3600.0,
+    "experiments.purge": 3600.0,
+}
+
 
 @shared_task(name="experiments.sweep_artifacts")
 def sweep_artifacts() -> None:

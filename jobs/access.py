@@ -8,11 +8,11 @@ from jobs.selectors import find_job
 from jobs.workload_kinds import page_at
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
-from workspaces.access.check import FINDERS, AccessObject, Needs
-from workspaces.access.permissions import Permission
+from workspaces.access.check import AccessObject, Needs
+from workspaces.access.permissions import AppPermission, Permission
 from workspaces.models import Organization
 
-_ACTS = {
+_ACTS: dict[AppPermission, tuple[AppPermission, ...]] = {
     Permission.JOBS_CANCEL: (Permission.JOBS_ADMIN,),
     Permission.JOBS_EXEC: (Permission.JOBS_EXEC_OTHERS, Permission.JOBS_EXEC),
 }
@@ -22,7 +22,7 @@ def job_named(actor: Actor, org: Organization, name: str) -> AccessObject:
     """Return the job as the subject of an access check. Raises NotFound if not visible."""
     job = find_job(actor, name)
 
-    def needs(permission: Permission, user_id: UUID | None) -> Needs:
+    def needs(permission: AppPermission, user_id: UUID | None) -> Needs:
         if permission not in _ACTS or user_id == job.owner_id:
             return (permission,), ""
         if permission == Permission.JOBS_EXEC:
@@ -48,8 +48,3 @@ def job_named(actor: Actor, org: Organization, name: str) -> AccessObject:
     return AccessObject(
         job.team, f"#{job.number} {job.name}", page_at(org.slug, job.kind, job.number), needs
     )
-
-
-def register() -> None:
-    """Register with `workspaces.access` at start-up."""
-    FINDERS["job"] = job_named

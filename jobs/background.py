@@ -11,14 +11,15 @@ import time
 from collections.abc import Iterable, Mapping
 
 from celery import current_app
-from django.conf import settings
 from django.db import close_old_connections
 
 from clusters.models import Cluster
 from jobs.dispatch import threads as turns
 from jobs.dispatch.claims import due_sweep
 from jobs.dispatch.watch import Watcher
-from portal.background import every
+from jobs.saving.background import saver
+from portal.background import BackgroundLoop, every
+from portal.celery import schedule
 from portal.core import wakeups
 
 log = logging.getLogger(__name__)
@@ -64,16 +65,13 @@ class Ticker:
 
 def ticker(stop: threading.Event) -> None:
     """Replace worker and beat by two threads: one starts jobs, the other does everything else."""
-    schedule = {
-        str(entry["task"]): float(str(entry["schedule"]))
-        for entry in settings.CELERY_BEAT_SCHEDULE.values()
-    }
+    tasks = schedule()
     # Claims of the last process, and lost hints.
     starter = Ticker(
-        {task: every for task, every in schedule.items() if task in _STARTING},
+        {task: every for task, every in tasks.items() if task in _STARTING},
         asked={"jobs.dispatch"},
     )
-    keeper = Ticker({task: every for task, every in schedule.items() if task not in _STARTING})
+    keeper = Ticker({task: every for task, every in tasks.items() if task not in _STARTING})
 
     def tap(task: str) -> None:
         if task == "jobs.watch":
@@ -134,3 +132,11 @@ def _run(task: str) -> None:
     except Exception:
         log.exception("task %s failed", task)
         close_old_connections()
+
+
+LOOPS = (
+    BackgroundLoop(ticker),
+    BackgroundLoop(watcher),
+    BackgroundLoop(saver, in_server=True),
+    BackgroundLoop(standby, in_embedded=False, in_server=True),
+)

@@ -16,16 +16,11 @@ from django.db.models.functions import Cast, Greatest
 from jobs.models import Attempt
 from portal.core import clock
 from schedulers.states import State
-from workspaces.quotas.gpu_hours import GpuUsage, RunningUsage, register_running_usage
+from workspaces.quotas.gpu_hours import GpuUsage, RunningUsage
 from workspaces.quotas.limits import TEAM
 
 DAYS = 30
 _GPUS = Cast(KeyTextTransform("gpu", "job__resources"), IntegerField())
-
-
-def register() -> None:
-    """Register with the GPU-hour accounting at start-up."""
-    register_running_usage(running)
 
 
 def ran_of(attempt: Attempt, end: datetime | None) -> GpuUsage | None:

@@ -12,15 +12,8 @@ from django.db.models import Count
 from jobs.models import Job
 from jobs.workload_kinds import page_at
 from schedulers.states import State
-from workspaces.organizations.leavers import register_running_jobs
-from workspaces.organizations.platform_selectors import register_job_counts
 
 MOST = 500
-
-
-def register() -> None:
-    register_running_jobs(active_jobs_of)
-    register_job_counts(active_jobs_by_org)
 
 
 def active_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:

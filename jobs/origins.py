@@ -1,15 +1,17 @@
 """Origins: what submitted a job for somebody, such as another job that it reruns.
 
-A job keeps kind, id and label of its origin. The app that owns a kind registers it, and draws the link.
+A job keeps kind, id and label of its origin. The app that owns a kind declares it in
+JOB_ORIGINS of `providers.py`, and draws the link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from portal.core.declarations import declared
 from portal.core.messages import Message
 
 if TYPE_CHECKING:
@@ -40,15 +42,8 @@ class OriginKind:
     pages: Callable[[Any, Collection[UUID]], Mapping[UUID, str]]
 
 
-_kinds: dict[str, OriginKind] = {}
-
-
-def register(kind: OriginKind) -> None:
-    _kinds[kind.name] = kind
-
-
-def kinds() -> Iterable[OriginKind]:
-    return _kinds.values()
+def kinds() -> Sequence[OriginKind]:
+    return declared("providers", "JOB_ORIGINS")
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,8 @@ def link_of(actor: Any, job: Job) -> OriginLink | None:
     origin = job.origin
     if origin is None:
         return None
-    kind = _kinds.get(origin.kind)  # an app that is no longer installed has none
+    # an app that is no longer installed has none
+    kind = next((kind for kind in kinds() if kind.name == origin.kind), None)
     if kind is None:
         return OriginLink(Message("Origin"), origin.label, "")
     return OriginLink(kind.title, origin.label, kind.pages(actor, {origin.id}).get(origin.id, ""))

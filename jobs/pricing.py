@@ -1,12 +1,13 @@
-"""What jobs cost: asked of the app that knows prices, which registers at startup."""
+"""What jobs cost: asked of the app that knows prices, which declares PRICING in `providers.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from portal.core.declarations import declared
 from schedulers.spec import JobSpec
 from workspaces.access.actors import Actor
 from workspaces.models import Team
@@ -28,30 +29,26 @@ class Pricing:
     check: Callable[[Team], None]
 
 
-_registered: list[Pricing] = []
-
-
-def register(pricing: Pricing) -> None:
-    """Set who answers."""
-    _registered[:] = [pricing]
+def _answers() -> Sequence[Pricing]:
+    return declared("providers", "PRICING")
 
 
 def cost_of_jobs(job_ids: Collection[UUID]) -> str:
     """Return the cost of jobs so far with its currency, "" if unknown. Run in their organization."""
-    return _registered[0].of_jobs(job_ids) if _registered and job_ids else ""
+    return _answers()[0].of_jobs(job_ids) if _answers() and job_ids else ""
 
 
 def price_of(actor: Actor, team: Team | None, spec: JobSpec) -> dict[str, Any] | None:
     """Return `hourly`, `most` (until the time limit, None without one), or None without prices."""
-    return _registered[0].of_spec(actor, team, spec) if _registered else None
+    return _answers()[0].of_spec(actor, team, spec) if _answers() else None
 
 
 def cost_of_month(actor: Actor) -> str:
     """Return the cost of this month of what the actor sees, with its currency; "" if unknown."""
-    return _registered[0].of_month(actor) if _registered else ""
+    return _answers()[0].of_month(actor) if _answers() else ""
 
 
 def check_budget(team: Team) -> None:
     """Refuse a new job if a budget that stops jobs is spent. Raises QuotaExceeded."""
-    if _registered:
-        _registered[0].check(team)
+    for pricing in _answers():
+        pricing.check(team)

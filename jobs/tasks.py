@@ -24,6 +24,16 @@ from workspaces.tenancy.scope import platform_scope
 log = logging.getLogger(__name__)
 FORGOTTEN_AT_ONCE = 200  # attempts per cluster and run
 
+# Seconds between two runs of each task
+SCHEDULE = {
+    "jobs.sweep": 5.0,  # requests jobs.dispatch if there is something to start
+    "jobs.record_utilization": 60.0,
+    "jobs.apply_idle_rules": 60.0,
+    "jobs.forget": 60.0,
+    "jobs.count_logs": 15.0,
+    "jobs.delete_logs": 60.0,
+}
+
 
 @worker_ready.connect
 def dispatch_at_start(**_: object) -> None:

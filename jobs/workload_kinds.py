@@ -1,6 +1,7 @@
 """Workload kinds: how a portal treats batch jobs, and each other kind that an app runs as jobs.
 
-An app registers the kinds that it runs. A spec of another kind is refused.
+An app declares the kinds that it runs as WORKLOAD_KINDS in `providers.py`. A spec of another kind is
+refused.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from portal.core.declarations import declared
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from schedulers.spec import Preempt
@@ -57,33 +59,31 @@ BATCH = WorkloadKind(
     },
 )
 
-_kinds: dict[str, WorkloadKind] = {}
-
-
-def register(kind: WorkloadKind) -> None:
-    _kinds[kind.name] = kind
-
 
 def kinds() -> Sequence[WorkloadKind]:
-    return list(_kinds.values())
+    return declared("providers", "WORKLOAD_KINDS")
+
+
+def _named() -> dict[str, WorkloadKind]:
+    return {kind.name: kind for kind in kinds()}
 
 
 def find_kind(name: str) -> WorkloadKind:
     """Return the kind of a spec. Raises InvalidInput if no app runs it."""
-    if name not in _kinds:
-        known = ", ".join(_kinds)
+    if (kind := _named().get(name)) is None:
+        known = ", ".join(_named())
         text = Message(
             "This portal does not run the kind {name} yet. It runs: {known}.",
             name=name,
             known=known,
         )
         raise InvalidInput.at("kind", text)
-    return _kinds[name]
+    return kind
 
 
 def kind_named(name: str) -> WorkloadKind:
     """Return the kind of an accepted job; that of batch jobs if its app is no longer installed."""
-    return _kinds.get(name, BATCH)
+    return _named().get(name, BATCH)
 
 
 def kind_of(job: Job) -> WorkloadKind:

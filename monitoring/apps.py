@@ -1,16 +1,5 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class MonitoringConfig(AppConfig):
+class MonitoringConfig(MusterApp):
     name = "monitoring"
-
-    def ready(self) -> None:
-        from monitoring.protocols import PROTOCOLS
-        from monitoring.web.navigation import ENTRIES
-        from monitoring.web.search import PROVIDERS
-        from portal.core import protocols
-        from portal.web import navigation, search
-
-        navigation.register(*ENTRIES)
-        search.register(*PROVIDERS)
-        protocols.register(*PROTOCOLS)

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from monitoring import agent_package
 from monitoring.metrics.ingest import ingest
+from portal.background import BackgroundLoop
 from portal.core.errors import NotFound
 
 
@@ -29,3 +30,6 @@ def _ingest(body: dict[str, object]) -> None:
         ingest(body)
     except NotFound:  # the inventory does not have this node yet
         return
+
+
+LOOPS = (BackgroundLoop(agent),)  # a component of its own in server mode

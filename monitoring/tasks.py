@@ -16,6 +16,8 @@ STEP_MS = 300_000  # of nodes' measurements that are older than MUSTER_TELEMETRY
 NODES = "node:"
 TRAINING = ("job:", "run:")  # metrics of runs stay as long as the run; their times can be old
 
+SCHEDULE = {"monitoring.compact": 300.0, "monitoring.read_sources": 5.0}  # seconds
+
 
 @shared_task(name="monitoring.compact")
 def compact() -> None:

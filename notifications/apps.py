@@ -1,6 +1,5 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class NotificationsConfig(AppConfig):
+class NotificationsConfig(MusterApp):
     name = "notifications"
-    label = "notifications"

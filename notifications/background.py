@@ -15,6 +15,7 @@ from django.db import close_old_connections
 from notifications.services.conditions import check_conditions
 from notifications.services.consuming import Consumer
 from notifications.services.sending import forget, send_mail_due, send_to_channels
+from portal.background import BackgroundLoop
 from portal.core import clock
 from portal.core.audit.background import LeaderLease
 
@@ -59,3 +60,6 @@ def _lead(name: str, send: Callable[[Callable[[], bool]], int], stop: threading.
             close_old_connections()
             rest = BUSY if sent else min(rest * 2, IDLE)
             stop.wait(rest)
+
+
+LOOPS = tuple(BackgroundLoop(loop, in_server=True) for loop in (consumer, mailer, poster))

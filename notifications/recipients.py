@@ -1,52 +1,18 @@
-"""Who may see or decide something: people by permission, as `authorize` would say."""
+"""Who may see a notification."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
+from notifications.kinds import KINDS
 from portal.core.errors import PortalError
 from workspaces.access.actors import Actor, actor_of
-from workspaces.access.custom_roles import custom_roles_for
-from workspaces.access.permissions import Permission
-from workspaces.access.roles import granted_by
-from workspaces.models import Membership, Organization, TeamMembership, User
+from workspaces.access.check import permission_named
+from workspaces.models import Membership, Organization, User
 
-MOST = 200  # people told about one event
-
-
-def people_who_may(permission: Permission, org_id: UUID, team_id: UUID | None = None) -> list[User]:
-    """Return the members with a permission in the organization, or in that team.
-
-    Operators who are no members are left out. Run in a platform scope.
-    """
-    members = Membership.objects.filter(org_id=org_id, suspended_at=None)
-    roles = dict(members.values_list("user_id", "role"))
-    teams = (
-        dict(TeamMembership.objects.filter(team_id=team_id).values_list("user_id", "role"))
-        if team_id
-        else {}
-    )
-    own = custom_roles_for(org_id, (*roles.values(), *teams.values()))
-    found = {
-        user
-        for user, role in roles.items()
-        if permission in granted_by("org", role, own)
-        or (user in teams and permission in granted_by("team", teams[user], own))
-    }
-    return list(_active().filter(id__in=found).order_by("id")[:MOST])
-
-
-def operators() -> list[User]:
-    """Return the operators of the installation."""
-    return list(_active().filter(is_operator=True).order_by("id")[:MOST])
-
-
-def active(users: Iterable[User]) -> list[User]:
-    """Return the people among accounts, without suspended ones and service accounts."""
-    return [user for user in users if user.is_active and not user.is_service]
+_NEEDED = {permission for kind in KINDS for permission in kind.permissions}
 
 
 def may_see(user: User, org_id: UUID | None, permission: str, team_id: UUID | None) -> bool:
@@ -57,7 +23,9 @@ def may_see(user: User, org_id: UUID | None, permission: str, team_id: UUID | No
         return user.is_operator
     org = Organization.objects.filter(id=org_id).first()
     actor = entered(actor_of(user), org) if org else None
-    return actor is not None and (not permission or actor.may(Permission(permission), team_id))
+    return actor is not None and (
+        not permission or actor.may(permission_named(permission), team_id)
+    )
 
 
 def entered(actor: Actor, org: Organization) -> Actor | None:
@@ -90,25 +58,10 @@ def visible(actor: Actor) -> Q:
 def _inside(actor: Actor) -> Q:
     """Return the condition for one organization: rows whose permission the actor has."""
     may = Q(permission="")
-    for permission in _NEEDED:
+    for permission in sorted(_NEEDED):
         teams = actor.teams_where(permission)
         if teams is None:
             may |= Q(permission=permission)
         elif teams:
             may |= Q(permission=permission, team_id__in=teams)
     return Q(org_id=actor.org_id) & may
-
-
-_NEEDED = (
-    Permission.JOBS_READ,
-    Permission.NODES_READ,
-    Permission.QUOTAS_READ,
-    Permission.QUOTAS_WRITE,
-    Permission.BILLING_READ,
-    Permission.TEAMS_READ,
-    Permission.JOBS_ADMIN,
-)
-
-
-def _active() -> QuerySet[User]:
-    return User.objects.filter(is_active=True, is_service=False)

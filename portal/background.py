@@ -1,9 +1,9 @@
-"""Run background loops, as threads in embedded mode and as a process of their own in server mode.
+"""Run background loops, as threads in embedded mode and beside the watcher in server mode.
 
-`settings.MUSTER_BACKGROUND` lists dotted paths of functions `loop(stop: threading.Event) -> None`.
-A loop that returns is called again after its `interval` (seconds, set by `@every`, default 1). A
-loop that raises is logged and called again after a pause that doubles up to 30 s. A loop with its
-own timing waits on `stop` and returns when it is set.
+An app declares LOOPS in `background.py`: functions `loop(stop: threading.Event) -> None`. A loop
+that returns is called again after its `interval` (seconds, set by `@every`, default 1). A loop that
+raises is logged and called again after a pause that doubles up to 30 s. A loop with its own timing
+waits on `stop` and returns when it is set.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import close_old_connections, connections
-from django.utils.module_loading import import_string
+
+from portal.core.declarations import declared
 
 Loop = Callable[[threading.Event], None]
 logger = logging.getLogger(__name__)
@@ -32,12 +32,28 @@ def every(seconds: float) -> Callable[[Loop], Loop]:
     return mark
 
 
-def run(path: str, stop: threading.Event) -> None:
-    """Run the loop at a dotted path until `stop` is set. Raises ImportError if there is none."""
-    _run(import_string(path), path, stop)
+@dataclass(frozen=True)
+class BackgroundLoop:
+    """A loop, and where it runs: in the embedded process, or in the watcher of server mode."""
+
+    run: Loop
+    in_embedded: bool = True
+    in_server: bool = False
 
 
-def _run(loop: Any, path: str, stop: threading.Event) -> None:
+def embedded_loops() -> list[Loop]:
+    """Return the loops that replace worker, beat, watcher and agent."""
+    return [loop.run for loop in declared("background", "LOOPS") if loop.in_embedded]
+
+
+def server_loops() -> list[Loop]:
+    """Return the loops that run beside the watcher."""
+    return [loop.run for loop in declared("background", "LOOPS") if loop.in_server]
+
+
+def run(loop: Loop, stop: threading.Event) -> None:
+    """Run a loop until `stop` is set."""
+    path = _name(loop)
     interval, pause = float(getattr(loop, "interval", 1.0)), 1.0
     while not stop.is_set():
         try:
@@ -51,16 +67,18 @@ def _run(loop: Any, path: str, stop: threading.Event) -> None:
     connections.close_all()
 
 
+def _name(loop: Loop) -> str:
+    return f"{loop.__module__}.{loop.__qualname__}"
+
+
 class Background:
     """The loops as daemon threads, so that a hanging loop does not block the exit."""
 
-    def __init__(self, paths: Iterable[str] | None = None) -> None:
+    def __init__(self, loops: Iterable[Loop]) -> None:
         self._stop = threading.Event()
         self._threads = [
-            threading.Thread(
-                target=_run, args=(import_string(path), path, self._stop), name=path, daemon=True
-            )
-            for path in (settings.MUSTER_BACKGROUND if paths is None else paths)
+            threading.Thread(target=run, args=(loop, self._stop), name=_name(loop), daemon=True)
+            for loop in loops
         ]
 
     def start(self) -> None:

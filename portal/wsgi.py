@@ -9,5 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 from django.core.wsgi import get_wsgi_application
 
 import portal.celery  # noqa: F401  # wake-ups use the current Celery application
+from portal.core import declarations
 
 application = get_wsgi_application()
+declarations.load()  # what a first request would import

@@ -1,7 +1,7 @@
 """Where versions come from: the files and facts of runs, logged models and checkpoints.
 
-The registry is below experiments in the import order, so experiments registers a provider at
-startup.
+The registry is below experiments in the import order, so experiments answers in its
+`providers.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
+from portal.core.declarations import declared
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -63,27 +64,24 @@ class Provider(Protocol):
         """Return the pages of a version's run and logged model that the actor may see."""
 
 
-_providers: list[Provider] = []
-
-
-def register(provider: Provider) -> None:
-    """Set the provider."""
-    _providers[:] = [provider]
+def providers() -> Sequence[Provider]:
+    """Return what finds runs and logged models; empty if no app above does."""
+    return declared("providers", "MODEL_SOURCES")
 
 
 def find(
     actor: Actor, uri: str, run_id: UUID | None = None, logged_model_id: UUID | None = None
 ) -> Source:
     """Return what a version is to be registered from. Raises InvalidInput, NotFound."""
-    if not _providers:
+    if not providers():
         raise InvalidInput.at("source", Message("runs are not available in this installation"))
-    return _providers[0].find(actor, uri, run_id, logged_model_id)
+    return providers()[0].find(actor, uri, run_id, logged_model_id)
 
 
 def origins(
     actor: Actor, org: str, run_id: UUID | None, logged_model_id: UUID | None
 ) -> Sequence[Origin]:
     """Return the pages of a version's run and logged model that the actor may see."""
-    if not _providers or not (run_id or logged_model_id):
+    if not providers() or not (run_id or logged_model_id):
         return ()
-    return _providers[0].origins(actor, org, run_id, logged_model_id)
+    return providers()[0].origins(actor, org, run_id, logged_model_id)

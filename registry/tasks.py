@@ -11,6 +11,8 @@ from portal.core import clock
 from registry.services import purge as services
 from workspaces.tenancy.scope import platform_scope
 
+SCHEDULE = {"registry.purge": 3600.0}  # seconds
+
 
 @shared_task(name="registry.purge")
 def purge() -> None:

@@ -25,6 +25,7 @@ from registry.models import ModelVersion
 from schedulers import backends
 from schedulers.contract import Capability
 from schedulers.states import State
+from tests import matrix
 from tests.clusters.conftest import Drainable
 from tests.test_permission_matrix import API, PAGES
 from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage, refill_workspaces
@@ -69,6 +70,7 @@ SILENT = {  # changes nothing that people or programs decide
     ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
     ("api-sessions", "DELETE"): "the same",
     ("api-notifications", "POST"): "marks a person's own messages as read",
+    **matrix.entries("SILENT"),
 }
 SILENT_FORMS = {
     "notifications": "marks a person's own messages as read",
@@ -79,6 +81,7 @@ SILENT_FORMS = {
     ),
     "home": "marks a first step as done, for this session only",
     "announcement-dismiss": "puts a line away for one session, and is nobody else's business",
+    **matrix.entries("SILENT_FORMS"),
 }
 WITHOUT_STATE = {
     "job.submitted",
@@ -95,8 +98,9 @@ WITHOUT_STATE = {
     "provider.test_asked",
     "provider.tested",
     "provider.sync_asked",
-    "application.secret_renewed",
-}  # changes only the secret
+    "application.secret_renewed",  # changes only the secret
+    *matrix.members("WITHOUT_STATE"),
+}
 ID = "the-walk-over-all"
 
 
@@ -201,6 +205,7 @@ BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-provider-scim-token", "POST"): _scim,
     ("api-org", "PATCH"): _required,
     ("org-rules", "POST"): _required,
+    **matrix.entries("BEFORE"),
 }
 FORMS: dict[str, dict[str, Any]] = {name: form for name, (_, form) in WRITING_PAGES.items()} | {
     "tokens": {"name": "mine", "scopes": "jobs:read"},

@@ -21,12 +21,13 @@ from clusters.models import Node
 from experiments.jobs import follow_job
 from jobs import services
 from jobs.models import Attempt
-from monitoring.live.topics import KINDS, grant
+from monitoring.live.topics import TOPICS, grant
 from portal.core.errors import NotFound
 from schedulers.spec import parse_mapping
+from tests import matrix
 from tests.rig.seeds import WALKS, choose
 from workspaces.access.actors import actor_of
-from workspaces.access.permissions import ORG_GRANTS, Permission
+from workspaces.access.permissions import Permission, all_permissions, org_grants
 from workspaces.api.base import OrgView, PortalView
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -77,6 +78,7 @@ VALUES = {
     "notification": "00000000-0000-7000-8000-000000000043",
     "invitation": "00000000-0000-7000-8000-000000000001",
     "session": "00000000-0000-7000-8000-000000000002",
+    **matrix.entries("VALUES"),
 }
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # public by design
 OPERATORS = {
@@ -238,8 +240,9 @@ _HARMLESS = {
     ("GET", "api-cost"),
     ("GET", "api-budgets"),
     ("GET", "api-secrets"),  # an empty list
-    ("POST", "api-jobs-validate"),
-}  # checks the user's own text
+    ("POST", "api-jobs-validate"),  # checks the user's own text
+    *(("GET", name) for name in matrix.members("LISTS")),
+}
 
 
 @WALKS
@@ -309,17 +312,17 @@ def _tried(client: Client, verb: str, path: str, body: str = "{}") -> int:
 
 
 def test_organization_roles_have_no_cluster_permissions():
-    assert not OPERATORS & set(itertools.chain.from_iterable(ORG_GRANTS.values()))
+    assert not OPERATORS & set(itertools.chain.from_iterable(org_grants().values()))
 
 
 def test_permission_table_lists_only_existing_permissions():
-    assert set(itertools.chain.from_iterable(ORG_GRANTS.values())) <= set(Permission)
+    assert set(itertools.chain.from_iterable(org_grants().values())) <= set(all_permissions())
 
 
 def test_live_topics_are_granted_only_to_permitted_actors(stage):
     given, wrong = {"ada": stage.ada, "ben": stage.ben, "cyd": stage.cyd}, []
     topics = _topics(stage)
-    for kind in sorted(KINDS):
+    for kind in sorted(TOPICS):
         only = {"ada"} if kind == "notifications" else {"ada", "ben"}
         seen = {name for name, person in given.items() if _is_granted(person, topics[kind])}
         if seen != {*only, *(["cyd"] if kind == "metrics:node" else [])}:  # nodes have no owner
@@ -371,4 +374,4 @@ def _topics(stage: Any) -> dict[str, str]:
         "metrics:node": node.id,
         "metrics:run": attempt.job_id,
     }
-    return {kind: f"{kind}:{owner[kind].hex}" for kind in KINDS}
+    return {kind: f"{kind}:{owner[kind].hex}" for kind in TOPICS}

@@ -39,12 +39,27 @@ from registry import services as model_services
 from registry.models import RegisteredModel
 from registry.services.versions import About
 from schedulers.spec import parse_mapping
+from tests import matrix
 from tests.jobs.stage import cluster_with
+from tests.matrix import (
+    ADMINS,
+    EVERYBODY,
+    INSIDERS,
+    LEADS,
+    NOBODY,
+    OPERATORS,
+    OWNERS,
+    PEOPLE,
+    VIEWERS,
+    WORKERS,
+    Row,
+)
 from tests.rig.seeds import WALKS, choose
 from tests.story import Story
 from tests.test_permission_matrix import API, FORWARD, PAGES, VALUES
 from workspaces.access import services as access_services
 from workspaces.access.permissions import Permission as P
+from workspaces.access.permissions import all_permissions
 from workspaces.credentials import secrets, service_accounts
 from workspaces.credentials import tokens as tokens_services
 from workspaces.identity.oidc_provider.applications import create_application
@@ -62,31 +77,7 @@ from workspaces.organizations import services as organization_services
 from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-# Ada owns Atlas, Amy administers it, Lee leads Vision, Ben works in it, Vis may view it; Vic may
-# view all of Atlas.
-# Eve works in another team (Speech); Uma administers people; Bea sees only bills; Dot operates the
-# platform.
-EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "uma", "bea", "dot"])
-INSIDERS = EVERYBODY - {"bea"}
-OPERATORS = frozenset(["dot"])
-OWNERS = frozenset(["ada", "dot"])
-ADMINS = frozenset(["ada", "amy", "dot"])
-OWNERS = frozenset(["ada", "dot"])
-LEADS = ADMINS | {"lee"}
-PEOPLE = ADMINS | {"uma"}
-WORKERS = LEADS | {"ben"}
-VIEWERS = WORKERS | {"vis", "vic"}
-NOBODY = frozenset[str]()
 REFUSED = (403, 404)
-
-
-@dataclass(frozen=True)
-class Row:
-    """`who` is allowed; a token needs `scope` (None: any scope will do)."""
-
-    who: frozenset[str]
-    scope: P | None
-    body: dict[str, Any] = field(default_factory=dict)
 
 
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
@@ -507,6 +498,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-pool-team", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pool-team", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
+    **matrix.entries("ROWS"),
 }
 WRITING_PAGES = {
     "teams": (PEOPLE, {"slug": "fresh", "name": "Fresh"}),
@@ -604,6 +596,7 @@ WRITING_PAGES = {
         {"org": "atlas", "do": "account", "currency": "EUR", "mode": "showback"},
     ),
     "platform-statements": (OPERATORS, {"org": "atlas", "month": "2026-08"}),
+    **matrix.entries("FORMS"),
 }
 
 
@@ -736,6 +729,8 @@ def built(shared_story) -> Stage:
         _add_models(story)
         _add_repositories(story)
         _add_workspaces(story)
+        for add in matrix.builders():
+            add(story)
         for value in ("first", "second"):
             secrets.set_secret(
                 actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value
@@ -917,7 +912,7 @@ def test_token_needs_exactly_the_listed_scope(stage, is_whole):
             "api-jobs-options": "?team=vision",
         }.get(name, "")
         who = "ben" if "ben" in row.who else "ada" if "ada" in row.who else "dot"
-        others = [str(p) for p in P if p != row.scope]
+        others = [str(p) for p in all_permissions() if p != row.scope]
         enough = {str(row.scope)} | (
             {"jobs:read"}
             if name.startswith("api-job-") or name in {"api-job", "api-pool-request"}
@@ -927,6 +922,11 @@ def test_token_needs_exactly_the_listed_scope(stage, is_whole):
         enough |= {"models:read"} if name.startswith("api-model") else set()
         is_repository = name.startswith(("api-dataset", "api-checkpoint", "api-workspace"))
         enough |= {"datasets:read"} if is_repository else set()
+        enough |= {
+            str(scope)
+            for start, scope in matrix.entries("SCOPES").items()
+            if name.startswith(start)
+        }
         enough = (
             {"all"} if name == "api-token-rotate" else enough
         )  # rotating a token returns all of its permissions

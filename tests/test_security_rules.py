@@ -13,22 +13,9 @@ from functools import cache
 from pathlib import Path
 
 from tests.rig.environment import ROOT
+from tests.rig.packages import PACKAGES
 from tests.test_repository import shown, sources
 
-OURS = (
-    "portal",
-    "workspaces",
-    "schedulers",
-    "clusters",
-    "datasets",
-    "registry",
-    "jobs",
-    "experiments",
-    "billing",
-    "notifications",
-    "monitoring",
-    "demo",
-)
 SQL_BY_HAND = {
     "portal/series/store.py",
     "portal/series/batches.py",
@@ -438,7 +425,7 @@ def nodes() -> list[tuple[str, ast.AST]]:
     )
     return [
         (shown(path), node)
-        for path in sources(*OURS)
+        for path in sources(*PACKAGES)
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, kinds)
     ]

@@ -1,28 +1,20 @@
 """App configuration."""
 
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class WorkspacesConfig(AppConfig):
+class WorkspacesConfig(MusterApp):
     name = "workspaces"
 
     def ready(self) -> None:
         from django.conf import settings
         from django.db.models.signals import post_migrate, pre_migrate
 
-        from portal.core import protocols
-        from portal.web import navigation, search
         from workspaces.audit import sign_in_events
         from workspaces.identity import allauth_compat, rate_limit_cache
         from workspaces.identity.allauth_signals import listen
-        from workspaces.protocols import PROTOCOLS
         from workspaces.tenancy import row_security
-        from workspaces.web.navigation import ENTRIES
-        from workspaces.web.search import PROVIDERS
 
-        navigation.register(*ENTRIES)
-        search.register(*PROVIDERS)
-        protocols.register(*PROTOCOLS)
         allauth_compat.use_cache(rate_limit_cache.durable)
         listen()
         sign_in_events.listen()

@@ -20,6 +20,13 @@ from workspaces.identity.rate_limit_cache import delete_expired
 from workspaces.identity.sessions import delete_expired_sign_ins
 from workspaces.tenancy.scope import platform_scope
 
+# Seconds between two runs of each task
+SCHEDULE = {
+    "workspaces.trim_audit": 900.0,
+    "workspaces.sync_directories": 60.0,  # each directory has an interval of its own
+    "workspaces.tidy": 600.0,
+}
+
 
 @shared_task(name="workspaces.tidy")
 def tidy() -> None:

@@ -3,7 +3,16 @@ from __future__ import annotations
 from django.urls import path
 
 from billing.api import dashboards, views
+from portal.api.schema import Tag
 
+TAGS = (
+    Tag("Usage", 90, ("gpu-time", "idle-gpus", "storage", "usage", "waste", "fleet-usage")),
+    Tag(
+        "Billing",
+        100,
+        ("cost", "budgets", "statements", "billing-account", "discounts", "credits", "prices"),
+    ),
+)
 urlpatterns = [
     path("prices", views.PricesView.as_view(), name="api-prices"),
     path("prices/<uuid:price>", views.PriceView.as_view(), name="api-price"),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import path
 
 from billing.web import dashboards, platform, views
 
@@ -12,7 +12,6 @@ platform_pages = [
     path("statements", platform.statements, name="platform-statements"),
 ]
 urlpatterns = [
-    path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/usage", dashboards.usage, name="usage"),
     path("<slug:org>/usage/jobs", dashboards.usage_jobs, name="usage-jobs"),
     path("<slug:org>/usage/cost", views.cost, name="usage-cost"),

@@ -12,6 +12,8 @@ from muster.errors import Json
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {"applications": "Applications"}
+
 
 class Applications:
     """Applications of the installation."""

@@ -12,6 +12,8 @@ from muster.errors import Json, Unavailable
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {"audit": "Audit"}
+
 
 class Audit:
     """Audit events.

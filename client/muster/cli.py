@@ -6,84 +6,20 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from muster.declarations import declared
 from muster.errors import InvalidInput, MusterError
 from muster.options import READER_GONE, Json, Org, Quiet, Team, Url, start
 from muster.output import print_error
 from muster.streams import abandon_stdout, prepare
 
-# name: (module, its Typer application, help line). If the application has a command of the same
-# name, that command is used instead of the group.
-GROUPS = {
-    "run": ("run", "app", "Run a command as a job, stream its log and return its exit code."),
-    "job": ("jobs", "app", "Submit, list, follow and control jobs."),
-    "model": ("models", "models", "Register, upload, download and approve models."),
-    "dataset": ("datasets", "datasets", "Upload, download, version and share datasets."),
-    "checkpoint": ("datasets", "checkpoints", "Upload, download, version and share checkpoints."),
-    "lineage": ("lineage", "app", "Show what something was made from, and what came of it."),
-    "storage": ("storage", "app", "Show what takes the space, and what nothing refers to."),
-    "workspace": ("workspaces", "app", "Share folders of files without versions."),
-    "usage": ("usage", "app", "Show GPU time, what was wasted, and by which jobs."),
-    "cost": ("usage", "cost", "Show what was used costs; budgets; prices (operators)."),
-    "statement": ("usage", "statements", "Show, download and issue monthly statements."),
-    "idle": ("idle", "app", "List running jobs with idle GPUs."),
-    "experiment": ("experiments", "app", "Manage experiments; import from an MLflow server."),
-    "runs": ("runs", "app", "Search, compare and reproduce runs; log to them; copy files."),
-    "tensorboard": ("tensorboard", "app", "Send TensorBoard curves of a job to its run."),
-    "org": ("organizations", "organizations", "List organizations; operators can create them."),
-    "team": ("organizations", "teams", "Manage teams and their members."),
-    "member": ("organizations", "members", "Manage members of the organization."),
-    "role": ("roles", "roles", "List built-in roles and manage custom roles."),
-    "access": ("roles", "access", "Explain why a person has or lacks a permission."),
-    "quota": ("quotas", "quotas", "Show usage and limits, request more, set job rules."),
-    "token": ("account", "tokens", "Manage access tokens."),
-    "invitation": ("people", "invitations", "Manage invitation links."),
-    "people": ("people", "people", "Import people from a CSV file."),
-    "session": ("people", "sessions", "List and end browser sessions."),
-    "secret": ("secrets", "secrets", "Manage secrets for jobs. Values are write-only."),
-    "service-account": (
-        "service_accounts",
-        "accounts",
-        "Manage service accounts and their tokens.",
-    ),
-    "gpu": ("gpus", "gpus", "Show GPU capacity, list GPUs, and see what a GPU does."),
-    "mig": ("mig", "app", "Plan and apply the partitioning of GPUs (operators)."),
-    "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
-    "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
-    "telemetry": (
-        "telemetry",
-        "telemetry",
-        "Read GPU measurements from dcgm-exporters and Prometheus (operators).",
-    ),
-    "pool": ("clusters", "pools", "Manage pools and which teams may use them."),
-    "notifications": ("notifications", "notifications", "List your notifications; settings."),
-    "notification-channel": (
-        "notifications",
-        "channels",
-        "Manage Slack, Teams and webhooks for notifications.",
-    ),
-    "audit": ("audit", "audit", "Search, export and verify the audit trail."),
-    "directory": (
-        "directories",
-        "directories",
-        "Connect and sync directories and identity providers.",
-    ),
-    "application": (
-        "applications",
-        "applications",
-        "Manage applications that sign in through the portal (operators).",
-    ),
-    "login": ("account", "app", "Sign in and store the portal's URL and a token."),
-    "logout": ("account", "app", "Remove the stored token."),
-    "whoami": ("account", "app", "Show the current user and organizations."),
-    "config": ("account", "app", "Show or change the stored URL, organization and team."),
-    "completion": ("completion", "app", "Print a completion script for bash, zsh or fish."),
-}
 EPILOG = (
     "Exit codes: 0 success, 1 failure, 2 invalid usage or input, 3 not found, 4 not signed in or "
     "not permitted, 5 conflict or quota exceeded, 6 unavailable. run, job attach, job wait and job "
@@ -92,16 +28,27 @@ EPILOG = (
 )
 
 
+@cache
+def groups() -> dict[str, tuple[str, Any]]:
+    """Return the commands by name, each with its module and what that declares."""
+    found = declared(Path(__file__).parent / "commands", "COMMANDS")
+    return dict(sorted(found.items(), key=lambda one: one[1][1][1]))
+
+
 class CommandGroup(TyperGroup):
-    """Resolve subcommands from `GROUPS`."""
+    """Resolve subcommands from COMMANDS of the modules of `muster.commands`.
+
+    They are {name: (Typer application, order in the help, help line)}. If the application has a
+    command of the same name, that command is used instead of the group.
+    """
 
     def list_commands(self, context: Any) -> list[str]:
-        return list(GROUPS)
+        return list(groups())
 
     def get_command(self, context: Any, name: str) -> Any:
-        if name not in GROUPS:
+        if name not in groups():
             return None
-        module, application, _ = GROUPS[name]
+        module, (application, *_) = groups()[name]
         import_module("muster.commands.output" if module == "jobs" else f"muster.commands.{module}")
         group = typer.main.get_group(
             getattr(import_module(f"muster.commands.{module}"), application)
@@ -110,7 +57,7 @@ class CommandGroup(TyperGroup):
 
     def format_commands(self, context: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, _, text) in GROUPS.items()])
+            formatter.write_dl([(name, text) for name, (_, (_, _, text)) in groups().items()])
 
 
 app = typer.Typer(

@@ -3,46 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster import settings
-from muster.applications import Applications
-from muster.audit import Audit
-from muster.clusters import Clusters, Mig, Pools
-from muster.datasets import Repositories
-from muster.directories import Directories
+from muster.declarations import declared
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
-from muster.experiments import Experiments, Runs
-from muster.jobs import Jobs
-from muster.models import Models
-from muster.notifications import NotificationChannels, Notifications
-from muster.organization import (
-    Access,
-    Gpus,
-    Invitations,
-    Members,
-    Nodes,
-    Organizations,
-    People,
-    Quotas,
-    Roles,
-    Secrets,
-    ServiceAccounts,
-    Sessions,
-    Teams,
-    Tokens,
-)
-from muster.telemetry import Telemetry
 from muster.transport import TRIES, Transport
-from muster.usage import Billing, Usage
-from muster.workspaces import Workspaces
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import httpx
+
+    from muster.applications import Applications
+    from muster.audit import Audit
+    from muster.clusters import Clusters, Mig, Pools
+    from muster.datasets import Checkpoints, Datasets
+    from muster.directories import Directories
+    from muster.experiments import Experiments, Runs
+    from muster.jobs import Jobs
+    from muster.models import Models
+    from muster.notifications import NotificationChannels, Notifications
+    from muster.organization import (
+        Access,
+        Gpus,
+        Invitations,
+        Members,
+        Nodes,
+        Organizations,
+        People,
+        Quotas,
+        Roles,
+        Secrets,
+        ServiceAccounts,
+        Sessions,
+        Teams,
+        Tokens,
+    )
+    from muster.telemetry import Telemetry
+    from muster.usage import Billing, Usage
+    from muster.workspaces import Workspaces
+
+
+@cache
+def resources() -> dict[str, tuple[str, str]]:
+    """Return the resources of a client by name, each with its module and its class."""
+    return declared(Path(__file__).parent, "RESOURCES")
 
 
 class Client:
@@ -54,7 +62,43 @@ class Client:
     Requests are retried on connection errors, 408, 425, 429 and 5xx, honouring Retry-After. Each
     POST carries an Idempotency-Key, so that a retry has no second effect. All calls raise
     MusterError.
+
+    Its resources are RESOURCES of the modules of this package, made at first use.
     """
+
+    # For editors: a resource also works without its line here
+    jobs: Jobs
+    teams: Teams
+    members: Members
+    quotas: Quotas
+    tokens: Tokens
+    nodes: Nodes
+    gpus: Gpus
+    telemetry: Telemetry
+    roles: Roles
+    access: Access
+    audit: Audit
+    clusters: Clusters
+    pools: Pools
+    mig: Mig
+    service_accounts: ServiceAccounts
+    secrets: Secrets
+    invitations: Invitations
+    sessions: Sessions
+    directories: Directories
+    people: People
+    applications: Applications
+    organizations: Organizations
+    models: Models
+    notifications: Notifications
+    notification_channels: NotificationChannels
+    datasets: Datasets
+    checkpoints: Checkpoints
+    workspaces: Workspaces
+    usage: Usage
+    billing: Billing
+    experiments: Experiments
+    runs: Runs
 
     def __init__(
         self,
@@ -75,23 +119,15 @@ class Client:
         self._transport = Transport(
             self.settings.url, self.settings.token, timeout=timeout, tries=tries
         )
-        self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
-        self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
-        self.gpus, self.telemetry = Gpus(self), Telemetry(self)
-        self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
-        self.clusters, self.pools, self.mig = Clusters(self), Pools(self), Mig(self)
-        self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
-        self.invitations, self.sessions = Invitations(self), Sessions(self)
-        self.directories, self.people = Directories(self), People(self)
-        self.applications, self.organizations = Applications(self), Organizations(self)
-        self.models = Models(self)
-        self.notifications = Notifications(self)
-        self.notification_channels = NotificationChannels(self)
-        self.datasets = Repositories(self, "datasets")
-        self.checkpoints = Repositories(self, "checkpoints")
-        self.workspaces = Workspaces(self)
-        self.usage, self.billing = Usage(self), Billing(self)
-        self.experiments, self.runs = Experiments(self), Runs(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Make a resource at its first use, and import its module only then."""
+        if name not in resources():
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        module, kind = resources()[name]
+        made = getattr(import_module(f"muster.{module}"), kind)(self)
+        setattr(self, name, made)
+        return made
 
     def __enter__(self) -> Client:
         return self

@@ -14,6 +14,12 @@ from muster.errors import Json
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {
+    "clusters": "Clusters",
+    "pools": "Pools",
+    "mig": "Mig",
+}
+
 
 class Clusters:
     def __init__(self, client: Client):

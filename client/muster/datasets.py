@@ -24,6 +24,10 @@ from muster.following import PATIENCE
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {
+    "datasets": "Datasets",
+    "checkpoints": "Checkpoints",
+}
 _DIGESTS = 10_000  # in one question
 _PAGE = 1000  # files
 _LONG = 600  # seconds: a commit of a million files
@@ -342,3 +346,17 @@ class Repositories:
 
 def _safe(text: str) -> str:
     return quote(text, safe="")
+
+
+class Datasets(Repositories):
+    """The datasets of the organization."""
+
+    def __init__(self, client: Client):
+        super().__init__(client, "datasets")
+
+
+class Checkpoints(Repositories):
+    """The checkpoints of the organization."""
+
+    def __init__(self, client: Client):
+        super().__init__(client, "checkpoints")

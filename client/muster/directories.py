@@ -13,7 +13,7 @@ from muster.errors import Json
 if TYPE_CHECKING:
     from muster.client import Client
 
-
+RESOURCES = {"directories": "Directories"}
 _POLL = 0.5  # seconds
 
 

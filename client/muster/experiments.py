@@ -13,6 +13,10 @@ from muster.errors import InvalidInput, Json, NotFound
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {
+    "experiments": "Experiments",
+    "runs": "Runs",
+}
 PAGE = 200
 
 

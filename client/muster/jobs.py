@@ -13,6 +13,7 @@ from muster.records import Attempt, Job, LogPage
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {"jobs": "Jobs"}
 PAGE = 200
 PATIENCE = 900.0  # seconds without an answer before giving up
 

@@ -19,6 +19,7 @@ from muster.errors import Conflict, InvalidInput, Json, NotFound
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {"models": "Models"}
 Progress = Callable[[str, int, int], None]  # path, bytes done, bytes in all
 
 

@@ -9,6 +9,11 @@ from typing import Any
 from muster.errors import Json
 from muster.organization import _Resource, _safe
 
+RESOURCES = {
+    "notifications": "Notifications",
+    "notification_channels": "NotificationChannels",
+}
+
 
 class Notifications(_Resource):
     """The user's own notifications, of all organizations that the token may enter."""

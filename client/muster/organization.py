@@ -15,6 +15,23 @@ from muster.errors import Json
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {
+    "teams": "Teams",
+    "members": "Members",
+    "quotas": "Quotas",
+    "tokens": "Tokens",
+    "nodes": "Nodes",
+    "gpus": "Gpus",
+    "roles": "Roles",
+    "access": "Access",
+    "service_accounts": "ServiceAccounts",
+    "secrets": "Secrets",
+    "invitations": "Invitations",
+    "sessions": "Sessions",
+    "people": "People",
+    "organizations": "Organizations",
+}
+
 
 class _Resource:
     def __init__(self, client: Client):

@@ -11,6 +11,8 @@ from muster.errors import Json
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {"telemetry": "Telemetry"}
+
 
 class Telemetry:
     def __init__(self, client: Client):

@@ -11,6 +11,11 @@ from muster.errors import Json
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {
+    "usage": "Usage",
+    "billing": "Billing",
+}
+
 
 class Usage:
     def __init__(self, client: Client):

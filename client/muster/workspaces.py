@@ -17,6 +17,7 @@ from muster.models import inside_of
 if TYPE_CHECKING:
     from muster.client import Client
 
+RESOURCES = {"workspaces": "Workspaces"}
 _PAGE = 1000  # entries of a folder
 
 

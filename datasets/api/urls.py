@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from datasets.api import folders, imports, uploads, versions, views
 from datasets.models import Kind
+from portal.api.schema import Tag
 
 
 def _routes(kind: Kind) -> list[URLPattern]:
@@ -67,6 +68,11 @@ _FOLDERS = (
     (f"{_WORKSPACE}/moves", folders.WorkspaceMovesView, "workspace-moves"),
     (f"{_WORKSPACE}/uploads", folders.WorkspaceUploadsView, "workspace-uploads"),
     (f"{_WORKSPACE}/uploads/<uuid:upload>", folders.WorkspaceUploadView, "workspace-upload"),
+)
+TAGS = (
+    Tag("Datasets", 50, ("datasets", "datasets-trash", "datasets-default-retention")),
+    Tag("Checkpoints", 60, ("checkpoints", "checkpoints-trash", "checkpoints-default-retention")),
+    Tag("Workspaces", 80, ("workspaces", "workspaces-trash")),
 )
 urlpatterns = [
     *_routes(Kind.DATASET),

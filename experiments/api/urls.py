@@ -3,9 +3,15 @@ from __future__ import annotations
 from django.urls import path
 
 from experiments.api import artifacts, event_files, experiments, importing, lineage, runs
+from portal.api.schema import Tag
 
 _EXPERIMENT = "orgs/<slug:org>/experiments/<str:number>"
 _RUN = "orgs/<slug:org>/runs/<str:run>"
+TAGS = (
+    Tag("Experiments", 20, ("experiments",)),
+    Tag("Runs", 30, ("runs",)),
+    Tag("Lineage", 70, ("lineage",)),
+)
 urlpatterns = [
     path(
         "orgs/<slug:org>/jobs/<str:job>/event-files",

@@ -5,9 +5,16 @@ from django.urls import path
 from clusters.api import health
 from clusters.api import views as clusters
 from jobs.api import comparing, idle_rules, output, outputs, quotas, storage, utilization, views
+from portal.api.schema import Tag
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
+TAGS = (
+    Tag("Jobs", 10, ("jobs",)),
+    Tag("Pools", 130, ("pools", "pool-requests")),
+    Tag("Clusters", 140, ("clusters", "cluster-test")),
+    Tag("Quotas", 160, ("quotas",)),
+)
 urlpatterns = [
     path(
         "orgs/<slug:org>/quotas/preview",

@@ -24,8 +24,8 @@ from portal.core.messages import Message
 from schedulers.states import State
 from workspaces.access.actors import authorize
 from workspaces.access.custom_roles import read_custom_roles
-from workspaces.access.permissions import WORDS, TeamRole
 from workspaces.access.permissions import Permission as P
+from workspaces.access.permissions import TeamRole, texts
 from workspaces.access.role_grants import org_roles_for, team_roles_for
 from workspaces.access.roles import role_facts
 from workspaces.credentials.secret_selectors import secrets_for
@@ -208,7 +208,7 @@ def _access(org: Any, member: Membership) -> dict[str, Any]:
     role = role_facts("org", member.role, own)
     return {
         "summary": role_summary(role),
-        "acts": [WORDS[p] for p in sorted(role.permissions)],
+        "acts": [texts()[p] for p in sorted(role.permissions)],
         "teams": [
             {
                 "slug": seat.team.slug,

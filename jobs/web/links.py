@@ -1,12 +1,13 @@
-"""Registry of links of the page of a job to what other apps keep of it, such as its run."""
+"""Links of the page of a job to what other apps keep of it, such as its run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jobs.models import Job
+from portal.core.declarations import declared
 from portal.core.messages import Message
 
 
@@ -19,15 +20,10 @@ class Link:
     url: str
 
 
-_finders: list[Callable[[Any, Job], Iterable[Link]]] = []
-
-
-def register(find: Callable[[Any, Job], Iterable[Link]]) -> None:
-    """Add a function that returns links for an actor and a job."""
-    if find not in _finders:
-        _finders.append(find)
+Finder = Callable[[Any, Job], Iterable[Link]]
 
 
 def links_of(actor: Any, job: Job) -> list[Link]:
     """Return the links of a job that the actor may follow."""
-    return [link for find in _finders for link in find(actor, job)]
+    finders: Sequence[Finder] = declared("providers", "JOB_LINKS")
+    return [link for find in finders for link in find(actor, job)]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.urls import include, path, re_path
+from django.urls import path, re_path
 
 from clusters.web import cluster, clusters, pools
 from jobs.web import (
@@ -17,7 +17,7 @@ from jobs.web import (
     views,
 )
 
-platform = [
+platform_pages = [
     path("clusters", clusters.clusters, name="clusters"),
     path("clusters/<str:cluster>", cluster.cluster, name="cluster"),
     path("clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
@@ -25,7 +25,6 @@ platform = [
     path("queue", queue.queue, name="queue"),
 ]
 urlpatterns = [
-    path("platform/", include(platform), {"area": "platform"}),
     path("<slug:org>/", home.home, name="home"),
     path("<slug:org>/idle", home.idle, name="idle"),
     path("<slug:org>/guide", guide.guide, name="guide"),

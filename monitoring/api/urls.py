@@ -3,7 +3,13 @@ from __future__ import annotations
 from django.urls import path
 
 from monitoring.api import mig, pool_requests, sources, views
+from portal.api.schema import Tag
 
+TAGS = (
+    Tag("Nodes", 110, ("nodes", "wall", "agent")),
+    Tag("GPUs", 120, ("capacity", "gpus", "mig", "fleet")),
+    Tag("Telemetry", 150, ("telemetry-sources", "telemetry-test")),
+)
 urlpatterns = [
     path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
     path("mig/plans", mig.MigPlansView.as_view(), name="api-mig-plans"),

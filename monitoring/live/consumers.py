@@ -22,7 +22,7 @@ from django.db import DatabaseError
 from monitoring.live.access import AccessWatch, RecheckCache
 from monitoring.live.identity import Credential
 from monitoring.live.subscription import Subscription
-from monitoring.live.topics import SubscriptionGrant, grant
+from monitoring.live.topics import grant
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import set_credential, set_impersonation
 from portal.core.messages import Message
@@ -30,6 +30,7 @@ from portal.core.outage import outage
 from portal.core.protocols import problem
 from portal.web.denials import record_denial
 from workspaces.access.actors import Actor
+from workspaces.access.subscriptions import SubscriptionGrant
 
 log = logging.getLogger(__name__)
 MAX_SUBSCRIPTIONS = 64

@@ -18,9 +18,9 @@ from asgiref.sync import sync_to_async
 
 from monitoring.live.hub import Hub, Sink
 from monitoring.live.log_polling import LogPoller
-from monitoring.live.topics import SubscriptionGrant
 from portal.blobs.logs import Certificate, LogRead, log_store
 from portal.core.frames import Frame
+from workspaces.access.subscriptions import SubscriptionGrant
 
 HEAD = struct.Struct("<IIQQ")  # subscription, reserved, offset of the first byte, Unix ms
 # Bytes per frame while catching up: small, so that other topics get their turn.

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import path
 
 from monitoring.web import capacity, mig, platform, pool_requests, sources, views
 
@@ -15,7 +15,6 @@ platform_pages = [
     path("telemetry/<str:source>", sources.source, name="platform-telemetry-source"),
 ]
 urlpatterns = [
-    path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/capacity", capacity.capacity, name="capacity"),
     path("<slug:org>/fleet", capacity.fleet_page, name="fleet"),
     path("<slug:org>/gpus", capacity.gpus, name="gpus"),

@@ -3,8 +3,10 @@ from __future__ import annotations
 from django.urls import path
 
 from notifications.api import views
+from portal.api.schema import Tag
 
 _CHANNEL = "orgs/<slug:org>/notification-channels/<uuid:channel>"
+TAGS = (Tag("Notifications", 250, ("notification-channels",)),)
 urlpatterns = [
     path("me/notifications", views.NotificationsView.as_view(), name="api-notifications"),
     path(

@@ -15,8 +15,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Max
 
-from notifications.kinds import BY_NAME
-from notifications.mapping import MAPPERS, Notice, notices_of
+from notifications.kinds import BY_NAME, MAPPERS, notices_of
 from notifications.models import (
     Channel,
     Cursor,
@@ -33,6 +32,7 @@ from portal.core.models import Event
 from portal.core.settled import SettledPosition
 from workspaces.models import User
 from workspaces.organizations.invitation_links import can_mail
+from workspaces.recipients import Notice
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from notifications.kinds import KINDS, Kind
+from notifications.kinds import KINDS
 from notifications.models import Channel
 from notifications.services import channels as service
 from portal.core.errors import InvalidInput, NotFound, PortalError
@@ -18,6 +18,7 @@ from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
+from workspaces.recipients import NoticeKind
 from workspaces.web.base import action, page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
@@ -154,7 +155,7 @@ def _act(request: Any, row: Channel) -> HttpResponse:
     return action(request, back, done, act, refused=here)
 
 
-def _is_offered(request: Any, kind: Kind, *, for_team: bool) -> bool:
+def _is_offered(request: Any, kind: NoticeKind, *, for_team: bool) -> bool:
     return kind.for_team if for_team else request.actor.is_operator or not kind.operators_only
 
 

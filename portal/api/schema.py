@@ -2,49 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 
-# The segments of paths, after the organization if there is one, that each tag covers.
-TAGS = {
-    "Jobs": ("jobs",),
-    "Experiments": ("experiments",),
-    "Runs": ("runs",),
-    "Models": ("models", "models-trash"),
-    "Datasets": ("datasets", "datasets-trash", "datasets-default-retention"),
-    "Checkpoints": ("checkpoints", "checkpoints-trash", "checkpoints-default-retention"),
-    "Lineage": ("lineage",),
-    "Workspaces": ("workspaces", "workspaces-trash"),
-    "Usage": ("gpu-time", "idle-gpus", "storage", "usage", "waste", "fleet-usage"),
-    "Billing": (
-        "cost",
-        "budgets",
-        "statements",
-        "billing-account",
-        "discounts",
-        "credits",
-        "prices",
-    ),
-    "Nodes": ("nodes", "wall", "agent"),
-    "GPUs": ("capacity", "gpus", "mig", "fleet"),
-    "Pools": ("pools", "pool-requests"),
-    "Clusters": ("clusters", "cluster-test"),
-    "Telemetry": ("telemetry-sources", "telemetry-test"),
-    "Quotas": ("quotas",),
-    "People": ("members", "people", "invitations"),
-    "Teams": ("teams",),
-    "Roles": ("roles", "access"),
-    "Secrets": ("secrets",),
-    "Tokens": ("tokens",),
-    "Service accounts": ("service-accounts",),
-    "Directories": ("providers", "provider-test", "provider-tests"),
-    "Applications": ("applications",),
-    "Notifications": ("notification-channels",),
-    "Audit": ("audit",),
-    "Account": ("me",),
-    "Organizations": ("orgs",),
-}
+from portal.core.declarations import declared
+
 # A list of rows of any shape, as `responses={200: ROWS}`
 _ROW = {"type": "object", "additionalProperties": {}}
 _PROBLEM = {
@@ -92,7 +57,25 @@ _ERRORS = {
     507: ("The disk of the portal is full.", True),
 }
 _READS = {"get", "head", "options"}
-_TAG_OF = {segment: tag for tag, segments in TAGS.items() for segment in segments}
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A part of the API: `segments` of paths, after the organization if there is one.
+
+    Each app declares its own as TAGS in `api/urls.py`.
+    """
+
+    name: str
+    order: int
+    segments: tuple[str, ...]
+
+
+@cache
+def tags() -> dict[str, Tag]:
+    """Return the tags by segment, in the order in which they are shown."""
+    found: list[Tag] = sorted(declared("api.urls", "TAGS"), key=lambda tag: tag.order)
+    return {segment: tag for tag in found for segment in tag.segments}
 
 
 class Page:
@@ -151,7 +134,7 @@ def declare_errors(
 def tag_of(path: str) -> str:
     """Return the tag of a path below `/api/v1/`. Raises KeyError for a resource without a tag."""
     first, *rest = path.removeprefix("/api/v1/").strip("/").split("/")
-    return _TAG_OF[rest[1] if first == "orgs" and len(rest) > 1 else first]
+    return tags()[rest[1] if first == "orgs" and len(rest) > 1 else first].name
 
 
 def tag_operations(
@@ -161,5 +144,5 @@ def tag_operations(
     for path, operations in result["paths"].items():
         for operation in operations.values():
             operation["tags"] = [tag_of(path)]
-    result["tags"] = [{"name": name} for name in TAGS]
+    result["tags"] = [{"name": name} for name in dict.fromkeys(tag.name for tag in tags().values())]
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from pathlib import Path
 from uuid import UUID
@@ -10,20 +10,19 @@ from uuid import UUID
 from django.conf import settings
 
 from portal.blobs.files import FileStore
+from portal.core.declarations import declared
 
-# What refers to files: each returns those of the given SHA-256 that an organization uses.
-_referrers: list[Callable[[UUID, Collection[str]], Collection[str]]] = []
-
-
-def register(referrer: Callable[[UUID, Collection[str]], Collection[str]]) -> None:
-    """Add what refers to files. Every app that stores files must, or the sweep deletes them."""
-    if referrer not in _referrers:
-        _referrers.append(referrer)
+Referrer = Callable[[UUID, Collection[str]], Collection[str]]
 
 
 def references(org_id: UUID) -> Callable[[Collection[str]], Collection[str]]:
-    """Return the function that `FileStore.sweep` asks."""
-    return lambda names: {found for referrer in _referrers for found in referrer(org_id, names)}
+    """Return the function that `FileStore.sweep` asks.
+
+    Every app that stores files declares FILE_REFERENCES in `providers.py`, or the sweep deletes
+    them: functions that return those of the given SHA-256 that an organization uses.
+    """
+    referrers: Sequence[Referrer] = declared("providers", "FILE_REFERENCES")
+    return lambda names: {found for referrer in referrers for found in referrer(org_id, names)}
 
 
 @cache

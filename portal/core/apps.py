@@ -1,7 +1,7 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class CoreConfig(AppConfig):
+class CoreConfig(MusterApp):
     name = "portal.core"
     label = "core"
 

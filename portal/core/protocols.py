@@ -1,6 +1,6 @@
-"""Registry of the protocols that programs speak, by path prefix.
+"""The protocols that programs speak, by path prefix.
 
-Each app registers its own. Middleware, error pages and body limits read them here, so a new
+Each app declares its own in `protocols.py`. Middleware, error pages and body limits read them here, so a new
 protocol is one declaration. Paths outside of all prefixes are pages.
 """
 
@@ -11,10 +11,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
+from portal.core.declarations import declared
 from portal.core.errors import PortalError
 from portal.core.events import request_id
 
@@ -101,27 +103,34 @@ class Protocol:
 
 
 PAGES = Protocol("", Authentication.SESSION, error_body=None, is_translated=True)
-_protocols: list[Protocol] = [PAGES]
 
 
-def register(*protocols: Protocol) -> None:
-    """Add protocols; one with the same prefix is replaced."""
-    found = {known.prefix: known for known in (*_protocols, *protocols)}
-    _protocols[:] = sorted(found.values(), key=lambda known: -len(known.prefix))
+@dataclass(frozen=True)
+class LargerBody:
+    """A larger size limit in bytes, of uploads at paths of a protocol that another app declares."""
+
+    prefix: str
+    pattern: re.Pattern[str]
+    most: int
 
 
-def allow_larger_bodies(prefix: str, pattern: re.Pattern[str], most: int) -> None:
-    """Set the size limit in bytes of uploads at paths of a registered protocol."""
-    (known,) = (known for known in _protocols if known.prefix == prefix)
-    if (pattern, most) not in known.larger_bodies:
-        register(replace(known, larger_bodies=(*known.larger_bodies, (pattern, most))))
-
-
-def registered() -> tuple[Protocol, ...]:
+@cache
+def protocols() -> tuple[Protocol, ...]:
     """Return all protocols, those with the longest prefixes first."""
-    return tuple(_protocols)
+    larger: list[LargerBody] = list(declared("protocols", "LARGER_BODIES"))
+    found = [
+        replace(
+            known,
+            larger_bodies=(
+                *known.larger_bodies,
+                *((body.pattern, body.most) for body in larger if body.prefix == known.prefix),
+            ),
+        )
+        for known in (PAGES, *declared("protocols", "PROTOCOLS"))
+    ]
+    return tuple(sorted(found, key=lambda known: -len(known.prefix)))
 
 
 def protocol_at(path: str) -> Protocol:
     """Return the protocol with the longest prefix of a path, else PAGES."""
-    return next(known for known in _protocols if path.startswith(known.prefix))
+    return next(known for known in protocols() if path.startswith(known.prefix))

@@ -35,8 +35,9 @@ def run_embedded(host: str, home: Path) -> int:
     django.setup()
     from django.conf import settings
 
-    from portal.background import Background
+    from portal.background import Background, embedded_loops
     from portal.celery import app as tasks
+    from portal.process.garbage import collect_garbage
     from portal.process.installation import check_home
     from portal.process.prepare import isolation_lines, listen, prepare
 
@@ -47,7 +48,10 @@ def run_embedded(host: str, home: Path) -> int:
     from portal.asgi import application
 
     tasks.loader.import_default_modules()  # the ticker runs tasks by name
-    background = Background()
+    loops = embedded_loops()
+    if settings.MUSTER_EMBEDDED:
+        loops.append(collect_garbage)
+    background = Background(loops)
     welcome = Welcome(
         settings.MUSTER_BASE_URL,
         first.email,

@@ -42,11 +42,6 @@ _WEB_MODULES = (
 _TASK_MODULES = (
     *(
         "portal.process.clock",
-        "monitoring.background",
-        "portal.core.audit.background",
-        "jobs.background",
-        "jobs.saving.background",
-        "jobs.dispatch.watch",
         "pynvml",
     ),
     *(
@@ -188,8 +183,11 @@ def worker() -> None:
 
 def beat() -> None:
     """Run Celery beat."""
-    from portal.celery import app
+    from portal.celery import app, schedule
 
+    app.conf.beat_schedule = {
+        task: {"task": task, "schedule": seconds} for task, seconds in schedule().items()
+    }
     app.Beat(
         scheduler_cls="portal.process.clock.CalmScheduler",
         loglevel="WARNING",
@@ -199,17 +197,12 @@ def beat() -> None:
 
 
 def watcher() -> None:
-    """Watch the clusters and run the audit loops; several elect a leader by lease.
-
-    Saves outputs of jobs, and starts jobs while the broker is unavailable.
-    """
-    from django.conf import settings
+    """Watch the clusters and run the background loops; several elect a leader by lease."""
     from django.core.management import call_command
 
-    from portal.background import Background
+    from portal.background import Background, server_loops
 
-    beside = ("jobs.background.standby", "jobs.saving.background.saver")
-    loops = Background([*settings.MUSTER_AUDIT_LOOPS, *settings.MUSTER_NOTIFICATION_LOOPS, *beside])
+    loops = Background(server_loops())
     loops.start()
     call_command("watch", skip_checks=True)
     loops.stop(5)
@@ -217,11 +210,12 @@ def watcher() -> None:
 
 def agent() -> None:
     """Run the node agent of this machine."""
+    from monitoring.background import agent as loop
     from portal.background import run
 
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    run("monitoring.background.agent", stop)
+    run(loop, stop)
 
 
 def preload_web() -> None:
@@ -244,8 +238,10 @@ def preload_tasks() -> None:
     )
     _load(_TASK_MODULES)
     from portal.celery import app
+    from portal.core import declarations
     from schedulers import backends
 
+    declarations.load()
     app.loader.import_default_modules()
     collect_seldom()
     app.finalize()

@@ -1,6 +1,6 @@
-from django.apps import AppConfig
+from portal.core.declarations import MusterApp
 
 
-class SeriesConfig(AppConfig):
+class SeriesConfig(MusterApp):
     name = "portal.series"
     label = "series"

@@ -14,31 +14,6 @@ MUSTER_ADMIN_EMAIL = env.text("MUSTER_ADMIN_EMAIL", "admin@example.com")
 MUSTER_ADMIN_PASSWORD = env.text("MUSTER_ADMIN_PASSWORD")
 MUSTER_EXAMPLES = env.ROOT / "examples"
 MUSTER_VERSION = "0.1.0"
-# Threads that seal, check and forward the audit trail: of the embedded process, or of the watcher.
-MUSTER_AUDIT_LOOPS = [
-    "portal.core.audit.background.sealer",
-    "portal.core.audit.background.verifier",
-    "portal.core.audit.background.forwarder",
-]
-# Threads that notify people, of the same processes.
-MUSTER_NOTIFICATION_LOOPS = [
-    "notifications.background.consumer",
-    "notifications.background.mailer",
-    "notifications.background.poster",
-]
-# Loops of the embedded process (portal/background.py): they replace worker, beat, watcher and
-# agent.
-MUSTER_BACKGROUND = [
-    "jobs.background.ticker",
-    "jobs.background.watcher",
-    "jobs.saving.background.saver",
-    "monitoring.background.agent",
-    "demo.telemetry.feed",
-    "demo.experiments.feed",
-    *MUSTER_AUDIT_LOOPS,
-    *MUSTER_NOTIFICATION_LOOPS,
-    *(["portal.process.garbage.collect_garbage"] if MUSTER_EMBEDDED else []),
-]
 # The cluster of a new installation; empty: none. In server mode this machine is not one by default.
 MUSTER_FIRST_BACKEND = env.text(
     "MUSTER_FIRST_BACKEND", "local" if env.flag("MUSTER_LOCAL_CLUSTER", MUSTER_EMBEDDED) else ""

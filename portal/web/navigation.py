@@ -1,4 +1,4 @@
-"""Registry of the entries of the navigation: each app registers the pages that it owns."""
+"""The entries of the navigation: each app declares those of its pages in `web/navigation.py`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+
+from portal.core.declarations import declared
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -56,23 +58,9 @@ class Entry:
         return reverse(self.url_name, kwargs={} if self.is_platform else {"org": org})
 
 
-_entries: dict[str, Entry] = {}
-_running_counts: list[Callable[[Any], int]] = []
-
-
-def register(*entries: Entry) -> None:
-    """Add entries; one with the same URL name is replaced."""
-    _entries.update({entry.url_name: entry for entry in entries})
-
-
-def register_running_count(count: Callable[[Any], int]) -> None:
-    """Set the function that counts an actor's running jobs, for the top bar."""
-    _running_counts[:] = [count]
-
-
 def running_count(actor: Any) -> int:
-    """Return how many jobs of the actor run in the current organization."""
-    return _running_counts[0](actor) if _running_counts else 0
+    """Return how many jobs of the actor run in the current organization, for the top bar."""
+    return sum(count(actor) for count in declared("providers", "RUNNING_COUNTS"))
 
 
 def entries_for(may: Callable[[Any], bool], *, is_platform: bool = False) -> list[Entry]:
@@ -81,7 +69,7 @@ def entries_for(may: Callable[[Any], bool], *, is_platform: bool = False) -> lis
     return sorted(
         (
             entry
-            for entry in _entries.values()
+            for entry in declared("web.navigation", "ENTRIES")
             if entry.is_platform == is_platform
             and (entry.permission is None or may(entry.permission))
         ),

@@ -1,4 +1,4 @@
-"""Registry of what the command palette finds: each app registers providers for what it owns."""
+"""What the command palette finds: each app declares providers in `web/search.py`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+
+from portal.core.declarations import declared
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -75,14 +77,6 @@ class Provider:
     in_platform: bool = False
 
 
-_providers: dict[str, Provider] = {}
-
-
-def register(*providers: Provider) -> None:
-    """Add providers; one of the same kind is replaced."""
-    _providers.update({provider.kind: provider for provider in providers})
-
-
 def search(query: Query) -> list[dict[str, Any]]:
     """Return the groups that have hits, in display order."""
     if not query.words:
@@ -96,7 +90,7 @@ def search(query: Query) -> list[dict[str, Any]]:
                 for hit in one.find(query)
             ],
         }
-        for one in sorted(_providers.values(), key=lambda one: one.order)
+        for one in sorted(declared("web.search", "PROVIDERS"), key=lambda one: one.order)
         if (query.org or one.in_platform)
         and (one.permission is None or query.actor.may(one.permission))
     ]

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from django.urls import path
 
+from portal.api.schema import Tag
 from registry.api import versions, views
 
 _MODELS = "orgs/<slug:org>/models"
 _MODEL = f"{_MODELS}/<slug:team>/<str:model>"
 _VERSION = f"{_MODEL}/versions/<str:version>"
 _TRASH = "orgs/<slug:org>/models-trash"
+TAGS = (Tag("Models", 40, ("models", "models-trash")),)
 urlpatterns = [
     path(_MODELS, views.ModelsView.as_view(), name="api-models"),
     path(_TRASH, views.TrashView.as_view(), name="api-models-trash"),

@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from muster import Client
-from muster.cli import GROUPS, app
+from muster.cli import app, groups
 from tests.cases import CASES
 from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, Portal
@@ -419,7 +419,7 @@ def request_quota(client: Client, resource: str) -> str:
 def leaves() -> Iterator[str]:
     """Return every command of the client."""
     root = typer.main.get_command(app)
-    for noun in GROUPS:
+    for noun in groups():
         command = root.get_command(None, noun)
         yield from (
             (f"{noun} {verb}" for verb in command.commands)

@@ -7,6 +7,7 @@ from itertools import islice
 import pytest
 
 from muster import Client, InvalidInput, Job
+from muster.client import resources
 from tests.client.portal_double import TOKEN, PortalDouble
 
 
@@ -125,3 +126,11 @@ def test_wait_over_its_timeout_raises(portal: PortalDouble, client: Client):
 )
 def test_job_return_code_matches_its_end(fields: dict, code: int):
     assert Job.of({"id": "x", "number": 1, "name": "n", **fields}).return_code == code
+
+
+def test_client_has_a_resource_for_every_declaration(client: Client):
+    made = {name: type(getattr(client, name)).__name__ for name in resources()}
+    assert made == {name: kind for name, (_, kind) in resources().items()}
+    assert client.jobs is client.jobs and Client.__annotations__.items() <= made.items()
+    with pytest.raises(AttributeError, match="has no attribute 'job'"):
+        _ = client.job

@@ -91,7 +91,7 @@ def test_missing_bytes_leave_no_tree(stage):
 def test_unused_tree_is_removed_and_one_in_use_stays(stage, monkeypatch):
     version, root = tree_of(stage)
     _other, kept = tree_of(stage, {"more": b"1"})
-    monkeypatch.setattr(uses, "_providers", [lambda _org: {_other.commit}])
+    monkeypatch.setattr(uses, "providers", lambda: [lambda _org: {_other.commit}])
     assert staging.remove_unused(clock.now() - timedelta(hours=1)) == 0
     assert staging.remove_unused(clock.now() + timedelta(hours=1)) == 1
     assert kept.is_dir() and not root.exists()
@@ -106,11 +106,11 @@ def test_version_in_use_is_not_deleted(stage, monkeypatch):
     first = commit(stage.ben, stage.cifar, {"a": b"1"})
     for number in range(3):
         commit(stage.ben, stage.cifar, {"a": b"%d" % (number + 2)})
-    monkeypatch.setattr(uses, "_providers", [lambda _org: {first.commit}])
+    monkeypatch.setattr(uses, "providers", lambda: [lambda _org: {first.commit}])
     assert first not in services.plan(stage.cifar, keep_last=1, keep_days=0).versions
     with pytest.raises(Conflict, match="job that has not ended uses version 1"):
         services.delete_versions(actor=stage.ben, repository=stage.cifar, versions=[first])
-    monkeypatch.setattr(uses, "_providers", [])
+    monkeypatch.setattr(uses, "providers", list)
     assert services.delete_versions(actor=stage.ben, repository=stage.cifar, versions=[first]) >= 0
 
 

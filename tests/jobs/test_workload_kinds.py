@@ -51,7 +51,8 @@ KIND = WorkloadKind(
 @pytest.fixture
 def kind(monkeypatch):
     """Register a kind for this test; the portal itself only runs batch jobs."""
-    monkeypatch.setattr(workload_kinds, "_kinds", {**workload_kinds._kinds, "probe": KIND})
+    both = (workload_kinds.BATCH, KIND)
+    monkeypatch.setattr(workload_kinds, "declared", lambda module, name: both)
 
 
 def rows(client, **query):
@@ -128,7 +129,7 @@ def test_origin_of_another_app_links_for_those_who_may_see_it(story, monkeypatch
         Message("Plan"),
         lambda actor, ids: {pk: "/atlas/plans/4"} if actor.user_id == story.ada.id else {},
     )
-    monkeypatch.setattr(origins, "_kinds", {**origins._kinds, "plan": owner})
+    monkeypatch.setattr(origins, "declared", lambda module, name: (owner,))
     with org_scope(story.atlas.id):
         services.submit_job(
             actor=story.actor(story.ada),
@@ -140,7 +141,7 @@ def test_origin_of_another_app_links_for_those_who_may_see_it(story, monkeypatch
     assert link in story.client(story.ada).get("/atlas/jobs/1").content.decode()
     seen = story.client(story.ben).get("/atlas/jobs/1").content.decode()
     assert "nightly #4, train" in seen and "/atlas/plans/4" not in seen
-    monkeypatch.setattr(origins, "_kinds", {})
+    monkeypatch.setattr(origins, "declared", lambda module, name: ())
     assert "nightly #4, train" in story.client(story.ada).get("/atlas/jobs/1").content.decode()
 
 

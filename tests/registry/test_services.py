@@ -90,7 +90,7 @@ def test_version_from_source_copies_files_and_metrics(stage, monkeypatch):
         def origins(self, actor, org, run_id, logged_model_id):
             return [Origin("first", f"/{org}/runs/1")]
 
-    monkeypatch.setattr(sources, "_providers", [Runs()])
+    monkeypatch.setattr(sources, "providers", lambda: [Runs()])
     version = services.create_version(
         actor=stage.ben, model=stage.model, about=About(source="runs:/1/model")
     )

@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 from tests.rig.order import is_integration, marks_of
+from tests.rig.packages import PACKAGES
 from tests.rig.processes import program
 from tests.rig.slurm_by_hand import serve_slurm
 
@@ -215,26 +216,7 @@ def _checks() -> list[tuple[str, list[str]]]:
     return [
         ("lint", [sys.executable, "-m", "ruff", "check", "--output-format=concise", "."]),
         ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
-        (
-            "types",
-            [
-                sys.executable,
-                "-m",
-                "mypy",
-                "portal",
-                "workspaces",
-                "schedulers",
-                "clusters",
-                "datasets",
-                "registry",
-                "jobs",
-                "experiments",
-                "billing",
-                "notifications",
-                "monitoring",
-                "demo",
-            ],
-        ),
+        ("types", [sys.executable, "-m", "mypy", *PACKAGES]),
         ("import contracts", [str(bin_folder / "lint-imports"), "--no-cache"]),
         ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),
         ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),

@@ -1,6 +1,6 @@
 """Keep released migrations as they are: a database that has applied one never sees it again.
 
-`tests/rig/migrations.sha256` has a hash of each. `python -m tests.rig migrations` adds new ones, as
+The file `landed.sha256` beside them has a hash of each. `python -m tests.rig migrations` adds new ones, as
 the last step before they land, and never replaces one.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-MANIFEST = "tests/rig/migrations.sha256"
+MANIFEST = "landed.sha256"
 _ADD = "python -m tests.rig migrations"
 
 
@@ -33,27 +33,40 @@ def faults(root: Path = ROOT) -> list[str]:
 def record(root: Path = ROOT) -> list[str]:
     """Add the hashes of new migrations; return the paths."""
     kept, found = _read(root), _hashes(root)
-    lines = [f"{digest}  {path}\n" for path, digest in sorted((found | kept).items())]
-    (root / MANIFEST).write_text("".join(lines))
+    for folder in _folders(root):
+        names = sorted(path for path in found | kept if (root / path).parent == folder)
+        lines = [f"{(found | kept)[path]}  {Path(path).name}\n" for path in names]
+        if lines:
+            (folder / MANIFEST).write_text("".join(lines))
     return sorted(found.keys() - kept.keys())
 
 
 def _read(root: Path) -> dict[str, str]:
     """Return the hash of each released migration, by path."""
-    manifest = root / MANIFEST
-    lines = manifest.read_text().splitlines() if manifest.exists() else []
-    return {path: digest for digest, path in (line.split() for line in lines)}
+    return {
+        str((folder / name).relative_to(root)): digest
+        for folder in _folders(root)
+        if (folder / MANIFEST).exists()
+        for digest, name in (line.split() for line in (folder / MANIFEST).read_text().splitlines())
+    }
 
 
 def _hashes(root: Path) -> dict[str, str]:
-    files = (
-        path
-        for app in root.iterdir()
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in _folders(root)
+        for path in folder.glob("[0-9]*.py")
+    }
+
+
+def _folders(root: Path) -> list[Path]:
+    """Return the folders of migrations of all apps."""
+    return [
+        folder
+        for app in sorted(root.iterdir())
         if app.is_dir()
         and app.name[0] != "."
-        and app.name not in {"node_modules", "build", "tests"}
-        for path in app.rglob("migrations/[0-9]*.py")
-    )
-    return {
-        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
-    }
+        and app.name not in {"node_modules", "build", "tests", "static"}
+        for folder in sorted(app.rglob("migrations"))
+        if folder.is_dir()
+    ]

@@ -10,12 +10,12 @@ from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from tests.each import each
 from workspaces.access.actors import Actor, TokenFacts, actor_of, authorize
 from workspaces.access.permissions import (
-    ORG_GRANTS,
     READS,
-    TEAM_GRANTS,
     OrgRole,
     Permission,
     TeamRole,
+    org_grants,
+    team_grants,
 )
 from workspaces.credentials.token_format import authenticate_token
 from workspaces.credentials.tokens import create_token
@@ -25,19 +25,23 @@ from workspaces.tenancy.scope import org_scope
 
 
 def test_roles_include_permissions_of_lower_roles():
-    owner, admin, member = (ORG_GRANTS[r] for r in (OrgRole.OWNER, OrgRole.ADMIN, OrgRole.MEMBER))
+    owner, admin, member = (org_grants()[r] for r in (OrgRole.OWNER, OrgRole.ADMIN, OrgRole.MEMBER))
     assert owner > admin > member
-    assert TEAM_GRANTS[TeamRole.LEAD] > TEAM_GRANTS[TeamRole.MEMBER] > TEAM_GRANTS[TeamRole.VIEWER]
+    assert (
+        team_grants()[TeamRole.LEAD]
+        > team_grants()[TeamRole.MEMBER]
+        > team_grants()[TeamRole.VIEWER]
+    )
     assert (
         Permission.JOBS_SUBMIT
-        not in ORG_GRANTS[OrgRole.VIEWER]
-        | ORG_GRANTS[OrgRole.MEMBER]
-        | TEAM_GRANTS[TeamRole.VIEWER]
+        not in org_grants()[OrgRole.VIEWER]
+        | org_grants()[OrgRole.MEMBER]
+        | team_grants()[TeamRole.VIEWER]
     )
 
 
 def test_agent_permissions_require_operator():
-    everybody = set().union(*ORG_GRANTS.values(), *TEAM_GRANTS.values())
+    everybody = set().union(*org_grants().values(), *team_grants().values())
     assert Permission.AGENT_WRITE not in everybody
 
 

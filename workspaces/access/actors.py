@@ -16,10 +16,10 @@ from portal.core.messages import Message
 from workspaces.access.custom_roles import custom_roles_for
 from workspaces.access.explanation import denial_reason
 from workspaces.access.permissions import (
-    DENIED_WHILE_IMPERSONATING,
-    OPERATOR_GRANTS,
     READS,
-    Permission,
+    AppPermission,
+    denied_while_impersonating,
+    operator_grants,
 )
 from workspaces.access.roles import CustomRole, granted_by
 from workspaces.access.steps import AccessQuestion, explained
@@ -50,7 +50,7 @@ class TokenFacts:
     vouched_by: UUID | None = None
     cluster: str = ""  # of node agents: the only cluster whose nodes it may report
 
-    def allows(self, permission: Permission) -> bool:
+    def allows(self, permission: AppPermission) -> bool:
         return ALL_SCOPES in self.scopes or permission in self.scopes
 
 
@@ -171,7 +171,7 @@ class Actor:
             self.has_second_factor or self.is_service or is_job or is_let_in or self.user_id is None
         )
 
-    def may(self, permission: Permission, team_id: UUID | None = None) -> bool:
+    def may(self, permission: AppPermission, team_id: UUID | None = None) -> bool:
         """Return whether the roles and the token, if any, allow it in the team or organization."""
         if self.token and not self.token.allows(permission):
             return False
@@ -179,7 +179,7 @@ class Actor:
             return team_id is None and permission in READS and self._has(permission, None)
         return self._has(permission, team_id)
 
-    def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
+    def teams_where(self, permission: AppPermission) -> frozenset[UUID] | None:
         """Return the teams in which it is allowed, or None for the whole organization.
 
         Use it to filter a queryset.
@@ -200,18 +200,18 @@ class Actor:
             if permission in granted_by("team", role, self.own_roles)
         )
 
-    def granted(self, team_id: UUID | None = None) -> frozenset[Permission]:
+    def granted(self, team_id: UUID | None = None) -> frozenset[AppPermission]:
         """Return what the roles grant in the organization, or in that team. Ignores the token."""
         if self.is_operator:
-            return OPERATOR_GRANTS
+            return operator_grants()
         granted = granted_by("org", self.org_role, self.own_roles)
         if team_id is not None and team_id in self.team_roles:
             granted = granted | granted_by("team", self.team_roles[team_id], self.own_roles)
-        return granted - DENIED_WHILE_IMPERSONATING if self.acted_by else granted
+        return granted - denied_while_impersonating() if self.acted_by else granted
 
-    def refuses_to_act(self, permission: Permission) -> bool:
+    def refuses_to_act(self, permission: AppPermission) -> bool:
         """Return whether an impersonating operator is denied this permission."""
-        return self.acted_by is not None and permission in DENIED_WHILE_IMPERSONATING
+        return self.acted_by is not None and permission in denied_while_impersonating()
 
     def check_acts_for_oneself(self) -> None:
         """Raise NotPermitted if an operator is impersonating this user."""
@@ -225,7 +225,7 @@ class Actor:
                 code="impersonating",
             )
 
-    def _has(self, permission: Permission, team_id: UUID | None) -> bool:
+    def _has(self, permission: AppPermission, team_id: UUID | None) -> bool:
         """Return whether `granted` has it, without building the set: every request calls this."""
         if self.refuses_to_act(permission):
             return False
@@ -234,7 +234,7 @@ class Actor:
         role = self.team_roles.get(team_id) if team_id is not None else None
         return role is not None and permission in granted_by("team", role, self.own_roles)
 
-    def case(self, permission: Permission, team: Team | UUID | None = None) -> AccessQuestion:
+    def case(self, permission: AppPermission, team: Team | UUID | None = None) -> AccessQuestion:
         """Return the question that `may` answers, for an explanation."""
         team_id, slug = (team.id, team.slug) if isinstance(team, Team) else (team, "")
         return AccessQuestion(
@@ -251,7 +251,7 @@ class Actor:
         )
 
 
-def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = None) -> None:
+def authorize(actor: Actor, permission: AppPermission, team: Team | UUID | None = None) -> None:
     """Raise NotPermitted, with the reason, unless the actor may.
 
     The object must already have been found inside the actor's organization.

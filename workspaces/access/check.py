@@ -8,14 +8,15 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from portal.core.declarations import declared
 from portal.core.errors import InvalidInput
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import cached_custom_roles
-from workspaces.access.permissions import Permission
+from workspaces.access.permissions import AppPermission, Permission, all_permissions
 from workspaces.access.steps import AccessQuestion, Explanation, explained
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
 
-Needs = tuple[tuple[Permission, ...], str]
+Needs = tuple[tuple[AppPermission, ...], str]
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,19 @@ class AccessObject:
     team: Team
     title: str
     address: str
-    needs: Callable[[Permission, UUID | None], Needs]
+    needs: Callable[[AppPermission, UUID | None], Needs]
 
 
-# Functions that find an object by its display name, or raise NotFound if the asking actor cannot
-# see it. Other apps register theirs here.
-FINDERS: dict[str, Callable[[Actor, Organization, str], AccessObject]] = {}
+Finder = Callable[[Actor, Organization, str], AccessObject]
+
+
+def finders() -> dict[str, Finder]:
+    """Return the functions, by kind, that find an object by its display name.
+
+    They are in `providers.py` of the apps above, and raise NotFound if the asking actor cannot see
+    the object.
+    """
+    return dict(declared("providers", "ACCESS_OBJECTS"))
 
 
 def about_named(actor: Actor, org: Organization, text: str) -> AccessObject:
@@ -43,15 +51,16 @@ def about_named(actor: Actor, org: Organization, text: str) -> AccessObject:
     Raises InvalidInput for unknown kinds, NotFound.
     """
     kind, _, name = text.partition(":")
-    if kind not in FINDERS:
+    known = finders()
+    if kind not in known:
         raise InvalidInput.at(
             "about",
-            f"must be one of {', '.join(sorted(FINDERS)) or 'nothing'}, with a name, such as job:17",
+            f"must be one of {', '.join(sorted(known)) or 'nothing'}, with a name, such as job:17",
         )
-    return FINDERS[kind](actor, org, name)
+    return known[kind](actor, org, name)
 
 
-def explain(actor: Actor, permission: Permission, team: Team | None = None) -> Explanation:
+def explain(actor: Actor, permission: AppPermission, team: Team | None = None) -> Explanation:
     """Explain why the actor may or may not, taking its token into account."""
     return explained(actor.case(permission, team))
 
@@ -61,7 +70,7 @@ def explain_person(
     asker: Actor,
     org: Organization,
     email: str,
-    permission: Permission,
+    permission: AppPermission,
     team: Team | None = None,
     about: AccessObject | None = None,
 ) -> Explanation:
@@ -83,20 +92,21 @@ def explain_person(
     return next((one for one in found if not one.allowed), found[-1])
 
 
-def permission_named(text: str) -> Permission:
+def permission_named(text: str) -> AppPermission:
     """Return a permission by name. Raises InvalidInput, listing the valid ones."""
-    if text not in set(Permission):
+    known = {str(one): one for one in all_permissions()}
+    if text not in known:
         raise InvalidInput.at(
-            "permission", f"{text[:40]!r} is not a permission; choose from {', '.join(Permission)}"
+            "permission", f"{text[:40]!r} is not a permission; choose from {', '.join(known)}"
         )
-    return Permission(text)
+    return known[text]
 
 
 def _case(
     org: Organization,
     user: User | None,
     email: str,
-    permission: Permission,
+    permission: AppPermission,
     team: Team | None,
     rule: str,
 ) -> AccessQuestion:

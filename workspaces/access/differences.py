@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from workspaces.access.permissions import Permission
+from workspaces.access.permissions import AppPermission
 from workspaces.access.roles import NOTHING, CustomRole, granted_by
 
 EVERYWHERE = ""  # the key for grants of an organization role; other keys are team slugs
-Reach = Mapping[str, frozenset[Permission]]
+Reach = Mapping[str, frozenset[AppPermission]]
 
 
 @dataclass(frozen=True)

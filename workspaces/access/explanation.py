@@ -7,14 +7,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from workspaces.access.grants import AccessChange, Proposal, smallest_grants
-from workspaces.access.permissions import WORDS
+from workspaces.access.permissions import texts
 from workspaces.access.roles import role_facts
 from workspaces.access.steps import AccessQuestion, AccessStep, Effect, Explanation
 
 
 def permission_text(explanation: Explanation) -> str:
     """Describe the permission: "submit jobs"."""
-    return _(WORDS.get(explanation.case.permission, str(explanation.case.permission)))
+    return _(texts().get(explanation.case.permission, str(explanation.case.permission)))
 
 
 def sentence(step: AccessStep, case: AccessQuestion) -> str:

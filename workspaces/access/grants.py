@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from workspaces.access.permissions import OPERATOR_GRANTS, Permission
+from workspaces.access.permissions import AppPermission, operator_grants
 from workspaces.access.roles import granted_by, roles_of
 from workspaces.access.steps import AccessQuestion, explained
 
@@ -60,7 +60,7 @@ def smallest_grants(case: AccessQuestion) -> list[Proposal]:
     ]
 
 
-def gained(before: AccessQuestion, after: AccessQuestion) -> frozenset[tuple[bool, Permission]]:
+def gained(before: AccessQuestion, after: AccessQuestion) -> frozenset[tuple[bool, AppPermission]]:
     """Return what is added, as (in the team, permission)."""
     return _reach(after) - _reach(before)
 
@@ -74,10 +74,10 @@ def _minimal(case: AccessQuestion, proposal: Proposal) -> Proposal:
     return proposal
 
 
-def _reach(case: AccessQuestion) -> frozenset[tuple[bool, Permission]]:
+def _reach(case: AccessQuestion) -> frozenset[tuple[bool, AppPermission]]:
     org_role, team_role = ("", "") if case.is_suspended else (case.org_role, case.team_role)
     everywhere = (
-        OPERATOR_GRANTS if case.is_operator else granted_by("org", org_role, case.own_roles)
+        operator_grants() if case.is_operator else granted_by("org", org_role, case.own_roles)
     )
     in_team = everywhere | granted_by("team", team_role, case.own_roles)
     return frozenset(

@@ -7,12 +7,23 @@ for display.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from django.utils.translation import gettext_noop as _
 
+from portal.core.declarations import declared
 
-class Permission(StrEnum):
+
+class AppPermission(StrEnum):
+    """A permission. An app declares its own as a subclass, in PERMISSIONS of `permissions.py`."""
+
+
+class Permission(AppPermission):
+    """The permissions of the apps that the built-in roles below name."""
+
     AGENT_WRITE = "agent:write"
     # Applications that use Muster for sign-in: operators only
     APPLICATIONS_READ = "applications:read"
@@ -76,6 +87,21 @@ class TeamRole(StrEnum):
     VIEWER = "viewer"
 
 
+@dataclass(frozen=True)
+class DeclaredPermission:
+    """A permission of another app: its text, worded to follow "may", and who has it by default.
+
+    Owners and administrators have it too. Operators cannot use it while impersonating if it
+    outlasts the hour (`is_denied_while_impersonating`).
+    """
+
+    permission: AppPermission
+    text: str
+    org_roles: tuple[OrgRole, ...] = ()
+    team_roles: tuple[TeamRole, ...] = ()
+    is_denied_while_impersonating: bool = False
+
+
 P = Permission
 _SEE = frozenset(
     {P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
@@ -110,10 +136,8 @@ OPERATORS_ONLY = frozenset(
 )
 # Appointing owners and configuring identity providers define an owner; no other role grants these.
 OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
-_ALL = frozenset(Permission) - OPERATORS_ONLY
-
-# Grants of organization roles, valid in the whole organization.
-ORG_GRANTS: dict[str, frozenset[Permission]] = {
+_ALL = frozenset[AppPermission](Permission) - OPERATORS_ONLY
+_ORG_GRANTS: dict[OrgRole, frozenset[AppPermission]] = {
     OrgRole.OWNER: _ALL,
     OrgRole.ADMIN: _ALL - OWNERS_ONLY,
     OrgRole.USER_ADMIN: _SEE | {P.MEMBERS_WRITE, P.ROLES_WRITE, P.TEAMS_WRITE},
@@ -123,18 +147,16 @@ ORG_GRANTS: dict[str, frozenset[Permission]] = {
         {P.BILLING_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
     ),
 }
-# Grants of team roles, valid in that team in addition.
-TEAM_GRANTS: dict[str, frozenset[Permission]] = {
+_TEAM_GRANTS: dict[TeamRole, frozenset[AppPermission]] = {
     TeamRole.LEAD: _SEE
     | _WORK
     | {P.DATASETS_ADMIN, P.JOBS_ADMIN, P.MEMBERS_WRITE, P.MODELS_APPROVE},
     TeamRole.MEMBER: _SEE | _WORK,
     TeamRole.VIEWER: _SEE | _READ_WORK,
 }
-OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
 # Denied while impersonating: these outlast the hour (a job runs with a token of its owner), reach
 # what only the user may access, or change how accounts are identified.
-DENIED_WHILE_IMPERSONATING = frozenset(
+_DENIED_WHILE_IMPERSONATING = frozenset(
     {
         P.JOBS_EXEC,
         P.JOBS_EXEC_OTHERS,
@@ -165,8 +187,7 @@ TEAM_TITLES: dict[str, str] = {
     TeamRole.MEMBER: _("Member"),
     TeamRole.VIEWER: _("Read-only"),
 }
-# Description of each permission, worded to follow "may".
-WORDS: dict[Permission, str] = {
+_TEXTS: dict[Permission, str] = {
     P.AGENT_WRITE: _("send node metrics"),
     P.APPLICATIONS_READ: _("see applications that use Muster for sign-in"),
     P.APPLICATIONS_WRITE: _("manage applications that use Muster for sign-in"),
@@ -208,3 +229,51 @@ WORDS: dict[Permission, str] = {
     P.TOKENS_READ: _("see their own access tokens"),
     P.TOKENS_WRITE: _("create and revoke their own access tokens"),
 }
+
+
+def _declared() -> Sequence[DeclaredPermission]:
+    return declared("permissions", "PERMISSIONS")
+
+
+@cache
+def all_permissions() -> tuple[AppPermission, ...]:
+    """Return the permissions of all apps, sorted."""
+    return tuple(sorted((*Permission, *(one.permission for one in _declared())), key=str))
+
+
+@cache
+def operator_grants() -> frozenset[AppPermission]:
+    return frozenset(all_permissions())
+
+
+@cache
+def org_grants() -> Mapping[str, frozenset[AppPermission]]:
+    """Return the grants of organization roles, valid in the whole organization."""
+    everything = (OrgRole.OWNER, OrgRole.ADMIN)
+    return {
+        role: granted
+        | {one.permission for one in _declared() if role in (*everything, *one.org_roles)}
+        for role, granted in _ORG_GRANTS.items()
+    }
+
+
+@cache
+def team_grants() -> Mapping[str, frozenset[AppPermission]]:
+    """Return the grants of team roles, valid in that team in addition."""
+    return {
+        role: granted | {one.permission for one in _declared() if role in one.team_roles}
+        for role, granted in _TEAM_GRANTS.items()
+    }
+
+
+@cache
+def denied_while_impersonating() -> frozenset[AppPermission]:
+    """Return what an operator who impersonates a person must not do."""
+    declared_too = {one.permission for one in _declared() if one.is_denied_while_impersonating}
+    return _DENIED_WHILE_IMPERSONATING | declared_too
+
+
+@cache
+def texts() -> Mapping[AppPermission, str]:
+    """Return the description of each permission, worded to follow "may"."""
+    return _TEXTS | {one.permission: one.text for one in _declared()}

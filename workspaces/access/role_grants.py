@@ -13,10 +13,10 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import (
     DELEGABLE_TEAM_ROLES,
-    TEAM_GRANTS,
     OrgRole,
     Permission,
     TeamRole,
+    team_grants,
 )
 from workspaces.access.roles import RoleFacts, role_facts, roles_of
 from workspaces.models import Membership, Organization, Team
@@ -82,7 +82,7 @@ def check_team_role(actor: Actor, team: Team, slug: str, user_id: UUID) -> str:
 
 def may_lead(actor: Actor) -> bool:
     """Return whether leading a team they create would grant the actor nothing new."""
-    return TEAM_GRANTS[TeamRole.LEAD] <= actor.granted()
+    return team_grants()[TeamRole.LEAD] <= actor.granted()
 
 
 def _existing(org_id: UUID, kind: str, slug: str) -> RoleFacts:

@@ -16,12 +16,11 @@ from portal.core.messages import Message
 from workspaces.access import custom_roles
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.access.roles import RESERVED_PERMISSIONS, custom_role, is_built_in
+from workspaces.access.roles import RESERVED_PERMISSIONS, custom_role, grantable, is_built_in
 from workspaces.models import Membership, Organization, Role, TeamMembership
 from workspaces.organizations.names import check_slug, clean_name, lock_organization
 
 MAX_CUSTOM_ROLES = 50
-CHOICES = sorted(str(p) for p in Permission if p not in RESERVED_PERMISSIONS)
 # Other names of built-in roles, and names that suggest rights no role grants.
 RESERVED_NAMES = frozenset(
     {
@@ -166,7 +165,7 @@ def _role(slug: str) -> Role:
 
 
 def _checked_permissions(permissions: Sequence[str]) -> list[str]:
-    wrong = sorted(set(permissions) - set(CHOICES))
+    wrong = sorted(set(permissions) - set(grantable()))
     if reserved := [p for p in wrong if p in RESERVED_PERMISSIONS]:
         raise InvalidInput.at(
             "permissions",
@@ -178,7 +177,7 @@ def _checked_permissions(permissions: Sequence[str]) -> list[str]:
             Message(
                 "{words}: choose from {names}",
                 words=", ".join(map(repr, wrong)) or "empty",
-                names=", ".join(CHOICES),
+                names=", ".join(grantable()),
             ),
         )
     return sorted(set(permissions))

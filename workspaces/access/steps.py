@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from workspaces.access.permissions import READS, Permission
+from workspaces.access.permissions import READS, AppPermission
 from workspaces.access.roles import CustomRole, RoleFacts, role_facts
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class AccessQuestion:
     """
 
     email: str
-    permission: Permission
+    permission: AppPermission
     org_id: UUID | None = None
     team_id: UUID | None = None
     team: str = ""

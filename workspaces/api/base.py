@@ -30,7 +30,7 @@ from portal.core.errors import (
 )
 from portal.core.models import RememberedAnswer
 from workspaces.access.actors import Actor, authorize
-from workspaces.access.permissions import Permission
+from workspaces.access.permissions import AppPermission
 from workspaces.models import Organization, Team
 
 _REFUSED = frozenset({401, 403, 404})
@@ -44,7 +44,7 @@ class PortalView(APIView):
     test fails for methods without an entry.
     """
 
-    permissions: ClassVar[Mapping[str, Permission | None]] = {}
+    permissions: ClassVar[Mapping[str, AppPermission | None]] = {}
     # False: requests of operators' tokens are not counted, as those of all agents with one token
     is_limited: ClassVar[bool] = True
     # Of the schema only: `many=True` declares a page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from portal.api.schema import Tag
 from workspaces.api import (
     applications,
     audit,
@@ -22,6 +23,19 @@ from workspaces.api import (
 
 _PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
+TAGS = (
+    Tag("People", 170, ("members", "people", "invitations")),
+    Tag("Teams", 180, ("teams",)),
+    Tag("Roles", 190, ("roles", "access")),
+    Tag("Secrets", 200, ("secrets",)),
+    Tag("Tokens", 210, ("tokens",)),
+    Tag("Service accounts", 220, ("service-accounts",)),
+    Tag("Directories", 230, ("providers", "provider-test", "provider-tests")),
+    Tag("Applications", 240, ("applications",)),
+    Tag("Audit", 260, ("audit",)),
+    Tag("Account", 270, ("me",)),
+    Tag("Organizations", 280, ("orgs",)),
+)
 urlpatterns = [
     path("me", views.MeView.as_view(), name="api-me"),
     path("me/sessions", sessions.SessionsView.as_view(), name="api-sessions"),

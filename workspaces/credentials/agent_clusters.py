@@ -1,19 +1,13 @@
-"""Which clusters exist, for tokens of node agents. `clusters`, a layer above, registers itself."""
+"""Which clusters exist, for tokens of node agents. `clusters`, a layer above, answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-_registered: list[Callable[[], list[str]]] = []
-
-
-def register(names: Callable[[], list[str]]) -> None:
-    _registered[:] = [names]
+from portal.core.declarations import declared
 
 
 def cluster_names() -> list[str]:
     """Return the names of all clusters, sorted."""
-    return _registered[0]()
+    return [name for names in declared("providers", "CLUSTER_NAMES") for name in names()]
 
 
 def has_cluster(name: str) -> bool:

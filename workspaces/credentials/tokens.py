@@ -16,7 +16,7 @@ from portal.core.events import EventRecord, record, record_all
 from portal.core.ids import uuid7
 from portal.core.messages import Message
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
-from workspaces.access.permissions import Permission
+from workspaces.access.permissions import Permission, all_permissions
 from workspaces.credentials.agent_clusters import has_cluster
 from workspaces.credentials.networks import are_within, parse_networks
 from workspaces.credentials.token_format import (
@@ -283,7 +283,9 @@ def covers_service_account(
         Actor(user_id=user_id, email="", is_service=True).enter(org),
     )
     request = [
-        permission for permission in Permission if ALL_SCOPES in scopes or permission in scopes
+        permission
+        for permission in all_permissions()
+        if ALL_SCOPES in scopes or permission in scopes
     ]
     return all(
         own.may(permission, team)
@@ -476,7 +478,7 @@ def _check_vouched(actor: Actor, old: AccessToken) -> None:
 
 
 def _checked_scopes(actor: Actor, scopes: Sequence[str]) -> list[str]:
-    known = {ALL_SCOPES, *map(str, Permission)}
+    known = {ALL_SCOPES, *map(str, all_permissions())}
     wrong = [s for s in scopes if s not in known]
     if wrong or not scopes:
         raise InvalidInput.at(

@@ -6,24 +6,22 @@ offers the matching providers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.views import LoginView
 from django.http import HttpRequest, HttpResponse
 
+from portal.core.declarations import declared
 from workspaces.identity.provider_rows import KINDS
 from workspaces.models import Provider
 from workspaces.organizations.bootstrap import awaits_first_sign_in
 from workspaces.tenancy.scope import platform_scope
 
-_notices: list[Callable[[], Sequence[str]]] = []
 
-
-def register_notices(texts: Callable[[], Sequence[str]]) -> None:
-    """Show these texts on the page, such as what keeps the portal from working."""
-    _notices.append(texts)
+def notices() -> list[str]:
+    """Return what apps above show on the page, such as what keeps the portal from working."""
+    return [text for texts in declared("providers", "SIGN_IN_NOTICES") for text in texts()]
 
 
 class SignInView(LoginView):
@@ -57,7 +55,7 @@ class SignInView(LoginView):
             "directories": own_directories(onward),
             "directory": self.request.POST.get("directory", ""),
             "tells_of_first_password": not found and not is_first and awaits_first_sign_in(),
-            "notices": [text for texts in _notices for text in texts()],
+            "notices": notices(),
             "is_required": any(p.config.get("is_required") for p in found if login),
         }
 

@@ -1,28 +1,27 @@
 """List users who are gone from a directory and their running jobs.
 
-Jobs are in another app, which registers how to count them.
+Jobs are in another app, which answers in its `providers.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from portal.core.declarations import declared
 from workspaces.models import Provider
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 MAX_LEAVERS = 200
-Running = Callable[[Iterable[UUID]], Mapping[UUID, list[dict[str, Any]]]]
-_running: list[Running] = []
 
 
-def register_running_jobs(running: Running) -> None:
-    """Register a function that takes user ids and returns their active jobs.
-
-    Each job is {"org", "number", "name", "url"}.
-    """
-    _running[:] = [running]
+def active_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
+    """Return the active jobs of users as {"org", "number", "name", "url"}."""
+    found: dict[UUID, list[dict[str, Any]]] = {}
+    for answer in declared("providers", "ACTIVE_JOBS_OF_USERS"):
+        found |= answer(users)
+    return found
 
 
 def leavers_of(provider: Provider) -> list[dict[str, Any]]:
@@ -53,4 +52,4 @@ def _jobs_of(provider: Provider, users: list[UUID]) -> Mapping[UUID, list[dict[s
         else platform_scope("users who left the installation may run jobs in any organization")
     )
     with scope:
-        return _running[0](users) if _running else {}
+        return active_jobs_of(users)

@@ -1,32 +1,34 @@
 """Organizations and users of the whole installation, for operators.
 
-Jobs are in another app, which registers how to count them.
+Jobs are in another app, which answers in its `providers.py`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from portal.core.declarations import declared
 from portal.core.errors import NotFound
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import OrgRole
 from workspaces.models import Identity, Membership, Organization, Team, User
 from workspaces.tenancy.scope import platform_scope
 
-Counted = Callable[[], Mapping[UUID, int]]
 _REASON = "operators see organizations and users of the whole installation"
-_active_jobs: list[Counted] = []
 
 
-def register_job_counts(counted: Counted) -> None:
-    """Register a function that returns the number of active jobs by organization."""
-    _active_jobs[:] = [counted]
+def active_jobs() -> Counter[UUID]:
+    """Return the number of active jobs by organization."""
+    counts = Counter[UUID]()
+    for count in declared("providers", "ACTIVE_JOBS_BY_ORG"):
+        counts.update(count())
+    return counts
 
 
 def organization_rows(rows: Sequence[Organization], actor: Actor) -> list[dict[str, Any]]:
@@ -38,7 +40,7 @@ def organization_rows(rows: Sequence[Organization], actor: Actor) -> list[dict[s
             .annotate(n=Count("id"))
         )
         teams = dict(Team.objects.values_list("org_id").annotate(n=Count("id")))
-        jobs = _active_jobs[0]() if _active_jobs else {}
+        jobs = active_jobs()
         owners = defaultdict(list)
         for org_id, email in (
             Membership.objects.filter(role=OrgRole.OWNER)

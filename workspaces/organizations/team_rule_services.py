@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
+from portal.core.declarations import declared
 from portal.core.errors import InvalidInput
 from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
@@ -16,15 +17,6 @@ from workspaces.models import Team
 from workspaces.organizations.team_rules import TeamRules
 
 MOST, LONGEST, YEARS = 50, 255, 10 * 366 * 86400
-_pools: list[Callable[[Actor], Collection[str]]] = []
-
-
-def register_pools(pools: Callable[[Actor], Collection[str]]) -> None:
-    """Register a function that lists the pools, and clusters without pools, an actor sees.
-
-    Pools are in another app.
-    """
-    _pools[:] = [pools]
 
 
 @transaction.atomic
@@ -55,12 +47,13 @@ def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
 
 
 def _check_pools(actor: Actor, before: TeamRules, after: TeamRules) -> None:
-    """Check added pool names. Existing ones may be of deleted pools."""
+    """Check added pool names, which apps above know. Existing ones may be of deleted pools."""
+    places: Sequence[Callable[[Actor], Collection[str]]] = declared("providers", "POOL_NAMES")
     for field, names in (
         ("pools", {*after.pools} - {*before.pools}),
         ("default_pool", {after.default_pool} - {before.default_pool, ""}),
     ):
-        if names and _pools and (unknown := sorted(names - {*_pools[0](actor)})):
+        if names and places and (unknown := sorted(names - {n for p in places for n in p(actor)})):
             raise InvalidInput.at(field, f"there is no pool {unknown[0][:LONGEST]!r} here")
 
 

@@ -6,12 +6,13 @@ Ended attempts are counted in `GpuMonth`; running ones are added when read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from portal.core import clock
+from portal.core.declarations import declared
 from workspaces.models import GpuMonth, Quota
 from workspaces.quotas.limits import GPU_HOURS, ORG, TEAM, USER, Meter
 
@@ -35,19 +36,17 @@ class GpuUsage(NamedTuple):
 
 # Organization, scope (TEAM or USER), subject, and the time of all its GPUs together
 RunningUsage = tuple[UUID, str, UUID, timedelta]
-Running = Callable[
-    [Collection[UUID] | None, Collection[str], datetime, datetime], Iterable[RunningUsage]
-]
-_running: list[Running] = []
 
 
-def register_running_usage(running: Running) -> None:
-    """Register a function that returns the GPU usage of running attempts by team and by user.
+def running_usage(
+    org_ids: Collection[UUID] | None, scopes: Collection[str], since: datetime, until: datetime
+) -> Iterator[RunningUsage]:
+    """Yield the GPU usage of running attempts by team and by user, which an app above knows.
 
-    It takes organization ids, or None for all in the current scope, the scopes (TEAM and USER), and
-    the start and end of the span.
+    `org_ids` None: of all organizations in the current scope. `scopes` are TEAM and USER.
     """
-    _running[:] = [running]
+    for running in declared("providers", "RUNNING_USAGE"):
+        yield from running(org_ids, scopes, since, until)
 
 
 def month_of(at: datetime) -> date:
@@ -136,7 +135,7 @@ def _running_this_month(
     at = clock.now()
     since = datetime.combine(month_of(at), time(), UTC)
     found: Counter[tuple[UUID, str, UUID]] = Counter()
-    for org, scope, subject, used in _running[0](org_ids, scopes, since, at) if _running else ():
+    for org, scope, subject, used in running_usage(org_ids, scopes, since, at):
         found[org, scope, subject] = used // timedelta(milliseconds=1)
         if scope == TEAM:
             found[org, ORG, org] += found[org, TEAM, subject]

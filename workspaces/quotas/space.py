@@ -1,4 +1,4 @@
-"""Registry of what takes storage and what nothing refers to: each app answers for its own rows."""
+"""What takes storage and what nothing refers to: each app answers for its own rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from portal.core.declarations import declared
 from portal.core.messages import Message
 
 
@@ -63,17 +64,9 @@ class Source:
     unused: Callable[[Asked, int], Sequence[Use]] | None = None
 
 
-_sources: dict[str, Source] = {}
-
-
-def register(*sources: Source) -> None:
-    """Add sources; one of the same kind is replaced."""
-    _sources.update({source.kind: source for source in sources})
-
-
 def sources() -> list[Source]:
     """Return the sources in the order in which they are shown."""
-    return sorted(_sources.values(), key=lambda source: source.order)
+    return sorted(declared("providers", "SPACE_SOURCES"), key=lambda source: source.order)
 
 
 def totals(asked: Asked) -> list[tuple[Source, Total]]:

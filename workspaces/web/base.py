@@ -16,13 +16,13 @@ from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.undo import Undo, offer_undo
 from workspaces.access.actors import authorize
-from workspaces.access.permissions import Permission
+from workspaces.access.permissions import AppPermission
 
 View = Callable[..., HttpResponse]
 
 
 def page(
-    permission: Permission | None = None, methods: tuple[str, ...] = ("GET", "HEAD")
+    permission: AppPermission | None = None, methods: tuple[str, ...] = ("GET", "HEAD")
 ) -> Callable[[View], View]:
     """Wrap a view of an organization: check the permission and the method.
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_noop as _
 
 from portal.core.messages import Message
 from portal.web.translation import translated
-from workspaces.access.permissions import WORDS, OrgRole, TeamRole
+from workspaces.access.permissions import OrgRole, TeamRole, texts
 from workspaces.access.roles import RoleFacts
 
 NAMED = 4  # permissions of a custom role that its description names
@@ -70,7 +70,7 @@ def role_summary(role: RoleFacts) -> str:
     """Return in the active language what a role lets people do."""
     if role.slug in _TABLES[role.kind]:
         return translated(_TABLES[role.kind][role.slug][1])
-    words = [translated(WORDS[p]) for p in sorted(role.permissions)]
+    words = [translated(texts()[p]) for p in sorted(role.permissions)]
     if not words:
         return translated(Message("This role doesn't let people do anything yet."))
     if len(words) <= NAMED:

@@ -16,9 +16,10 @@ from portal.web.undo import Undo
 from workspaces.access import services as access_services
 from workspaces.access.check import AccessObject, about_named, explain_person, permission_named
 from workspaces.access.explanation import as_data
-from workspaces.access.permissions import OPERATORS_ONLY, WORDS
+from workspaces.access.permissions import OPERATORS_ONLY, AppPermission, all_permissions, texts
 from workspaces.access.permissions import Permission as P
-from workspaces.access.services import CHOICES, holders
+from workspaces.access.roles import grantable
+from workspaces.access.services import holders
 from workspaces.access.whatif import difference_row, preview_role
 from workspaces.models import Role, Team
 from workspaces.organizations import selectors
@@ -187,7 +188,7 @@ def _answer(request: Any, asked: dict[str, str]) -> dict[str, Any]:
 
 def _matrix(roles: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of permissions by noun, with a cell for each role."""
-    rows = [p for p in P if p not in OPERATORS_ONLY]
+    rows = [p for p in all_permissions() if p not in OPERATORS_ONLY]
     return [
         {
             "noun": group["noun"],
@@ -212,15 +213,15 @@ def _choices(actor: Any, chosen: Any) -> list[dict[str, Any]]:
                 for row in group["rows"]
             ],
         }
-        for group in _grouped([P(p) for p in CHOICES])
+        for group in _grouped([*grantable().values()])
     ]
 
 
-def _grouped(permissions: list[P]) -> list[dict[str, Any]]:
+def _grouped(permissions: list[AppPermission]) -> list[dict[str, Any]]:
     return [
         {
             "noun": noun,
-            "rows": [{"permission": str(p), "words": WORDS.get(p, str(p))} for p in group],
+            "rows": [{"permission": str(p), "words": texts().get(p, str(p))} for p in group],
         }
         for noun, group in groupby(sorted(permissions), key=lambda p: p.partition(":")[0])
     ]

@@ -13,6 +13,7 @@ from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
+from workspaces.access.permissions import all_permissions
 from workspaces.credentials import tokens as tokens_services
 from workspaces.credentials.agent_clusters import cluster_names
 from workspaces.credentials.tokens import TokenParams
@@ -87,7 +88,7 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
             "page_title": Message("Tokens"),
             "made": made,
             "teams": selectors.teams_for(request.actor),
-            "permissions": [str(p) for p in P],
+            "permissions": [str(p) for p in all_permissions()],
             "clusters": cluster_names() if request.actor.may(P.AGENT_WRITE) else [],
         },
     )

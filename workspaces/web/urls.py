@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import path
 
 from workspaces.web import (
     announcements,
@@ -35,7 +35,6 @@ platform_pages = [
 ]
 urlpatterns = [
     path("", views.start, name="start"),
-    path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/find", search.find, name="find"),
     path("<slug:org>/teams", views.teams, name="teams"),
     path(

@@ -14,6 +14,13 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, clean
 
+COMMANDS = {
+    "token": ("tokens", 220, "Manage access tokens."),
+    "login": ("app", 390, "Sign in and store the portal's URL and a token."),
+    "logout": ("app", 400, "Remove the stored token."),
+    "whoami": ("app", 410, "Show the current user and organizations."),
+    "config": ("app", 420, "Show or change the stored URL, organization and team."),
+}
 app, tokens = Commands(), Commands(help="Manage access tokens.")
 
 

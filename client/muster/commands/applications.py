@@ -11,6 +11,13 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {
+    "application": (
+        "applications",
+        380,
+        "Manage applications that sign in through the portal (operators).",
+    ),
+}
 applications = Commands(
     help="Manage applications that sign in through the portal with OpenID Connect (operators)."
 )

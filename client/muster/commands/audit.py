@@ -13,6 +13,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {"audit": ("audit", 360, "Search, export and verify the audit trail.")}
 audit = Commands(help="Search, export and verify the audit trail.")
 Actor = Annotated[str, Option("--actor", metavar="EMAIL", help="Actor, or the person acted for.")]
 Kind = Annotated[

@@ -12,6 +12,10 @@ from muster.output import Session, Table
 from muster.streams import read_text
 from muster.wording import ago
 
+COMMANDS = {
+    "cluster": ("clusters", 310, "Connect and manage clusters (operators)."),
+    "pool": ("pools", 330, "Manage pools and which teams may use them."),
+}
 clusters = Commands(help="Connect, test, disable and remove clusters (operators).")
 pools = Commands(help="Manage pools of nodes and which teams may use them.")
 ClusterName = Annotated[str, Argument(metavar="CLUSTER")]

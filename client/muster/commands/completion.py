@@ -10,6 +10,7 @@ from typer import Argument
 from muster.options import Commands
 from muster.output import Session
 
+COMMANDS = {"completion": ("app", 430, "Print a completion script for bash, zsh or fish.")}
 app = Commands()
 
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from muster.datasets import Repositories
     from muster.folders import Progress
 
+COMMANDS = {
+    "dataset": ("datasets", 40, "Upload, download, version and share datasets."),
+    "checkpoint": ("checkpoints", 50, "Upload, download, version and share checkpoints."),
+}
 Name = Annotated[str, Argument(metavar="NAME")]
 Target = Annotated[
     str,

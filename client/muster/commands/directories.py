@@ -11,6 +11,9 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {
+    "directory": ("directories", 370, "Connect and sync directories and identity providers."),
+}
 directories = Commands(
     help="Connect, test and sync directories and identity providers (LDAP, OIDC, SAML, SCIM)."
 )

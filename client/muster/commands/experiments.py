@@ -10,6 +10,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {"experiment": ("app", 130, "Manage experiments; import from an MLflow server.")}
 app = Commands(help="List and manage experiments; import them from an MLflow server.")
 Name = Annotated[str, Argument(metavar="EXPERIMENT", help="Number or name.")]
 

@@ -12,6 +12,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import size, span
 
+COMMANDS = {"gpu": ("gpus", 280, "Show GPU capacity, list GPUs, and see what a GPU does.")}
 gpus = Commands(help="Show GPU capacity, list GPUs, and see what a GPU does.")
 
 

@@ -6,6 +6,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {"idle": ("app", 120, "List running jobs with idle GPUs.")}
 app = Commands(help="List running jobs with idle GPUs.")
 _NOTHING = "No running job has had GPUs below 10% for 30 minutes."
 

@@ -32,6 +32,7 @@ from muster.wording import (
     why,
 )
 
+COMMANDS = {"job": ("app", 20, "Submit, list, follow and control jobs.")}
 app = Commands(help="Submit, list, follow and control jobs.")
 Text = str | None
 Name = Annotated[str, Argument(metavar="JOB", help="Job number, such as 12, or id.")]

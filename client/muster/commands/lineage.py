@@ -11,6 +11,9 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {
+    "lineage": ("app", 60, "Show what something was made from, and what came of it."),
+}
 app = Commands(help="Show what something was made from, and what was made from it.")
 
 

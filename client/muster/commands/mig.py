@@ -13,6 +13,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {"mig": ("app", 290, "Plan and apply the partitioning of GPUs (operators).")}
 app = Commands(help="Plan and apply the partitioning of GPUs (operators).")
 PlanId = Annotated[str, Argument(metavar="PLAN")]
 ACTIVE = ("draft", "applying")

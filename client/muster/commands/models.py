@@ -12,6 +12,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {"model": ("models", 30, "Register, upload, download and approve models.")}
 models = Commands(help="Register, upload, download and approve models.")
 Name = Annotated[str, Argument(metavar="MODEL", help="TEAM/NAME, or NAME in your team.")]
 Target = Annotated[

@@ -11,6 +11,14 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {
+    "notifications": ("notifications", 340, "List your notifications; settings."),
+    "notification-channel": (
+        "channels",
+        350,
+        "Manage Slack, Teams and webhooks for notifications.",
+    ),
+}
 notifications = Commands(help="List your notifications, mark them as read, change the settings.")
 channels = Commands(help="Manage Slack, Microsoft Teams and webhooks that get notifications.")
 Id = Annotated[str, Argument(metavar="ID", help="Channel id from `list`.")]

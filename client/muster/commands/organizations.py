@@ -11,6 +11,12 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, amount, size
 
+COMMANDS = {
+    "org": ("organizations", 160, "List organizations; operators can create them."),
+    "team": ("teams", 170, "Manage teams and their members."),
+    "member": ("members", 180, "Manage members of the organization."),
+    "node": ("nodes", 300, "List nodes and GPUs; drain and resume nodes."),
+}
 organizations = Commands(help="List your organizations; create organizations (operators).")
 teams = Commands(help="Manage teams and their members.")
 members = Commands(help="Manage members of the organization.")

@@ -13,6 +13,11 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {
+    "invitation": ("invitations", 230, "Manage invitation links."),
+    "people": ("people", 240, "Import people from a CSV file."),
+    "session": ("sessions", 250, "List and end browser sessions."),
+}
 invitations = Commands(help="Manage invitation links. Each link works once.")
 people = Commands(help="Import people from a CSV file.")
 sessions = Commands(help="List and end your browser sessions.")

@@ -12,6 +12,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, amount, clean, seconds, timespan
 
+COMMANDS = {"quota": ("quotas", 210, "Show usage and limits, request more, set job rules.")}
 quotas = Commands(help="Show usage and quotas, set limits, request more, set job rules.")
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]i?B?)?", re.IGNORECASE)
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

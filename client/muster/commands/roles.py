@@ -9,6 +9,10 @@ from typer import Argument, Option
 from muster.options import Commands
 from muster.output import Session, Table
 
+COMMANDS = {
+    "role": ("roles", 190, "List built-in roles and manage custom roles."),
+    "access": ("access", 200, "Explain why a person has or lacks a permission."),
+}
 roles = Commands(help="List built-in roles and manage custom roles.")
 access = Commands(help="Explain why a person has or lacks a permission.")
 RoleName = Annotated[str, Argument(metavar="ROLE")]

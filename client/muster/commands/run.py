@@ -18,6 +18,9 @@ from muster.output import Session
 from muster.records import Job
 from muster.wording import COLOURS, clean, ending, progress
 
+COMMANDS = {
+    "run": ("app", 10, "Run a command as a job, stream its log and return its exit code."),
+}
 app = Commands()
 CANCEL_WINDOW = 5.0  # seconds after the first Ctrl-C in which a second one cancels the job
 PIECE = 1 << 16  # bytes

@@ -14,6 +14,9 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import clean, duration, size
 
+COMMANDS = {
+    "runs": ("app", 140, "Search, compare and reproduce runs; log to them; copy files."),
+}
 app = Commands(help="Search, compare and reproduce runs; log to them and copy their files.")
 Name = Annotated[str, Argument(metavar="RUN", help="Id of a run, or #12 for the run of a job.")]
 Names = Annotated[list[str], Argument(metavar="RUN", help="Ids of runs, or #12 for jobs.")]

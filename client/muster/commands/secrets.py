@@ -17,6 +17,7 @@ from muster.output import Session, Table
 from muster.streams import read_text
 from muster.wording import ago
 
+COMMANDS = {"secret": ("secrets", 260, "Manage secrets for jobs. Values are write-only.")}
 secrets = Commands(
     help="Manage secrets for jobs. In a job spec: secrets: {WANDB_API_KEY: team/wandb}"
 )

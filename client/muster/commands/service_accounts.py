@@ -11,6 +11,9 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
+COMMANDS = {
+    "service-account": ("accounts", 270, "Manage service accounts and their tokens."),
+}
 accounts = Commands(help="Manage service accounts and their tokens.")
 Name = Annotated[str, Argument(metavar="NAME")]
 

@@ -10,6 +10,9 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import amount
 
+COMMANDS = {
+    "storage": ("app", 70, "Show what takes the space, and what nothing refers to."),
+}
 app = Commands(help="Show what takes the space, and what nothing refers to.")
 
 

@@ -12,6 +12,13 @@ from muster.output import Session, Table
 from muster.streams import read_text
 from muster.wording import ago
 
+COMMANDS = {
+    "telemetry": (
+        "telemetry",
+        320,
+        "Read GPU measurements from dcgm-exporters and Prometheus (operators).",
+    ),
+}
 telemetry = Commands(help="Read GPU measurements from dcgm-exporters and Prometheus (operators).")
 SourceName = Annotated[str, Argument(metavar="NAME")]
 Urls = Annotated[

@@ -17,6 +17,7 @@ from muster.output import Session
 from muster.tensorboard import Sync
 from muster.training import place_of_job
 
+COMMANDS = {"tensorboard": ("app", 150, "Send TensorBoard curves of a job to its run.")}
 app = Commands(help="Send TensorBoard curves of a job to its run.")
 
 

@@ -11,6 +11,11 @@ from typer import Argument, Option
 from muster.options import Commands
 from muster.output import Session, Table
 
+COMMANDS = {
+    "usage": ("app", 90, "Show GPU time, what was wasted, and by which jobs."),
+    "cost": ("cost", 100, "Show what was used costs; budgets; prices (operators)."),
+    "statement": ("statements", 110, "Show, download and issue monthly statements."),
+}
 app = Commands(help="Show GPU time, what was wasted, and by which jobs.")
 cost = Commands(help="Show what was used costs; budgets; prices (operators).")
 statements = Commands(help="Show, download and issue monthly statements.")

@@ -13,6 +13,7 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, size
 
+COMMANDS = {"workspace": ("app", 80, "Share folders of files without versions.")}
 app = Commands(help="Share folders of files without versions.")
 Name = Annotated[str, Argument(metavar="NAME")]
 Place = Annotated[

@@ -1,6 +1,6 @@
 """The background loops of the audit trail: sealing, verification and forwarding.
 
-Loops named in `MUSTER_AUDIT_LOOPS` run as threads of the embedded process, or of the watcher
+They run as threads of the embedded process, or of the watcher
 process in server mode. One process at a time leads each loop by lease.
 """
 

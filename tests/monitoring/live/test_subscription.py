@@ -18,11 +18,11 @@ from monitoring.live import log_polling
 from monitoring.live import subscription as subscriptions
 from monitoring.live.hub import MAX_BYTES, MAX_FRAMES, Hub, Sink
 from monitoring.live.subscription import HEAD, Subscription, joined
-from monitoring.live.topics import SubscriptionGrant
 from portal.blobs.logs import LogStore
 from portal.core.frames import Frame
 from portal.core.streams import LocalBus
 from tests.rig.seeds import examples
+from workspaces.access.subscriptions import SubscriptionGrant
 
 KEY, TOPIC = "a" * 32, "log:" + "a" * 32
 TEXT = b"".join(b"line %d\n" % n for n in range(200_000))

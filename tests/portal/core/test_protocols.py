@@ -1,11 +1,11 @@
-"""The registry of protocols, and the places that cannot read it."""
+"""The protocols of all apps, and the places that cannot read it."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from portal.core.protocols import Authentication, protocol_at, registered
+from portal.core.protocols import Authentication, protocol_at, protocols
 from workspaces.organizations.services import RESERVED
 
 NGINX = Path(__file__).parents[3] / "deploy" / "nginx.conf"
@@ -33,7 +33,7 @@ def test_most_bytes_route_with_larger_bodies_has_its_own_limit():
 def test_protocols_agree_with_nginx_and_reserved_slugs():
     plain = re.search(r"location ~ (\^/\(api.*) \{", NGINX.read_text())
     assert plain
-    for protocol in registered():
+    for protocol in protocols():
         prefix = protocol.prefix
         assert not prefix or prefix.strip("/").partition("/")[0] in RESERVED, prefix
         if protocol.error_body is not None:

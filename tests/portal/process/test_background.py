@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from types import ModuleType
 
-import pytest
-
-from portal.background import Background, every
+from portal.background import Background, _name, embedded_loops, every, server_loops
+from portal.celery import app, schedule
 
 
-@pytest.fixture
-def loops(monkeypatch) -> ModuleType:
-    module = ModuleType("loops_of_this_test")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    return module
-
-
-def test_background_loop_is_called_at_its_interval_until_stopped(loops, wait_for):
+def test_background_loop_is_called_at_its_interval_until_stopped(wait_for):
     calls: list[int] = []
-    loops.tick = every(0.01)(lambda stop: calls.append(1))
-    background = Background(["loops_of_this_test.tick"])
+    background = Background([every(0.01)(lambda stop: calls.append(1))])
     background.start()
     wait_for(lambda: len(calls) >= 3)
     assert background.stop() == []
@@ -30,7 +19,7 @@ def test_background_loop_is_called_at_its_interval_until_stopped(loops, wait_for
     assert len(calls) == seen
 
 
-def test_background_loop_that_raises_is_logged_and_retried(loops, wait_for, caplog):
+def test_background_loop_that_raises_is_logged_and_retried(wait_for, caplog):
     calls: list[int] = []
 
     @every(0.01)
@@ -39,23 +28,40 @@ def test_background_loop_that_raises_is_logged_and_retried(loops, wait_for, capl
         if len(calls) == 1:
             raise OSError("the disk is full")
 
-    loops.moody = moody
-    background = Background(["loops_of_this_test.moody"])
+    background = Background([moody])
     background.start()
     wait_for(lambda: len(calls) >= 2)
     background.stop()
-    assert "loops_of_this_test.moody failed; retrying in 1 s" in caplog.text
+    assert "moody failed; retrying in 1 s" in caplog.text
 
 
-def test_background_loop_that_does_not_stop_is_named(loops):
+def test_background_loop_that_does_not_stop_is_named():
     release = threading.Event()
-    loops.stubborn = lambda stop: release.wait(20)
-    background = Background(["loops_of_this_test.stubborn"])
+
+    def stubborn(stop: threading.Event) -> None:
+        release.wait(20)
+
+    background = Background([stubborn])
     background.start()
-    assert background.stop(0.05) == ["loops_of_this_test.stubborn"]
+    assert background.stop(0.05) == [f"{__name__}.{stubborn.__qualname__}"]
     release.set()
 
 
-def test_background_unknown_path_raises_at_start():
-    with pytest.raises(ImportError):
-        Background(["jobs.no_such_module.loop"])
+def test_loops_of_apps_replace_the_server_stack_and_run_once_beside_the_watcher():
+    embedded, server = (
+        {_name(loop) for loop in found} for found in (embedded_loops(), server_loops())
+    )
+    assert {"jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent"} == {
+        name for name in embedded - server if "demo" not in name
+    }
+    assert server - embedded == {"jobs.background.standby"}
+    assert {
+        "jobs.saving.background.saver",
+        "portal.core.audit.background.sealer",
+        "notifications.background.mailer",
+    } <= embedded & server
+
+
+def test_schedule_names_only_tasks_that_exist():
+    app.loader.import_default_modules()
+    assert len(schedule()) >= 24 and {task for task in schedule() if task not in app.tasks} == set()

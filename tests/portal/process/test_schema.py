@@ -51,7 +51,6 @@ def test_history_of_newer_version_is_refused_with_its_remedy(db):
 def test_migrations_that_landed_are_never_edited(tmp_path):
     folder = tmp_path / "app" / "migrations"
     folder.mkdir(parents=True)
-    (tmp_path / migrations.MANIFEST).parent.mkdir(parents=True)
     first, second = folder / "0001_initial.py", folder / "0002_more.py"
     first.write_text("one")
     assert migrations.record(tmp_path) == ["app/migrations/0001_initial.py"]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.workspaces.access.worlds import owned
 from workspaces.access import services as access_services
 from workspaces.access.differences import EVERYWHERE, PersonRoles, differences, reach
-from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS
 from workspaces.access.permissions import Permission as P
+from workspaces.access.permissions import org_grants, team_grants
 from workspaces.access.whatif import preview_memberships, preview_role, standings
 from workspaces.models import Membership
 from workspaces.organizations import services as organization_services
@@ -18,10 +18,10 @@ from workspaces.tenancy.scope import org_scope
 
 _standings = st.builds(
     PersonRoles,
-    st.sampled_from(["", "trainer", *ORG_GRANTS]),
+    st.sampled_from(["", "trainer", *org_grants()]),
     st.dictionaries(
         st.sampled_from(["vision", "speech"]),
-        st.sampled_from(["trainer", "helpdesk", *TEAM_GRANTS]),
+        st.sampled_from(["trainer", "helpdesk", *team_grants()]),
     ),
 )
 _worlds = st.dictionaries(st.sampled_from(["ada@x", "ben@x", "kim@x"]), _standings)

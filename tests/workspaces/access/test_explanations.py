@@ -12,7 +12,7 @@ from tests.each import each
 from tests.workspaces.access.worlds import ORG, World, permissions, teams, worlds
 from workspaces.access.explanation import as_data, denial_reason, sentences
 from workspaces.access.grants import apply, gained, smallest_grants
-from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
+from workspaces.access.permissions import Permission, org_grants, team_grants
 from workspaces.access.steps import AccessQuestion, explained
 
 MANY = settings(deadline=None)
@@ -38,7 +38,7 @@ def replayed(steps: list[dict[str, Any]], permission: str, own: dict[str, Any]) 
             is_granted = True
         if step["kind"] in ("org-role", "team-role"):
             table, slug = (
-                (ORG_GRANTS, TEAM_GRANTS)[step["kind"] == "team-role"],
+                (org_grants(), team_grants())[step["kind"] == "team-role"],
                 step["facts"]["role"],
             )
             grants = table.get(slug) or (
@@ -97,10 +97,10 @@ def test_proposal_role_is_minimal(world: World, permission, team):
     from dataclasses import replace
 
     case = world.case(permission, team)
-    others = [replace(case, org_role=role) for role in (*ORG_GRANTS, *world.own)]
+    others = [replace(case, org_role=role) for role in (*org_grants(), *world.own)]
     others += [
         replace(case, team_role=role)
-        for role in (*TEAM_GRANTS, *world.own)
+        for role in (*team_grants(), *world.own)
         if team and case.org_role
     ]
     for proposal in smallest_grants(case):

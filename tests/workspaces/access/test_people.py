@@ -15,8 +15,8 @@ from workspaces.access import services as access_services
 from workspaces.access.actors import authorize
 from workspaces.access.check import about_named, explain_person
 from workspaces.access.explanation import sentences
-from workspaces.access.permissions import TEAM_GRANTS
 from workspaces.access.permissions import Permission as P
+from workspaces.access.permissions import team_grants
 from workspaces.models import Membership, Provider, TeamMembership, User
 from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
@@ -120,7 +120,7 @@ def test_explain_person_other_users_job_explains_extra_permission(story, atlas):
 
 
 @each("act", [P.JOBS_EXEC, P.JOBS_CANCEL, P.JOBS_READ])
-@each("role", sorted([*TEAM_GRANTS, "runner", "keeper", "both"]))
+@each("role", sorted([*team_grants(), "runner", "keeper", "both"]))
 def test_explain_person_other_users_job_matches_action(story, atlas, role, act):
     ada = story.actor(story.ada)
     own_roles = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from portal.core.errors import NotFound
 from workspaces.access.actors import Actor, TokenFacts
-from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
+from workspaces.access.permissions import AppPermission, Permission, org_grants, team_grants
 from workspaces.access.roles import CustomRole, custom_role
 from workspaces.access.steps import AccessQuestion
 from workspaces.models import Organization
@@ -34,7 +34,7 @@ class World:
     token: TokenFacts | None
     token_has_ended: bool
 
-    def may(self, permission: Permission, team: UUID | None) -> bool:
+    def may(self, permission: AppPermission, team: UUID | None) -> bool:
         """Return the real decision: entering the organization, then `Actor.may`."""
         if not self.is_active or (self.token and self.token_has_ended):
             return False
@@ -51,7 +51,7 @@ class World:
         except NotFound:
             return False
 
-    def case(self, permission: Permission, team: UUID | None) -> AccessQuestion:
+    def case(self, permission: AppPermission, team: UUID | None) -> AccessQuestion:
         return AccessQuestion(
             email="kim@atlas.example",
             permission=permission,
@@ -95,8 +95,8 @@ owned = st.dictionaries(
         for slug, (kind, stored) in found.items()
     }
 )
-_org_roles = st.sampled_from(["", "gone", "trainer", "helpdesk", "annotator", *ORG_GRANTS])
-_team_roles = st.sampled_from(["gone", "trainer", "helpdesk", "annotator", *TEAM_GRANTS])
+_org_roles = st.sampled_from(["", "gone", "trainer", "helpdesk", "annotator", *org_grants()])
+_team_roles = st.sampled_from(["gone", "trainer", "helpdesk", "annotator", *team_grants()])
 _tokens = st.none() | st.builds(
     TokenFacts,
     id=st.just(uuid.UUID(int=4)),

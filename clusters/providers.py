@@ -1,0 +1,11 @@
+"""What this app answers to the layers below it (docs/design/layout.md)."""
+
+from __future__ import annotations
+
+from clusters.services.connections import cluster_names
+from clusters.services.pools import names_visible_to
+from clusters.sharing import refusals
+
+CLUSTER_NAMES = (cluster_names,)
+POOL_NAMES = (names_visible_to,)
+SIGN_IN_NOTICES = (refusals,)

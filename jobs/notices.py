@@ -1,0 +1,194 @@
+"""The notifications of this app: their kinds, and which events notify whom.
+
+A function gets an event and returns notices; it reads what the event is about, so that a deleted
+object notifies nobody either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from jobs.models import Job
+from jobs.utilization.idle_rules import RULE
+from jobs.workload_kinds import kind_of, page_of
+from portal.core.messages import Message
+from portal.core.models import Event
+from schedulers.states import Reason
+from workspaces.access.permissions import Permission as P
+from workspaces.recipients import Notice, NoticeKind, active
+
+KINDS = (
+    NoticeKind(
+        "job_failed",
+        10,
+        Message("Job failed"),
+        Message("One of your jobs failed, or somebody else canceled it."),
+        permissions=(P.JOBS_READ,),
+        email=True,
+    ),
+    NoticeKind(
+        "job_succeeded",
+        20,
+        Message("Job succeeded"),
+        Message("One of your jobs that ran for at least a minute succeeded."),
+        permissions=(P.JOBS_READ,),
+    ),
+    NoticeKind(
+        "job_pending",
+        30,
+        Message("Job pending for long"),
+        Message("One of your jobs has been pending for more than an hour."),
+        permissions=(P.JOBS_READ,),
+    ),
+    NoticeKind(
+        "idle_gpus",
+        40,
+        Message("Idle GPUs"),
+        Message("A job of yours has idle GPUs, or is about to be stopped for it."),
+        permissions=(P.JOBS_READ,),
+        email=True,
+    ),
+)
+
+SHORT = timedelta(minutes=1)  # a job that succeeds sooner is not reported
+
+
+def _job(event: Event) -> Job | None:
+    rows = Job.objects.select_related("owner", "org", "team")
+    return rows.filter(id=event.subject_id).first()
+
+
+def _of_job(job: Job, kind: str, title: Message, body: Message, tab: str = "") -> Notice:
+    return Notice(
+        kind,
+        job.org_id,
+        active([job.owner]),
+        title,
+        f"{page_of(job)}{tab}",
+        body,
+        P.JOBS_READ,
+        job.team_id,
+    )
+
+
+def _named(job: Job) -> dict[str, object]:
+    return {"number": job.number, "name": job.name}
+
+
+def _of_end(job: Job, event: Event, kind: str, body: str) -> Iterable[Notice]:
+    """Report an end of the job, if its kind has a title for it."""
+    if title := kind_of(job).end_notices.get(event.kind):
+        yield _of_job(job, kind, title.format(**_named(job)), Message.joined("", [body]))
+
+
+def _job_failed(event: Event) -> Iterable[Notice]:
+    if job := _job(event):
+        why = job.evidence or _reason(str(event.data.get("reason", "")))
+        yield from _of_end(job, event, "job_failed", why)
+
+
+def _reason(reason: str) -> str:
+    try:
+        return Reason(reason).headline
+    except ValueError:
+        return ""
+
+
+def _job_canceled(event: Event) -> Iterable[Notice]:
+    job = _job(event)
+    if job and job.cancel_asked_by not in (job.owner.email, RULE.email):
+        yield from _of_end(job, event, "job_failed", job.evidence)
+
+
+def _job_succeeded(event: Event) -> Iterable[Notice]:
+    job = _job(event)
+    if not job or not job.started_at or not job.finished_at:
+        return
+    if job.finished_at - job.started_at >= SHORT:
+        yield from _of_end(job, event, "job_succeeded", "")
+
+
+def _job_pending(event: Event) -> Iterable[Notice]:
+    if job := _job(event):
+        title = Message("#{number} {name} is still pending", **_named(job))
+        body = Message(
+            "It has been pending for more than an hour. Its page says what it waits for."
+        )
+        yield _of_job(job, "job_pending", title, body)
+
+
+def _job_idle(event: Event) -> Iterable[Notice]:
+    if job := _job(event):
+        title = Message("#{number} {name} has idle GPUs", **_named(job))
+        yield _of_job(job, "idle_gpus", title, _idle_text(event))
+
+
+def _idle_text(event: Event) -> Message:
+    data = event.data
+    if event.kind == "job.idle_notified":
+        return Message(
+            "{gpus} GPUs have been below 10% utilization, {hours} GPU-hours so far. {email} asks "
+            "you to check it, and to cancel it if it no longer needs them.",
+            gpus=data.get("gpus", "?"),
+            hours=data.get("hours", "?"),
+            email=event.actor,
+        )
+    return Message(
+        "{gpus} GPUs have been below 10% utilization for more than an hour.",
+        gpus=data.get("gpus", "?"),
+    )
+
+
+def _idle_warned(event: Event) -> Iterable[Notice]:
+    if job := _job(event):
+        facts = {"minutes": event.data.get("minutes", "?"), "pool": event.data.get("pool", "")}
+        stops = event.data.get("action") == "stop"
+        title = (
+            Message("#{number} {name} will be stopped: its GPUs are idle", **_named(job))
+            if stops
+            else Message("#{number} {name} has idle GPUs", **_named(job))
+        )
+        keep = Message("To keep it: muster job keep {number} 2h", number=job.number)
+        when = (
+            Message("The rule of pool {pool} stops it in {minutes} minutes.", **facts)
+            if stops
+            else Message(
+                "The rule of pool {pool} lowers its priority in {minutes} minutes.", **facts
+            )
+            if event.data.get("action") == "lower"
+            else Message("The rule of pool {pool} warns only.", **facts)
+        )
+        yield _of_job(job, "idle_gpus", title, Message.joined(" ", (_measured(event), when, keep)))
+
+
+def _measured(event: Event) -> Message:
+    return Message(
+        "{metric} stayed below {threshold} for {window} minutes.",
+        metric=Message(str(event.data.get("metric_title", "GPU utilization"))),
+        threshold=event.data.get("threshold", "?"),
+        window=event.data.get("window", "?"),
+    )
+
+
+def _idle_acted(event: Event) -> Iterable[Notice]:
+    if job := _job(event):
+        title = (
+            Message("#{number} {name} was stopped: its GPUs were idle", **_named(job))
+            if event.kind == "job.idle_stopped"
+            else Message("#{number} {name} has low priority now: its GPUs were idle", **_named(job))
+        )
+        yield _of_job(job, "idle_gpus", title, _measured(event))
+
+
+MAPPERS = {
+    "job.failed": _job_failed,
+    "job.canceled": _job_canceled,
+    "job.succeeded": _job_succeeded,
+    "job.pending_long": _job_pending,
+    "job.gpus_idle": _job_idle,
+    "job.idle_notified": _job_idle,
+    "job.idle_warned": _idle_warned,
+    "job.idle_stopped": _idle_acted,
+    "job.idle_lowered": _idle_acted,
+}
