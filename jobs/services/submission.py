@@ -69,7 +69,7 @@ class Submission:
 
     @classmethod
     def of(cls, actor: Actor, team: Team, spec: JobSpec, **more: Any) -> Self:
-        """Raises InvalidInput for a kind that this portal does not run."""
+        """Apply the defaults. Raises InvalidInput for a kind that this portal does not run."""
         kind = find_kind(spec.kind)
         return cls(actor, team, kind, with_defaults(team, kind.with_defaults(spec)), **more)
 
