@@ -11,6 +11,7 @@ from portal.core.ids import uuid7
 from portal.core.message_fields import MessageField
 from portal.core.messages import Message
 from schedulers.contract import DiskSpace
+from workspaces.models import ApprovalRequest
 from workspaces.tenancy.models import TenantModel
 
 
@@ -342,22 +343,14 @@ class PoolReservation(TenantModel):
         return self.name
 
 
-class PoolRequest(TenantModel):
+class PoolRequest(ApprovalRequest):
     """A team's request for a number of GPUs of one class until a date.
 
     Written by `clusters.services.pool_requests`. Operators decide; an approval names the pool, whose
     grant lasts from `starts_at` to `ends_at`.
     """
 
-    class State(models.TextChoices):
-        OPEN = "open"
-        APPROVED = "approved"
-        DECLINED = "declined"
-        WITHDRAWN = "withdrawn"
-        ENDED = "ended"  # expired or returned
-
     team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")
-    asker = models.ForeignKey("workspaces.User", on_delete=models.CASCADE, related_name="+")
     gpu_type = models.CharField(max_length=34)  # "h100", "mig-1g.10gb"
     gpus = models.PositiveIntegerField()
     purpose = models.CharField(max_length=500, blank=True)
@@ -365,11 +358,6 @@ class PoolRequest(TenantModel):
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
     renews = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
-    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
-    created_at = models.DateTimeField(default=clock.now)
-    decided_at = models.DateTimeField(null=True)
-    decided_by = models.CharField(max_length=254, blank=True)
-    word = models.CharField(max_length=500, blank=True)
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="requests")
     # Null if the cluster keeps nothing for teams; a renewal shares that of the earlier request.
     reservation = models.ForeignKey(
@@ -378,7 +366,7 @@ class PoolRequest(TenantModel):
     granted_at = models.DateTimeField(null=True)  # the grant was made
     reminded = models.PositiveSmallIntegerField(null=True)  # days before the end, of the last mail
 
-    class Meta(TenantModel.Meta):
+    class Meta(ApprovalRequest.Meta):
         indexes = [
             models.Index(fields=["org", "state", "-created_at"], name="pool_request_state"),
             models.Index(

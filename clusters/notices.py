@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clusters.models import Node, PoolRequest
-from portal.core.formatting import gpu_text
+from clusters.models import Node
+from clusters.services.pool_requests import KIND as POOLS
+from clusters.services.pool_requests import asked
 from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.access.permissions import Permission as P
-from workspaces.recipients import Notice, NoticeKind, active, operators, people_who_may, quoted
+from workspaces.recipients import Notice, NoticeKind, active, operators, people_who_may
 
 KINDS = (
     NoticeKind(
@@ -35,60 +36,11 @@ KINDS = (
 )
 
 
-def _pool_request(event: Event) -> PoolRequest | None:
-    rows = PoolRequest.objects.select_related("org", "asker", "team", "pool")
-    return rows.filter(id=event.subject_id).first()
-
-
-def _asked(row: PoolRequest) -> dict[str, object]:
-    return {"gpus": f"{row.gpus:,}", "type": gpu_text(row.gpu_type), "team": row.team.name}
-
-
-def _request_path(row: PoolRequest) -> str:
-    return f"/{row.org.slug}/pool-requests/{row.id}"
-
-
-def _pool_requested(event: Event) -> Iterable[Notice]:
-    row = _pool_request(event)
-    if row and row.state == PoolRequest.State.OPEN:
-        yield Notice(
-            "approval",
-            row.org_id,
-            [user for user in operators() if user.id != row.asker_id],
-            Message("{team} asks for {gpus} × {type}", **_asked(row)),
-            _request_path(row),
-            quoted(row.purpose),
-            P.NODES_READ,
-            row.team_id,
-        )
-
-
-def _pool_decided(event: Event) -> Iterable[Notice]:
-    row = _pool_request(event)
-    if row is None or row.decided_by == row.asker.email:
-        return
-    title = (
-        Message("Approved: {gpus} × {type} for {team}", **_asked(row))
-        if event.kind == "pool.request_approved"
-        else Message("Declined: {gpus} × {type} for {team}", **_asked(row))
-    )
-    yield Notice(
-        "decision",
-        row.org_id,
-        active([row.asker]),
-        title,
-        _request_path(row),
-        quoted(row.word),
-        P.NODES_READ,
-        row.team_id,
-    )
-
-
 def _pool_ending(event: Event) -> Iterable[Notice]:
-    row = _pool_request(event)
+    row = POOLS.row_of(event)
     if row is None:
         return
-    facts = _asked(row) | {"pool": row.pool.name if row.pool else ""}
+    facts = {**asked(row), "pool": row.pool.name if row.pool else ""}
     if event.kind == "pool.ends_soon":
         title = Message("{gpus} × {type} for {team} end soon", **facts)
         body = Message(
@@ -107,7 +59,7 @@ def _pool_ending(event: Event) -> Iterable[Notice]:
         row.org_id,
         list(users.values()),
         title,
-        _request_path(row),
+        POOLS.path(row),
         body,
         P.NODES_READ,
         row.team_id,
@@ -158,9 +110,6 @@ def _health_stopped(event: Event) -> Iterable[Notice]:
 
 
 MAPPERS = {
-    "pool.requested": _pool_requested,
-    "pool.request_approved": _pool_decided,
-    "pool.request_declined": _pool_decided,
     "pool.ends_soon": _pool_ending,
     "pool.expired": _pool_ending,
     "node.xid": _xid,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from clusters.services.connections import cluster_names
+from clusters.services.pool_requests import KIND
 from clusters.services.pools import names_visible_to
 from clusters.sharing import refusals
 
+APPROVAL_KINDS = (KIND,)
 CLUSTER_NAMES = (cluster_names,)
 POOL_NAMES = (names_visible_to,)
 SIGN_IN_NOTICES = (refusals,)

@@ -68,7 +68,9 @@ def refusals() -> list[str]:
         return []
     rows = Cluster.objects.filter(is_enabled=True).order_by("name")
     found = [(row.name, refusal_text(row)) for row in rows]
-    return [f"{name}: {text}" for name, text in found] if all(text for _, text in found) else []
+    if not all(text for _, text in found):
+        return []
+    return [Message.joined(": ", one) for one in found]
 
 
 def start_text() -> str:

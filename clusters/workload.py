@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 from uuid import UUID
 
-from clusters.models import Cluster, Pool
+from clusters.models import Cluster, Pool, PoolRequest
 from portal.core.declarations import declared
 from workspaces.access.actors import Actor
 from workspaces.models import Organization
@@ -51,3 +51,15 @@ def workload() -> Workload:
     """Return what the app above declares in `providers.py`."""
     answers: Workload = declared("providers", "WORKLOAD")[0]
     return answers
+
+
+class Effect(Protocol):
+    """What granting a request for GPUs would mean in one pool (`monitoring.what_if`)."""
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+def effects_of(actor: Actor, row: PoolRequest, **changed: Any) -> list[Effect]:
+    """Return the effect of granting a request in each pool, perhaps with other GPUs or end."""
+    effects: list[Effect] = declared("providers", "GRANT_EFFECTS")[0](actor, row, **changed)
+    return effects

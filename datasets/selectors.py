@@ -170,7 +170,7 @@ def imports_of(repository: Repository) -> QuerySet[Import]:
     return rows.select_related("owner", "version").order_by("-id")
 
 
-def contents_in(repository: Repository, digests: list[str]) -> dict[str, int]:
+def contents_in(repository: Repository, digests: Collection[str]) -> dict[str, int]:
     """Return the sizes of those SHA-256 that the repository has."""
     rows = Content.objects.filter(repository=repository, sha256__in=digests)
     return dict(rows.values_list("sha256", "size"))

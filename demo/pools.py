@@ -68,8 +68,8 @@ def _make(org: Organization, ask: Ask) -> None:
         ends_at=clock.now() + timedelta(days=ask.days),
     )
     if ask.does == "decline":
-        service.decline(actor=PLATFORM, request_id=row.id, word=ask.word)
+        service.decide(do="decline", actor=PLATFORM, request_id=row.id, word=ask.word)
     elif ask.does:
-        service.approve(actor=PLATFORM, request_id=row.id, pool=ask.gpu_type)
+        service.decide(do="approve", actor=PLATFORM, request_id=row.id, pool=ask.gpu_type)
     if ask.does == "return":
-        service.give_back(actor=actor, request_id=row.id)
+        service.decide(do="return", actor=actor, request_id=row.id)

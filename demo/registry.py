@@ -106,7 +106,9 @@ def _version(
     else:
         services.request_approval(actor=actor, version=version, note="Best held-out loss so far.")
         if actor.user_id != approver.user_id and version.version == 1:
-            services.approve_version(actor=approver, version=version, note="Checked by hand.")
+            services.decide_version(
+                do="approve", actor=approver, version=version, note="Checked by hand."
+            )
 
 
 def _weights(layers: int, width: int = 16) -> bytes:

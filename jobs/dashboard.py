@@ -20,7 +20,7 @@ from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import AccessToken, QuotaRequest
-from workspaces.quotas.request_selectors import request_row
+from workspaces.quotas.requests import request_row
 
 SHOWN = 8
 DAY, WEEK, LONG_WAIT = timedelta(days=1), timedelta(days=7), timedelta(hours=1)

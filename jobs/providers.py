@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jobs import dashboard, gpu_use, inputs, leavers, space_sources, workload_kinds
 from jobs.access import job_named
+from jobs.ports.provider import PortProvider
 from jobs.saving.origins import origins_for
 from jobs.scheduling import cluster_load
 from jobs.web.origins import RERUN
@@ -13,6 +14,7 @@ ACTIVE_JOBS_BY_ORG = (leavers.active_jobs_by_org,)
 ACTIVE_JOBS_OF_USERS = (leavers.active_jobs_of,)
 COMMITS_IN_USE = (inputs.commits_in_use,)
 JOB_ORIGINS = (RERUN,)
+PORTS = (PortProvider(),)
 RUNNING_COUNTS = (dashboard.running_count,)
 RUNNING_USAGE = (gpu_use.running,)
 SPACE_SOURCES = (space_sources.SOURCE,)

@@ -13,6 +13,7 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt, Dependency, Job, JobInput, JobWorkspace
 from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
+from jobs.ports.listing import port_rows
 from jobs.reruns import parent_of
 from jobs.saving.represent import output_rows
 from jobs.scheduling.pending_summary import pending_summary
@@ -103,6 +104,7 @@ def job_detail(job: Job) -> dict[str, Any]:
         "place_why": job.place_why,
         "output": output_text(current[0]) if current else "",
         "outputs": output_rows(job),
+        "ports": port_rows(current[0], job) if current else [],
         "log_deletion": deletion_row(job),
     }
 

@@ -131,6 +131,16 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
             }
         case "node.noted" if data.get("kind") == "driver_lost":
             return {"shape": "failed", "text": Message("The NVIDIA driver stopped responding")}
+        case "node.noted" if data.get("kind") == "impossible_value":
+            return {
+                "shape": "unknown",
+                "text": Message(
+                    "{name}: {value} {unit} is not possible, and was not stored",
+                    name=data.get("metric", "?"),
+                    value=data.get("value", "?"),
+                    unit=data.get("unit", ""),
+                ),
+            }
         case _:
             return {"shape": "queued", "text": str(data.get("kind", kind))}
 

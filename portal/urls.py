@@ -33,5 +33,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     *(path("", include(found)) for _, found in modules("web.urls")),
 ]
+handler400 = "portal.web.errors.bad_request"
 handler404 = "portal.web.errors.not_found"
 handler500 = "portal.web.errors.server_error"

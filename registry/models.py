@@ -79,11 +79,6 @@ class ModelVersion(TenantModel):
     # E-mail of who accepted that its pickles run code when they are loaded
     acknowledged_by = models.CharField(max_length=254, blank=True)
     approval = models.CharField(max_length=10, choices=Approval.choices, default=Approval.NONE)
-    requested_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
-    requested_at = models.DateTimeField(null=True)
-    approval_by = models.CharField(max_length=254, blank=True)  # e-mail of who decided
-    approval_at = models.DateTimeField(null=True)
-    approval_note = models.TextField(blank=True)
     created_at = models.DateTimeField(default=clock.now)
     updated_at = models.DateTimeField(default=clock.now)
 

@@ -11,7 +11,9 @@ from django.db.models import Count, Max, Q, Sum
 
 from portal.web.markdown import without_front_matter
 from registry.models import ModelFile, ModelVersion, RegisteredModel
-from registry.services.approval import checks_of
+from registry.services.approval import KIND, approval_of, checks_of
+from workspaces.approvals.selectors import latest_of
+from workspaces.models import Approval
 
 Item = dict[str, Any]
 
@@ -59,7 +61,8 @@ def model_detail(model: RegisteredModel) -> Item:
 def version_rows(versions: Sequence[ModelVersion]) -> list[Item]:
     """Return list items of the API. The versions have their model."""
     sizes = _sizes(version.id for version in versions)
-    return [_version(version, *sizes[version.id]) for version in versions]
+    requests = latest_of(KIND, [version.id for version in versions])
+    return [_version(version, requests.get(version.id), *sizes[version.id]) for version in versions]
 
 
 def version_detail(version: ModelVersion) -> Item:
@@ -98,7 +101,7 @@ def file_rows(version: ModelVersion, files: Iterable[ModelFile]) -> list[Item]:
     ]
 
 
-def _version(version: ModelVersion, files: int, size: int) -> Item:
+def _version(version: ModelVersion, request: Approval | None, files: int, size: int) -> Item:
     aliases = version.model.aliases.items()
     inspection = version.inspection or {}
     return {
@@ -121,14 +124,7 @@ def _version(version: ModelVersion, files: int, size: int) -> Item:
         "formats": sorted({f["format"] for f in inspection.get("files", {}).values()}),
         "unsafe": inspection.get("unsafe", []),
         "unchecked": inspection.get("unchecked", []),
-        "approval": {
-            "state": version.approval,
-            "requested_by": version.requested_by.email if version.requested_by else None,
-            "requested_at": version.requested_at,
-            "by": version.approval_by or None,
-            "at": version.approval_at,
-            "note": version.approval_note,
-        },
+        "approval": approval_of(version, request),
         "created_at": version.created_at,
         "updated_at": version.updated_at,
     }

@@ -23,7 +23,7 @@ def visible_models(actor: Actor, *, is_deleted: bool = False) -> QuerySet[Regist
 def visible_versions(actor: Actor) -> QuerySet[ModelVersion]:
     """Return the versions of visible models."""
     rows = in_readable_teams(actor, ModelVersion.objects.filter(model__deleted_at=None))
-    return rows.select_related("model__team", "owner", "requested_by")
+    return rows.select_related("model__team", "owner")
 
 
 def in_readable_teams(actor: Actor, rows: QuerySet[ModelVersion]) -> QuerySet[ModelVersion]:
@@ -74,11 +74,7 @@ def find_version(actor: Actor, model: RegisteredModel, which: str | int) -> Mode
 
 def versions_of(model: RegisteredModel) -> QuerySet[ModelVersion]:
     """Return the versions of a model, the last one first."""
-    return (
-        ModelVersion.objects.filter(model=model)
-        .select_related("owner", "requested_by")
-        .order_by("-version")
-    )
+    return ModelVersion.objects.filter(model=model).select_related("owner").order_by("-version")
 
 
 def files_of(version: ModelVersion) -> list[ModelFile]:

@@ -7,7 +7,8 @@ exception is a bug in the backend and is treated as `Unavailable`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -42,8 +43,8 @@ class Unavailable(Exception):
 class Capability(StrEnum):
     PLACES = "places"  # the portal assigns CPUs, memory and GPUs itself (no external scheduler)
     IMAGES = "images"
-    ENDPOINTS = "endpoints"  # programs of a job are reachable on its `ports`
     EXEC = "exec"
+    ENDPOINTS = "endpoints"  # the portal reaches ports of running jobs (`SupportsEndpoints`)
     ARRAY = "array"  # native job arrays; without it each task is submitted separately
     GANG = "gang"  # multi-node jobs
     PACKS = "packs"  # several nodes of a job may share one cluster node
@@ -208,9 +209,14 @@ class Port:
 
 @dataclass(frozen=True)
 class LaunchNetwork:
-    """What an attempt serves; `ports` only with Capability.ENDPOINTS."""
+    """What an attempt serves; only with Capability.ENDPOINTS.
+
+    `gateway_url` is where its tunnel dials to, with the job's token (programs/tunnel.py), on
+    clusters that the portal does not reach.
+    """
 
     ports: tuple[Port, ...] = ()
+    gateway_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -433,13 +439,15 @@ class LogChunk:
     """Bytes of the output of one attempt, from offset `start`.
 
     `at` is the time of the read in Unix milliseconds. If `start` is larger than the requested offset,
-    the bytes between are lost, and `why_lost` says why.
+    the bytes between are lost, and `why_lost` says why. `uncounted` says why further output may be
+    lost that nobody has counted.
     """
 
     start: int
     data: bytes
     at: int
     why_lost: str = ""
+    uncounted: str = ""
 
 
 class OutputRetention(StrEnum):
@@ -539,6 +547,31 @@ class SupportsExec(Protocol):
         """Run a command in the directory and environment of a running attempt.
 
         Returns the exit code and the output. Raises Rejected.
+        """
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """How the portal connects to a port of a running attempt.
+
+    By address, by a function that returns a connected socket (raises OSError), or, if there is
+    neither, through the connections that the job itself opens to the portal (programs/tunnel.py).
+    """
+
+    host: str = ""
+    port: int = 0
+    connect: Callable[[], socket.socket] | None = None
+
+
+class SupportsEndpoints(Protocol):
+    """A backend with Capability.ENDPOINTS."""
+
+    def endpoint(self, key: str, port: int) -> Endpoint:
+        """Return how to connect to what an attempt serves at a port of its first node.
+
+        Never the port of another job: where jobs share the ports of a node, whoever listens there
+        is compared, here or while connecting. Raises Rejected if nothing of this attempt listens,
+        Unavailable.
         """
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portal.core.formatting import amount_text, counted
+from portal.core.formatting import amount_text, counted, names_text
 from portal.core.messages import Message
 from schedulers.capacity import (
     KINDS,
@@ -151,7 +151,7 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
             ask=request,
         ), facts
     if not seen.kind:
-        words = Message.joined(" and ", (_WORDS[kind] for kind in KINDS if need.of(kind)))
+        words = Message.joined(", ", (_WORDS[kind] for kind in KINDS if need.of(kind)))
         return Message(
             "Enough {words} are free in {where}, but not together on {need}.",
             words=words,
@@ -270,8 +270,7 @@ def _nodes(number: int) -> Message:
 
 def names_of(nodes: Sequence[NodeCapacity]) -> str:
     """Return the names of the first five nodes, and how many more there are."""
-    names = [node.name for node in nodes]
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return names_text([node.name for node in nodes])
 
 
 def part(kind: str, amount: int) -> str:

@@ -25,9 +25,30 @@ from portal.management.commands.messages import faults_of
 from portal.web.translation import translated
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.states import Reason, State
+from tests.message_pieces import pieces
 from tests.rig.environment import ROOT
+from workspaces.identity import sign_in_page
 
+APPS = [
+    "portal",
+    "schedulers",
+    "workspaces",
+    "clusters",
+    "datasets",
+    "registry",
+    "jobs",
+    "experiments",
+    "monitoring",
+]
 PAIR = re.compile(r"은\(는\)|이\(가\)|을\(를\)|과\(와\)|와\(과\)|\(으\)로|\(이\)라")
+_PIECES = """
+def whose(team):
+    return team or "the team"
+
+def text(names):
+    more = f"{len(names)} more" if names else Message("{n} more", n=0)
+    return Message("{a} {b} {c} {d}", a=whose(""), b=more, c=" and ".join(names), d=Message("one"))
+"""
 RESOURCES = {
     "PCIe",
     "NVLink",
@@ -116,6 +137,18 @@ def test_catalog_faults_are_detected():
         assert len(found) == 1 and fault in found[0], entry
 
 
+def test_parameters_of_messages_are_no_english_phrases():
+    assert [text for _, text in pieces(_PIECES)] == ["the team", "# more", " and "]
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {text}"
+        for app in APPS
+        for path in sorted((ROOT / app).rglob("*.py"))
+        if "migrations" not in path.parts
+        for line, text in pieces(path.read_text())
+    ]
+    assert not found, "\n".join(found)
+
+
 def test_korean_texts_have_no_ambiguous_particles():
     with (ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").open("rb") as file:
         catalog = read_po(file, "ko")
@@ -171,6 +204,13 @@ def test_sign_in_page_uses_browser_language(client, db):
             f'<html lang="{language}">' in answer.content.decode()
             and answer.headers["Content-Language"] == language
         )
+
+
+def test_notice_of_the_sign_in_page_is_translated(client, db, monkeypatch):
+    text = Message.joined(": ", ("local", Message("Jobs do not run as root.")))
+    monkeypatch.setattr(sign_in_page, "notices", lambda: [text])
+    page = client.get("/accounts/login/", HTTP_ACCEPT_LANGUAGE="ko").content.decode()
+    assert "local: " in page and "Jobs do not run" not in page
 
 
 def test_language_chosen_in_menu_overrides_browser(story):

@@ -64,6 +64,7 @@ VALUES = {
     "repository": "cifar",
     "workspace": "code",
     "kind": "datasets",
+    "approval_kind": "pool",
     "with_team": "speech",
     "revision": "1",
     "tag": "v1",
@@ -220,6 +221,7 @@ def test_rest_refuses_anonymous_strangers_and_missing_scopes(stage, tokens):
 
 
 _HARMLESS = {
+    ("GET", "api-approvals"),
     ("GET", "api-jobs"),
     ("GET", "api-checkpoints"),
     ("GET", "api-checkpoints-trash"),

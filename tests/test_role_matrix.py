@@ -271,6 +271,9 @@ TABLE: dict[tuple[str, str], Row] = {
         P.QUOTAS_WRITE,
         {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]},
     ),
+    ("api-approvals", "GET"): Row(EVERYBODY, None),  # a list of what is visible
+    ("api-approval", "GET"): Row(VIEWERS, None),
+    ("api-approval", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"do": "withdraw"}),
     ("api-quota-requests", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
     ("api-quota-requests", "POST"): Row(
         WORKERS,
@@ -523,6 +526,7 @@ WRITING_PAGES = {
         {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": "1", "ends_at": "2027-06-01"},
     ),
     "pool-request": (WORKERS, {"do": "withdraw"}),
+    "approval": (WORKERS, {"do": "withdraw"}),
     "quota-requests": (WORKERS, {"who": "team:vision", "resource": "jobs", "amount": "2000"}),
     "quota-request": (ADMINS, {"do": "decline"}),
     "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
@@ -915,7 +919,8 @@ def test_token_needs_exactly_the_listed_scope(stage, is_whole):
         others = [str(p) for p in all_permissions() if p != row.scope]
         enough = {str(row.scope)} | (
             {"jobs:read"}
-            if name.startswith("api-job-") or name in {"api-job", "api-pool-request"}
+            if name.startswith("api-job-")
+            or name in {"api-job", "api-pool-request", "api-approval"}
             else set()
         )
         enough |= {"experiments:read"} if name.startswith(("api-run", "api-experiment")) else set()

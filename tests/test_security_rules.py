@@ -54,12 +54,21 @@ CONNECTS = {
     "portal/process/prepare.py",
     "portal/process/embedded.py",
     "portal/process/parts.py",  # our own listening sockets
+    # The gateway: its own sockets, and ports of jobs where a backend says they are.
+    "portal/gateway/answers.py",
+    "portal/gateway/channels.py",
+    "portal/gateway/provider.py",
+    "portal/gateway/running.py",
+    "portal/gateway/server.py",
+    "schedulers/contract.py",
+    "schedulers/kubernetes/forward.py",
     "workspaces/identity/ldap/connection.py",
     "workspaces/identity/oidc/protocol.py",
     # Programs in jobs, which only know the portal's address.
     "schedulers/programs/portal_api.py",
     "schedulers/programs/fetch_inputs.py",
     "schedulers/programs/save_outputs.py",
+    "schedulers/programs/tunnel.py",
     "schedulers/images/registry.py",
     "schedulers/kubernetes/transport.py",
     "schedulers/kubernetes/access.py",

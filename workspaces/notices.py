@@ -11,21 +11,27 @@ from collections.abc import Iterable
 from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.access.permissions import Permission as P
-from workspaces.models import QuotaRequest, Team, User
-from workspaces.quotas.limits import unit_of
-from workspaces.quotas.set_limits import shown
-from workspaces.recipients import Notice, NoticeKind, active, org_of, people_who_may, quoted
+from workspaces.approvals.kinds import COMMENTED, REQUESTED, kinds
+from workspaces.approvals.selectors import notified_events, of_event
+from workspaces.models import Team, User
+from workspaces.recipients import (
+    Notice,
+    NoticeKind,
+    active,
+    operators,
+    org_of,
+    people_who_may,
+    quoted,
+)
 
+_OF_APPROVALS = tuple(sorted({p for kind in kinds() for p in (kind.decides, kind.reads)}))
 KINDS = (
     NoticeKind(
         "approval",
         50,
         Message("Request to decide"),
         Message("Somebody asks for GPUs or a higher limit, and you may decide."),
-        permissions=(
-            P.QUOTAS_WRITE,
-            P.NODES_READ,
-        ),
+        permissions=_OF_APPROVALS,
         email=True,
         for_team=False,
     ),
@@ -34,10 +40,7 @@ KINDS = (
         60,
         Message("Decision on your request"),
         Message("A request of yours was approved or declined."),
-        permissions=(
-            P.QUOTAS_READ,
-            P.NODES_READ,
-        ),
+        permissions=_OF_APPROVALS,
         email=True,
     ),
     NoticeKind(
@@ -49,48 +52,36 @@ KINDS = (
     ),
 )
 
-_DECIDED = (QuotaRequest.State.APPROVED, QuotaRequest.State.DECLINED)
 
-
-def _quota_requested(event: Event) -> Iterable[Notice]:
-    row = QuotaRequest.objects.select_related("org", "asker").filter(id=event.subject_id).first()
-    if row is None or row.state != QuotaRequest.State.OPEN:
+def _approval(event: Event) -> Iterable[Notice]:
+    """A request goes to those who decide, a decision to who asked, a comment to the others."""
+    found = of_event(event)
+    if found is None:
         return
-    amount = f"{shown(row.resource, row.amount):g} {unit_of(row.resource)}".strip()
-    yield Notice(
-        "approval",
-        row.org_id,
-        [u for u in people_who_may(P.QUOTAS_WRITE, row.org_id) if u.id != row.asker_id],
-        Message(
-            "{email} asks for {amount} ({resource})",
-            email=row.asker.email,
-            amount=amount,
-            resource=row.resource,
-        ),
-        f"/{row.org.slug}/quotas",
-        quoted(row.why),
-        P.QUOTAS_WRITE,
-    )
-
-
-def _quota_decided(event: Event) -> Iterable[Notice]:
-    row = QuotaRequest.objects.select_related("org", "asker").filter(id=event.subject_id).first()
-    if row is None or row.state not in _DECIDED or row.decided_by == row.asker.email:
+    kind, what, row = found
+    asker, team, text = row.asker, kind.team_id(row), row.word
+    is_asked = what == REQUESTED or (what == COMMENTED and event.actor == asker.email)
+    if what == COMMENTED:
+        text = event.data["after"].get("word") or event.data["after"].get("note", "")
+    elif what == REQUESTED:
+        if row.state != row.State.OPEN:
+            return
+        text = kind.reason(row)
+    elif row.state not in (row.State.APPROVED, row.State.DECLINED) or row.decided_by == asker.email:
         return
-    facts = {"resource": row.resource, "subject": row.subject or row.org.name}
-    title = (
-        Message("Your request for {resource} of {subject} was approved", **facts)
-        if row.state == QuotaRequest.State.APPROVED
-        else Message("Your request for {resource} of {subject} was declined", **facts)
-    )
+    users = active([asker])
+    if is_asked:
+        users = operators() if kind.by_operators else people_who_may(kind.decides, row.org_id, team)
+        users = [user for user in users if user.id != asker.id]
     yield Notice(
-        "decision",
+        "approval" if is_asked else "decision",
         row.org_id,
-        active([row.asker]),
-        title,
-        f"/{row.org.slug}/quotas",
-        quoted(row.word),
-        P.QUOTAS_READ,
+        users,
+        kind.notice_title(what, row),
+        kind.path(row),
+        quoted(text),
+        kind.decides if is_asked and not kind.by_operators else kind.reads,
+        team,
     )
 
 
@@ -124,8 +115,6 @@ def _quota_nearly_used(event: Event) -> Iterable[Notice]:
 
 
 MAPPERS = {
-    "quota.requested": _quota_requested,
-    "quota.request_approved": _quota_decided,
-    "quota.request_declined": _quota_decided,
+    **dict.fromkeys(notified_events(), _approval),
     "quota.nearly_used": _quota_nearly_used,
 }

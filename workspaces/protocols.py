@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from portal.core.errors import PortalError
 from portal.core.protocols import Authentication, Protocol
+from workspaces.identity.scim.schemas import ScimError
 
-SCIM = Protocol("/scim/", Authentication.OWN, max_body=4 << 20)
+
+def _scim_error(error: PortalError) -> Mapping[str, Any]:
+    return ScimError(error.http, error.message).as_dict()
+
+
+SCIM = Protocol(
+    "/scim/",
+    Authentication.OWN,
+    error_body=_scim_error,
+    error_type="application/scim+json",
+    max_body=4 << 20,
+)
 PROTOCOLS = (
     Protocol("/api/", Authentication.SESSION),  # the schema and its pages
     Protocol(

@@ -13,11 +13,14 @@ from portal.core.audit.retention import trim_all
 from portal.core.errors import Conflict
 from portal.core.models import RememberedAnswer
 from workspaces.access.impersonation import end_overdue
+from workspaces.approvals.kinds import kinds
+from workspaces.approvals.services import end_due
 from workspaces.identity.directory_sync import due_providers, end_abandoned, start_sync
 from workspaces.identity.directory_threads import start_thread
 from workspaces.identity.provider_services import delete_old_tests
 from workspaces.identity.rate_limit_cache import delete_expired
 from workspaces.identity.sessions import delete_expired_sign_ins
+from workspaces.models import Approval
 from workspaces.tenancy.scope import platform_scope
 
 # Seconds between two runs of each task
@@ -25,6 +28,7 @@ SCHEDULE = {
     "workspaces.trim_audit": 900.0,
     "workspaces.sync_directories": 60.0,  # each directory has an interval of its own
     "workspaces.tidy": 600.0,
+    "workspaces.end_approvals": 60.0,
 }
 
 
@@ -37,6 +41,15 @@ def tidy() -> None:
     delete_old_tests()
     delete_expired()
     Token.objects.expired().delete()
+
+
+@shared_task(name="workspaces.end_approvals")
+def end_approvals() -> None:
+    """End approvals whose time is over, and requests that nobody decided in time."""
+    with platform_scope("requests of every organization end"):
+        for kind in kinds():
+            if kind.model is Approval:
+                end_due(kind)
 
 
 @shared_task(name="workspaces.trim_audit")

@@ -38,7 +38,7 @@ class Sample:
     """One measured value. `unit` is ratio (0..1), bytes, bytes/s, cores, W, degC, Hz, count or s.
 
     A number that could not be measured is no Sample at all: a gap is a gap, never zero. One that is
-    not possible is left out of batches, because the portal refuses them.
+    not possible is left out of batches, because the portal does not store it.
     """
 
     name: str

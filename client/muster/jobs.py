@@ -12,6 +12,7 @@ from muster.records import Attempt, Job, LogPage
 
 if TYPE_CHECKING:
     from muster.client import Client
+    from muster.forwarding import Forwarder
 
 RESOURCES = {"jobs": "Jobs"}
 PAGE = 200
@@ -151,6 +152,12 @@ class Jobs:
             is_repeatable=False,
         ).json()
         return answer
+
+    def forwarder(self, port: Json, warn: Callable[[str], None] = lambda _text: None) -> Forwarder:
+        """Return what forwards local connections to a port, an entry of `ports` of a job."""
+        from muster.forwarding import Forwarder
+
+        return Forwarder(port["program_url"], self._client.settings.token, warn)
 
     def read_log(
         self,

@@ -19,6 +19,7 @@ RESOURCES = {
     "teams": "Teams",
     "members": "Members",
     "quotas": "Quotas",
+    "approvals": "Approvals",
     "tokens": "Tokens",
     "nodes": "Nodes",
     "gpus": "Gpus",
@@ -223,6 +224,23 @@ class Quotas(_Resource):
         return self._client.send(
             "POST", f"quotas/requests/{_safe(request_id)}", {"do": do, "word": word}
         )
+
+
+class Approvals(_Resource):
+    """Requests of every kind: quota, pool, model."""
+
+    def list(self) -> builtins.list[Json]:
+        """Return the open requests that you made or may decide."""
+        return list(self._client.items("approvals"))
+
+    def get(self, kind: str, request_id: str) -> Json:
+        """Return a request with its history."""
+        return self._client.get(f"approvals/{_safe(kind)}/{_safe(request_id)}")
+
+    def step(self, kind: str, request_id: str, do: str, word: str = "") -> Json:
+        """Approve, decline, withdraw or comment a request; `may` of a request lists the steps."""
+        path = f"approvals/{_safe(kind)}/{_safe(request_id)}"
+        return self._client.send("POST", path, {"do": do, "word": word})
 
 
 class Tokens(_Resource):

@@ -232,7 +232,7 @@ def _is_labeled(plan: MigPlan, row: MigPlanNode) -> bool:
         why = "The GPU operator failed to apply {name}. See the log of its mig-manager on the node."
         _fail(row, Message(why, name=name))
     else:
-        _note(row, Message("GPU operator: {state}", state=state or "waiting"))
+        _note(row, Message("GPU operator: {state}", state=state or Message("waiting")))
     return asked == name and state == "success"
 
 

@@ -6,9 +6,10 @@ what is promised for an overlapping time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,19 +17,28 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from clusters.capacity import inside_of
-from clusters.models import Cluster, Gpu, Pool, PoolGrant, PoolRequest
+from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant, PoolRequest, PoolReservation
 from clusters.node_capacity import NodeUsage, node_usage_of
 from clusters.services.pool_reservations import end_for, reserve_for, scope_of
 from clusters.services.pools import find_pool
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import EventRecord, record
+from portal.core.errors import Conflict, InvalidInput
+from portal.core.events import record
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
+from portal.core.models import Event
 from schedulers.contract import Rejected, Unavailable
 from schedulers.mig import MODELS
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
+from workspaces.approvals.kinds import STEPS, ApprovalKind
+from workspaces.approvals.services import (
+    clean,
+    decide_request,
+    end_due,
+    end_request,
+    submit_request,
+)
 from workspaces.models import Organization, Team
 from workspaces.tenancy.scope import platform_scope
 
@@ -48,6 +58,108 @@ class Promise:
     @property
     def left(self) -> int:
         return max(self.total - self.promised, 0)
+
+
+class PoolRequests(ApprovalKind[PoolRequest]):
+    name = "pool"
+    title = Message("GPUs of a pool")
+    model = PoolRequest
+    decides = Permission.CLUSTERS_WRITE
+    reads = Permission.NODES_READ
+    by_operators = True
+    page_decides = True
+    steps = ("approve", "decline", "withdraw", "return")
+    related = ("asker", "org", "team", "pool__cluster", "reservation", "renews__reservation")
+    expires = "ends_at"
+    shapes = {"reserved": "succeeded", "reservation_failed": "failed", "ends_soon": "queued"}
+
+    def visible(self, actor: Actor) -> QuerySet[PoolRequest]:
+        """Return the requests that the actor may see: those of one's teams, all for operators."""
+        if actor.may(Permission.CLUSTERS_READ):
+            return self.rows()
+        found = [actor.teams_where(p) for p in (Permission.JOBS_READ, Permission.JOBS_SUBMIT)]
+        if None in found:
+            return self.rows()
+        return self.rows().filter(team__in=frozenset().union(*(teams for teams in found if teams)))
+
+    def text(self, row: PoolRequest) -> Message:
+        return Message("{gpus} × {type} for {team}", **asked(row))
+
+    def path(self, row: PoolRequest) -> str:
+        return f"/{row.org.slug}/pool-requests/{row.id}"
+
+    def reason(self, row: PoolRequest) -> str:
+        return row.purpose
+
+    def authorize(self, actor: Actor, row: PoolRequest, do: str) -> None:
+        if STEPS[do].is_of_asker:
+            authorize(actor, Permission.JOBS_SUBMIT, row.team)
+        else:
+            authorize(actor, self.decides)
+
+    def prepare(self, actor: Actor, row: PoolRequest, do: str, terms: Mapping[str, Any]) -> None:
+        """Ask the cluster how it reserves, before the transaction; the answer is cached."""
+        self.authorize(actor, row, do)
+        if do == "approve":
+            if not terms.get("pool"):
+                raise InvalidInput.at("pool", "is required to approve")
+            try:
+                scope_of(find_pool(terms["pool"]).cluster)
+            except (Rejected, Unavailable) as error:
+                raise Conflict(str(error), code="cluster_settings") from error
+
+    def locked(self, request_id: UUID, terms: Mapping[str, Any]) -> PoolRequest | None:
+        if pool := terms.get("pool"):
+            Cluster.objects.select_for_update().get(id=find_pool(pool).cluster_id)
+        return super().locked(request_id, terms)
+
+    def apply(self, actor: Actor, row: PoolRequest, do: str, terms: Mapping[str, Any]) -> None:
+        if do == "approve":
+            _promise(row, find_pool(terms["pool"]), terms.get("gpus"), terms.get("ends_at"))
+        elif do == "return":
+            _end_renewals(self, actor, row)
+
+    def end(self, row: PoolRequest) -> None:
+        """End the access, unless another request or an operator gave it."""
+        row.ends_at = min(row.ends_at, clock.now())
+        row.save(update_fields=["ends_at"])
+        others = PoolRequest.objects.filter(
+            pool_id=row.pool_id, team=row.team, state=State.APPROVED, granted_at__isnull=False
+        ).exclude(id=row.id)
+        last: datetime | None = max((other.ends_at for other in others), default=None)
+        grants = PoolGrant.objects.filter(pool_id=row.pool_id, team=row.team, ends_at__isnull=False)
+        if last is None:
+            grants.delete()
+        else:
+            grants.update(ends_at=last)
+        end_for(row)
+
+    def facts(self, row: PoolRequest) -> dict[str, Any]:
+        name = f"{row.gpus} {row.gpu_type} for {row.team.slug}"
+        return {"name": name, "team": row.team.slug}
+
+    def terms(self, row: PoolRequest) -> dict[str, Any]:
+        pool = row.pool.name if row.pool else ""
+        return {"gpus": row.gpus, "until": row.ends_at.isoformat(), "pool": pool}
+
+    def notice_title(self, what: str, row: PoolRequest) -> Message:
+        if what == "requested":
+            return Message("{team} asks for {gpus} × {type}", **asked(row))
+        return super().notice_title(what, row)
+
+    def events_of(self, row: PoolRequest) -> QuerySet[Event]:
+        subjects = [row.id, *([row.reservation_id] if row.reservation_id else [])]
+        return Event.objects.filter(
+            org_id=row.org_id, subject_id__in=subjects, kind__startswith="pool."
+        )
+
+    def event_text(self, what: str, event: Event, first: Event, row: PoolRequest) -> Message | None:
+        requested = first.data.get("after", {}).get("gpus", 0)
+        return _history_text(what, event.data, gpu_text(row.gpu_type), requested)
+
+
+KIND = PoolRequests()
+decide = partial(decide_request, kind=KIND)
 
 
 @transaction.atomic
@@ -83,71 +195,37 @@ def request_pool(
         raise Conflict(
             Message("The team has {n} open requests. Withdraw some of them first.", n=MOST_OPEN)
         )
-    row = PoolRequest.objects.create(
+    row = PoolRequest(
         org=org,
         team=team,
         asker_id=actor.user_id,
         gpu_type=kind,
         gpus=gpus,
-        purpose=_clean(purpose),
+        purpose=clean(purpose),
         budget=budget,
         starts_at=begin,
         ends_at=ends_at,
         renews=renews,
         pool=renews.pool if renews else None,
     )
-    _record_event("requested", actor.email, row)
-    return row
+    return submit_request(actor=actor, kind=KIND, row=row)
 
 
 def known_types() -> set[str]:
     """Return what may be asked for: GPU types of clusters, and the MIG profiles of NVIDIA."""
+    return set(suggested_types())
+
+
+def suggested_types() -> list[str]:
+    """Return the known types, those of clusters first."""
+    present = sorted(Gpu.objects.order_by().values_list("type", flat=True).distinct())
     profiles = {f"mig-{one.name}" for model in MODELS.values() for one in model.profiles}
-    return profiles | set(Gpu.objects.order_by().values_list("type", flat=True).distinct())
+    return [*present, *sorted(profiles - set(present))]
 
 
-def visible_request(actor: Actor, request_id: UUID) -> PoolRequest:
-    """Return a request that the actor may see. Raises NotFound."""
-    row = visible_requests(actor).filter(id=request_id).first()
-    if row is None:
-        raise NotFound(Message("There is no such request."))
-    return row
-
-
-def approve(
-    *,
-    actor: Actor,
-    request_id: UUID,
-    pool: str,
-    gpus: int | None = None,
-    ends_at: datetime | None = None,
-    word: str = "",
-) -> PoolRequest:
-    """Approve a request, perhaps with fewer GPUs or another end: the team may use the pool.
-
-    Raises NotPermitted, NotFound, InvalidInput, and Conflict if it was decided or there is not
-    enough left.
-    """
-    authorize(actor, Permission.CLUSTERS_WRITE)
-    chosen = find_pool(pool)
-    try:
-        scope_of(chosen.cluster)  # asks the cluster before the transaction; the answer is cached
-    except (Rejected, Unavailable) as error:
-        raise Conflict(str(error), code="cluster_settings") from error
-    return _approve(actor, request_id, chosen, gpus, ends_at, word)
-
-
-@transaction.atomic
-def _approve(
-    actor: Actor,
-    request_id: UUID,
-    chosen: Pool,
-    gpus: int | None,
-    ends_at: datetime | None,
-    word: str,
-) -> PoolRequest:
-    cluster = Cluster.objects.select_for_update().get(id=chosen.cluster_id)
-    row = _open(request_id)
+def _promise(row: PoolRequest, chosen: Pool, gpus: int | None, ends_at: datetime | None) -> None:
+    """Promise GPUs of a pool whose cluster is locked. Raises InvalidInput, Conflict."""
+    cluster = chosen.cluster
     if chosen.gpu_type not in ("", row.gpu_type):
         raise InvalidInput.at(
             "pool",
@@ -178,10 +256,9 @@ def _approve(
             )
     row.pool = chosen
     reserve_for(row, machines)
-    _decide(row, actor, State.APPROVED, word)
+    row.save()
     if row.starts_at <= clock.now():
         _grant(row)
-    return row
 
 
 def promise_in(
@@ -204,41 +281,14 @@ def promise_in(
     return Promise(sum(machine.gpus.get(row.gpu_type, 0) for machine in inside), promised)
 
 
-@transaction.atomic
-def decline(*, actor: Actor, request_id: UUID, word: str = "") -> PoolRequest:
-    """Decline a request. Raises NotPermitted, NotFound, Conflict."""
-    authorize(actor, Permission.CLUSTERS_WRITE)
-    return _decide(_open(request_id), actor, State.DECLINED, word)
-
-
-@transaction.atomic
-def withdraw(*, actor: Actor, request_id: UUID) -> PoolRequest:
-    """Withdraw an open request of one's team. Raises NotPermitted, NotFound, Conflict."""
-    row = _open(request_id)
-    authorize(actor, Permission.JOBS_SUBMIT, row.team)
-    return _decide(row, actor, State.WITHDRAWN, "")
-
-
-@transaction.atomic
-def give_back(*, actor: Actor, request_id: UUID) -> PoolRequest:
-    """Return the GPUs before the end, also those of renewals that have not begun.
-
-    The team's new jobs no longer go to the pool. Raises NotPermitted, NotFound, Conflict.
-    """
-    row = PoolRequest.objects.select_for_update().filter(id=request_id).first()
-    if row is None:
-        raise NotFound(Message("There is no such request."))
-    authorize(actor, Permission.JOBS_SUBMIT, row.team)
-    if row.state != State.APPROVED:
-        raise Conflict(Message("There is nothing to return."))
-    ended = [row]
-    for one in ended:  # the list grows: a renewal may be renewed
-        ended += PoolRequest.objects.select_for_update().filter(
-            renews=one, state=State.APPROVED, granted_at=None
-        )
-    for one in reversed(ended):
-        _end(one, "returned", actor.email)
-    return row
+def _end_renewals(kind: PoolRequests, actor: Actor, row: PoolRequest) -> None:
+    """End the renewals of a request that have not begun, the last one first."""
+    renewals = [row]
+    for one in renewals:  # the list grows: a renewal may be renewed
+        found = kind.rows().select_for_update(of=("self",))
+        renewals += found.filter(renews=one, state=State.APPROVED, granted_at=None)
+    for one in reversed(renewals[1:]):
+        end_request(kind, one, what="returned", who=actor.email)
 
 
 def end_approved(*, who: str, **of: Any) -> None:
@@ -246,9 +296,8 @@ def end_approved(*, who: str, **of: Any) -> None:
 
     Run in a transaction.
     """
-    rows = PoolRequest.objects.select_for_update(of=("self",)).select_related("team", "pool", "org")
-    for row in rows.filter(state=State.APPROVED, **of):
-        _end(row, "returned", who)
+    for row in KIND.rows().select_for_update(of=("self",)).filter(state=State.APPROVED, **of):
+        end_request(KIND, row, what="returned", who=who)
 
 
 def start_and_end() -> list[PoolRequest]:
@@ -256,19 +305,12 @@ def start_and_end() -> list[PoolRequest]:
 
     Run in a platform scope; safe to run twice.
     """
-    now = clock.now()
-    rows = PoolRequest.objects.select_for_update(of=("self",)).select_related(
-        "team", "asker", "pool", "org"
-    )
-    ended = []
+    rows = KIND.rows().select_for_update(of=("self",))
     with transaction.atomic():
-        begin = rows.filter(state=State.APPROVED, granted_at=None, starts_at__lte=now)
-        for row in begin.filter(pool__isnull=False):
+        due = rows.filter(state=State.APPROVED, granted_at=None, starts_at__lte=clock.now())
+        for row in due.filter(pool__isnull=False):
             _grant(row)
-        for row in rows.filter(state=State.APPROVED, ends_at__lte=now):
-            _end(row, "expired", "system")
-            ended.append(row)
-    return ended
+        return end_due(KIND)
 
 
 def due_reminders() -> list[PoolRequest]:
@@ -278,9 +320,7 @@ def due_reminders() -> list[PoolRequest]:
     """
     now, found = clock.now(), list[PoolRequest]()
     with transaction.atomic():
-        rows = PoolRequest.objects.select_for_update(of=("self",)).select_related(
-            "team", "asker", "pool", "org"
-        )
+        rows = KIND.rows().select_for_update(of=("self",))
         renewed = PoolRequest.objects.filter(state=State.APPROVED, renews=OuterRef("pk"))
         rows = rows.filter(~Exists(renewed), state=State.APPROVED)
         for row in rows.filter(ends_at__lte=now + timedelta(days=REMIND[0])):
@@ -290,7 +330,7 @@ def due_reminders() -> list[PoolRequest]:
             if reached and (row.reminded is None or row.reminded > due):
                 row.reminded = due
                 row.save(update_fields=["reminded"])
-                _record_event("ends_soon", "system", row)
+                record(KIND.event("ends_soon", "system", row, {}))
                 found.append(row)
     return found
 
@@ -300,7 +340,7 @@ def requests_for(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
 
     Open ones first, then those that run, by their end, then the latest others.
     """
-    rows = visible_requests(actor)
+    rows = KIND.visible(actor)
     running = Q(state__in=(State.OPEN, State.APPROVED))
     return [
         *rows.filter(state=State.OPEN).order_by("created_at")[:most],
@@ -311,51 +351,50 @@ def requests_for(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
 
 def requests_in(actor: Actor, pool: Pool) -> list[PoolRequest]:
     """Return the approved requests in a pool that the actor may see, the next end first."""
-    rows = visible_requests(actor).filter(pool=pool, state=State.APPROVED)
+    rows = KIND.visible(actor).filter(pool=pool, state=State.APPROVED)
     return list(rows.order_by("ends_at")[:MOST_OPEN])
+
+
+def reservations_of_node(node: Node, actor: Actor) -> list[dict[str, Any]]:
+    """Return which teams' GPUs are kept on a node now: gpus, team, href, ends_at.
+
+    Teams of other organizations are named only to operators; `href` is "" for a request that the
+    actor may not see.
+    """
+    now: datetime = clock.now()
+    with platform_scope("reservations keep GPUs from every organization"):
+        rows = list(
+            PoolReservation.objects.select_related("team", "org", "pool")
+            .filter(Q(nodes__has_key=node.name), cluster=node.cluster_id, starts_at__lte=now)
+            .exclude(state=PoolReservation.State.ENDED)
+            .order_by("ends_at")
+        )
+        seen = KIND.visible(actor).filter(reservation__in=rows, state=PoolRequest.State.APPROVED)
+        asks = dict(seen.values_list("reservation_id", "id"))
+    is_operator = actor.may(Permission.CLUSTERS_READ)
+    found = []
+    for row in rows:
+        is_ours = row.org_id == actor.org_id
+        ask = asks.get(row.id)
+        found.append(
+            {
+                "gpus": row.nodes[node.name],
+                "type": row.gpu_type,
+                "team": row.team.name if is_ours or is_operator else "",
+                "href": f"/{row.org.slug}/pool-requests/{ask}"
+                if ask and (is_ours or is_operator)
+                else "",
+                "ends_at": row.ends_at,
+            }
+        )
+    return found
 
 
 def open_requests(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
     """Return the open requests of every organization. Operators only; raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators decide on the requests of every organization"):
-        rows = PoolRequest.objects.select_related("team", "asker", "org")
-        return list(rows.filter(state=State.OPEN).order_by("created_at")[:most])
-
-
-def visible_requests(actor: Actor) -> QuerySet[PoolRequest]:
-    """Return the requests that the actor may see: those of one's teams, all for operators."""
-    rows = PoolRequest.objects.select_related(
-        "team", "asker", "pool__cluster", "org", "reservation"
-    )
-    if actor.may(Permission.CLUSTERS_READ):
-        return rows
-    found = [actor.teams_where(p) for p in (Permission.JOBS_READ, Permission.JOBS_SUBMIT)]
-    if None in found:
-        return rows
-    return rows.filter(team__in=frozenset().union(*(teams for teams in found if teams)))
-
-
-def _open(request_id: UUID) -> PoolRequest:
-    row = (
-        PoolRequest.objects.select_for_update(of=("self",))
-        .select_related("team", "asker", "org", "renews__reservation")
-        .filter(id=request_id)
-        .first()
-    )
-    if row is None:
-        raise NotFound(Message("There is no such request."))
-    if row.state != State.OPEN:
-        raise Conflict(Message("This request was decided already."))
-    return row
-
-
-def _decide(row: PoolRequest, actor: Actor, state: State, word: str) -> PoolRequest:
-    row.state, row.word = state, _clean(word)
-    row.decided_at, row.decided_by = clock.now(), actor.email
-    row.save()
-    _record_event(f"request_{state}", actor.email, row, State.OPEN)
-    return row
+        return list(KIND.rows().filter(state=State.OPEN).order_by("created_at")[:most])
 
 
 def _grant(row: PoolRequest) -> None:
@@ -372,39 +411,40 @@ def _grant(row: PoolRequest) -> None:
     row.save(update_fields=["granted_at"])
 
 
-def _end(row: PoolRequest, what: str, who: str) -> None:
-    """End an approved request; access ends unless another request or an operator gave it."""
-    row.state = State.ENDED
-    row.ends_at = min(row.ends_at, clock.now())
-    row.save(update_fields=["state", "ends_at"])
-    others = PoolRequest.objects.filter(
-        pool_id=row.pool_id, team=row.team, state=State.APPROVED, granted_at__isnull=False
-    ).exclude(id=row.id)
-    last: datetime | None = max((other.ends_at for other in others), default=None)
-    grants = PoolGrant.objects.filter(pool_id=row.pool_id, team=row.team, ends_at__isnull=False)
-    if last is None:
-        grants.delete()
-    else:
-        grants.update(ends_at=last)
-    end_for(row)
-    _record_event(what, who, row, State.APPROVED)
+def _history_text(what: str, data: Mapping[str, Any], kind: str, requested: int) -> Message | None:
+    """Return the line of the history for an event of a request or its reservation."""
+    after = data.get("after", {})
+    gpus, until = after.get("gpus", 0), str(after.get("until", ""))[:10]
+    match what:
+        case "requested":
+            n = f"{gpus:,}"
+            return Message("Requested {n} × {type} until {until}", n=n, type=kind, until=until)
+        case "request_approved":
+            text = Message(
+                "Approved {n} × {type} in {pool} until {until}",
+                n=f"{gpus:,}",
+                type=kind,
+                pool=after.get("pool", ""),
+                until=until,
+            )
+            more = (
+                Message("{n} were requested", n=f"{requested:,}")
+                if requested not in (0, gpus)
+                else ""
+            )
+            return Message.joined("; ", (text, more))
+        case "reserved":
+            return Message("Reservation {name} is active", name=data.get("reservation", ""))
+        case "reservation_failed":
+            text = Message("Reservation {name} failed", name=data.get("reservation", ""))
+            return Message.joined(": ", (text, str(after.get("note", ""))))
+        case "released":
+            return Message("Reservation {name} ended", name=data.get("reservation", ""))
+        case "ends_soon":
+            return Message("Reminder: access ends on {until}", until=until)
+    return None
 
 
-def _clean(text: str) -> str:
-    return "".join(c for c in text.strip() if c.isprintable() or c == "\n")[:500]
-
-
-def _record_event(what: str, who: str, row: PoolRequest, before: State | None = None) -> None:
-    after: dict[str, Any] = {
-        "state": str(row.state),
-        "gpus": row.gpus,
-        "until": row.ends_at.isoformat(),
-        "pool": row.pool.name if row.pool else "",
-    }
-    data = {
-        "name": f"{row.gpus} {row.gpu_type} for {row.team.slug}",
-        "team": row.team.slug,
-        "before": {"state": str(before)} if before else {},
-        "after": {name: value for name, value in after.items() if value},
-    }
-    record(EventRecord(f"pool.{what}", row.org_id, "pool_request", row.id, who, data))
+def asked(row: PoolRequest) -> dict[str, object]:
+    """Return how texts name what is asked."""
+    return {"gpus": f"{row.gpus:,}", "type": gpu_text(row.gpu_type), "team": row.team.name}

@@ -90,7 +90,10 @@ class BatchView(KindView):
             StoredFile(file["sha256"], file["bytes"]) for file in body.validated_data["files"]
         ]
         stored = services.put_files(
-            actor=self.actor, repository=row, announced=announced, chunks=chunks
+            actor=self.actor,
+            repository=row,
+            contents=services.split_files(announced, chunks),
+            sizes=[file.size for file in announced],
         )
         return Response(
             {"items": [{"sha256": file.sha256, "bytes": file.size} for file in stored]},

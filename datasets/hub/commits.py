@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -32,12 +33,14 @@ from datasets.hub.requests import (
     text_in,
     version_of,
 )
-from datasets.models import Kind, Repository
+from datasets.models import Repository
 from datasets.selectors import contents_in, tree_of, visible_repositories
+from datasets.services.contents import MOST_FILES
 from portal.blobs.store import file_store
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, PortalError
 from portal.core.messages import Message
 from portal.web.transfers import announced_size, body_chunks, lines_of
+from workspaces.access.actors import Actor
 from workspaces.access.actors import actor_of as actor_of_user
 from workspaces.models import User
 from workspaces.tenancy.http import enter
@@ -55,6 +58,7 @@ _FIELDS = {  # of the lines of a commit
     "copyFile": ("path", "srcPath", "srcRevision"),
 }
 _SALT = "datasets.hub.upload"
+_AT_ONCE = 8 << 20  # bytes of small files in memory
 
 
 @hub_view("POST")
@@ -131,17 +135,6 @@ def lfs_upload(request: HttpRequest, signature: str) -> HttpResponse:
         sha256=digest,
     )
     return HttpResponse(headers={"ETag": f'"{digest}"'})
-
-
-@hub_view("POST")
-def lfs_verify(request: HttpRequest, plural: str, name: str) -> HttpResponse:
-    """Confirm that an object arrived."""
-    row = repository_of(request, plural, name)
-    data = json_of(request)
-    digest = text_in(data, "oid")
-    if contents_in(row, [digest]).get(digest) != size_in(data):
-        raise Conflict(Message("This file has not arrived. Send it again."))
-    return answer_json({})
 
 
 @hub_view("POST")
@@ -232,7 +225,8 @@ class _PreconditionFailed(PortalError):
 def _changes(
     request: HttpRequest, row: Repository, header: dict[str, Any]
 ) -> Iterator[services.Change]:
-    """Yield the changes of a request; fills in its header."""
+    """Yield the changes of a request; fills in its header, and stores small files at the end."""
+    small = _SmallFiles(actor_of(request), row)
     for line in lines_of(body_chunks(request)):
         try:
             item = orjson.loads(line)
@@ -243,7 +237,7 @@ def _changes(
                 continue
             path = text_in(value, "path")
             if key == "file":
-                yield services.Add(path, _stored(request, row, value))
+                yield services.Add(path, small.add(_content(value)))
             elif key == "lfsFile":
                 yield services.Add(path, text_in(value, "oid"))
             elif key == "deletedFile":
@@ -257,6 +251,33 @@ def _changes(
                 raise InvalidInput.at("algo", Message("must be sha256"))
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(Message("A line of the commit is malformed.")) from error
+    small.store()
+
+
+class _SmallFiles:
+    """Files that come inside a commit; many are stored at once."""
+
+    def __init__(self, actor: Actor, row: Repository):
+        self._actor, self._row = actor, row
+        self._contents: list[bytes] = []
+        self._bytes = 0
+
+    def add(self, content: bytes) -> str:
+        """Take a file, to be stored before `store` returns; return its SHA-256."""
+        if len(self._contents) == MOST_FILES or self._bytes + len(content) > _AT_ONCE:
+            self.store()
+        self._contents.append(content)
+        self._bytes += len(content)
+        return hashlib.sha256(content).hexdigest()
+
+    def store(self) -> None:
+        """Store what was taken. Raises as `services.put_files` does."""
+        if self._contents:
+            sizes = [len(content) for content in self._contents]
+            services.put_files(
+                actor=self._actor, repository=self._row, contents=self._contents, sizes=sizes
+            )
+        self._contents, self._bytes = [], 0
 
 
 def _gitignore(row: Repository, revision: str, data: dict[str, Any]) -> GitIgnore:
@@ -282,19 +303,17 @@ def _is_small_text(file: dict[str, Any]) -> bool:
         return False
 
 
-def _stored(request: HttpRequest, row: Repository, value: dict[str, Any]) -> str:
-    """Store the content of a small file; return its SHA-256."""
+def _content(value: dict[str, Any]) -> bytes:
+    """Return the content of a file that comes inside a commit."""
     content = text_in(value, "content")
     try:
         encoding = value.get("encoding", "base64")
         if encoding not in ("base64", "utf-8"):
             raise InvalidInput.at("encoding", Message("must be base64 or utf-8"))
         is_binary = encoding == "base64"
-        data = base64.b64decode(content, validate=True) if is_binary else content.encode()
+        return base64.b64decode(content, validate=True) if is_binary else content.encode()
     except (binascii.Error, ValueError) as error:
         raise InvalidInput(Message("The content of a file is not base64.")) from error
-    stored = services.put_file(actor=actor_of(request), repository=row, chunks=[data])
-    return stored.sha256
 
 
 def _object(
@@ -309,16 +328,5 @@ def _object(
     org = request.org.slug  # type: ignore[attr-defined]
     who = str(actor_of(request).user_id)
     signature = signing.dumps([org, who, str(row.id), digest, size], salt=_SALT)
-    prefix = "datasets/" if row.kind == Kind.DATASET else ""
-    home = f"{base_url(request)}/{prefix}{org}/{row.name}.git/info/lfs"
-    return {
-        **found,
-        "authenticated": True,
-        "actions": {
-            "upload": {
-                "href": f"{base_url(request)}/upload/{signature}",
-                "expires_in": VALID_SECONDS,
-            },
-            "verify": {"href": f"{home}/verify", "expires_in": VALID_SECONDS},
-        },
-    }
+    upload = {"href": f"{base_url(request)}/upload/{signature}", "expires_in": VALID_SECONDS}
+    return {**found, "authenticated": True, "actions": {"upload": upload}}

@@ -30,7 +30,6 @@ _ROUTES = (
 _FILES = (
     (r"/resolve/(?P<rest>.+)", trees.resolve),
     (r"\.git/info/lfs/objects/batch", commits.lfs_batch),
-    (r"\.git/info/lfs/verify", commits.lfs_verify),
 )
 # Names without an organization, such as gpt2, are repositories of the Hub's own.
 _NAMELESS = (

@@ -148,5 +148,7 @@ def _explained() -> Iterator[None]:
         ) from error
     except OSError as error:
         raise Unavailable(
-            Message("The directory could not be read: {why}", why=error.strerror or "error")
+            Message(
+                "The directory could not be read: {why}", why=error.strerror or type(error).__name__
+            )
         ) from error

@@ -15,6 +15,7 @@ from datasets.services.contents import (
     copy_contents,
     put_file,
     put_files,
+    split_files,
 )
 from datasets.services.imports import cancel_import, find_import, resume_import, start_import
 from datasets.services.refs import create_branch, delete_ref, set_tag
@@ -67,6 +68,7 @@ __all__ = [
     "set_tag",
     "share_repository",
     "space_of",
+    "split_files",
     "squash_history",
     "start_import",
     "start_upload",

@@ -50,17 +50,18 @@ def put_files(
     *,
     actor: Actor,
     repository: Repository,
-    announced: Sequence[StoredFile],
-    chunks: Iterable[bytes],
+    contents: Iterable[bytes],
+    sizes: Sequence[int],
 ) -> list[StoredFile]:
-    """Store small files, whose bytes follow one another, for a later commit: all or none.
+    """Store small files of these sizes for a later commit: all or none.
 
-    Raises as `put_file` does, and TooLarge beyond `MOST_FILES`, `LARGEST_SMALL` and `MOST_BYTES`.
+    Raises as `put_file` does, what `contents` raises, and TooLarge beyond `MOST_FILES`,
+    `LARGEST_SMALL` and `MOST_BYTES`.
     """
     check_may_write(actor, repository)
-    total = check_small([file.size for file in announced])
-    chunks = storage.within_room(repository, chunks, total)
-    stored = file_store().put_many(repository.org_id, _checked_files(announced, chunks))
+    total = check_small(sizes)
+    contents = storage.within_room(repository, contents, total)
+    stored = file_store().put_many(repository.org_id, contents)
     add_contents(repository, stored)
     return stored
 
@@ -81,8 +82,8 @@ def check_small(sizes: Sequence[int]) -> int:
     return sum(sizes)
 
 
-def _checked_files(announced: Sequence[StoredFile], chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut bytes into files. Raises InvalidInput if they are not those announced."""
+def split_files(announced: Sequence[StoredFile], chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut bytes that follow one another into files. Raises InvalidInput for others than announced."""
     source, rest = iter(chunks), bytearray()
     for number, file in enumerate(announced, 1):
         while len(rest) < file.size and (chunk := next(source, b"")):

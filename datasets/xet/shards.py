@@ -38,6 +38,11 @@ class ShardFile(NamedTuple):
     sha256: str
     segments: list[Segment]
 
+    @property
+    def size(self) -> int:
+        """Return its bytes, as the client says."""
+        return sum(segment.size for segment in self.segments)
+
 
 def read_shard(data: bytes) -> Iterator[ShardFile]:
     """Yield the files of a shard. Raises InvalidInput, also while it is iterated."""

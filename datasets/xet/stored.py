@@ -36,11 +36,22 @@ class StoredXorb:
         self.chunks = [Chunk(*parts) for parts in _CHUNK.iter_unpack(bytes(row.chunks))]
         self.places = [Place(*parts) for parts in _PLACE.iter_unpack(bytes(row.places))]
         self.offsets = [0, *accumulate(chunk.size for chunk in self.chunks)]
+        self._is_placed = bytearray(len(self.chunks))
+        for place in self.places:
+            self._mark(place)
 
     @property
     def is_stored(self) -> bool:
         """Return whether all chunks can be read."""
-        return path_of(self.row).exists() or self.is_placed(0, len(self.chunks))
+        return self.is_aside or self.is_placed(0, len(self.chunks))
+
+    @property
+    def is_aside(self) -> bool:
+        """Return whether all chunks are put aside: what was written may be lost with the power."""
+        try:
+            return path_of(self.row).stat().st_size == self.offsets[-1]
+        except FileNotFoundError:
+            return False
 
     def pack(self) -> None:
         """Write chunks and places to the row."""
@@ -49,9 +60,9 @@ class StoredXorb:
 
     def read(self, start: int, end: int) -> Iterator[bytes]:
         """Yield the bytes of chunks. Raises InvalidInput if they are not stored any more."""
-        path = path_of(self.row)
-        if path.exists():
-            yield from pieces_of(path.open("rb"), self.offsets[start], self.offsets[end])
+        if self.is_aside:
+            file = path_of(self.row).open("rb")
+            yield from pieces_of(file, self.offsets[start], self.offsets[end])
             return
         store = file_store()
         while start < end:
@@ -66,10 +77,15 @@ class StoredXorb:
 
     def is_placed(self, start: int, end: int) -> bool:
         """Return whether files have all of these chunks."""
-        for place in sorted(self.places):
-            if place.start <= start < place.end:
-                start = place.end
-        return start >= end
+        return 0 not in self._is_placed[start:end]
+
+    def add(self, place: Place) -> None:
+        """Note where chunks are."""
+        self.places.append(place)
+        self._mark(place)
+
+    def _mark(self, place: Place) -> None:
+        self._is_placed[place.start : place.end] = b"\1" * (place.end - place.start)
 
 
 def forget(repository: Repository, digests: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from datasets.hub.requests import actor_of, answer_json, hub_view
 from datasets.models import Repository
 from datasets.selectors import visible_repositories
 from datasets.xet import reading, shards, xorbs
-from datasets.xet.store import offer, put_xorb, register_shard
+from datasets.xet.store import find_chunk, offer, put_xorb, register_shard
 from portal.core.errors import NotFound, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
@@ -23,10 +23,13 @@ _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 
 @hub_view("GET")
 def chunk(request: HttpRequest, repository: UUID, prefix: str, chunk: str) -> HttpResponse:
-    """Return a shard with xorbs that have a chunk, so that a client need not send it again."""
-    return HttpResponse(
-        offer(_repository(request, repository), chunk), content_type="application/octet-stream"
-    )
+    """Return a shard with xorbs that have a chunk, so that a client need not send it again.
+
+    Clients ask for the first chunk of each file, and hardly one is known: that is looked up first.
+    """
+    found = find_chunk(repository, chunk)
+    body = offer(_repository(request, repository), found)
+    return HttpResponse(body, content_type="application/octet-stream")
 
 
 @hub_view("POST")

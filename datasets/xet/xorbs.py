@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import lz4.frame
 
@@ -13,40 +13,59 @@ from portal.core.messages import Message
 LARGEST = 68 << 20  # bytes of a serialized xorb: 64 MiB of chunks with headers and a footer
 LARGEST_CHUNK = 128 << 10  # bytes
 MOST_CHUNKS = 8 << 10
+_HEADER = 8  # bytes before each chunk
 _FOOTER = b"XETBLOB"  # begins what follows the chunks
 _PLAIN, _LZ4, _GROUPED_LZ4 = range(3)
 
 
-def read_xorb(data: bytes, expected: bytes) -> tuple[list[Chunk], Iterator[bytes]]:
-    """Return the chunks of a xorb and their bytes.
+def read_xorb(body: Iterable[bytes], expected: bytes, chunks: list[Chunk]) -> Iterator[bytes]:
+    """Yield the bytes of each chunk of a xorb as they come, and note the chunk in `chunks`.
 
-    All hashes were verified when this returns. Raises InvalidInput.
+    Raises InvalidInput, at the end if the xorb does not have the expected hash.
     """
-    chunks: list[Chunk] = []
-    pieces: list[bytes] = []
-    at = 0
-    while at < len(data) and data[at : at + 7] != _FOOTER:
-        if len(chunks) >= MOST_CHUNKS:
-            raise _malformed()
-        piece, at = _read_chunk(data, at)
-        chunks.append(Chunk(chunk_hash(piece), len(piece)))
-        pieces.append(piece)
+    rest, is_ended = b"", False
+    for data in body:
+        if is_ended:  # only the footer comes
+            continue
+        rest += data
+        at = 0
+        while (end := _end_of_chunk(rest, at)) is not None:
+            if len(chunks) >= MOST_CHUNKS:
+                raise _malformed()
+            piece = _read_chunk(rest, at, end)
+            chunks.append(Chunk(chunk_hash(piece), len(piece)))
+            yield piece
+            at = end
+        rest = rest[at:]
+        is_ended = rest.startswith(_FOOTER)
+    if rest and not is_ended:
+        raise _malformed()
     if not chunks or xorb_hash(chunks) != expected:
         raise InvalidInput(
             Message("The xorb does not have the hash that it was sent under."), code="checksum"
         )
-    return chunks, iter(pieces)
 
 
-def _read_chunk(data: bytes, at: int) -> tuple[bytes, int]:
-    """Return the bytes of the chunk at an offset, and the offset behind it."""
-    start = at + 8
+def _end_of_chunk(data: bytes, at: int) -> int | None:
+    """Return the offset behind the chunk at an offset, None if more must come or it is the footer.
+
+    Raises InvalidInput.
+    """
+    start = at + _HEADER
+    if len(data) < start or data.startswith(_FOOTER, at):
+        return None
     packed = int.from_bytes(data[at + 1 : at + 4], "little")
-    size = int.from_bytes(data[at + 5 : start], "little")
-    end = start + packed
-    if data[at] != 0 or not 0 < size <= LARGEST_CHUNK or packed > 2 * LARGEST_CHUNK:
+    if data[at] != 0 or packed > 2 * LARGEST_CHUNK:
         raise _malformed()
-    if end > len(data):
+    end = start + packed
+    return end if end <= len(data) else None
+
+
+def _read_chunk(data: bytes, at: int, end: int) -> bytes:
+    """Return the bytes of the chunk at an offset."""
+    start = at + _HEADER
+    size = int.from_bytes(data[at + 5 : start], "little")
+    if not 0 < size <= LARGEST_CHUNK:
         raise _malformed()
     scheme, body = data[at + 4], data[start:end]
     if scheme == _PLAIN:
@@ -57,7 +76,7 @@ def _read_chunk(data: bytes, at: int) -> tuple[bytes, int]:
         raise _malformed()
     if len(piece) != size:
         raise _malformed()
-    return (_regrouped(piece) if scheme == _GROUPED_LZ4 else piece), end
+    return _regrouped(piece) if scheme == _GROUPED_LZ4 else piece
 
 
 def _decompressed(body: bytes, size: int) -> bytes:

@@ -395,7 +395,7 @@ class _Parser:
             Message(
                 "at character {place} ({rest}): {what}",
                 place=at + 1,
-                rest=repr(self.text[at : at + 20]) if at < len(self.text) else "the end",
+                rest=repr(self.text[at : at + 20]) if at < len(self.text) else Message("the end"),
                 what=what,
             ),
         )

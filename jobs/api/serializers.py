@@ -212,6 +212,22 @@ class JobOutputSerializer(serializers.Serializer):  # type: ignore[type-arg]
     versions = OutputVersionSerializer(many=True)
 
 
+class JobPortSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField()
+    port = serializers.IntegerField(help_text="Where the program listens; MUSTER_PORT_NAME has it.")
+    protocol = serializers.CharField(help_text="http (and websockets), tcp")
+    access = serializers.CharField(help_text="Who may open it: owner, team.")
+    url = serializers.CharField(help_text="For browsers.")
+    program_url = serializers.CharField(
+        help_text="For programs, which send an access token as `Authorization: Bearer`."
+    )
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    open_streams = serializers.IntegerField(
+        help_text="Open websockets and forwarded connections, as reported every 10 s."
+    )
+    has_answered = serializers.BooleanField(help_text="Whether the program has answered once.")
+
+
 class JobDetailSerializer(JobSerializer):
     spec = serializers.DictField()
     yaml = serializers.CharField()
@@ -228,6 +244,7 @@ class JobDetailSerializer(JobSerializer):
         "is lost."
     )
     outputs = JobOutputSerializer(many=True, help_text="With the versions that the job has made.")
+    ports = JobPortSerializer(many=True, help_text="Of the first task.")
     log_deletion = LogDeletionSerializer(
         allow_null=True, help_text="null unless deletion of its logs was requested"
     )

@@ -35,7 +35,7 @@ from schedulers.contract import (
     Placement,
     Port,
 )
-from schedulers.spec import JobSpec, Launcher, Task, environment, script
+from schedulers.spec import JobSpec, Launcher, Task, environment, ports_of, script
 from workspaces.access.actors import Actor
 from workspaces.credentials.secrets import OpenedSecrets, SecretReferences, open_secrets
 from workspaces.credentials.tokens import Bearer, issue_attempt_tokens
@@ -312,7 +312,13 @@ def _launch(
             time_limit=spec.policy.max_runtime,
             grace=spec.policy.grace,
         ),
-        network=LaunchNetwork(
-            tuple(Port(port.name, port.port, port.protocol) for port in spec.ports)
-        ),
+        network=_network(spec, task),
     )
+
+
+def _network(spec: JobSpec, task: Task) -> LaunchNetwork:
+    if not spec.ports:
+        return LaunchNetwork()
+    numbers = ports_of(spec, task.attempt_id)
+    ports = (Port(port.name, numbers[port.name], port.protocol) for port in spec.ports)
+    return LaunchNetwork(tuple(ports), settings.MUSTER_GATEWAY_URL)

@@ -4,6 +4,7 @@ from jobs.models.idle import IdleCase, IdleRule
 from jobs.models.image_end import ImageEnd
 from jobs.models.job import Dependency, Job
 from jobs.models.output import JobOutput
+from jobs.models.port import PortActivity
 from jobs.models.utilization import AttemptUtilization, GpuCapacity, GpuTime, NodeUtilization
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "JobWorkspace",
     "NodeUtilization",
     "PendingSpell",
+    "PortActivity",
 ]

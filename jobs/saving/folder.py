@@ -27,6 +27,7 @@ from portal.core.messages import Message
 YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 1 << 20
 MOST_FILES, DEPTH = 100_000, 40
+MOST_ENTRIES = 2 * MOST_FILES  # with folders and what is left out
 HELD = 256  # files in all that are kept open while they may be written
 _TICK_NS = 20_000_000  # file systems keep times to 4 or 10 ms
 _HOLD_FOR = 60.0  # seconds; another process reads the folder by then
@@ -42,7 +43,7 @@ _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # a link is no folder
 
 
 class TooManyFiles(Exception):
-    """The folder has more than MOST_FILES files."""
+    """The folder has more than MOST_FILES files, or more than MOST_ENTRIES entries."""
 
 
 class Mark(NamedTuple):
@@ -122,6 +123,7 @@ class _Walk:
     since_ns: int
     is_over: bool
     has_ended: bool
+    entries: int = 0
     files: dict[str, Mark] = field(default_factory=dict)
     changing: list[str] = field(default_factory=list)
     left_out: LeftOut = field(default_factory=dict)
@@ -179,8 +181,10 @@ def listing(
 def _walk(walk: _Walk, folder: int, above: str, depth: int) -> None:
     folder_ns = os.fstat(folder).st_mtime_ns
     with os.scandir(folder) as entries:
-        found = sorted(islice(entries, MOST_FILES + 1), key=lambda entry: entry.name)
-    if len(found) > MOST_FILES:
+        rest = MOST_ENTRIES - walk.entries
+        found = sorted(islice(entries, rest + 1), key=lambda entry: entry.name)
+    walk.entries += len(found)
+    if walk.entries > MOST_ENTRIES:
         raise TooManyFiles
     for entry in found:
         path = f"{above}{entry.name}"

@@ -479,7 +479,11 @@ def record_failure(row: JobOutput, text: str) -> None:
 def text_of(error: Exception) -> str:
     """Return why something could not be saved, for people."""
     if isinstance(error, folders.TooManyFiles):
-        return Message("It has more than {n} files.", n=f"{folders.MOST_FILES:,}")
+        return Message(
+            "It has more than {n} files, or more than {entries} files and folders.",
+            n=f"{folders.MOST_FILES:,}",
+            entries=f"{folders.MOST_ENTRIES:,}",
+        )
     if isinstance(error, OSError):
         error = full_disk(error) or error
     if isinstance(error, PortalError):

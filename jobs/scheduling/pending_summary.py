@@ -89,7 +89,7 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             return quota_limits.limit_text(facts)
         case Wait.SCATTERED if "apart" in facts:
             words = {"gpu": Message("GPUs"), "cpu": Message("cores"), "memory": Message("memory")}
-            x = Message.joined(" and ", (words[n] for n in facts["apart"]))
+            x = Message.joined(", ", (words[n] for n in facts["apart"]))
             return Message("Enough {x} are free, but not together on one node.", x=x)
         case Wait.SCATTERED:
             return Message(

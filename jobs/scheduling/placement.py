@@ -41,9 +41,9 @@ FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
     Capability.INPUTS: Feature.INPUTS,
     Capability.WORKSPACES: Feature.WORKSPACES,
-    Capability.ENDPOINTS: Feature.PORTS,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
+    Capability.ENDPOINTS: Feature.PORTS,
 }
 FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # lower is better
 
@@ -225,20 +225,28 @@ def _judge(
     if refusal := refusal_text(cluster):
         return UNFIT, refusal, "policy.pool"
     if not is_known:
-        return UNKNOWN, "its nodes are not known yet", ""
+        return UNKNOWN, Message("its nodes are not known yet"), ""
     if not candidates.could_run(need):
         return UNFIT, *_lacks(candidates, need)
     if misfit := image_misfit(spec, cluster, pool):
         return UNFIT, misfit, "image"
     if cluster.trouble:
-        return TROUBLED, f"it does not respond: {cluster.trouble}", ""
+        return TROUBLED, Message("it does not respond: {why}", why=Message(cluster.trouble)), ""
     count, gpu = len(candidates.nodes), need.resource("gpu")
-    text = (
-        f"{candidates.count(need)} of {count} {'node has' if count == 1 else 'nodes have'} room "
-        "for it now"
+    text = Message.plural(
+        count,
+        "{n} of {count} node has room for it now",
+        "{n} of {count} nodes have room for it now",
+        n=candidates.count(need),
+        count=count,
     )
     if need.gpu:
-        text += f"; {candidates.sum(gpu)} of {candidates.sum(gpu, ever)} {_gpus(need)} are free"
+        text += Message(
+            "; {n} of {total} {gpus} are free",
+            n=candidates.sum(gpu),
+            total=candidates.sum(gpu, ever),
+            gpus=_gpus(need),
+        )
     return (FREE if candidates.admits(need) else BUSY), text, ""
 
 
@@ -248,31 +256,40 @@ _FIELDS = {"cpu": "resources.cpus", "memory": "resources.memory", "gpu": "resour
 def _lacks(candidates: Candidates, need: ResourceRequest) -> tuple[str, str]:
     """Return why not even the empty pool could run the job, and the field to change."""
     if not candidates.nodes:
-        return "it has no nodes", "resources"
+        return Message("it has no nodes"), "resources"
     if able := candidates.count(need, ever):
-        return f"{able} of its nodes could run it, and it needs {need.nodes}", "num_nodes"
+        text = Message(
+            "{able} of its nodes could run it, and it needs {n}", able=able, n=need.nodes
+        )
+        return text, "num_nodes"
     for kind in KINDS:
         most = candidates.most(need.resource(kind), ever)
         if need.of(kind) <= most:
             continue
         return _lacks_kind(kind, need, most), _FIELDS[kind]
-    return "no single node has everything it needs", "resources"
+    return Message("no single node has everything it needs"), "resources"
 
 
 def _lacks_kind(kind: str, need: ResourceRequest, most: int) -> str:
     if kind != "gpu":
-        return (
-            f"no node has {amount_text(kind, need.of(kind))}; the most is {amount_text(kind, most)}"
+        return Message(
+            "no node has {amount}; the most is {most}",
+            amount=amount_text(kind, need.of(kind)),
+            most=amount_text(kind, most),
         )
     if not most:
-        return f"it has no {_gpus(need)}"
-    return f"no node has {need.gpu} {_gpus(need)}; the most is {most}"
+        return Message("it has no {gpus}", gpus=_gpus(need))
+    return Message(
+        "no node has {n} {gpus}; the most is {most}", n=need.gpu, gpus=_gpus(need), most=most
+    )
 
 
-def _gpus(need: ResourceRequest) -> str:
+def _gpus(need: ResourceRequest) -> Message:
     if share_of(need.gpu_type):
-        return f"shares of class {need.gpu_type}"
-    return f"{gpu_text(need.gpu_type)} GPUs" if need.gpu_type else "GPUs"
+        return Message("shares of class {kind}", kind=need.gpu_type)
+    if need.gpu_type:
+        return Message("{kind} GPUs", kind=gpu_text(need.gpu_type))
+    return Message("GPUs")
 
 
 def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
@@ -285,12 +302,16 @@ def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
         )
     rivals = sum(c.rank == best.rank for c in found) - 1
     reason = {
-        FREE: "it can start there now",
-        BUSY: "no pool has free capacity for it, and its queue is the shortest",
-        UNKNOWN: "no other pool could run it",
-        TROUBLED: "no other pool could run it",
+        FREE: Message("it can start there now"),
+        BUSY: Message("no pool has free capacity for it, and its queue is the shortest"),
+        UNKNOWN: Message("no other pool could run it"),
+        TROUBLED: Message("no other pool could run it"),
     }[best.rank]
-    tie = f"; {rivals} others are as good" if rivals else ""
+    tie = (
+        Message.plural(rivals, "; {n} other is as good", "; {n} others are as good", n=rivals)
+        if rivals
+        else ""
+    )
     return Message(
         "{name}, because {reason}{tie}: {text}.",
         name=best.name,

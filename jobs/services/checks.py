@@ -182,7 +182,11 @@ def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None
                     quota_limits.no_storage(meter.scope),
                     data={"scope": meter.scope, "resource": meter.resource, "limit": limit},
                 )
-            whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
+            whose = {
+                "org": Message("the organization's"),
+                "team": Message("the team's"),
+                "user": Message("your"),
+            }[meter.scope]
             raise QuotaExceeded(
                 Message(
                     "This job needs {resource}, but {whose} limit is {resource2}. Request "

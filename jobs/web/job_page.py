@@ -17,6 +17,7 @@ from jobs.dispatch.environment import environment_of
 from jobs.metrics import chart_context
 from jobs.models import Attempt, Dependency, Job
 from jobs.outputs import output_text
+from jobs.ports.listing import port_rows
 from jobs.pricing import cost_of_jobs
 from jobs.saving.represent import output_rows
 from jobs.scheduling import pending_explanation, quota_limits
@@ -118,6 +119,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "pending": explanation,
         "pending_action": pending_action(request, row, explanation, more, may_change_it),
         "output": output_text(attempt),
+        "ports": port_rows(attempt, row),
         "outputs": output_rows(row, attempt.index),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),
         "log": facts_of_log(attempt),

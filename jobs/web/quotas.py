@@ -17,17 +17,19 @@ from jobs.quotas.holders import holders
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, Tree, branch, short, title, tree
 from portal.core.errors import InvalidInput, PortalError
-from portal.core.formatting import amount_text, typed_text
+from portal.core.formatting import typed_text
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.undo import Undo, offer_undo
 from schedulers.spec.grammar import parse_size
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission as P
+from workspaces.approvals.selectors import card_of, requests_for
 from workspaces.models import Quota, QuotaRequest, Team
-from workspaces.quotas import requests, set_limits
+from workspaces.quotas import set_limits
 from workspaces.quotas.limits import STORAGE
-from workspaces.quotas.request_selectors import requests_for
+from workspaces.quotas.requests import KIND, request_limit
+from workspaces.quotas.requests import decide as decide_request
 from workspaces.quotas.set_limits import KEEP, Keep, LimitChange
 from workspaces.web.base import action, local_path, page, show_error
 
@@ -96,7 +98,7 @@ def request_quota(request: Any) -> HttpResponse:
         request,
         f"/{request.org.slug}/quotas",
         _("Request sent. You'll see the answer here."),
-        lambda: requests.request_limit(
+        lambda: request_limit(
             actor=request.actor,
             org=request.org,
             scope=scope,
@@ -112,19 +114,13 @@ def request_quota(request: Any) -> HttpResponse:
 @page(None, ("POST",))
 def decide(request: Any, ask: UUID) -> HttpResponse:
     """Approve, deny or withdraw a request, or undo the decision."""
-    do, word = request.POST.get("do", ""), request.POST.get("word", "")
+    do = request.POST.get("do", "")
     back = local_path(request.POST.get("back", ""), f"/{request.org.slug}/quotas")
-    if do == "reopen":
-        return action(
-            request,
-            back,
-            _("Decision undone. The request is open again."),
-            lambda: _reopen(request, ask),
-        )
     done = {
         "approve": _("Request approved. The new limit applies now."),
         "decline": _("Request denied."),
         "withdraw": _("Request withdrawn."),
+        "reopen": _("Decision undone. The request is open again."),
     }.get(do, "")
     undo = {
         "approve": Undo(request.path, {"do": "reopen", "limit": _limit_of(ask), "back": back}),
@@ -132,17 +128,21 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
     }.get(do)
 
     def decided() -> None:
-        requests.decide_request(
-            actor=request.actor, org=request.org, request_id=ask, do=do, word=word
+        terms = {"limit": _restored(ask, request.POST.get("limit", ""))} if do == "reopen" else {}
+        decide_request(
+            actor=request.actor,
+            request_id=ask,
+            do=do,
+            word=request.POST.get("word", ""),
+            **terms,
         )
 
     return action(request, back, done, decided, undo)
 
 
-def _reopen(request: Any, ask: UUID) -> None:
+def _restored(ask: UUID, text: str) -> Any:
     row = QuotaRequest.objects.filter(id=ask).first()
-    limit = _amount(row.resource, request.POST.get("limit", "")) if row else KEEP
-    requests.reopen_request(actor=request.actor, org=request.org, request_id=ask, limit=limit)
+    return _amount(row.resource, text) if row else KEEP
 
 
 def _limit_of(ask: UUID) -> str:
@@ -337,19 +337,11 @@ def _show(request: Any, **more: Any) -> HttpResponse:
 
 
 def _requests(actor: Any, scope: str = "", subject_id: UUID | None = None) -> list[dict[str, Any]]:
-    """Return the requests that the actor may see, of one subject or all."""
-    rows = requests_for(actor)
+    """Return the cards of the requests that the actor may see, of one subject or all."""
+    rows = requests_for(actor, KIND)
     if subject_id is not None:
         rows = [row for row in rows if (row.scope, row.subject_id) == (scope, subject_id)]
-    return [
-        {
-            "row": row,
-            "amount": amount_text(row.resource, row.amount),
-            "what": title(row.resource),
-            "is_own": row.asker_id == actor.user_id,
-        }
-        for row in rows
-    ]
+    return [card_of(actor, KIND, row) for row in rows]
 
 
 def _request_form(request: Any, found: Tree) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from jobs.web import (
     home,
     hubs,
     idle_rules,
+    ports,
     queue,
     quotas,
     starting,
@@ -47,6 +48,7 @@ urlpatterns = [
     path("<slug:org>/jobs/act", views.act_on_jobs, name="jobs-act"),
     path("<slug:org>/jobs/compare", comparing.compare, name="jobs-compare"),
     path("<slug:org>/jobs/<str:job>", views.job, name="job"),
+    path("<slug:org>/jobs/<str:job>/ports/<str:name>", ports.open_port, name="job-port"),
     re_path(
         r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|keep|release|rerun|delete-logs)$",
         views.act_on_job,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from monitoring.api import mig, pool_requests, sources, views
+from monitoring.api import mig, sources, views
 from portal.api.schema import Tag
 
 TAGS = (
@@ -43,16 +43,6 @@ urlpatterns = [
     path("orgs/<slug:org>/fleet", views.FleetView.as_view(), name="api-fleet"),
     path("orgs/<slug:org>/gpus", views.GpusView.as_view(), name="api-gpus"),
     path("orgs/<slug:org>/gpus/<str:uuid>", views.GpuView.as_view(), name="api-gpu"),
-    path(
-        "orgs/<slug:org>/pool-requests",
-        pool_requests.PoolRequestsView.as_view(),
-        name="api-pool-requests",
-    ),
-    path(
-        "orgs/<slug:org>/pool-requests/<uuid:ask>",
-        pool_requests.PoolRequestView.as_view(),
-        name="api-pool-request",
-    ),
     path("orgs/<slug:org>/wall", views.WallView.as_view(), name="api-wall"),
     path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),
     path(

@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary, WeakSet
 from channels.db import database_sync_to_async
 from django.db.models import Max
 
-from monitoring.live.identity import Credential, ended
 from monitoring.live.topics import grant
 from portal.core.errors import PortalError
 from portal.core.models import Event
 from workspaces.access.actors import Actor
 from workspaces.access.custom_roles import invalidate as forget_roles
 from workspaces.access.subscriptions import SubscriptionGrant
+from workspaces.identity.connections import Credential, ended
 from workspaces.tenancy.scope import platform_scope
 
 if TYPE_CHECKING:

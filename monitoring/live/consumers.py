@@ -20,7 +20,6 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 
 from monitoring.live.access import AccessWatch, RecheckCache
-from monitoring.live.identity import Credential
 from monitoring.live.subscription import Subscription
 from monitoring.live.topics import grant
 from portal.core.errors import InvalidInput, PortalError
@@ -31,6 +30,7 @@ from portal.core.protocols import problem
 from portal.web.denials import record_denial
 from workspaces.access.actors import Actor
 from workspaces.access.subscriptions import SubscriptionGrant
+from workspaces.identity.connections import Credential
 
 log = logging.getLogger(__name__)
 MAX_SUBSCRIPTIONS = 64

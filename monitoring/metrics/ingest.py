@@ -7,6 +7,7 @@ import math
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from itertools import islice, pairwise
@@ -14,6 +15,7 @@ from typing import Any, TypeGuard
 from uuid import UUID
 
 import orjson
+from django.core.cache import cache
 from django.db import connection
 
 from clusters.models import Cluster, Node
@@ -42,6 +44,8 @@ _VERSION, _ARCH = (
 )
 MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
 MOST_TIMES = 600
+MOST_REFUSED = 20  # values that an answer names
+_AGAIN = 3600  # seconds until an impossible value of one metric is recorded again
 MOST_FIELDS, MOST_TEXT = 20, 2_000  # of an event of a node; characters
 FUTURE_MS = 10 * 60_000
 # An agent's spool lasts for days at most. A measurement of a job may be this long before its start
@@ -58,38 +62,75 @@ def ingest(
     """Store one batch. Idempotent, so a batch may be sent again.
 
     Returns `accepted`, the number of points, `work` if the agent is to partition GPUs, and `watched`
-    if somebody looks at the node, so that its batches should be short.
+    if somebody looks at the node, so that its batches should be short. Values that no sensor
+    measures are left out: `refused` has the first of them, `refused_count` their number.
     `sent_ms` is the node's time of sending. Times of a node whose clock is off are corrected. Raises
     InvalidInput, NotFound for a node that no cluster has reported, and NotPermitted for one of
     another cluster than `cluster`, if that is given.
     """
     shift = _shift(body.get("facts"), sent_ms)
-    at = _time(body.get("at"), shift)
+    at, refused = _time(body.get("at"), shift), _Refused()
     if "times" in body:
-        return _ingest_columns(body, at, shift, cluster)
+        return _ingest_columns(body, at, shift, cluster, refused)
     with platform_scope("agents report machines, which no tenant owns"):
         node = _node(body, cluster)
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
-            (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))
+            (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"), refused)))
         ]
         # Parse everything before anything is stored.
         batches += [
             (
                 f"attempt:{attempt.id.hex}",
                 attempt.org_id,
-                _own(attempt, node, _points(at, samples)),
+                _own(attempt, node, _points(at, samples, refused)),
             )
             for attempt, samples in _jobs(body.get("jobs"), node)
         ]
         total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
-        return _answer(node, body, total)
+        return _answer(node, body, total, refused)
 
 
-def _answer(node: Node, body: Mapping[str, Any], total: int) -> dict[str, Any]:
+@dataclass
+class _Refused:
+    """Values of a batch that no sensor measures: they would bend every chart and sum."""
+
+    values: list[dict[str, Any]] = field(default_factory=list)
+    count: int = 0
+
+    def is_possible(
+        self, place: str, name: str, value: float, unit: str, labels: Mapping[str, Any]
+    ) -> bool:
+        """Return whether to store a value; if not, note it by name."""
+        if is_possible(value, unit):
+            return True
+        self.count += 1
+        if len(self.values) < MOST_REFUSED:
+            text = Message(
+                "{name}: {value} {unit} is not possible.", name=name, value=value, unit=unit
+            )
+            gpu = str(labels.get("gpu", ""))
+            data = {"metric": name, "value": value, "unit": unit[:20]}
+            data |= {"gpu": int(gpu)} if gpu.isascii() and gpu.isdigit() else {}
+            self.values.append({"field": place, "message": text, "data": data})
+        return False
+
+    def answer(self, node: Node) -> dict[str, Any]:
+        """Return what the agent is told, and record it as an event of the node once an hour."""
+        if not self.values:
+            return {}
+        for one in self.values:
+            data = one["data"]
+            if cache.add(f"impossible:{node.id}:{data['metric']}:{data.get('gpu')}", 1, _AGAIN):
+                _record_events(node, [{"kind": "impossible_value", **data, "count": self.count}])
+        told = [{"field": one["field"], "message": one["message"]} for one in self.values]
+        return {"refused": told, "refused_count": self.count}
+
+
+def _answer(node: Node, body: Mapping[str, Any], total: int, refused: _Refused) -> dict[str, Any]:
     work = _mig_work(node, body.get("facts"))
-    return {"accepted": total, **({"work": work} if work else {})}
+    return {"accepted": total, **({"work": work} if work else {}), **refused.answer(node)}
 
 
 def _mig_work(node: Node, facts: Any) -> dict[str, Any] | None:
@@ -101,7 +142,9 @@ def _mig_work(node: Node, facts: Any) -> dict[str, Any] | None:
     return work_for(node)
 
 
-def _ingest_columns(body: Mapping[str, Any], at: int, shift: int, cluster: str) -> dict[str, Any]:
+def _ingest_columns(
+    body: Mapping[str, Any], at: int, shift: int, cluster: str, refused: _Refused
+) -> dict[str, Any]:
     """Store a batch of several times, which agents send that measure every second.
 
     `times` are Unix milliseconds in increasing order, the last of which is `at`; each of `columns` is
@@ -119,7 +162,7 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int, cluster: str) 
         raise InvalidInput.at(
             "times", f"must be 1 to {MOST_TIMES} increasing times that end at `at`"
         )
-    columns = _columns(body.get("columns"), len(times))
+    columns = _columns(body.get("columns"), len(times), refused)
     with platform_scope("agents report machines, which no tenant owns"):
         node = _node(body, cluster)
         _time(times[0], shift)
@@ -127,7 +170,7 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int, cluster: str) 
         owner = f"node:{node.id.hex}"
         # Parse everything before anything is stored.
         jobs = [
-            (attempt, _own(attempt, node, _points(at, samples, shift)))
+            (attempt, _own(attempt, node, _points(at, samples, refused, shift)))
             for attempt, samples in _jobs(body.get("jobs"), node)
         ]
         try:
@@ -141,7 +184,7 @@ def _ingest_columns(body: Mapping[str, Any], at: int, shift: int, cluster: str) 
             total += store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at, points)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
-        return _answer(node, body, total) | ({"watched": True} if is_watched else {})
+        return _answer(node, body, total, refused) | ({"watched": True} if is_watched else {})
 
 
 def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column]) -> None:
@@ -162,7 +205,7 @@ def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column])
     )
 
 
-def _columns(columns: Any, count: int) -> list[series.Column]:
+def _columns(columns: Any, count: int, refused: _Refused) -> list[series.Column]:
     if not isinstance(columns, list) or len(columns) > MAX_SAMPLES:
         raise InvalidInput.at("columns", f"must be a list of at most {MAX_SAMPLES}")
     for number, column in enumerate(columns):
@@ -182,8 +225,15 @@ def _columns(columns: Any, count: int) -> list[series.Column]:
         if not _are_finite(values):
             raise InvalidInput.at(f"columns[{number}]", "needs finite numbers, or null")
         measured = [value for value in values if value is not None]
-        for value in (min(measured), max(measured)) if measured else ():
-            _check_possible(f"columns[{number}]", name, value, unit)
+        ends = (min(measured), max(measured)) if measured else ()
+        if not all(is_possible(value, unit) for value in ends):
+            place = f"columns[{number}]"
+            values = [
+                value
+                if value is None or refused.is_possible(place, name, value, unit, labels)
+                else None
+                for value in values
+            ]
         if digits is not None:
             values = [value if value is None else round(value, digits) for value in values]
         found.append(series.Column(name, labels, unit, values))
@@ -261,15 +311,6 @@ def _own(attempt: Attempt, node: Node, points: Iterable[series.Point]) -> list[s
     return [_named(attempt, node, point) for point in points if first <= point.at_ms <= last]
 
 
-def _check_possible(field: str, name: str, value: float, unit: str) -> None:
-    """Raise InvalidInput for what no sensor measures: it would bend every chart and sum."""
-    if not is_possible(value, unit):
-        raise InvalidInput.at(
-            field,
-            Message("{name}: {value} {unit} is not possible.", name=name, value=value, unit=unit),
-        )
-
-
 def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
     """Add the node to GPUs of an attempt on several nodes: each has a GPU 0."""
     if "gpu" not in point.labels or len(attempt.nodes or ()) < 2:
@@ -330,7 +371,7 @@ def _store_facts(node: Node, facts: Any, source: str = "") -> None:
         Node.objects.filter(id=node.id).update(told=reported)
 
 
-def _points(at: int, samples: Any, shift: int = 0) -> Iterable[series.Point]:
+def _points(at: int, samples: Any, refused: _Refused, shift: int = 0) -> Iterable[series.Point]:
     for number, sample in enumerate(_listed("samples", samples, MAX_SAMPLES)):
         name, value, labels, unit = (
             sample.get("name"),
@@ -346,7 +387,8 @@ def _points(at: int, samples: Any, shift: int = 0) -> Iterable[series.Point]:
             )
         if not unit.isprintable():
             raise InvalidInput.at(f"samples[{number}].unit", f"{name}: must be printable text")
-        _check_possible(f"samples[{number}].value", name, value, unit)
+        if not refused.is_possible(f"samples[{number}].value", name, value, unit, labels):
+            continue
         when = _time(sample["at"], shift) if "at" in sample else at
         named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
         try:

@@ -10,13 +10,13 @@ from django.shortcuts import render
 
 from clusters.free_capacity import FreeGpus
 from clusters.models import Cluster
+from clusters.services.pool_requests import reservations_of_node
 from monitoring import devices
 from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet
 from monitoring.lists import DEVICES
 from monitoring.node_page import event_line, pools_of_node
 from monitoring.nodes import jobs_of_all
-from monitoring.pool_request_page import reservations_of_node
 from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.formatting import gpu_text

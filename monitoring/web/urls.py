@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from monitoring.web import capacity, mig, platform, pool_requests, sources, views
+from monitoring.web import capacity, mig, platform, sources, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
-    path("pool-requests", pool_requests.platform_pool_requests, name="platform-pool-requests"),
     path("capacity", capacity.platform_capacity, name="platform-capacity"),
     path("mig", mig.mig_plans, name="mig-plans"),
     path("mig/<uuid:plan>", mig.mig_plan, name="mig-plan"),
@@ -19,8 +18,6 @@ urlpatterns = [
     path("<slug:org>/fleet", capacity.fleet_page, name="fleet"),
     path("<slug:org>/gpus", capacity.gpus, name="gpus"),
     path("<slug:org>/gpus/<str:uuid>", capacity.gpu, name="gpu"),
-    path("<slug:org>/pool-requests", pool_requests.pool_requests, name="pool-requests"),
-    path("<slug:org>/pool-requests/<uuid:ask>", pool_requests.pool_request, name="pool-request"),
     path("<slug:org>/nodes", views.nodes, name="nodes"),
     path("<slug:org>/nodes/<str:node>", views.node, name="node"),
 ]

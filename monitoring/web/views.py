@@ -11,12 +11,12 @@ from django.shortcuts import render
 
 from clusters.health.selectors import node_health
 from clusters.services.drain import may_drain
+from clusters.services.pool_requests import reservations_of_node
 from clusters.web.cluster import take_undo
 from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
 from monitoring.node_page import disks_of, gpu_tables, node_events, pools_of_node
-from monitoring.pool_request_page import reservations_of_node
 from portal.core import clock
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P

@@ -20,7 +20,8 @@ class Certificate:
 
     `bytes` and the digests cover exactly the stored bytes, in order. For a deleted log they
     describe the former content, so that a saved copy can still be verified; `deleted` tells by
-    whom, when (Unix ms) and how many bytes.
+    whom, when (Unix ms) and how many bytes. `uncounted` says why more may be lost than the gaps
+    have.
     """
 
     bytes: int
@@ -34,6 +35,7 @@ class Certificate:
     last_at: int | None
     text: str
     deleted: dict[str, object] | None = None
+    uncounted: str = ""
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
@@ -99,18 +101,39 @@ def certificate_of(folder: Path) -> Certificate | None:
     return deleted.told(made) if deleted else made
 
 
-def certificate_text(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> Message:
+def certificate_text(
+    folder: Path, size: int, gaps: list[Lost], closed_by: str, uncounted: str
+) -> Message:
     """Summarize a log, e.g. "complete, 1,204,331 bytes, 0 gaps, closed by exit 0".
 
     With gaps, names the first three and their reasons instead.
     """
+    if not gaps and uncounted:
+        return Message(
+            "{n} bytes kept, lost output not counted: {why}; closed by {end}",
+            n=f"{size:,}",
+            why=uncounted,
+            end=closed_by,
+        )
     if not gaps:
         return Message("complete, {n} bytes, 0 gaps, closed by {end}", n=f"{size:,}", end=closed_by)
-    where = "; ".join(
-        f"{_time_text(folder, start)} ({end - start:,} bytes, {why})"
-        for start, end, why in gaps[:3]
+    where = Message.joined(
+        "; ",
+        (
+            Message(
+                "{time} ({n} bytes, {why})",
+                time=_time_text(folder, start),
+                n=f"{end - start:,}",
+                why=why,
+            )
+            for start, end, why in gaps[:3]
+        ),
     )
-    where += f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
+    if len(gaps) > 3:
+        where = Message("{names} and {n} more", names=where, n=len(gaps) - 3)
+    if uncounted:
+        text = Message("further lost output not counted: {why}", why=uncounted)
+        where = Message.joined("; ", (where, text))
     return Message.plural(
         len(gaps),
         "{n} gap: {where}; {size} bytes kept, closed by {end}",
@@ -128,5 +151,5 @@ def _time_text(folder: Path, offset: int) -> str:
     return (
         datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC")
         if before
-        else f"at byte {offset:,}"
+        else Message("at byte {n}", n=f"{offset:,}")
     )

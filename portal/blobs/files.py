@@ -21,6 +21,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -36,6 +37,7 @@ from portal.core.messages import Message
 GRACE = timedelta(days=1)
 PIECE = 128 << 10  # bytes in memory per download, however slow the reader
 _BATCH = 500  # files per question to `referenced`
+AT_ONCE = 8  # of many files that are synced or sent
 _NAME = re.compile(r"[0-9a-f]{64}\Z")
 _UPLOAD = re.compile(r"[0-9a-f]{32}\Z")
 
@@ -81,7 +83,8 @@ class FileStore:
     def put_many(self, org_id: UUID, contents: Iterable[bytes]) -> list[StoredFile]:
         """Store small files durably, all or none. Raises Unavailable if the disk is full.
 
-        They get their names under one lock, and each folder is synced once. What `contents` raises
+        They get their names under one lock, and each folder is synced once. Several are synced at
+        once, because a file system writes its journal for all that wait. What `contents` raises
         ends it before any file is stored.
         """
         folder = self._folder(org_id, "incoming")
@@ -93,8 +96,7 @@ class FileStore:
                 written.append((aside, StoredFile(hashlib.sha256(data).hexdigest(), len(data))))
                 with open(aside, "xb", opener=_private) as file:
                     file.write(data)
-            for aside, _stored in written:  # after all are written, one wait covers several
-                _sync(aside)
+            _sync_all([aside for aside, _stored in written])
             self._add_many(org_id, written)
         except OSError as error:
             raise full_disk(error) or error from error
@@ -171,13 +173,15 @@ class FileStore:
         return folder
 
     def put_aside(self, org_id: UUID, name: str, chunks: Iterable[bytes]) -> None:
-        """Store bytes of an upload durably under a name. Raises Unavailable if the disk is full.
+        """Store bytes of an upload under a name for a while. Raises Unavailable if the disk is full.
 
-        They are deleted a day later, unless the caller deletes them before.
+        A power failure may lose or shorten them, so that the disk need not write what is soon
+        deleted. They are deleted a day later, unless the caller deletes them before.
         """
         temporary = self._aside(org_id, uuid4())
         try:
-            _write(temporary, chunks)
+            with open(temporary, "xb", opener=_private) as file:
+                file.writelines(chunks)
             os.replace(temporary, self.aside(org_id, name))
         except OSError as error:
             raise full_disk(error) or error from error
@@ -265,16 +269,14 @@ class FileStore:
 
     def _add_many(self, org_id: UUID, written: Sequence[tuple[Path, StoredFile]]) -> None:
         """Store complete local files under their SHA-256."""
-        folders = {
-            stored.sha256[:2]: self._folder(org_id, stored.sha256[:2]) for _aside, stored in written
-        }
+        names = {stored.sha256[:2] for _aside, stored in written}
+        folders = self._folders(org_id, names)
         with self._locked(org_id, fcntl.LOCK_SH):
             for aside, stored in written:
                 path = folders[stored.sha256[:2]] / stored.sha256
                 os.replace(aside, path)
                 os.utime(path, ns=(now_in_nanoseconds(), now_in_nanoseconds()))
-        for folder in folders.values():
-            _sync(folder)
+        _sync_all(folders.values())
 
     def discard(self, org_id: UUID, upload_id: UUID) -> None:
         """Delete a started file."""
@@ -399,15 +401,21 @@ class FileStore:
 
     def _folder(self, org_id: UUID, name: str) -> Path:
         """Return a folder of an organization, and make it durably."""
-        folder = self.root / org_id.hex / name
-        if not folder.is_dir():
-            try:
+        return self._folders(org_id, [name])[name]
+
+    def _folders(self, org_id: UUID, names: Iterable[str]) -> dict[str, Path]:
+        """Return folders of an organization by their names, and make them durably."""
+        folders = {name: self.root / org_id.hex / name for name in names}
+        missing = [folder for folder in folders.values() if not folder.is_dir()]
+        try:
+            for folder in missing:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                for above in (folder.parent, self.root, self.root.parent):
+            if missing:
+                for above in {*(each.parent for each in missing), self.root, self.root.parent}:
                     _sync(above)
-            except OSError as error:
-                raise full_disk(error) or error from error
-        return folder
+        except OSError as error:
+            raise full_disk(error) or error from error
+        return folders
 
     @contextmanager
     def _locked(self, org_id: UUID, kind: int) -> Iterator[None]:
@@ -547,3 +555,9 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _sync_all(paths: Collection[Path]) -> None:
+    """Sync files or folders, several at once."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(_sync, paths))

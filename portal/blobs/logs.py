@@ -7,6 +7,7 @@ A log is a folder `<root>/<last two of key>/<key>/`:
     index                  16-byte records (offset, Unix ms): when bytes from that offset on arrived
     gaps                   one JSON line for each range that was never stored, and why
     .<kind>.new            temporary file of an atomic replacement; ignored after a crash
+    uncounted              why nobody has counted what is lost, if that is so
     certificate.json       written once, when the log is closed
     deleted.json           replaces all bytes of a deleted log; written before they are removed
 
@@ -44,14 +45,14 @@ from portal.blobs.certificate import (
     deletion_of,
 )
 from portal.core.errors import Unavailable
-from portal.core.messages import Message, MessageEncoder
+from portal.core.messages import Message, MessageDecoder, MessageEncoder
 
 SEGMENT = 4 << 20
 PIECE = 128 << 10  # bytes in memory per download, however slow the reader
 LIMIT = 4 << 30  # bytes kept per log; the rest becomes a gap
 SEARCH_BUDGET = 32 << 20  # bytes searched per call
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
-FULL = "the log's size limit was reached"
+FULL = Message("the log's size limit was reached")
 _MISSING = "missing from the disk that keeps the logs"
 
 
@@ -139,6 +140,13 @@ class LogStore:
             start = max(start, self.end(key))
             if end > start and not (folder / "certificate.json").exists():
                 _add_gap(folder, start, end, why)
+
+    def note_uncounted(self, key: str, why: str) -> None:
+        """Record why nobody counts what of a log is lost. Ignores closed logs and further reasons."""
+        if not _uncounted(self._folder(key)):
+            with self._locked(key) as folder:
+                if not (folder / "certificate.json").exists():
+                    _replace(folder / "uncounted", json.dumps(why, cls=MessageEncoder).encode())
 
     def read(self, key: str, after: int, limit: int = 1 << 20) -> LogRead:
         """Return at most `limit` bytes from offset `after`, never across a gap."""
@@ -436,7 +444,7 @@ def _gaps(folder: Path) -> list[Lost]:
     found: list[Lost] = []
     for line in lines:
         with suppress(ValueError):  # a torn last line was never acknowledged
-            _add_merged(found, *json.loads(line))
+            _add_merged(found, *json.loads(line, cls=MessageDecoder))
     return found
 
 
@@ -450,7 +458,8 @@ def _add_merged(gaps: list[Lost], start: int, end: int, why: str) -> None:
 def _add_gap(folder: Path, start: int, end: int, why: str) -> None:
     gaps = _gaps(folder)
     _add_merged(gaps, start, end, why)
-    _replace(folder / "gaps", b"".join(json.dumps(gap).encode() + b"\n" for gap in gaps))
+    lines = (json.dumps(gap, cls=MessageEncoder) for gap in gaps)
+    _replace(folder / "gaps", b"".join(line.encode() + b"\n" for line in lines))
 
 
 def _hits(text: bytes, base: int, pattern: re.Pattern[bytes], most: int) -> list[tuple[int, str]]:
@@ -489,18 +498,27 @@ def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certifi
         lines += data.count(b"\n")
         size, last = size + len(data), data[-1:]
     gaps, (first_at, last_at) = _contents(folder)[1], arrivals.first_and_last(folder)
+    uncounted = _uncounted(folder)
     return Certificate(
         bytes=size,
         lines=lines + (last != b"\n"),
         sha256=sha.hexdigest(),
         blake3=blake.hexdigest(),
         gaps=gaps,
-        complete=not gaps,
+        complete=not gaps and not uncounted,
         closed_by=closed_by,
         first_at=first_at,
         last_at=last_at,
-        text=certificate_text(folder, size, gaps, closed_by),
+        text=certificate_text(folder, size, gaps, closed_by, uncounted),
+        uncounted=uncounted,
     )
+
+
+def _uncounted(folder: Path) -> str:
+    try:
+        return str(json.loads((folder / "uncounted").read_bytes(), cls=MessageDecoder))
+    except FileNotFoundError:
+        return ""
 
 
 def _replace(path: Path, data: bytes) -> None:

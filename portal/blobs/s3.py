@@ -29,6 +29,7 @@ from urllib.parse import quote, urlsplit
 from uuid import UUID, uuid4
 
 from portal.blobs.files import (
+    AT_ONCE,
     PIECE,
     FileStore,
     StoredFile,
@@ -45,7 +46,6 @@ from portal.core.messages import Message
 
 PART = 16 << 20  # bytes of a part of a large object; S3 takes 10,000 of them
 MOST_PARTS = 9_000
-_CONNECTIONS = 8  # that send many small files
 READ_AHEAD = 256 << 10  # bytes that `open` asks for at least
 URL_LASTS = timedelta(minutes=15)  # to start a download
 CACHED = timedelta(days=1)  # since the last use
@@ -118,7 +118,7 @@ class S3FileStore(FileStore):
             aside.unlink()
 
     def _add_many(self, org_id: UUID, written: Sequence[tuple[Path, StoredFile]]) -> None:
-        with ThreadPoolExecutor(_CONNECTIONS) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda each: self._add(org_id, *each, is_kept=True), written))
 
     def _mark(self, org_id: UUID, sha256: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -66,6 +67,14 @@ def counted(n: str, unit: str) -> Message:
         case "running jobs":
             return Message.plural(number, "{n} running job", "{n} running jobs", n=n)
     return Message.joined(" ", (n, unit))
+
+
+def names_text(names: Sequence[str], most: int = 5) -> str:
+    """Return the first names and how many more there are: "n1, n2 and 3 more"."""
+    shown = ", ".join(names[:most])
+    if len(names) <= most:
+        return shown
+    return Message("{names} and {n} more", names=shown, n=len(names) - most)
 
 
 def number_text(resource: str, amount: int) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from portal.core import clock
 from portal.core.errors import (
     NotAuthenticated,
     PortalError,
@@ -34,6 +35,8 @@ _LONGEST_ANSWER = 8 << 10  # bytes of an answer that nginx sends for us
 # Seconds to read after a refusal: closing with unread data would lose the response.
 _LINGER = 2.0
 _RETRY_SECONDS = 5
+LOWEST_RATE = 16 << 10  # bytes a second of an upload whose place others want
+WINDOW = 60.0  # seconds over which it is measured
 _FRAMING = {b"content-length", b"transfer-encoding"}
 
 
@@ -45,38 +48,90 @@ class _Unreadable(OSError):
     """The body ended early, or is refused."""
 
 
+class Pace:
+    """How fast the bytes of an upload come, over the last one to two windows.
+
+    Times in which the portal itself does not take more count for nobody.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._since = self._before = now, 0, 0.0  # time, bytes, and seconds that were not theirs
+
+    def note(self, now: float, size: int, ours: float) -> None:
+        """Note that `size` bytes have come, and that the portal made the client wait `ours` s."""
+        if now - self._since[0] >= WINDOW:
+            self._before, self._since = self._since, (now, size, ours)
+
+    def rate(self, now: float, size: int, ours: float) -> float | None:
+        """Return bytes a second; None before a whole window of the client's time has passed."""
+        at, before, waited = self._before
+        seconds = now - at - (ours - waited)
+        return (size - before) / seconds if seconds >= WINDOW else None
+
+
 class Uploads:
-    """Bounds the large bodies in progress, in all and for each person."""
+    """Bounds the large bodies in progress, in all and for each person.
+
+    A person has at most as many places as are left for others. When none is left, the slowest
+    upload below LOWEST_RATE gives its place up.
+    """
 
     def __init__(self, total: int, each: int) -> None:
         self.total, self._each = total, each
-        self._lock, self._people = threading.Lock(), Counter[str]()
+        self._lock, self._places = threading.Lock(), dict[BodyStream, str]()
 
     def check(self, person: str) -> None:
         """Raise RateLimited or Unavailable if no further body is taken from a person now."""
+        with self._lock:
+            self._check(person)
+
+    def begin(self, stream: BodyStream, person: str) -> None:
+        """Give a body a place. Raises as `check` does."""
+        with self._lock:
+            self._check(person)
+            self._places[stream] = person
+
+    def end(self, stream: BodyStream) -> None:
+        with self._lock:
+            self._places.pop(stream, None)
+
+    def _check(self, person: str) -> None:
         later = {"retry_after": _RETRY_SECONDS}
-        if self._people[person] >= self._each:
-            raise RateLimited(
-                Message("You have {n} uploads in progress. Wait until one ends.", n=self._each),
-                data=later,
-            )
-        if self._people.total() >= self.total:
-            raise Unavailable(
-                Message("{n} uploads are in progress. Try again in a moment.", n=self.total),
-                code="too_many_uploads",
-                data=later,
-            )
+        while True:
+            mine = Counter(self._places.values())[person]
+            left = self.total - len(self._places)
+            if mine >= self._each:
+                raise RateLimited(
+                    Message("You have {n} uploads in progress. Wait until one ends.", n=mine),
+                    data=later,
+                )
+            if mine < left:
+                return
+            if slow := self._slowest():
+                del self._places[slow]
+                slow.give_up()
+            elif left:
+                raise RateLimited(
+                    Message(
+                        "You have {n} uploads in progress, and the other {left} places are left "
+                        "for other people. Wait until one ends.",
+                        n=mine,
+                        left=left,
+                    ),
+                    data=later,
+                )
+            else:
+                raise Unavailable(
+                    Message("{n} uploads are in progress. Try again in a moment.", n=self.total),
+                    code="too_many_uploads",
+                    data=later,
+                )
 
-    def begin(self, person: str) -> None:
-        """Count a body. Raises as `check` does."""
-        with self._lock:
-            self.check(person)
-            self._people[person] += 1
-
-    def end(self, person: str) -> None:
-        with self._lock:
-            self._people[person] -= 1
-            self._people += Counter()  # forgets those at zero
+    def _slowest(self) -> BodyStream | None:
+        rates = ((stream.rate(), stream) for stream in self._places)
+        slow = [(rate, stream) for rate, stream in rates if rate is not None]
+        rate, stream = min(slow, key=lambda pair: pair[0], default=(LOWEST_RATE, None))
+        return stream if rate < LOWEST_RATE else None
 
 
 class BodyStream:
@@ -95,10 +150,11 @@ class BodyStream:
         self.is_complete = self.is_head = self.is_wanted = False
         self._receive, self._most, self._uploads = receive, most, uploads
         self._pieces, self._ready, self._size = deque([first]), len(first), len(first)
-        self._changed, self._person = threading.Condition(), ""
+        self._changed = threading.Condition()
         self._loop, self._drained = asyncio.get_running_loop(), asyncio.Event()
         self._receiving: asyncio.Task[None] | None = None
         self._is_over = self._is_begun = False
+        self._pace, self._waited, self._waits_since = Pace(clock.monotonic()), 0.0, 0.0
         self.seconds = SECONDS
         self.deadline: float | None = None  # of the whole body; None: `seconds` for each piece
 
@@ -153,11 +209,11 @@ class BodyStream:
                 self._uploads.check(person)
                 self.is_wanted = True
                 raise BodyWanted
-            self._uploads.begin(person)
+            self._uploads.begin(self, person)
         except PortalError as error:
             self.failure = error
             raise _Unreadable("the body is refused") from error
-        self._person, self._is_begun = person, True
+        self._is_begun, self._pace = True, Pace(clock.monotonic())
         self._loop.call_soon_threadsafe(self._start)
 
     def _start(self) -> None:
@@ -170,7 +226,9 @@ class BodyStream:
                 self._accept(await self._next())
                 if self._ready >= _AHEAD:
                     self._drained.clear()
+                    self._waits_since = clock.monotonic()
                     await self._drained.wait()
+                    self._waited, self._waits_since = self._ours(clock.monotonic()), 0.0
         except PortalError as error:
             self.failure = error
         except TimeoutError:
@@ -183,9 +241,38 @@ class BodyStream:
         async with asyncio.timeout_at(until):
             return await self._receive()
 
+    def _ours(self, now: float) -> float:
+        """Return the seconds in which the application has not read what came."""
+        return self._waited + (now - self._waits_since if self._waits_since else 0)
+
+    def rate(self) -> float | None:
+        """Return the bytes a second that came lately; None if that is not known yet."""
+        now = clock.monotonic()
+        return None if self._is_over else self._pace.rate(now, self._size, self._ours(now))
+
+    def give_up(self) -> None:
+        """End the body for others who wait. Call it from any thread."""
+        self._loop.call_soon_threadsafe(self._give_up)
+
+    def _give_up(self) -> None:
+        if self._is_over:
+            return
+        self.failure = RequestTimeout(
+            Message(
+                "Less than {n} KiB a second of this upload came for a minute, and others waited "
+                "for its place. What a resumable upload has received is kept. Go on in a moment.",
+                n=LOWEST_RATE >> 10,
+            ),
+            code="upload_too_slow",
+            data={"retry_after": _RETRY_SECONDS},
+        )
+        self.stop()
+
     def _accept(self, message: AsgiMessage) -> None:
         data = message.get("body", b"")
         self._size += len(data)
+        now = clock.monotonic()
+        self._pace.note(now, self._size, self._ours(now))
         if self._size > self._most:
             raise too_large(self._most)
         is_last = not message.get("more_body", False)  # also of a client that left
@@ -210,8 +297,7 @@ class BodyStream:
     def close(self) -> None:
         """Stop, and let others upload."""
         self.stop()
-        if self._person:
-            self._uploads.end(self._person)
+        self._uploads.end(self)
 
 
 def _nobody() -> str:

@@ -52,7 +52,7 @@ def add_options(to: argparse.ArgumentParser) -> None:
         "--only",
         metavar="PART",
         help="run one component of the server stack in the foreground, for a Procfile or a "
-        "container: nginx, web, uploads, live, worker, beat, watcher, agent, or prepare (migrate and exit)",
+        "container: nginx, web, uploads, live, gateway, worker, beat, watcher, agent, or prepare (migrate and exit)",
     )
     to.add_argument("--port", type=int, help="port to listen on (default: MUSTER_PORT, 8000)")
     to.add_argument("--host", help="address to listen on (default: MUSTER_BIND, 127.0.0.1)")

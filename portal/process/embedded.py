@@ -37,6 +37,7 @@ def run_embedded(host: str, home: Path) -> int:
 
     from portal.background import Background, embedded_loops
     from portal.celery import app as tasks
+    from portal.process import gateway
     from portal.process.garbage import collect_garbage
     from portal.process.installation import check_home
     from portal.process.prepare import isolation_lines, listen, prepare
@@ -50,7 +51,7 @@ def run_embedded(host: str, home: Path) -> int:
     tasks.loader.import_default_modules()  # the ticker runs tasks by name
     loops = embedded_loops()
     if settings.MUSTER_EMBEDDED:
-        loops.append(collect_garbage)
+        loops += [gateway.serve, collect_garbage]
     background = Background(loops)
     welcome = Welcome(
         settings.MUSTER_BASE_URL,

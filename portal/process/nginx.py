@@ -15,6 +15,7 @@ from portal.process.words import Refusal
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 RULES, FILES = DEPLOY / "nginx-server.conf", DEPLOY / "nginx-files.conf"
+APPS = DEPLOY / "nginx-apps.conf"
 _DIRECT = "set $muster_scheme $scheme;"
 # The last address of X-Forwarded-For, which the proxy has written.
 _BEHIND_PROXY = """\
@@ -39,7 +40,7 @@ def find_nginx() -> str:
 def write_configuration(folder: Path, sockets: Path, host: str, port: int) -> Path:
     """Write the configuration into `folder`, where nginx also buffers, and return its path.
 
-    `sockets` contains the Unix sockets of the web, uploads and live processes.
+    `sockets` contains the Unix sockets of the web, uploads, live and gateway processes.
     """
     from portal.settings import env
 
@@ -50,6 +51,7 @@ def write_configuration(folder: Path, sockets: Path, host: str, port: int) -> Pa
     # By default, root's nginx works as another user, who may not open the sockets.
     user = f"user {pwd.getpwuid(0).pw_name};" if os.geteuid() == 0 else ""
     client = _BEHIND_PROXY if env.flag("MUSTER_BEHIND_PROXY") else _DIRECT
+    apps = _apps_server(env.text("MUSTER_APPS_HOST"), listen, client)
     path = folder / "nginx.conf"
     path.write_text(
         f"""\
@@ -71,6 +73,7 @@ http {{
     upstream muster_web {{ server "unix:{sockets}/web.sock"; keepalive 32; }}
     upstream muster_uploads {{ server "unix:{sockets}/uploads.sock"; }}
     upstream muster_live {{ server "unix:{sockets}/live.sock"; }}
+    upstream muster_gateway {{ server "unix:{sockets}/gateway.sock"; }}
     server {{
         listen {listen} backlog=2048;
         {client}
@@ -79,10 +82,26 @@ http {{
         set $muster_workspaces "{workspaces.rstrip("/")}/";
         include "{FILES}";
     }}
+    {apps}
 }}
 """
     )
     return path
+
+
+def _apps_server(apps_host: str, listen: str, client: str) -> str:
+    """Return the `server` block of apps with an origin of their own, if there are any."""
+    name = apps_host.removeprefix("*.").partition(":")[0]
+    return (
+        f"""server {{
+        listen {listen};
+        server_name *.{name};
+        {client}
+        include "{APPS}";
+    }}"""
+        if name
+        else ""
+    )
 
 
 def run_nginx(configuration: Path) -> None:

@@ -38,6 +38,7 @@ _WEB_MODULES = (
     ),
     *("uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "portal.gateway.running",
 )
 _TASK_MODULES = (
     *(
@@ -110,17 +111,24 @@ def _loaded_wsgi(*, is_behind_proxy: bool) -> WSGIApp:
 
         settings.MUSTER_ACCEL = True
     if is_behind_proxy or env.flag("MUSTER_BEHIND_PROXY"):
-        return _with_forwarded_address(application)
+        return _behind_nginx(application)
     return application
 
 
-def _with_forwarded_address(application: WSGIApp) -> WSGIApp:
-    """Set REMOTE_ADDR to the last address of X-Forwarded-For, which nginx has written."""
+def _behind_nginx(application: WSGIApp) -> WSGIApp:
+    """Set REMOTE_ADDR to the last address of X-Forwarded-For, which nginx has written.
+
+    And read the rest of a body, which is small: granian closes a connection with unread bytes after
+    its response, and the next request that nginx sends on it would be answered 502.
+    """
 
     def app(environ: Environ, start_response: Any) -> Iterable[bytes]:
         forwarded = environ.pop("HTTP_X_FORWARDED_FOR", "")
         environ["REMOTE_ADDR"] = forwarded.rpartition(",")[2].strip()
-        return application(environ, start_response)
+        body = environ["wsgi.input"]
+        response = application(environ, start_response)
+        body.read()
+        return response
 
     return app
 
@@ -152,6 +160,17 @@ def uploads(sock: socket.socket, *, is_behind_proxy: bool) -> None:
     http = threaded_http(judges_heads=True)
     router = ProtocolRouter(http, not_found, is_behind_proxy=is_behind_proxy)
     serve(router, sock, lambda: None)
+
+
+def gateway(sock: socket.socket, *, is_behind_proxy: bool) -> None:
+    """Pass requests to the ports of jobs, on a Unix socket for nginx or on a port."""
+    from portal.gateway.running import run_process
+    from portal.process import gateway as made
+    from portal.process.limits import raise_file_limit
+
+    raise_file_limit()
+    collect_seldom()
+    run_process(sock, lambda: made.gateway(is_behind_proxy=is_behind_proxy))
 
 
 def collect_seldom() -> None:

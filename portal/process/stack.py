@@ -18,7 +18,7 @@ from portal.process.supervisor import Supervisor
 from portal.process.words import Refusal, Welcome, say
 from portal.settings import env
 
-PARTS = ("nginx", "web", "uploads", "live", "worker", "beat", "watcher", "agent")
+PARTS = ("nginx", "web", "uploads", "live", "gateway", "worker", "beat", "watcher", "agent")
 # These must see the processes and files of local jobs.
 _NEED_HOME = (
     "worker",
@@ -74,6 +74,9 @@ def run_stack(host: str, home: Path) -> int:
             parts.uploads, listen_unix(sockets / "uploads.sock"), is_behind_proxy=True
         ),
         "live": partial(parts.live, listen_unix(sockets / "live.sock")),
+        "gateway": partial(
+            parts.gateway, listen_unix(sockets / "gateway.sock"), is_behind_proxy=True
+        ),
         "nginx": nginx,
         "worker": parts.worker,
         "beat": parts.beat,
@@ -83,7 +86,7 @@ def run_stack(host: str, home: Path) -> int:
     entries = {name: in_child(entry) for name, entry in entries.items()}
     supervisor = Supervisor(entries, run_folder)
     # Start first what users wait for.
-    supervisor.start("web", "uploads", "live", "nginx")
+    supervisor.start("web", "uploads", "live", "gateway", "nginx")
     parts.preload_tasks()
     supervisor.start()
     welcome = Welcome(
@@ -111,7 +114,7 @@ def run_stack(host: str, home: Path) -> int:
 def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     """Run one component in the foreground, for a Procfile or a container.
 
-    `web`, `uploads` and `live` listen on Unix sockets for `nginx`, or on a port (`is_tcp`) for another one.
+    `web`, `uploads`, `live` and `gateway` listen on Unix sockets for `nginx`, or on a port (`is_tcp`) for another one.
     Raises Refusal for an unknown name.
     """
     if name not in (*PARTS, "prepare"):
@@ -146,14 +149,13 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     if name == "web":
         where = {"host": host, "port": port} if is_tcp else {"path": run_folder / "web.sock"}
         return parts.run_until_stopped(partial(parts.web, **where))
-    if name in {"live", "uploads"}:
+    if name in {"live", "uploads", "gateway"}:
         sock = listen(host, port) if is_tcp else listen_unix(run_folder / f"{name}.sock")
         if name == "live":
             return parts.run_until_stopped(partial(parts.live, sock))
         is_behind_proxy = not is_tcp or env.flag("MUSTER_BEHIND_PROXY")
-        return parts.run_until_stopped(
-            partial(parts.uploads, sock, is_behind_proxy=is_behind_proxy)
-        )
+        entry = parts.gateway if name == "gateway" else parts.uploads
+        return parts.run_until_stopped(partial(entry, sock, is_behind_proxy=is_behind_proxy))
     return parts.run_until_stopped(getattr(parts, name))
 
 

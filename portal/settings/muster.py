@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit, urlunsplit
+
 from portal.settings import env
 
 ROOT = env.ROOT
@@ -14,6 +16,29 @@ MUSTER_ADMIN_EMAIL = env.text("MUSTER_ADMIN_EMAIL", "admin@example.com")
 MUSTER_ADMIN_PASSWORD = env.text("MUSTER_ADMIN_PASSWORD")
 MUSTER_EXAMPLES = env.ROOT / "examples"
 MUSTER_VERSION = "0.1.0"
+# The port of the gateway in embedded mode; in server mode nginx passes requests to it.
+MUSTER_APPS_PORT = int(env.text("MUSTER_APPS_PORT", str(MUSTER_PORT + 1)))
+_base = urlsplit(MUSTER_BASE_URL)
+_apps_port = MUSTER_APPS_PORT if MUSTER_EMBEDDED else _base.port
+# Where web apps in jobs have an origin of their own, such as *.apps.example.com; the port is that of
+# the portal unless it is given. Every name below it must lead to the portal. On a machine alone,
+# browsers know *.localhost without any name server.
+_on_loopback = MUSTER_EMBEDDED and _base.hostname in ("127.0.0.1", "localhost")
+_apps_host = env.text("MUSTER_APPS_HOST", "*.apps.localhost" if _on_loopback else "")
+MUSTER_APPS_HOST = _apps_host.removeprefix("*.").lower()
+if MUSTER_APPS_HOST and ":" not in MUSTER_APPS_HOST and _apps_port:
+    MUSTER_APPS_HOST += f":{_apps_port}"
+# The gateway as programs and tunnels reach it.
+MUSTER_GATEWAY_URL = (
+    urlunsplit(
+        (_base.scheme, f"{_base.netloc.removesuffix(f':{_base.port}')}:{_apps_port}", "", "", "")
+    )
+    if MUSTER_EMBEDDED
+    else MUSTER_BASE_URL
+)
+# Connections of one person to apps, and of all together.
+MUSTER_APPS_CONNECTIONS = int(env.text("MUSTER_APPS_CONNECTIONS", "512"))
+MUSTER_APPS_CONNECTIONS_IN_ALL = int(env.text("MUSTER_APPS_CONNECTIONS_IN_ALL", "8192"))
 # The cluster of a new installation; empty: none. In server mode this machine is not one by default.
 MUSTER_FIRST_BACKEND = env.text(
     "MUSTER_FIRST_BACKEND", "local" if env.flag("MUSTER_LOCAL_CLUSTER", MUSTER_EMBEDDED) else ""

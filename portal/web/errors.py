@@ -5,7 +5,12 @@ from __future__ import annotations
 import sys
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
+from django.core.exceptions import (
+    DisallowedHost,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+)
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
@@ -19,8 +24,11 @@ from portal.web.denials import record_denied_request
 TEMPLATES = {403: "403.html", 404: "404.html", 405: "404.html"}  # inside the shell
 
 
-def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
-    """Return the error as the protocol of the path expresses it."""
+def answer(request: HttpRequest, error: PortalError, *, is_bare: bool = False) -> HttpResponse:
+    """Return the error as the protocol of the path expresses it.
+
+    `is_bare`: a page is rendered without the request, whose context may fail.
+    """
     record_denied_request(request, error)
     protocol = protocol_at(request.path)
     if protocol.error_body is not None:
@@ -38,10 +46,9 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
             "title": TITLES.get(error.http, "Error"),
             "request_id": request_id.get(),
         }
-        # In an outage, the page is rendered without the request, whose context needs the database.
+        is_bare = is_bare or error.http == 503  # in an outage, the context needs the database
         response = HttpResponse(
-            render_to_string(name, context, None if error.http == 503 else request),
-            status=error.http,
+            render_to_string(name, context, None if is_bare else request), status=error.http
         )
     if error.http == 401:
         response.headers.setdefault("WWW-Authenticate", 'Bearer realm="muster"')
@@ -54,6 +61,11 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
 
 def malformed(error: SuspiciousOperation) -> PortalError:
     """Return the error for a request that Django rejects as too large or malformed."""
+    if isinstance(error, DisallowedHost):
+        return InvalidInput(
+            Message("The portal does not answer to this host name. Use the portal's own address."),
+            code="unknown_host",
+        )
     if isinstance(error, RequestDataTooBig):
         return TooLarge(Message("The request is too large."))
     if isinstance(error, TooManyFieldsSent):
@@ -64,6 +76,11 @@ def malformed(error: SuspiciousOperation) -> PortalError:
             )
         )
     return InvalidInput(Message("The request is malformed."))
+
+
+def bad_request(request: HttpRequest, exception: SuspiciousOperation) -> HttpResponse:
+    """Answer a request that Django rejects outside of views, such as one for an unknown host."""
+    return answer(request, malformed(exception), is_bare=True)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

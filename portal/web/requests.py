@@ -10,9 +10,9 @@ from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput, MethodNotAllowed, PortalError
 from portal.core.events import Caller, caller, clean_address, request_id
 from portal.core.messages import Message
 from portal.core.outage import outage
@@ -91,11 +91,22 @@ class ErrorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             return answer(request, InvalidInput(Message("The URL contains a NUL character.")))
-        return self.get_response(request)
+        response = self.get_response(request)
+        is_program = protocol_at(request.path).error_body is not None
+        if is_program and isinstance(response, HttpResponseNotAllowed) and not response.content:
+            return answer(request, _not_allowed(request, response))  # of Django's own views
+        return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer PortalErrors and outages, and errors of the API; leave the rest to Django."""
         return error_response(request, error)
+
+
+def _not_allowed(request: HttpRequest, response: HttpResponseNotAllowed) -> PortalError:
+    return MethodNotAllowed(
+        Message("{method} is not allowed here.", method=request.method),
+        data={"allow": response.headers["Allow"]},
+    )
 
 
 def error_response(request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -133,10 +133,6 @@ def act_on_approval(actor: Any, version: ModelVersion, do: str, note: str = "") 
             return services.acknowledge_pickles(actor=actor, version=version)
         case "request":
             return services.request_approval(actor=actor, version=version, note=note)
-        case "withdraw":
-            return services.withdraw_request(actor=actor, version=version)
-        case "approve":
-            return services.approve_version(actor=actor, version=version, note=note)
-        case "reject":
-            return services.reject_version(actor=actor, version=version, note=note)
+        case "withdraw" | "approve" | "reject":
+            return services.decide_version(actor=actor, version=version, do=do, note=note)
     raise InvalidInput(Message("The form names nothing that can be done here."))

@@ -3,11 +3,9 @@
 from registry.services.aliases import delete_alias, set_alias, set_stage
 from registry.services.approval import (
     acknowledge_pickles,
-    approve_version,
     checks_of,
-    reject_version,
+    decide_version,
     request_approval,
-    withdraw_request,
 )
 from registry.services.models import (
     create_model,
@@ -27,10 +25,10 @@ from registry.services.versions import (
 
 __all__ = [
     "acknowledge_pickles",
-    "approve_version",
     "checks_of",
     "create_model",
     "create_version",
+    "decide_version",
     "delete_alias",
     "delete_model",
     "delete_version",
@@ -40,7 +38,6 @@ __all__ = [
     "promote_version",
     "purge_model",
     "put_file",
-    "reject_version",
     "request_approval",
     "restore_model",
     "set_alias",
@@ -48,5 +45,4 @@ __all__ = [
     "start_upload",
     "update_model",
     "update_version",
-    "withdraw_request",
 ]

@@ -1,25 +1,37 @@
-"""Approval of versions: somebody requests it, and an approver decides about it."""
+"""Approval of versions: somebody requests it, and somebody else decides about it.
+
+The request is an `Approval` of the kind `model`; `ModelVersion.approval` is what it has come to.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotPermitted
+from portal.core.events import EventRecord
 from portal.core.messages import Message
+from portal.core.models import Event
 from registry.models import ModelFile, ModelVersion
-from registry.selectors import aliases_of
+from registry.selectors import aliases_of, visible_versions
 from registry.services.aliases import PRODUCTION
 from registry.services.records import locked_version, record_version
 from registry.services.versions import READY, inspect_if_older
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
+from workspaces.approvals.kinds import ApprovalKind
+from workspaces.approvals.selectors import latest_of
+from workspaces.approvals.services import decide_request, submit_request
+from workspaces.models import Approval
 
-Approval = ModelVersion.Approval
-LONGEST_NOTE = 5000
+State = ModelVersion.Approval
 
 
 @dataclass(frozen=True)
@@ -99,123 +111,191 @@ def acknowledge_pickles(*, actor: Actor, version: ModelVersion) -> ModelVersion:
     return row
 
 
+class ModelApprovals(ApprovalKind[Approval]):
+    name = "model"
+    title = Message("Model approval")
+    decides = Permission.MODELS_APPROVE
+    reads = Permission.MODELS_READ
+    steps = ("approve", "decline", "withdraw", "revoke")
+    longest = 5000
+    renamed = {
+        "requested": "approval_requested",
+        "request_commented": "approval_commented",
+        "request_withdrawn": "approval_withdrawn",
+        "request_approved": "version_approved",
+        "request_declined": "version_rejected",
+    }
+
+    def visible(self, actor: Actor) -> QuerySet[Approval]:
+        return self.rows().filter(subject_id__in=visible_versions(actor).values("id"))
+
+    def path(self, row: Approval) -> str:
+        version = _version_of(row)
+        place = f"{quote(version.model.team.slug)}/{quote(version.model.name, safe='')}"
+        return f"/{row.org.slug}/models/{place}/versions/{version.version}"
+
+    def authorize(self, actor: Actor, row: Approval, do: str) -> None:
+        is_own = row.asker_id == actor.user_id
+        own = Permission.MODELS_WRITE if do == "withdraw" and is_own else self.decides
+        authorize(actor, own, row.team_id)
+        if is_own and row.state == row.State.OPEN and do != "withdraw":
+            raise NotPermitted(
+                Message("You requested this approval. Somebody else must decide about it."),
+                code="own_request",
+            )
+
+    def prepare(self, actor: Actor, row: Approval, do: str, terms: Mapping[str, Any]) -> None:
+        if do == "approve":
+            self.authorize(actor, row, do)
+            inspect_if_older(actor, _version_of(row))
+
+    def locked(self, request_id: UUID, terms: Mapping[str, Any]) -> Approval | None:
+        """Lock the model and the version first, as all their writers do."""
+        if row := self.rows().filter(id=request_id).first():
+            locked_version(_version_of(row))
+        return super().locked(request_id, terms)
+
+    def apply(self, actor: Actor, row: Approval, do: str, terms: Mapping[str, Any]) -> None:
+        version = _version_of(row)
+        if do == "approve":
+            _check_all(version)
+        if do == "revoke" and version.model.requires_approval:
+            _check_is_unused(version)
+        _set_approval(version, _RESULTS[do])
+
+    def facts(self, row: Approval) -> dict[str, Any]:
+        version = _version_of(row)
+        named = {"name": version.model.name, "team": version.model.team.slug}
+        return {**named, "version": version.version, "request": str(row.id)}
+
+    def terms(self, row: Approval) -> dict[str, Any]:
+        version = _version_of(row)
+        note = row.why if row.state == row.State.OPEN else row.word
+        return {"approval": version.approval, "note": note[:500]}
+
+    def event(
+        self, what: str, who: str, row: Approval, before: Mapping[str, Any], **more: Any
+    ) -> EventRecord:
+        """Return the event, whose subject is the model."""
+        found = super().event(what, who, row, before, **more)
+        return replace(found, subject_type="model", subject_id=_version_of(row).model_id)
+
+    def events_of(self, row: Approval) -> QuerySet[Event]:
+        """Return the events of every request about the version."""
+        version = _version_of(row)
+        names = [self.event_kind(what) for what in self.renamed]
+        rows = Event.objects.filter(org_id=row.org_id, subject_id=version.model_id)
+        return rows.filter(kind__in=names, data__version=version.version)
+
+    def row_of(self, event: Event) -> Approval | None:
+        return self.rows().filter(id=event.data.get("request")).first()
+
+
+KIND = ModelApprovals()
+_RESULTS = {
+    "approve": State.APPROVED,
+    "decline": State.REJECTED,
+    "revoke": State.REJECTED,
+    "withdraw": State.NONE,
+}
+
+
 def request_approval(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
     """Ask approvers to decide. Raises Conflict if a check fails or it is requested already."""
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
+    assert actor.user_id is not None
     inspect_if_older(actor, version)
     with transaction.atomic():
         row = locked_version(version)
-        _check_state(row, Approval.NONE, Approval.REJECTED)
+        _check_state(row, State.NONE, State.REJECTED)
         _check_all(row)
-        row.requested_by_id, row.requested_at = actor.user_id, clock.now()
-        _decide(actor, row, Approval.REQUESTED, note, "approval_requested")
+        before = row.approval
+        _set_approval(row, State.REQUESTED)
+        request = Approval(
+            org_id=row.org_id,
+            kind=KIND.name,
+            team_id=row.model.team_id,
+            asker_id=actor.user_id,
+            subject_id=row.id,
+            subject=f"{row.model.name} {row.version}",
+            why=_checked_note(note),
+        )
+        submit_request(actor=actor, kind=KIND, row=request, before={"approval": before})
     return row
 
 
-@transaction.atomic
-def withdraw_request(*, actor: Actor, version: ModelVersion) -> ModelVersion:
-    """Withdraw a request: whoever requested it, or an approver. Raises Conflict, NotPermitted."""
-    authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
-    row = locked_version(version)
-    _check_state(row, Approval.REQUESTED)
-    if row.requested_by_id != actor.user_id:
-        authorize(actor, Permission.MODELS_APPROVE, row.model.team_id)
-    _decide(actor, row, Approval.NONE, "", "approval_withdrawn")
-    return row
+def decide_version(*, actor: Actor, version: ModelVersion, do: str, note: str = "") -> ModelVersion:
+    """Approve, reject or withdraw; reject also revokes an approval.
 
-
-def approve_version(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
-    """Approve a version that somebody else has requested it for.
-
-    From then on only approvers change its description and tags. Raises Conflict, NotPermitted.
+    Approving and rejecting a request takes somebody else than who made it. From an approval on only
+    approvers change the version's description and tags. Where the model requires approval, aliases
+    and the stage Production must go before it is revoked. Raises Conflict, NotPermitted.
     """
-    authorize(actor, Permission.MODELS_APPROVE, version.model.team_id)
-    inspect_if_older(actor, version)
-    with transaction.atomic():
-        row = locked_version(version)
-        _check_state(row, Approval.REQUESTED)
-        _check_is_somebody_else(actor, row)
-        _check_all(row)
-        _decide(actor, row, Approval.APPROVED, note, "version_approved")
-    return row
+    permission = Permission.MODELS_WRITE if do == "withdraw" else Permission.MODELS_APPROVE
+    authorize(actor, permission, version.model.team_id)
+    version.refresh_from_db(fields=["approval"])
+    is_revoked = do == "reject" and version.approval == State.APPROVED
+    _check_state(version, State.APPROVED if is_revoked else State.REQUESTED)
+    step = "revoke" if is_revoked else {"reject": "decline"}.get(do, do)
+    request = latest_of(KIND, [version.id])[version.id]
+    decide_request(actor=actor, kind=KIND, request_id=request.id, do=step, word=_checked_note(note))
+    version.refresh_from_db(fields=["approval", "updated_at"])
+    return version
 
 
-@transaction.atomic
-def reject_version(*, actor: Actor, version: ModelVersion, note: str = "") -> ModelVersion:
-    """Reject a requested version, or revoke an approval. Raises Conflict, NotPermitted.
+def approval_of(version: ModelVersion, request: Approval | None) -> dict[str, Any]:
+    """Return what the API shows of a version's approval."""
+    is_decided = request is not None and version.approval in (State.APPROVED, State.REJECTED)
+    return {
+        "state": version.approval,
+        "requested_by": request.asker.email if request else None,
+        "requested_at": request.created_at if request else None,
+        "by": request.decided_by if request and is_decided else None,
+        "at": request.decided_at if request and is_decided else None,
+        "note": (request.word if is_decided else request.why) if request else "",
+    }
 
-    Where the model requires approval, its aliases and the stage Production must go first.
-    """
-    authorize(actor, Permission.MODELS_APPROVE, version.model.team_id)
-    row = locked_version(version)
-    _check_state(row, Approval.REQUESTED, Approval.APPROVED)
-    if row.approval == Approval.REQUESTED:
-        _check_is_somebody_else(actor, row)
-    is_in_use = bool(aliases_of(row)) or row.stage == PRODUCTION
-    if row.approval == Approval.APPROVED and row.model.requires_approval and is_in_use:
+
+def _version_of(row: Approval) -> ModelVersion:
+    rows = ModelVersion.objects.select_related("model__team")
+    return rows.get(id=row.subject_id)  # type: ignore[no-any-return]
+
+
+def _set_approval(version: ModelVersion, state: str) -> None:
+    version.approval, version.updated_at = state, clock.now()
+    version.save(update_fields=["approval", "updated_at"])
+
+
+def _checked_note(note: str) -> str:
+    if len(note) > KIND.longest or "\x00" in note:
+        raise InvalidInput.at(
+            "note", Message("must be at most {n} characters long", n=f"{KIND.longest:,}")
+        )
+    return note
+
+
+def _check_is_unused(version: ModelVersion) -> None:
+    if aliases_of(version) or version.stage == PRODUCTION:
         raise Conflict(
             Message(
                 "Version {version} is in use: move its aliases and its stage to another version "
                 "first.",
-                version=row.version,
+                version=version.version,
             ),
             code="has_alias",
         )
-    _decide(actor, row, Approval.REJECTED, note, "version_rejected")
-    return row
-
-
-def _decide(actor: Actor, row: ModelVersion, state: str, note: str, kind: str) -> None:
-    if len(note) > LONGEST_NOTE or "\x00" in note:
-        raise InvalidInput.at(
-            "note", Message("must be at most {n} characters long", n=f"{LONGEST_NOTE:,}")
-        )
-    before = row.approval
-    row.approval, row.approval_note = state, note.strip()
-    is_decided = state in {Approval.APPROVED, Approval.REJECTED}
-    row.approval_by = actor.email if is_decided else ""
-    row.approval_at = clock.now() if is_decided else None
-    row.updated_at = clock.now()
-    row.save(
-        update_fields=[
-            "approval",
-            "approval_note",
-            "approval_by",
-            "approval_at",
-            "requested_by",
-            "requested_at",
-            "updated_at",
-        ]
-    )
-    record_version(
-        kind,
-        actor,
-        row,
-        before={"approval": before},
-        after={"approval": state, "note": row.approval_note[:500]},
-    )
 
 
 def _check_state(row: ModelVersion, *allowed: str) -> None:
     if row.approval not in allowed:
         number = row.version
         texts = {
-            Approval.NONE: Message("Nobody has requested approval of version {n}.", n=number),
-            Approval.REQUESTED: Message("Approval of version {n} is already requested.", n=number),
-            Approval.APPROVED: Message("Version {n} is approved already.", n=number),
-            Approval.REJECTED: Message(
-                "Version {n} was rejected. Request approval again.", n=number
-            ),
+            State.NONE: Message("Nobody has requested approval of version {n}.", n=number),
+            State.REQUESTED: Message("Approval of version {n} is already requested.", n=number),
+            State.APPROVED: Message("Version {n} is approved already.", n=number),
+            State.REJECTED: Message("Version {n} was rejected. Request approval again.", n=number),
         }
-        raise Conflict(texts[Approval(row.approval)], code="approval_state")
-
-
-def _check_is_somebody_else(actor: Actor, row: ModelVersion) -> None:
-    if row.requested_by_id == actor.user_id:
-        raise NotPermitted(
-            Message("You requested this approval. Somebody else must decide about it."),
-            code="own_request",
-        )
+        raise Conflict(texts[State(row.approval)], code="approval_state")
 
 
 def _check_all(row: ModelVersion) -> None:

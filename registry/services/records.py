@@ -14,6 +14,7 @@ from portal.core.trash import Trash
 from registry import storage
 from registry.models import ModelVersion, RegisteredModel
 from workspaces.access.actors import Actor
+from workspaces.approvals.services import forget_subjects
 
 
 def locked_version(version: ModelVersion) -> ModelVersion:
@@ -79,6 +80,7 @@ def _free(row: RegisteredModel) -> dict[str, Any]:
     versions = list(ModelVersion.objects.filter(model=row).select_related("model"))
     for version in versions:
         storage.release(version)
+    forget_subjects([version.id for version in versions])
     return {"versions": len(versions)}
 
 

@@ -35,6 +35,7 @@ from registry.sources import SourceFile
 from registry.storage import release
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
+from workspaces.approvals.services import forget_subjects
 from workspaces.models import Team
 
 MOST_FILES = 5000
@@ -209,6 +210,7 @@ def delete_version(*, actor: Actor, version: ModelVersion) -> None:
     release(row)
     touch_model(row)
     record_version("version_deleted", actor, row, before={"source": row.source, "tags": row.tags})
+    forget_subjects([row.id])
     row.delete()
 
 

@@ -22,6 +22,7 @@ from registry.api.views import act_on_approval
 from registry.models import ModelVersion
 from registry.names import STAGES
 from registry.representations import file_rows, model_detail, version_detail
+from registry.services.approval import KIND
 from registry.services.versions import PENDING
 from registry.web.views import (
     CRUMB,
@@ -33,6 +34,7 @@ from registry.web.views import (
     usage_of,
 )
 from workspaces.access.permissions import Permission as P
+from workspaces.approvals.selectors import history_context, latest_of
 from workspaces.web.base import action, page, show_error
 
 _DONE = {
@@ -54,6 +56,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
         return _act(request, row, here)
     tab = "lineage" if request.GET.get("tab") == "lineage" else ""
     files = file_rows(row, selectors.files_of(row))
+    asked = latest_of(KIND, [row.id]).get(row.id)
     may_approve = request.actor.may(P.MODELS_APPROVE, parent.team_id)
     targets = [t for t in selectors.teams_to_write(request.actor) if t.id != parent.team_id]
     return render(
@@ -76,7 +79,8 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
             "targets": targets,
             "may_write": request.actor.may(P.MODELS_WRITE, parent.team_id),
             "may_approve": may_approve,
-            "is_mine": row.requested_by_id == request.actor.user_id,
+            "is_mine": asked is not None and asked.asker_id == request.actor.user_id,
+            **(history_context(KIND, asked) if asked else {}),
             "is_pending": row.status == PENDING,
             "usage": usage_of(
                 request, parent, best_alias(selectors.aliases_of(row)) or f"/{row.version}"

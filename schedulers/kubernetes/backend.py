@@ -14,13 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from portal.core.messages import Message
 from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
+    Endpoint,
     GpuLayout,
     Handle,
     Launch,
@@ -39,6 +40,7 @@ from schedulers.contract import (
 from schedulers.kubernetes import (
     access,
     explanations,
+    forward,
     kueue,
     logs,
     mig,
@@ -84,6 +86,7 @@ class KubernetesBackend:
         {
             Capability.IMAGES,
             Capability.EXEC,
+            Capability.ENDPOINTS,
             Capability.GANG,
             Capability.INPUTS,
             Capability.PACKS,
@@ -111,6 +114,7 @@ class KubernetesBackend:
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )
         self._kinds = 0.0, nodes.GpuKinds()
+        self._disk_pressure: Mapping[str, datetime] = {}
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
@@ -143,6 +147,7 @@ class KubernetesBackend:
     def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
         with _refusal_as_unavailable():
             found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
+            self._disk_pressure = nodes.disk_pressure(found, datetime.now(UTC))
             return found, self._wire.get(
                 "/api/v1/pods",
                 resourceVersion="0",
@@ -255,21 +260,37 @@ class KubernetesBackend:
             and self._places.rests(one["metadata"]["uid"], after)
             and self._view.goes_on(one)
         )
-        data = b"" if one is None or is_at_rest else self._read(one, after, limit)
-        return LogChunk(after, data, int(time.time() * 1000))
+        data, may_lack = (
+            (b"", False) if one is None or is_at_rest else self._read(one, after, limit)
+        )
+        uncounted = ""
+        if may_lack:
+            uncounted = Message("its node has rotated the log before it was read")
+        elif one is not None and self._was_short_of_disk(one):
+            uncounted = Message("the disk of its node was almost full while it ran")
+        return LogChunk(after, data, int(time.time() * 1000), uncounted=uncounted)
 
-    def _read(self, one: Object, after: int, limit: int) -> bytes:
+    def _was_short_of_disk(self, one: Object) -> bool:
+        """Return whether the node of a pod had disk pressure since the pod began.
+
+        A kubelet writes the logs of its pods to that disk, and does not tell what it lost.
+        """
+        at = self._disk_pressure.get(str(one["spec"].get("nodeName")))
+        began = states.time_of(one.get("status", {}).get("startTime"))
+        return states.was_evicted_for_disk(one) or bool(at and began and at >= began)
+
+    def _read(self, one: Object, after: int, limit: int) -> tuple[bytes, bool]:
         uid, began = one["metadata"]["uid"], time.monotonic()
         place = self._places.before(uid, after)
         with (
             _refusal_as_unavailable(),
             self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks,
         ):
-            data, place = logs.take(chunks, place, after, limit)
+            data, place, may_lack = logs.take(chunks, place, after, limit)
             self._places.keep(uid, place)
         if len(data) < limit:
             self._places.rest(uid, after + len(data), len(data), time.monotonic() - began)
-        return data
+        return data, may_lack
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         """Run a command on the first node, with the container's variables but no rank."""
@@ -277,6 +298,15 @@ class KubernetesBackend:
         if one is None or states.phase(one) != "Running":
             raise Rejected(Message("The job is not running."), "argv")
         return beside.run(self._wire, _path(one), argv, timeout)
+
+    def endpoint(self, key: str, port: int) -> Endpoint:
+        """Return the pod's address, or a connection that the API server forwards to the pod."""
+        one = self._view.pod_of(names.object_name(key), 0)
+        if one is None or states.phase(one) != "Running":
+            raise Rejected(Message("The job is not running."))
+        if self.config.ports == "address":
+            return Endpoint(str(one["status"].get("podIP", "")), port)
+        return Endpoint(connect=partial(forward.connect, self._wire, _path(one), port))
 
     def release(self, key: str) -> None:
         """Delete the Secret of an ended job.

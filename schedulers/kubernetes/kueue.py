@@ -286,14 +286,18 @@ def _short_of(
         "ask": requested * count,
         "queue": (queue or {}).get("metadata", {}).get("name", ""),
     }
-    text = f"Kueue's quota of {_name(resource)} in flavor {flavor} is used up"
+    text = Message(
+        "Kueue's quota of {name} in flavor {flavor} is used up", name=_name(resource), flavor=flavor
+    )
     used = _used(queue, flavor, resource)
     # the numbers are older than the message, or the cohort uses the quota
     if used and used[1] - used[0] < max(1, requested * count):
         facts |= {"used": used[0], "limit": used[1]}
-        text = (
-            f"Kueue's flavor {flavor} has {explanations.part(kind, used[0])} of "
-            f"{_text(kind, used[1])} in use"
+        text = Message(
+            "Kueue's flavor {flavor} has {n} of {total} in use",
+            flavor=flavor,
+            n=explanations.part(kind, used[0]),
+            total=_text(kind, used[1]),
         )
     if more:
         facts["more"] = more
@@ -301,20 +305,16 @@ def _short_of(
         facts |= explanations.changed(
             AmountChange(kind, requested, least) if kind and 0 < least < requested else None
         )
-    needed = (
-        (
-            f", and {_text(kind, more)} more {'is' if _text(kind, more).startswith('1 ') else 'are'} "
-            "needed"
+    if requested:
+        text += Message("; this job needs {amount}", amount=_text(kind, requested * count))
+    if more:
+        text += Message.plural(
+            1 if _text(kind, more).startswith("1 ") else 2,
+            ", and {amount} more is needed",
+            ", and {amount} more are needed",
+            amount=_text(kind, more),
         )
-        if more
-        else ""
-    )
-    request_text = (
-        f"; this job needs {_text(kind, requested * count)}{needed}." if requested else f"{needed}."
-    )
-    return PendingReason(
-        Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{request_text}", _ADVICE, facts
-    )
+    return PendingReason(Wait.CLUSTER_LIMIT, "QuotaReserved", text + ".", _ADVICE, facts)
 
 
 def _too_much(match: re.Match[str], message: str, workload: Object) -> PendingReason:
@@ -357,7 +357,8 @@ def _checked(checks: Iterable[Object]) -> PendingReason:
         Wait.CLUSTER_HELD,
         "AdmissionCheck",
         Message(
-            "Its quota is reserved; it waits for {x}.", x=", ".join(waits) or "Kueue to admit it"
+            "Its quota is reserved; it waits for {x}.",
+            x=", ".join(waits) or Message("Kueue to admit it"),
         ),
         "",
         {"checks": waits},

@@ -104,12 +104,13 @@ class LogPositions:
 
 def take(
     chunks: Iterable[bytes], place: LogPosition, after: int, limit: int
-) -> tuple[bytes, LogPosition]:
-    """Return up to `limit` bytes of output from offset `after`, and the new position.
+) -> tuple[bytes, LogPosition, bool]:
+    """Return up to `limit` bytes of output from offset `after`, the new position, and a doubt.
 
-    `chunks` is the log with timestamps from `place` on.
+    `chunks` is the log with timestamps from `place` on. The doubt: whether lines may be missing,
+    because the kubelet has rotated its file.
     """
-    found, at, now, is_first = bytearray(), place.start, place, True
+    found, at, now, is_first, may_lack = bytearray(), place.start, place, True, False
     skips_to = b""
     for stamp, text in pieces(chunks):
         if stamp and is_first and place.stamp and stamp != place.stamp:
@@ -118,7 +119,7 @@ def take(
                 "%d and now may be missing.",
                 after,
             )
-            skips_to, at = place.last, after
+            skips_to, at, may_lack = place.last, after, stamp > place.last
         is_first = False
         if skips_to and (not stamp or stamp <= skips_to):
             continue
@@ -135,7 +136,7 @@ def take(
         at += len(text)
         if len(found) >= limit:
             break
-    return bytes(found), now
+    return bytes(found), now, may_lack
 
 
 def pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from portal.core.messages import Message
@@ -284,6 +285,21 @@ def kinds_of(found: Iterable[Object], resource: str) -> GpuKinds:
 
 def _version(labels: Mapping[str, str], names_of_parts: Sequence[str]) -> str:
     return ".".join(filter(None, (labels.get(name, "") for name in names_of_parts)))
+
+
+def disk_pressure(found: Iterable[Object], now: datetime) -> dict[str, datetime]:
+    """Return until when each node may have had little disk space: now, or its last change of that."""
+    known = {}
+    for node in found:
+        for condition in node.get("status", {}).get("conditions", ()):
+            if condition.get("type") != "DiskPressure":
+                continue
+            since = condition.get("lastTransitionTime")
+            if condition.get("status") == "True":
+                known[node["metadata"]["name"]] = now
+            elif since:
+                known[node["metadata"]["name"]] = datetime.fromisoformat(since)
+    return known
 
 
 def _trouble(node: Object) -> str:

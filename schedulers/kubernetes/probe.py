@@ -46,7 +46,7 @@ def probe(wire: Client) -> Probe:
             ),
             version,
         )
-    more = "" if len(nodes) < 500 else " and more"
+    more = "" if len(nodes) < 500 else Message(" and more")
     return Probe(
         True,
         Message(

@@ -129,6 +129,16 @@ class Config:
         is_rare=True,
         note=Message("Must contain python3. Empty: the image above, else that of the job."),
     )
+    ports: str = option(
+        Message("Ports of jobs"),
+        default="forward",
+        choices=("forward", "address"),
+        is_rare=True,
+        note=Message(
+            "How the portal reaches them. forward: through the API server. address: at the pods' "
+            "addresses, if the portal runs in the cluster and network policies admit it."
+        ),
+    )
     blocked_networks: tuple[str, ...] = option(
         Message("Blocked networks"),
         default=("169.254.0.0/16",),

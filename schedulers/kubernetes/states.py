@@ -14,7 +14,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Observation, PendingReason
-from schedulers.exit_reasons import ProcessEnd, classify
+from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.kubernetes import names, pending_reasons
 from schedulers.kubernetes.entrypoint import STOPPED, STOPPED_CLEANLY, TIMED_OUT
 from schedulers.states import Reason, State
@@ -159,6 +159,7 @@ _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 # whatever else a process ended with, a deletion of its pod comes first
 _MORE_THAN_DELETED = frozenset({Reason.CANCELED, Reason.TIME_LIMIT})
 _BY_ITSELF = frozenset({Reason.COMPLETED, Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
+_MAY_END_CLEANLY = frozenset({Reason.COMPLETED, Reason.CANCELED, Reason.TIME_LIMIT})
 # no container was found when the pod ended: exit code 137 is a placeholder of the kubelet
 _UNSEEN = "ContainerStatusUnknown"
 End = tuple[Reason, str, Object | None]
@@ -365,10 +366,15 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         and ended.get("reason") != "OOMKilled"
         and _was_deleted(pod)
     ):
-        evidence = verdict.evidence if verdict.reason in _BY_ITSELF else ""
-        told = Message.joined(" ", (_DELETED, evidence))
-        return Reason.INTERRUPTED, Message.joined("", (rank, told))
+        return Reason.INTERRUPTED, Message.joined("", (rank, _deleted_text(verdict, ended)))
     return verdict.reason, Message.joined("", (rank, verdict.evidence)) if verdict.evidence else ""
+
+
+def _deleted_text(verdict: EndReason, ended: Object) -> Message:
+    evidence = verdict.evidence if verdict.reason in _BY_ITSELF else ""
+    if ended.get("message") == STOPPED_CLEANLY:
+        evidence = Message("When it was told to stop, its script ended with exit code 0.")
+    return Message.joined(" ", (_DELETED, evidence))
 
 
 def _fetch_failure(pod: Object) -> str:
@@ -395,6 +401,14 @@ def _of_eviction(message: str) -> Reason:
     if _OVER_LIMIT.search(message):
         return Reason.USER_ERROR
     return Reason.DISK_FULL if _DISK_PRESSURE.search(message) else Reason.INTERRUPTED
+
+
+def was_evicted_for_disk(pod: Object) -> bool:
+    """Return whether the kubelet stopped a pod because its disk was almost full."""
+    status = pod.get("status", {})
+    return status.get("reason") == "Evicted" and bool(
+        _DISK_PRESSURE.search(str(status.get("message") or ""))
+    )
 
 
 def _was_deleted(pod: Object) -> bool:
@@ -449,9 +463,9 @@ def _ended(
     )
     if reason == Reason.COMPLETED and code is None:
         code = 0
-    if reason == Reason.CANCELED and status.get("message") == STOPPED_CLEANLY:
-        code = 0
-    if reason == Reason.INTERRUPTED and code == 0:
+    if status.get("message") == STOPPED_CLEANLY:
+        code = 0  # of the script; the entrypoint made 143 of it
+    if code == 0 and reason not in _MAY_END_CLEANLY:
         code = None  # what stopped it, not the script, decided how it ended
     signal = status.get("signal") or (code - 128 if code and 128 < code < 193 else None)
     peak = (

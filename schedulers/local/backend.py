@@ -28,6 +28,7 @@ from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
     DiskSpace,
+    Endpoint,
     Handle,
     InputFiles,
     Launch,
@@ -43,7 +44,7 @@ from schedulers.contract import (
     option,
 )
 from schedulers.exit_reasons import ProcessEnd, classify
-from schedulers.local import files, processes, supervisor
+from schedulers.local import files, ports, processes, supervisor
 from schedulers.local.isolation import (
     EXAMPLES,
     Isolation,
@@ -144,6 +145,7 @@ class LocalBackend:
             Capability.PLACES,
             Capability.IMAGES,
             Capability.EXEC,
+            Capability.ENDPOINTS,
             Capability.INPUTS,
             Capability.USERS,
             Capability.WORKSPACES,
@@ -436,6 +438,20 @@ class LocalBackend:
         if code == 127 and _NOT_FOUND.search(output):
             raise Rejected(f"{argv[0]}: no such file or directory", "argv")
         return code if code >= 0 else 128 - code, output
+
+    def endpoint(self, key: str, port: int) -> Endpoint:
+        """Return the loopback address, if a process of the job listens there."""
+        folder = self._folder(key)
+        words = _words(folder)
+        if len(words) < 3 or (folder / "end.json").exists():
+            raise Rejected(Message("The job is not running."))
+        pid = int(words[0])
+        host = ports.listens(port, [pid, *processes.tree_of(pid)]) or ports.listens(
+            port, processes.leftovers(key)
+        )
+        if not host:
+            raise Rejected(Message("Nothing in the job listens on port {port}.", port=port))
+        return Endpoint(host, port)
 
     def forget(self, key: str) -> None:
         folder = self._folder(key)

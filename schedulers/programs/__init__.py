@@ -12,7 +12,7 @@ from schedulers.contract import Launch
 from schedulers.exit_reasons import EndReason
 from schedulers.states import Reason
 
-FETCH, SAVE = "fetch_inputs.py", "save_outputs.py"
+FETCH, SAVE, TUNNEL = "fetch_inputs.py", "save_outputs.py", "tunnel.py"
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
 _FUTURE = "from __future__ import annotations\n"  # only valid at the beginning of a file
 _CLIENT = "from schedulers.programs.portal_api import Portal, Refused\n"
@@ -24,6 +24,8 @@ def source_of(name: str) -> bytes:
     """Return the text of a program, which is one file on the node: it brings its client along."""
     folder = Path(__file__).parent
     program = (folder / name).read_text()
+    if _CLIENT not in program:
+        return program.encode()
     for line in (_FUTURE, _CLIENT):
         if line not in program:
             raise AssertionError(f"{name} has no line {line}")
@@ -61,6 +63,18 @@ def fetch_settings(launch: Launch, folder: str, *, by_name: bool = False, **more
         "limit": 0,
         "inputs": inputs,
         **more,
+    }
+    return json.dumps(settings)
+
+
+def tunnel_settings(launch: Launch) -> str:
+    """Return what the tunnel reads; empty if the job serves nothing."""
+    if not (launch.network.ports and launch.network.gateway_url):
+        return ""
+    settings = {
+        "url": launch.network.gateway_url,
+        "token": launch.env.get("MUSTER_TOKEN", ""),
+        "ports": [port.number for port in launch.network.ports],
     }
     return json.dumps(settings)
 

@@ -27,7 +27,8 @@ from schedulers.programs.portal_api import Portal, Refused
 
 YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 16 << 20  # bytes of a request for large files
-MOST_FILES = 100_000
+MOST_FILES, DEPTH = 100_000, 40
+MOST_ENTRIES = 2 * MOST_FILES  # with folders and what is left out
 TICK_NS = 20_000_000  # file systems keep times to 4 or 10 ms
 MOST_HELD = 64  # files that are kept open while they may be written
 PATIENCE = 300.0  # seconds after the end for which a portal that does not answer is asked again
@@ -181,45 +182,68 @@ class Output:
         """Return the marks of the files by path, and the paths of those that are being written."""
         files: dict[str, Mark] = {}
         changing: list[str] = []
-        for folder, below, names in os.walk(self.folder):
+        entries = 0
+        for folder, below, names in os.walk(self.folder, onerror=self.not_readable):
+            entries += len(below) + len(names)
+            if entries > MOST_ENTRIES:
+                raise Refused(0, "", f"It has more than {MOST_ENTRIES:,} files and folders.")
             try:
                 folder_ns = os.stat(folder).st_mtime_ns
             except FileNotFoundError:  # the job has deleted it meanwhile
                 below.clear()
                 continue
-            for group in () if has_succeeded else (below, names):
-                for name in [name for name in group if UNFINISHED.match(name)]:
-                    group.remove(name)
-                    if is_end:
-                        why = "its name is that of an unfinished file"
-                        self.leave_out(
-                            why, os.path.relpath(os.path.join(folder, name), self.folder)
-                        )
+            if not has_succeeded:
+                self.leave_out_unfinished(folder, (below, names), is_end)
             links = [name for name in below if os.path.islink(os.path.join(folder, name))]
-            for name in names + links:
-                full = os.path.join(folder, name)
-                path = os.path.relpath(full, self.folder)
-                try:
-                    facts = os.lstat(full)
-                    path.encode()
-                except UnicodeEncodeError:
-                    self.leave_out("a version cannot have such a name", path)
-                    continue
-                except OSError:
-                    continue
-                if not stat.S_ISREG(facts.st_mode):
-                    self.leave_out("it is a link or not a regular file", path)
-                elif (
-                    until is None
-                    or facts.st_mtime <= until - YOUNG
-                    or is_renamed(facts, folder_ns, is_end)
-                ):
+            self.leave_out_deep(folder, below, links)
+            for path, facts in self.regular(folder, names + links):
+                is_old = until is None or facts.st_mtime <= until - YOUNG
+                if is_old or is_renamed(facts, folder_ns, is_end):
                     files[path] = mark_of(facts)
                 else:
                     changing.append(path)
                 if len(files) + len(changing) > MOST_FILES:
                     raise Refused(0, "", f"It has more than {MOST_FILES:,} files.")
         return files, changing
+
+    def path_of(self, folder: str, name: str) -> str:
+        return os.path.relpath(os.path.join(folder, name), self.folder)
+
+    def not_readable(self, error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            self.leave_out("the job may not read it", self.path_of(error.filename, ""))
+
+    def leave_out_unfinished(self, folder: str, groups: Any, is_end: bool) -> None:
+        for group in groups:
+            for name in [name for name in group if UNFINISHED.match(name)]:
+                group.remove(name)
+                if is_end:
+                    why = "its name is that of an unfinished file"
+                    self.leave_out(why, self.path_of(folder, name))
+
+    def leave_out_deep(self, folder: str, below: list[str], links: list[str]) -> None:
+        if self.path_of(folder, "x").count("/") >= DEPTH:
+            for name in set(below).difference(links):
+                why = f"it is more than {DEPTH} folders deep"
+                self.leave_out(why, self.path_of(folder, name))
+            below.clear()
+
+    def regular(self, folder: str, names: list[str]) -> Any:
+        """Yield path and facts of the regular files of a folder with names that a version can have."""
+        for name in names:
+            path = self.path_of(folder, name)
+            try:
+                facts = os.lstat(os.path.join(folder, name))
+                path.encode()
+            except UnicodeEncodeError:
+                self.leave_out("a version cannot have such a name", path)
+                continue
+            except OSError:
+                continue
+            if stat.S_ISREG(facts.st_mode):
+                yield path, facts
+            else:
+                self.leave_out("it is a link or not a regular file", path)
 
     def mark(self, path: str) -> Mark | None:
         """Return the mark of a file; None if it is gone."""

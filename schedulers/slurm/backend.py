@@ -22,6 +22,7 @@ from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
     DiskSpace,
+    Endpoint,
     GpuLayout,
     Handle,
     Identity,
@@ -239,6 +240,7 @@ class SlurmBackend:
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {
             Capability.EXEC,
+            Capability.ENDPOINTS,
             Capability.GANG,
             Capability.INPUTS,
             Capability.SRUN,
@@ -388,6 +390,11 @@ class SlurmBackend:
         is_mounted = isinstance(files, MountedSpool) and files.root.is_dir()
         here = str(files.root / key / "out") if is_mounted else ""
         return Output(f"{self._folder(key)}/out", OutputRetention.WEEK, local_path=here)
+
+    def endpoint(self, key: str, port: int) -> Endpoint:
+        """Return the tunnel: nodes need no open port. It runs beside the job on its first node."""
+        self._checked(key)
+        return Endpoint()
 
     def find(self, key: str) -> Handle | None:
         row = self._row(self._checked(key))

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from portal.core.messages import Message
 from schedulers.contract import DiskSpace, LogChunk, Unavailable
-from schedulers.slurm.lost_output import LostOutput, parse_lost, position
+from schedulers.slurm.lost_output import LostOutput, parse_lost, position, why_uncounted
 from schedulers.slurm.states import Record
 from schedulers.slurm.transport import SshTransport
 
@@ -215,7 +215,8 @@ def read_around(read: Callable[[int], tuple[bytes, str]], after: int) -> LogChun
         at, start, gap, why = position(after, lost)
         data, text = read(at)
         if (now := parse_lost(text)) == lost:
-            return LogChunk(start, data[: gap - at] if gap else data, _now(), why)
+            data = data[: gap - at] if gap else data
+            return LogChunk(start, data, _now(), why, why_uncounted(text))
         lost = lost if now is None else now
     raise Unavailable(Message("The output changed while it was read."))
 

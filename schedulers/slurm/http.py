@@ -55,7 +55,7 @@ class HttpClient:
             )
         except DeadlineExceeded as error:
             raise Unavailable(
-                Message("{server} did not answer in time.", server=f"slurmrestd at {self.url}")
+                Message("slurmrestd at {url} did not answer in time.", url=self.url)
             ) from error
         except RequestException as error:
             raise Unavailable(

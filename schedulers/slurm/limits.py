@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.capacity import ResourceLimit
 from schedulers.slurm.queue import Queued, amounts_of, counted, kind_of
 
@@ -231,18 +232,22 @@ def _of_assocs(
             for other in holding
             if other.row.account in names and assoc.user in ("", other.row.user)
         ]
-        whose = (
-            f"{assoc.user} in account {assoc.account}" if assoc.user else f"Account {assoc.account}"
-        )
+        whose = holder_text(assoc.account, assoc.user)
         yield from _caps(job, assoc.group, whose, "", "Assoc", under)
         # limits per job and per user are inherited by the user's own association
         if at == 0:
             if assoc.jobs is not None:
-                yield from _caps(
-                    job, {"jobs": assoc.jobs}, f"Account {assoc.account}", "user", "Assoc", under
-                )
+                whose = holder_text(assoc.account)
+                yield from _caps(job, {"jobs": assoc.jobs}, whose, "user", "Assoc", under)
             for amounts, each in ((assoc.job, "job"), (assoc.node, "node")):
-                yield from _caps(job, amounts, f"Account {assoc.account}", each, "Assoc", ())
+                yield from _caps(job, amounts, holder_text(assoc.account), each, "Assoc", ())
+
+
+def holder_text(account: str, user: str = "") -> Message:
+    """Return whose limits an association has, for people."""
+    if user:
+        return Message("{user} in account {account}", user=user, account=account)
+    return Message("Account {account}", account=account)
 
 
 def _caps(

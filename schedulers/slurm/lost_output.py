@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from portal.core.messages import Message
 
 _CAUSES = {
-    "ENOSPC": "the cluster's disk was full",
-    "EDQUOT": "a quota of the cluster's disk was exceeded",
-    "EROFS": "the cluster's disk was read-only",
+    "ENOSPC": Message("the cluster's disk was full"),
+    "EDQUOT": Message("a quota of the cluster's disk was exceeded"),
+    "EROFS": Message("the cluster's disk was read-only"),
 }
+
+
+_UNCOUNTED = Message("there is no python3 on its node to count what the disk does not take")
 
 
 @dataclass(frozen=True)
@@ -31,22 +34,28 @@ class LostOutput:
     is_open: bool = False
 
     @property
-    def cause(self) -> str:
-        return _CAUSES.get(self.error, f"the cluster's disk refused the output ({self.error})")
+    def cause(self) -> Message:
+        return _CAUSES.get(self.error) or Message(
+            "the cluster's disk refused the output ({error})", error=self.error
+        )
 
     @property
-    def why(self) -> str:
-        return self.cause if self.is_open or not self.lines else f"{self.cause}: {self._lines} lost"
-
-    @property
-    def _lines(self) -> str:
-        return "1 line" if self.lines == 1 else f"{self.lines:,} lines"
+    def why(self) -> Message:
+        if self.is_open or not self.lines:
+            return self.cause
+        return Message.plural(
+            self.lines,
+            "{cause}: {lines} line lost",
+            "{cause}: {lines} lines lost",
+            cause=self.cause,
+            lines=f"{self.lines:,}",
+        )
 
 
 def parse_lost(text: str) -> tuple[LostOutput, ...] | None:
     """Parse what the recorder writes; None for an incomplete text, which it is writing."""
     *lines, last = text.strip(" \0\n").split("\n")
-    if last not in ("open", "closed"):
+    if last not in ("open", "closed", "uncounted"):
         return None if lines or last else ()
     found = []
     for number, line in enumerate(lines, 1):
@@ -57,6 +66,11 @@ def parse_lost(text: str) -> tuple[LostOutput, ...] | None:
         is_open = last == "open" and number == len(lines)
         found.append(LostOutput(at, size, count, words[3], is_open))
     return tuple(found)
+
+
+def why_uncounted(text: str) -> str:
+    """Return why the job's script could not start the recorder, which counts lost output, or ""."""
+    return _UNCOUNTED if text.strip(" \0\n").endswith("uncounted") else ""
 
 
 def position(after: int, lost: Sequence[LostOutput]) -> tuple[int, int, int | None, str]:
@@ -83,7 +97,10 @@ def told(lost: Sequence[LostOutput]) -> Message | None:
     cause, lines, size = lost[-1].cause, sum(g.lines for g in lost), sum(g.size for g in lost)
     if size <= len(lost):
         return Message("While it ran, {cause}. What it wrote may be incomplete.", cause=cause)
-    return Message(
+    return Message.plural(
+        lines,
+        "While it ran, {cause}: {lines} line ({size} bytes) of its output is lost, and files that "
+        "it wrote may be incomplete.",
         "While it ran, {cause}: {lines} lines ({size} bytes) of its output are lost, and files that "
         "it wrote may be incomplete.",
         cause=cause,

@@ -10,27 +10,28 @@ from functools import lru_cache
 
 from portal.core.messages import Message
 from schedulers.contract import PendingReason
+from schedulers.slurm.limits import holder_text
 from schedulers.slurm.rows import Row
 from schedulers.states import Wait
 
 _COUNTED = {
-    "gres": "GPUs",
-    "gresgpu": "GPUs",
-    "gresrunminutes": "GPU minutes",
-    "gresminutes": "GPU minutes",
-    "cpu": "cores",
-    "node": "nodes",
-    "mem": "memory",
-    "memory": "memory",
-    "jobs": "jobs",
-    "job": "jobs",
-    "submitjobs": "jobs in the queue",
-    "submit": "jobs in the queue",
-    "cpuminutes": "core minutes",
-    "cpurunminutes": "core minutes",
-    "billing": "billing units",
-    "wall": "hours",
-    "wallduration": "hours",
+    "gres": Message("GPUs"),
+    "gresgpu": Message("GPUs"),
+    "gresrunminutes": Message("GPU minutes"),
+    "gresminutes": Message("GPU minutes"),
+    "cpu": Message("cores"),
+    "node": Message("nodes"),
+    "mem": Message("memory"),
+    "memory": Message("memory"),
+    "jobs": Message("jobs"),
+    "job": Message("jobs"),
+    "submitjobs": Message("jobs in the queue"),
+    "submit": Message("jobs in the queue"),
+    "cpuminutes": Message("core minutes"),
+    "cpurunminutes": Message("core minutes"),
+    "billing": Message("billing units"),
+    "wall": Message("hours"),
+    "wallduration": Message("hours"),
 }
 _LIMIT = re.compile(
     r"(Assoc|QOS)(Grp|Max)(.*?)(Limit|PerUser|PerAccount|PerUserLimit|PerAccountLimit|PerJob|PerJobLimit|PerNode|PerNodeLimit)?$"
@@ -159,8 +160,8 @@ def _limit(native_reason: str, names: dict[str, str]) -> PendingReason | None:
     match = _LIMIT.fullmatch(native_reason)
     if not match:
         return None
-    whose = f"Account {names['account']}" if match[1] == "Assoc" else f"QOS {names['qos']}"
-    what = _COUNTED.get(match[3].lower(), match[3] or "resources")
+    whose = holder_text(names["account"]) if match[1] == "Assoc" else f"QOS {names['qos']}"
+    what = _COUNTED.get(match[3].lower(), match[3] or Message("resources"))
     if match[2] == "Max" and (match[4] or "").startswith(("PerJob", "PerNode")):
         return PendingReason(
             Wait.IMPOSSIBLE,
@@ -172,9 +173,9 @@ def _limit(native_reason: str, names: dict[str, str]) -> PendingReason | None:
             names,
         )
     scope = (
-        "one person's jobs may"
+        Message("one person's jobs may")
         if (match[4] or "").startswith("PerUser") or match[2] == "Max"
-        else "all of its jobs together may"
+        else Message("all of its jobs together may")
     )
     return PendingReason(
         Wait.CLUSTER_LIMIT,

@@ -14,6 +14,7 @@ No shell ever parses the base64 data. The program and Slurm write these files:
     SPOOL/KEY/examples   files submitted with the script, if any
     SPOOL/KEY/programs   programs of Muster submitted with the script, if any
     SPOOL/KEY/inputs     the inputs by name, and beside it the workspaces
+    SPOOL/KEY/tunnel.json  while it runs: where its tunnel dials to, of a job that serves something
     SPOOL/KEY/fetching   while the first node fetches them: what is fetched
     SPOOL/KEY/lost       what of the output the disk did not take (record_output.py); room for it, and
                          for the end, is made before the job starts, because a full disk has none
@@ -33,7 +34,7 @@ from functools import lru_cache
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
-from schedulers.programs import recorder_source
+from schedulers.programs import TUNNEL, recorder_source, source_of, tunnel_settings
 from schedulers.slurm import inputs
 from schedulers.slurm.images import NODE, NONE, PYXIS, Images
 from schedulers.slurm.images import head as image_head
@@ -123,7 +124,10 @@ if [ "$nodes" -gt 1 ]; then                                             # node n
         first=$(scontrol show node "$first" | sed -n 's/^ *NodeAddr=\([^ ]*\).*/\1/p' | head -n 1)
     export MUSTER_FIRST_NODE="$first"
 fi
-more=() run=(bash "$folder/rank" "$folder")
+more=() run=(bash "$folder/rank" "$folder") tunnel=
+if [ -s tunnel.json ] && command -v python3 > /dev/null; then
+    python3 -I -S "$folder/programs/tunnel.py" tunnel.json > /dev/null 2>&1 < /dev/null & tunnel=$!; disown "$tunnel"
+fi
 #IMAGE
 # What the disk does not take is counted. Without python3 the job writes the file itself.
 recorder= ready=
@@ -135,7 +139,7 @@ if command -v python3 > /dev/null; then
     read -r -t 30 ready <&8
     exec 8<&-
 fi 2> /dev/null
-[ "$ready" = ready ] || { recorder=; exec 7>> output.log; }
+[ "$ready" = ready ] || { recorder=; exec 7>> output.log; echo uncounted 1<> lost; }
 set -m
 if [ "$nodes" -gt 1 ] || [ ${#more[@]} -gt 0 ]; then
     srun --quiet --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 --export=ALL \
@@ -171,15 +175,16 @@ done 2>/dev/null
 [ -n "$timer" ] && kill -KILL -- "-$timer" 2>/dev/null
 [ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
 [ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
+[ -n "$tunnel" ] && kill -KILL "$tunnel" 2>/dev/null
 if [ "$recorder" ]; then
     kill -s URG "$recorder"
     while kill -0 "$recorder"; do wait "$recorder"; done
 else
     free=($(df -Pk . | tail -n 1))
     [ "${free[3]:-1000}" -ge 64 ] || echo "$(stat -c %s output.log) 1 0 ENOSPC
-closed" 1<> lost
+uncounted" 1<> lost
 fi 2> /dev/null
-rm -f variables inputs.json fetching                                                         # secrets are in it
+rm -f variables inputs.json tunnel.json fetching                                             # secrets are in it
 umask 027
 rank= first=
 [ -z "$asked" ] && [ -e failed/first ] && read -r rank first < failed/first
@@ -245,6 +250,12 @@ muster_keep() {
 """
 
 
+_TUNNEL = r"""(umask 077; base64 -d > tunnel.json) <<'DATA' || no_room tunnel.json
+{settings}
+DATA
+"""
+
+
 _INPUTS = r"""base64 -d > stage <<'DATA' || no_room stage
 {stage}
 DATA
@@ -267,7 +278,9 @@ def batch_script(
     """
     nodes = 1 if launch.place.is_on_first_node_only else launch.place.num_nodes
     about_inputs = inputs.head(launch, input_settings)
-    programs = inputs.programs(launch, input_settings)
+    programs, serves = inputs.programs(launch, input_settings), tunnel_settings(launch)
+    if serves:
+        programs[TUNNEL] = source_of(TUNNEL)
     head = _HEAD.format(
         sent=shlex.quote(sent),
         folder=shlex.quote(folder),
@@ -300,7 +313,8 @@ def batch_script(
             )
             if about_inputs
             else ""
-        ),
+        )
+        + (_TUNNEL.format(settings=_base64(serves)) if serves else ""),
     )
     text = head + _TAIL.replace(
         "#IMAGE\n",

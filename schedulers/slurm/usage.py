@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from portal.core.messages import Message
-from schedulers.slurm.limits import SlurmLimits
+from schedulers.slurm.limits import SlurmLimits, holder_text
 from schedulers.slurm.queue import Queued
 
 _REASON = re.compile(
@@ -19,23 +19,23 @@ _REASON = re.compile(
     r"(Run)?(Minutes)?(NotSatisfied|PerJob|PerNode)?(?:Limit)?"
 )
 _TRES = {
-    "cpu": ("cpu", "cores"),
-    "gres": ("gres/", "GPUs"),
-    "mem": ("mem", "MiB of memory"),
-    "memory": ("mem", "MiB of memory"),
-    "node": ("node", "nodes"),
-    "billing": ("billing", "billing units"),
-    "license": ("license/", "licenses"),
-    "energy": ("energy", "joules"),
-    "bb": ("bb/", "burst buffers"),
+    "cpu": ("cpu", Message("cores")),
+    "gres": ("gres/", Message("GPUs")),
+    "mem": ("mem", Message("MiB of memory")),
+    "memory": ("mem", Message("MiB of memory")),
+    "node": ("node", Message("nodes")),
+    "billing": ("billing", Message("billing units")),
+    "license": ("license/", Message("licenses")),
+    "energy": ("energy", Message("joules")),
+    "bb": ("bb/", Message("burst buffers")),
 }
 _MINUTES = {
-    "cpu": "core minutes",
-    "gres": "GPU minutes",
-    "mem": "MiB minutes of memory",
-    "memory": "MiB minutes of memory",
-    "node": "node minutes",
-    "billing": "billing minutes",
+    "cpu": Message("core minutes"),
+    "gres": Message("GPU minutes"),
+    "mem": Message("MiB minutes of memory"),
+    "memory": Message("MiB minutes of memory"),
+    "node": Message("node minutes"),
+    "billing": Message("billing minutes"),
 }
 _RECORD = re.compile(
     r"^(?:ClusterName=\S* Account=(\S*) UserName=([^\s(]*)|QOS=([^\s(]*))", re.MULTILINE
@@ -103,18 +103,18 @@ def sentence(
     return _text(name, whose, what, limit)
 
 
-def _field_of(found: re.Match[str]) -> tuple[str, str, str]:
+def _field_of(found: re.Match[str]) -> tuple[str, str, Message]:
     """Return Slurm's field, the beginning of the name in it, and what it limits in words."""
     scope, kind, run, minutes, each = found[2], found[3].lower(), found[4], found[5], found[6]
     if kind.startswith("wall"):
-        return "GrpWall" if scope == "Grp" else "MaxWallPJ", "", "minutes of run time"
+        return "GrpWall" if scope == "Grp" else "MaxWallPJ", "", Message("minutes of run time")
     if kind.startswith(("submit", "job")):
         name = "SubmitJobs" if kind.startswith("submit") else "Jobs"
-        words = "jobs in the queue" if name == "SubmitJobs" else "running jobs"
+        words = Message("jobs in the queue") if name == "SubmitJobs" else Message("running jobs")
         return f"{scope}{name}", "", words
     tres, words = _TRES[kind]
     if minutes:
-        words = _MINUTES.get(kind, f"minutes of {words}")
+        words = _MINUTES.get(kind) or Message("minutes of {words}", words=words)
         grouped = "GrpTRESRunMins" if run else "GrpTRESMins"
         return grouped if scope == "Grp" else "MaxTRESMinsPJ", tres, words
     if scope == "Grp":
@@ -138,8 +138,7 @@ def _sources(
     for assoc in accounts_of(job, limits):
         for user in (row.user, "") if assoc == row.account else ("",):
             if (assoc, user) in usage.assocs:
-                whose = f"{user} in account {assoc}" if user else f"Account {assoc}"
-                yield whose, usage.assocs[assoc, user]
+                yield holder_text(assoc, user), usage.assocs[assoc, user]
 
 
 def accounts_of(job: Queued, limits: SlurmLimits) -> Sequence[str]:
@@ -168,7 +167,7 @@ def _amounts(text: str) -> Iterator[UsedLimit]:
             yield UsedLimit(match["name"] or "", float(match["limit"]), use)
 
 
-def _text(name: str, whose: str, what: str, limit: UsedLimit) -> Message:
+def _text(name: str, whose: str, what: Message, limit: UsedLimit) -> Message:
     most, use = f"{limit.limit:,.0f}", f"{limit.use or 0:,.0f}"
     if name.startswith("Min"):
         return Message(

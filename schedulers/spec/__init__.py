@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from schedulers.spec.compare import FieldChange, diff
 from schedulers.spec.data import Best, Input, Keep, Output, Resume, Workspace
-from schedulers.spec.environment import Task, environment
+from schedulers.spec.environment import Task, environment, ports_of
 from schedulers.spec.errors import FieldError, SpecErrors
 from schedulers.spec.examples import Example, examples
 from schedulers.spec.features import Feature
@@ -17,6 +17,7 @@ from schedulers.spec.model import (
     Launcher,
     Policy,
     Port,
+    PortAccess,
     Preempt,
     Priority,
     Resources,
@@ -48,6 +49,7 @@ __all__ = [
     "Parsed",
     "Policy",
     "Port",
+    "PortAccess",
     "Preempt",
     "Priority",
     "Resources",
@@ -64,6 +66,7 @@ __all__ = [
     "parse_sbatch",
     "parse_text",
     "parse_yaml",
+    "ports_of",
     "script",
     "with_overrides",
 ]

@@ -45,7 +45,7 @@ def faults_of_job(made: JobSpec) -> Iterator[Fault]:
     yield from _faults_of_data(made)
     for name in _repeated(port.name for port in made.ports):
         yield ("ports",), f"the name {name} is used twice"
-    for number in _repeated(port.port for port in made.ports):
+    for number in _repeated(port.port for port in made.ports if port.port):
         yield ("ports",), f"the port {number} is used twice"
     size = sum(len(name) + len(value.encode()) + 2 for name, value in made.envs.items())
     if size > MOST_ENVIRONMENT:

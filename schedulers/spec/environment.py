@@ -87,6 +87,15 @@ def master_port(attempt_id: UUID) -> int:
     return _FIRST_PORT + attempt_id.int % _PORTS
 
 
+def ports_of(spec: JobSpec, attempt_id: UUID) -> dict[str, int]:
+    """Return the ports that an attempt serves on, by name; one without a number gets one."""
+    first = master_port(attempt_id) - _FIRST_PORT + 1
+    return {
+        entry.name: entry.port or _FIRST_PORT + (first + place) % _PORTS
+        for place, entry in enumerate(spec.ports)
+    }
+
+
 def _master_address(spec: JobSpec, task: Task) -> str:
     return task.nodes[0] if spec.num_nodes > 1 and task.nodes else "127.0.0.1"
 
@@ -279,6 +288,10 @@ def _muster_names(spec: JobSpec, task: Task) -> dict[str, str]:
         "MUSTER_EXAMPLES": task.examples_dir,
         "MUSTER_OUTPUT_DIR": task.output_dir,
         "MUSTER_PROGRAMS": task.programs_dir,
+        **{
+            data_variable("MUSTER_PORT", name): str(port)
+            for name, port in ports_of(spec, task.attempt_id).items()
+        },
         **{data_variable("MUSTER_INPUT", name): path for name, path in task.inputs.items()},
         **{data_variable("MUSTER_OUTPUT", name): path for name, path in task.outputs.items()},
         **{data_variable("MUSTER_WORKSPACE", name): path for name, path in task.workspaces.items()},

@@ -62,6 +62,13 @@ class Preempt(StrEnum):
     RESUMABLE = "resumable"
 
 
+class PortAccess(StrEnum):
+    """Who may open a port of a job."""
+
+    OWNER = "owner"
+    TEAM = "team"
+
+
 class ImageCheck(StrEnum):
     """Action for a job whose image cannot start on any eligible node."""
 
@@ -143,16 +150,37 @@ class Port(Section):
     name: Annotated[
         str,
         text(
-            pattern=r"[a-z]([a-z0-9-]{0,13}[a-z0-9])?",
-            hint="lower-case letters, digits and -, at most 15",
+            pattern=r"[a-z][a-z0-9]*(-[a-z0-9]+)*",
+            most=15,
+            hint="lower-case letters, digits and single -, at most 15",
         ),
     ] = Field(description="A short name", examples=["tb"])
     port: Annotated[int, whole(1, 65535)] = Field(
-        description="The port that the program listens on", examples=[6006]
+        default=0,
+        description="The port that the program listens on. By default one is chosen for each "
+        "attempt; MUSTER_PORT_NAME has it",
+        examples=[6006],
     )
     protocol: Annotated[PortProtocol, choice(PortProtocol)] = Field(
         default=PortProtocol.HTTP, description="http: HTTP and websockets; tcp: anything else"
     )
+    access: Annotated[PortAccess, choice(PortAccess)] = Field(
+        default=PortAccess.OWNER,
+        description="Who may open it: the owner of the job and those who may run commands in it, "
+        "or everyone who sees the job",
+        examples=["team"],
+    )
+
+
+def _as_ports(value: object) -> object:
+    """Let a number stand for a port of this number, and a single port for a list of it."""
+    if value is None:
+        raise invalid(EMPTY)
+    values = value if isinstance(value, list | tuple) else [value]
+    return [
+        {"name": f"port-{one}", "port": one} if isinstance(one, int) and one > 0 else one
+        for one in values
+    ]
 
 
 class Policy(Section):
@@ -314,8 +342,15 @@ class JobSpec(Section):
             {"code": {"workspace": "vision-code", "path": "/code", "read_only": True}},
         ],
     )
-    ports: Annotated[tuple[Port, ...], Field(max_length=16)] = Field(
-        default=(), description="Ports on which the job serves"
+    ports: Annotated[
+        tuple[Port, ...],
+        Field(max_length=16),
+        BeforeValidator(_as_ports, json_schema_input_type=list[Port | int] | Port | int),
+    ] = Field(
+        default=(),
+        description="Ports on which the job serves HTTP, by number or with a name; the page of the "
+        "job opens them",
+        examples=[[8000], [{"name": "tb", "port": 6006, "access": "team"}]],
     )
     labels: Annotated[
         dict[_LabelName, Annotated[str, text(most=255, check=names.check_printable)]],

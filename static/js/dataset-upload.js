@@ -239,7 +239,7 @@ function start(form) {
           ),
         onShouldRetry: (problem) => {
           const status = problem.originalResponse?.getStatus() ?? 0;
-          const retries = !status || status >= 500 || [409, 423, 429].includes(status);
+          const retries = !status || status >= 500 || [408, 409, 423, 429].includes(status);
           if (retries)
             part("status").textContent = say(
               "The connection was lost. The upload goes on when it is back.",

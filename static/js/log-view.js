@@ -492,7 +492,11 @@ class LogView {
     const isTold = "deleted" in this.root.dataset; // rendered by the server, translated
     if (!isTold && (isEnglish || !this.foot.className)) this.foot.textContent = sealed(certificate);
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
-    this.foot.className = certificate.complete ? "good" : certificate.deleted ? "" : "bad";
+    this.foot.className = certificate.complete
+      ? "good"
+      : certificate.deleted || isUncounted(certificate)
+        ? ""
+        : "bad";
     if (!isTold)
       this.root.querySelector("[data-empty]").textContent = certificate.deleted
         ? certificate.text
@@ -503,6 +507,8 @@ class LogView {
   }
 }
 
+const isUncounted = (c) => c.uncounted && !c.gaps.length;
+
 // The certificate in plain words.
 const sealed = (c) =>
   c.complete
@@ -510,7 +516,9 @@ const sealed = (c) =>
         size: size(c.bytes),
         end: c.closed_by,
       })
-    : say("Log incomplete: {what}", { what: c.text });
+    : isUncounted(c)
+      ? c.text
+      : say("Log incomplete: {what}", { what: c.text });
 
 // The first line of a group, which folds it.
 function folder(group) {

@@ -133,6 +133,12 @@ LEAVES = {
     "quota decline": ["{declined}"],
     "quota withdraw": ["{withdrawn}"],
     "quota rules": ["default"],
+    "approval list": [],
+    "approval show": ["quota/{listed_approved}"],
+    "approval approve": ["quota/{listed_approved}", "-m", "until Friday"],
+    "approval decline": ["quota/{listed_declined}"],
+    "approval withdraw": ["quota/{listed_withdrawn}"],
+    "approval comment": ["quota/{listed_declined}", "Why so many?"],
     "model upload": ["default/digits", "job.yaml", "--alias", "champion"],
     "model register": ["default/digits", "runs:/{run}/model"],
     "model list": [],
@@ -374,6 +380,9 @@ def placeholder_values(shell: Shell) -> dict[str, str]:
                 ("approved", "cpu"),
                 ("declined", "memory"),
                 ("withdrawn", "gpu"),
+                ("listed_approved", "gpu.a100"),
+                ("listed_declined", "gpu.h100"),
+                ("listed_withdrawn", "gpu.l4"),
             )
         }
         token, node = (

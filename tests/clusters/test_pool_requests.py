@@ -22,6 +22,7 @@ from portal.core.models import Event
 from schedulers.states import Wait
 from tests.deliver import deliver
 from tests.jobs.stage import cluster_with, submit
+from workspaces.approvals.selectors import find_request
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 DAY = timedelta(days=1)
@@ -59,7 +60,7 @@ def test_approved_request_gives_the_pool_until_its_end(atlas, pool, dot, monkeyp
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     row = ask(atlas, purpose="Pre-training")
     assert pools_for(atlas.vision) == []
-    service.approve(actor=dot, request_id=row.id, pool="h100", word="Welcome")
+    service.decide(do="approve", actor=dot, request_id=row.id, pool="h100", word="Welcome")
     assert pools_for(atlas.vision) == [pool]
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: now + 31 * DAY)
@@ -78,7 +79,7 @@ def test_approved_request_gives_the_pool_until_its_end(atlas, pool, dot, monkeyp
 
 def test_request_that_starts_later_is_granted_then(atlas, pool, dot, monkeypatch):
     row = ask(atlas, starts_at=clock.now() + 5 * DAY)
-    service.approve(actor=dot, request_id=row.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     run_pool_requests()
     assert pools_for(atlas.vision) == []
     now = clock.now()
@@ -91,7 +92,7 @@ def test_end_keeps_what_an_operator_or_another_request_gave(atlas, pool, dot, mo
     grant_pool(actor=dot, pool=pool, team=atlas.speech)
     for team, days in ((atlas.speech, 10), (atlas.vision, 10), (atlas.vision, 20)):
         row = ask(atlas, atlas.ada, team=team, gpus=2, days=days)
-        service.approve(actor=dot, request_id=row.id, pool="h100")
+        service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: now + 11 * DAY)
     run_pool_requests()
@@ -104,7 +105,7 @@ def test_end_keeps_what_an_operator_or_another_request_gave(atlas, pool, dot, mo
 
 def test_grant_by_an_operator_outlives_the_request(atlas, pool, dot, monkeypatch):
     row = ask(atlas, days=10)
-    service.approve(actor=dot, request_id=row.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     grant_pool(actor=dot, pool=pool, team=atlas.vision)
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: now + 11 * DAY)
@@ -114,12 +115,12 @@ def test_grant_by_an_operator_outlives_the_request(atlas, pool, dot, monkeypatch
 
 def test_approval_never_exceeds_the_pool(atlas, dot):
     first, second = ask(atlas, gpus=10), ask(atlas, gpus=10)
-    service.approve(actor=dot, request_id=first.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=first.id, pool="h100")
     with pytest.raises(Conflict, match="at most 6"):
-        service.approve(actor=dot, request_id=second.id, pool="h100")
-    service.approve(actor=dot, request_id=second.id, pool="h100", gpus=6)
+        service.decide(do="approve", actor=dot, request_id=second.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=second.id, pool="h100", gpus=6)
     later = ask(atlas, gpus=16, starts_at=clock.now() + 40 * DAY, days=60)
-    service.approve(actor=dot, request_id=later.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=later.id, pool="h100")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -133,7 +134,7 @@ def test_concurrent_approvals_never_exceed_the_pool(story):
         try:
             with org_scope(story.atlas.id):
                 actor = story.actor(story.dot, story.atlas)
-                service.approve(actor=actor, request_id=request_id, pool="h100")
+                service.decide(do="approve", actor=actor, request_id=request_id, pool="h100")
             outcomes.append(True)
         except Conflict:
             outcomes.append(False)
@@ -154,13 +155,18 @@ def test_only_operators_decide_and_only_the_team_withdraws_or_returns(atlas, dot
     row = ask(atlas)
     for person in (atlas.ben, atlas.ada):
         with pytest.raises(NotPermitted):
-            service.approve(actor=atlas.actor(person), request_id=row.id, pool="h100")
-    service.approve(actor=dot, request_id=row.id, pool="h100")
+            service.decide(do="approve", actor=atlas.actor(person), request_id=row.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     with pytest.raises(Conflict):
-        service.decline(actor=dot, request_id=row.id)
-    assert service.give_back(actor=atlas.actor(atlas.ben), request_id=row.id).state == "ended"
+        service.decide(do="decline", actor=dot, request_id=row.id)
+    assert (
+        service.decide(do="return", actor=atlas.actor(atlas.ben), request_id=row.id).state
+        == "ended"
+    )
     assert not PoolGrant.objects.filter(team=atlas.vision).exists()
-    withdrawn = service.withdraw(actor=atlas.actor(atlas.ben), request_id=ask(atlas).id)
+    withdrawn = service.decide(
+        do="withdraw", actor=atlas.actor(atlas.ben), request_id=ask(atlas).id
+    )
     assert withdrawn.state == "withdrawn"
 
 
@@ -177,14 +183,14 @@ def test_invalid_wishes_are_refused(atlas):
     with pytest.raises(NotPermitted):
         ask(atlas, team=atlas.speech)
     with pytest.raises(NotFound):
-        service.visible_request(atlas.actor(atlas.ben), uuid4())
+        find_request(atlas.actor(atlas.ben), service.KIND, uuid4())
 
 
 def test_renewal_extends_the_access(atlas, pool, dot, monkeypatch):
     row = ask(atlas, days=10)
-    service.approve(actor=dot, request_id=row.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     again = ask(atlas, days=40, starts_at=clock.now() + 10 * DAY, renews=row)
-    service.approve(actor=dot, request_id=again.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=again.id, pool="h100")
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: now + 9.5 * DAY)
     run_pool_requests()
@@ -197,7 +203,7 @@ def test_renewal_extends_the_access(atlas, pool, dot, monkeypatch):
 
 def test_reminders_are_mailed_once_each(atlas, dot, monkeypatch, settings):
     row = ask(atlas, days=30)
-    service.approve(actor=dot, request_id=row.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     now = clock.now()
     for days in (1, 17, 18, 24, 29.5, 29.6, 31):
         monkeypatch.setattr(clock, "now", lambda days=days: now + days * DAY)
@@ -211,7 +217,7 @@ def test_reminders_are_mailed_once_each(atlas, dot, monkeypatch, settings):
 def test_reminders_are_only_of_days_that_a_request_lasts(atlas, dot, monkeypatch):
     for days in (10, 1):
         row = ask(atlas, gpus=1, days=days)
-        service.approve(actor=dot, request_id=row.id, pool="h100")
+        service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     run_pool_requests()
     assert not Event.objects.filter(kind="pool.ends_soon").exists()
     now = clock.now()
@@ -301,8 +307,8 @@ def test_deleted_pool_ends_what_was_approved_there_and_holds_up_no_other(
     rows = [ask(atlas, gpus=2), ask(atlas, gpus=2, starts_at=now + DAY)]
     kept = ask(atlas, gpus=2, starts_at=now + DAY)
     for row in rows:
-        service.approve(actor=dot, request_id=row.id, pool="h100")
-    service.approve(actor=dot, request_id=kept.id, pool="other")
+        service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=kept.id, pool="other")
     delete_pool(actor=dot, pool=pool)
     assert {PoolRequest.objects.get(id=row.id).state for row in rows} == {"ended"}
     PoolRequest.objects.filter(id=rows[1].id).update(state="approved")  # deleted before this change
@@ -313,7 +319,7 @@ def test_deleted_pool_ends_what_was_approved_there_and_holds_up_no_other(
 
 def test_revoked_grant_ends_its_request(atlas, pool, dot):
     row = ask(atlas)
-    service.approve(actor=dot, request_id=row.id, pool="h100")
+    service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     revoke_pool(actor=dot, pool=pool, team=atlas.vision)
     row.refresh_from_db()
     assert row.state == "ended" and row.ends_at <= clock.now(), "it is billed no longer"

@@ -62,7 +62,7 @@ def dot(story):
 def granted(story, dot, gpus=8, days=30, **more) -> PoolReservation:
     """Return the reservation of an approved request, as the task leaves it."""
     row = ask(story, gpus=gpus, days=days, **more)
-    row = service.approve(actor=dot, request_id=row.id, pool="h100")
+    row = service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     run_pool_requests()
     return PoolReservation.objects.get(id=row.reservation_id)
 
@@ -169,14 +169,14 @@ def test_return_and_end_free_the_gpus_at_once_and_renewal_extends(atlas, pool, d
     kept = granted(atlas, dot, days=10)
     first = kept.requests.get()
     again = ask(atlas, days=40, starts_at=first.ends_at, renews=first)
-    again = service.approve(actor=dot, request_id=again.id, pool="h100")
+    again = service.decide(do="approve", actor=dot, request_id=again.id, pool="h100")
     assert again.reservation_id == kept.id
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: now + 20 * DAY)
     run_pool_requests()
     kept.refresh_from_db()
     assert (kept.state, kept.ends_at, kept.name) == ("active", again.ends_at, kept.name)
-    service.give_back(actor=atlas.actor(atlas.ben), request_id=again.id)
+    service.decide(do="return", actor=atlas.actor(atlas.ben), request_id=again.id)
     assert [offer.free for offer in gpu_offers(atlas.speech)] == [16]
     run_pool_requests()
     kept.refresh_from_db()
@@ -191,8 +191,8 @@ def test_returning_early_also_returns_the_renewal(atlas, pool, dot):
     again = first
     for days in (40, 70):
         again = ask(atlas, days=days, starts_at=again.ends_at, renews=again)
-        service.approve(actor=dot, request_id=again.id, pool="h100")
-    service.give_back(actor=atlas.actor(atlas.ben), request_id=first.id)
+        service.decide(do="approve", actor=dot, request_id=again.id, pool="h100")
+    service.decide(do="return", actor=atlas.actor(atlas.ben), request_id=first.id)
     run_pool_requests()
     assert [r.state for r in kept.requests.order_by("created_at")] == ["ended"] * 3
     kept.refresh_from_db()
@@ -275,7 +275,7 @@ def test_cluster_is_made_to_agree_after_faults_and_changes_by_hand(atlas, pool, 
     run_pool_requests()
     kept.refresh_from_db()
     assert kept.nodes == {"n1": 8} and native.kept[kept.name].nodes == ("n1",)
-    service.give_back(actor=atlas.actor(atlas.ben), request_id=kept.requests.get().id)
+    service.decide(do="return", actor=atlas.actor(atlas.ben), request_id=kept.requests.get().id)
     run_pool_requests()
     assert native.kept.keys() == {"muster-other-1"}
 
@@ -309,9 +309,9 @@ def test_whole_nodes_are_promised_once_and_shown_before(atlas, pool, dot, native
     assert second.nodes == {"n1": 8}
     last = ask(atlas, gpus=2)
     with pytest.raises(Conflict, match="too few nodes"):
-        service.approve(actor=dot, request_id=last.id, pool="h100")
+        service.decide(do="approve", actor=dot, request_id=last.id, pool="h100")
     later = ask(atlas, gpus=16, starts_at=clock.now() + timedelta(days=31), days=60)
-    planned = service.approve(actor=dot, request_id=later.id, pool="h100").reservation
+    planned = service.decide(do="approve", actor=dot, request_id=later.id, pool="h100").reservation
     assert (planned.state, planned.nodes) == ("planned", {"n0": 8, "n1": 8})
     reconcile()
     assert planned.name not in native.kept
@@ -330,7 +330,9 @@ def test_cluster_that_keeps_nothing_says_so_before_and_after(atlas, pool, dot, n
     row = ask(atlas)
     [effect] = what_if(dot, row)
     assert "other teams with access can use these GPUs" in effect.reservation.text
-    assert service.approve(actor=dot, request_id=row.id, pool="h100").reservation is None
+    assert (
+        service.decide(do="approve", actor=dot, request_id=row.id, pool="h100").reservation is None
+    )
 
 
 def test_reservation_is_shown_on_pages_and_by_the_api(story, pool, dot):

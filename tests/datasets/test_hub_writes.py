@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 import time
 import unicodedata
@@ -13,11 +14,15 @@ import pytest
 from datasets import services
 from datasets.history import last_changes
 from datasets.hub.gitignore import GitIgnore
-from datasets.models import Ref, Repository, Version
+from datasets.models import Content, Ref, Repository, Version
 from datasets.selectors import tree_of
+from portal.blobs import files
+from portal.blobs.store import file_store
 from portal.core.errors import Conflict, InvalidInput
 from tests.datasets.conftest import commit
 from tests.each import each
+from tests.stand_in import StandIn
+from workspaces.quotas.set_limits import set_quota
 
 pytestmark = [pytest.mark.django_db]
 API = "/hf/api/datasets/atlas/cifar"
@@ -95,6 +100,28 @@ def test_a_commit_that_asks_for_more_changes_nothing(hub, query, lines, field):
     assert answer.status_code == 400, answer.content
     assert field in answer.headers["X-Error-Message"]
     assert Version.objects.count() == 1
+
+
+def test_small_files_of_a_commit_are_stored_together(
+    hub, stage, django_assert_max_num_queries, monkeypatch
+):
+    data = {f"in/{n}.txt": b"%d" % n for n in range(300)}
+    synced = []
+    monkeypatch.setattr(files, "os", StandIn(os, fsync=synced.append))
+    with django_assert_max_num_queries(50):  # not a number for each file
+        lines = [HEADER, *(added(path, content) for path, content in data.items())]
+        assert hub("POST", f"{API}/commit/main", lines=lines).status_code == 200
+    assert len(synced) <= 300 + 256 + 10  # each file and each folder once
+    store, org_id = file_store(), stage.cifar.org_id
+    tree = tree_of(Version.objects.get(message="Change"))
+    found = {entry.path: b"".join(store.read(org_id, entry.sha256)) for entry in tree.entries()}
+    assert found == data | {"a.txt": b"released"}
+    full = {"scope": "team", "subject": "vision", "resource": "storage", "limit": 5000}
+    set_quota(actor=stage.ada, org=stage.story.atlas, **full)
+    lines = [HEADER, *(added(f"{n}", b"%d" % n * 10) for n in range(300))]
+    refused = hub("POST", f"{API}/commit/main", lines=lines)
+    assert refused.status_code == 409, refused.content
+    assert Version.objects.count() == 2 and Content.objects.count() == 301
 
 
 def test_private_false_is_for_the_organization_and_says_so(hub):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+from pathlib import Path
 
 import lz4.frame
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from datasets.models import Content, Xorb
 from datasets.xet.hashes import Chunk, chunk_hash, file_hash, range_hash, to_text, xorb_hash
 from datasets.xet.shards import write_shard
-from datasets.xet.store import offer, put_xorb, register_shard
+from datasets.xet.store import find_chunk, offer, put_xorb, register_shard
 from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 
@@ -38,8 +39,17 @@ def reversed_words(text: str) -> bytes:
     return b"".join(value[n : n + 8][::-1] for n in range(0, 32, 8))
 
 
-def shard_of(pieces, ranges, *, proof=None, sha256=None, name=None):
-    """Return a shard with one file of these ranges of (xorb hash, start, end, its pieces)."""
+def shard_of(*file, **wrong):
+    """Return a shard with one file."""
+    return joined(file_of(*file, **wrong))
+
+
+def joined(*files):
+    return write_shard([])[:48] + b"".join(files) + LAST + LAST
+
+
+def file_of(pieces, ranges, *, proof=None, sha256=None, name=None):
+    """Return a file of these ranges of (xorb hash, start, end, its pieces), for a shard."""
     chunks = [Chunk(chunk_hash(piece), len(piece)) for piece in pieces]
     digest = sha256 or hashlib.sha256(b"".join(pieces)).hexdigest()
     parts = [ENTRY.pack(name or file_hash(chunks), 3 << 30, len(ranges), 0, 0)]
@@ -49,8 +59,7 @@ def shard_of(pieces, ranges, *, proof=None, sha256=None, name=None):
         value = proof or range_hash(chunk_hash(piece) for piece in found)
         parts.append(ENTRY.pack(value, 0, 0, 0, 0))
     parts.append(ENTRY.pack(reversed_words(digest), 0, 0, 0, 0))
-    head = write_shard([])[:48]
-    return head + b"".join(parts) + LAST + LAST
+    return b"".join(parts)
 
 
 @pytest.fixture
@@ -60,7 +69,8 @@ def xorb(stage):
     name = xorb_hash([Chunk(chunk_hash(piece), len(piece)) for piece in pieces])
     body = b"".join(packed(piece, scheme) for scheme, piece in enumerate(pieces))
     sent = {"actor": stage.ben, "repository": stage.cifar, "name": to_text(name)}
-    assert put_xorb(**sent, body=[body, b"XETBLOB footer"])
+    serialized = body + b"XETBLOB footer"
+    assert put_xorb(**sent, body=[serialized[at : at + 97] for at in range(0, len(serialized), 97)])
     assert not put_xorb(**sent, body=[])
     return name, pieces
 
@@ -120,6 +130,35 @@ def test_malformed_xorbs_are_refused(stage, body):
     with pytest.raises(InvalidInput):
         put_xorb(actor=stage.ben, repository=stage.cifar, name="0" * 64, body=[body])
     assert not Xorb.objects.exists()
+    assert not put_aside(stage)
+
+
+def put_aside(stage) -> list[Path]:
+    return [*(file_store().root / stage.cifar.org_id.hex / "incoming").iterdir()]
+
+
+def test_small_files_of_a_shard_are_stored_together(stage, django_assert_max_num_queries):
+    sent = {"actor": stage.ben, "repository": stage.cifar}
+    pieces = [b"%d " % n * 50 for n in range(300)]
+    name = xorb_hash([Chunk(chunk_hash(piece), len(piece)) for piece in pieces])
+    body = b"".join(map(packed, pieces))
+    put_xorb(**sent, name=to_text(name), body=[body])
+    files = [file_of([piece], [(name, n, n + 1, [piece])]) for n, piece in enumerate(pieces)]
+    wrong = file_of(pieces[:1], [(name, 0, 1, pieces[:1])], sha256="0" * 64)
+    with pytest.raises(InvalidInput):
+        register_shard(**sent, data=joined(*files[:-1], wrong))
+    assert not Content.objects.exists() and not put_aside(stage)
+    assert put_xorb(**sent, name=to_text(name), body=[body])  # perhaps its bytes were damaged
+    [path] = put_aside(stage)
+    path.write_bytes(path.read_bytes()[:-1])  # by a power failure
+    assert put_xorb(**sent, name=to_text(name), body=[body])
+    with django_assert_max_num_queries(30):  # not a number for each file
+        assert register_shard(**sent, data=joined(*files)) == 300
+    stored = {hashlib.sha256(piece).hexdigest(): len(piece) for piece in pieces}
+    assert dict(Content.objects.values_list("sha256", "size")) == stored
+    assert {file.sha256: file.size for file in file_store().stored(stage.cifar.org_id)} == stored
+    assert register_shard(**sent, data=joined(*files)) == 0
+    assert not put_aside(stage)
 
 
 def test_chunks_are_offered_within_a_repository_only(stage):
@@ -130,7 +169,8 @@ def test_chunks_are_offered_within_a_repository_only(stage):
     put_xorb(actor=stage.ben, repository=stage.cifar, name=to_text(name), body=[body])
     shard = shard_of(pieces, [(name, 0, 12, pieces)])
     register_shard(actor=stage.ben, repository=stage.cifar, data=shard)
-    offered = offer(stage.cifar, to_text(chunks[0].hash))
+    name = to_text(chunks[0].hash)
+    offered = offer(stage.cifar, find_chunk(stage.cifar.id, name))
     assert all(chunk.hash in offered for chunk in chunks)
     from datasets import services
 
@@ -138,7 +178,7 @@ def test_chunks_are_offered_within_a_repository_only(stage):
         actor=stage.ben, team=stage.story.vision, kind="dataset", name="other"
     )
     with pytest.raises(NotFound):
-        offer(other, to_text(chunks[0].hash))
+        find_chunk(other.id, name)
     with pytest.raises(InvalidInput):
         register_shard(actor=stage.ben, repository=other, data=shard)
     speech = services.create_repository(

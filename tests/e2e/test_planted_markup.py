@@ -76,8 +76,6 @@ FREE = {
     "inspection",
     "status_message",
     "acknowledged_by",
-    "approval_by",
-    "approval_note",
     "purpose",
     "changed_by",
     "error",

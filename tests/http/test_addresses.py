@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from io import BytesIO
 
 import pytest
 
 from monitoring.live.identity import Identify
 from portal.asgi import ProtocolRouter
-from portal.process.parts import _with_forwarded_address
+from portal.process.parts import _behind_nginx
 
 PEER = "203.0.113.9"
 SPOOFS = [
@@ -70,8 +71,8 @@ async def test_client_address_behind_proxy_is_last_forwarded_address():
 @pytest.mark.parametrize("said", ["10.0.0.1, 198.51.100.7", "198.51.100.7", " 198.51.100.7 "])
 def test_web_process_uses_last_address_from_nginx(said):
     received = {}
-    _with_forwarded_address(lambda environ, _: received.update(environ) or [])(
-        {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None
+    _behind_nginx(lambda environ, _: received.update(environ) or [])(
+        {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1", "wsgi.input": BytesIO()}, None
     )
     assert received["REMOTE_ADDR"] == "198.51.100.7"
     assert "HTTP_X_FORWARDED_FOR" not in received

@@ -16,6 +16,7 @@ from django.test import Client
 
 from clusters.backends import ensure_first_cluster
 from jobs.services import submit_job
+from portal.core.protocols import registered
 from schedulers.spec import parse_mapping
 from tests.http.table import PAGE_READS, READS, browser
 from tests.rig.environment import ROOT
@@ -278,6 +279,37 @@ def test_unknown_host_is_refused_and_not_echoed(browsers):
         answer = browsers["ben"].get(path, HTTP_HOST=host)
         assert answer.status_code == 400, (host, path)
         assert host.encode() not in answer.content + str(answer.headers).encode(), (host, path)
+        if path.startswith("/api/"):
+            assert answer.json()["code"] == "unknown_host", host
+
+
+def test_refusals_before_a_view_are_in_the_form_of_their_protocol(browsers):
+    """Paths of programs are never answered with a page, whatever is wrong with the request."""
+    wrong = []
+    for protocol in registered():
+        if protocol.error_body is None:
+            continue
+        for path in (protocol.prefix, protocol.prefix + "a/b/c/d"):
+            for method, query, headers in (
+                ("GET", "", {"HTTP_HOST": "evil.example"}),
+                ("GET", "?q=%00", {}),
+                ("FROB", "", {}),
+                ("TRACE", "", {}),
+                ("POST", "", {"CONTENT_TYPE": "multipart/form-data; boundary=x"}),
+                ("GET", "?" + "&".join(f"a{n}" for n in range(2000)), {}),
+            ):
+                answer = browsers["ben"].generic(method, path + query, b"--y", **headers)
+                kind = answer.headers.get("Content-Type", "").partition(";")[0]
+                is_error = answer.status_code >= 400
+                if is_error and (kind == "text/html" or not answer.content):
+                    wrong.append((method, path + query[:9], answer.status_code, kind))
+    assert not wrong
+
+
+def test_method_that_a_hub_view_does_not_have_is_refused_in_its_form(browsers):
+    answer = browsers["ben"].put("/hf/api/datasets/atlas/nowhere")
+    assert (answer.status_code, "not allowed" in answer.json()["error"]) == (405, True)
+    assert answer.headers["Allow"]
 
 
 @WALKS

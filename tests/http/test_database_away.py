@@ -13,10 +13,10 @@ from django.test import Client
 
 from monitoring.live.access import AccessEvents
 from monitoring.live.consumers import LiveConsumer
-from monitoring.live.identity import BySession
 from portal.core.postgres.base import DatabaseWrapper
 from tests.rig.processes import free_port
 from workspaces.credentials.token_format import new_secret
+from workspaces.identity.connections import BySession
 
 TOKEN = {"Authorization": f"Bearer {new_secret()}"}
 SESSION = {"Cookie": f"{settings.SESSION_COOKIE_NAME}=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}

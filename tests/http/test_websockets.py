@@ -6,7 +6,8 @@ import pytest
 from django.conf import settings
 
 from monitoring.live import asgi_app
-from monitoring.live.identity import BySession, ByToken, _credential_of
+from monitoring.live.identity import _credential_of
+from workspaces.identity.connections import BySession, ByToken
 
 COOKIE = f"{settings.SESSION_COOKIE_NAME}=thekey"
 OURS = ["http://testserver", "https://testserver", *settings.CSRF_TRUSTED_ORIGINS]

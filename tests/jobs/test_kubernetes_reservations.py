@@ -48,7 +48,7 @@ def approved(site: Site, gpus: int) -> tuple[Any, Any]:
             ends_at=clock.now() + timedelta(days=3),
         )
         [effect] = what_if(dot, row)
-        row = service.approve(actor=dot, request_id=row.id, pool="h100")
+        row = service.decide(do="approve", actor=dot, request_id=row.id, pool="h100")
     run_pool_requests()
     return row, effect.reservation
 
@@ -73,7 +73,7 @@ def reason(job: Job) -> Wait:
 
 def give_back(site: Site, row: Any) -> PoolReservation:
     with org_scope(site.story.atlas.id):
-        service.give_back(actor=site.story.actor(site.story.ben), request_id=row.id)
+        service.decide(do="return", actor=site.story.actor(site.story.ben), request_id=row.id)
     run_pool_requests()
     with platform_scope("test"):
         return PoolReservation.objects.get(id=row.reservation_id)

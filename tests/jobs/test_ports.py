@@ -6,7 +6,8 @@ import pytest
 
 from jobs.dispatch.launch import rehearsal_launch
 from portal.core.errors import InvalidInput
-from schedulers.contract import Port, PortProtocol
+from schedulers.contract import Capability, Port, PortProtocol
+from schedulers.local.backend import LocalBackend
 from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope
@@ -14,8 +15,9 @@ from workspaces.tenancy.scope import org_scope
 PORTS = [{"name": "web", "port": 8080}, {"name": "db", "port": 5432, "protocol": "tcp"}]
 
 
-def test_ports_are_refused_without_endpoints_and_carried_into_the_launch(story):
+def test_ports_are_refused_without_endpoints_and_carried_into_the_launch(story, monkeypatch):
     cluster_with()
+    monkeypatch.setattr(LocalBackend, "capabilities", frozenset({Capability.PLACES}))
     with pytest.raises(InvalidInput, match="ports are not supported here") as refused:
         submit(story, ports=PORTS)
     assert refused.value.data["errors"][0]["field"] == "ports"

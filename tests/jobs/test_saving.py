@@ -424,10 +424,21 @@ def test_save_that_ends_after_its_retry_has_started_does_not_end_that(stage, mon
 def test_folder_with_too_many_entries_is_not_read_whole(tmp_path, monkeypatch):
     for name in "abc":
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(folders, "MOST_FILES", 2)
-    with folders.opened_folder(str(tmp_path), []) as folder:
-        with pytest.raises(folders.TooManyFiles):
-            folders.listing(folder, whole_until=None)
+    (tmp_path / "a" / "x.tmp").touch()
+    output = save_outputs.Output(None, "atlas", "7", {"name": "o"}, str(tmp_path))
+    for most, is_too_much in ((4, False), (3, True), (2, True)):  # folders, and what is left out
+        monkeypatch.setattr(folders, "MOST_ENTRIES", most)
+        monkeypatch.setattr(save_outputs, "MOST_ENTRIES", most)
+        with folders.opened_folder(str(tmp_path), []) as folder:
+            for read in (
+                lambda: folders.listing(folder, whole_until=None),
+                lambda: output.listed(None, has_succeeded=False, is_end=True),
+            ):
+                if is_too_much:
+                    with pytest.raises((folders.TooManyFiles, save_outputs.Refused)):
+                        read()
+                else:
+                    read()
 
 
 def test_refused_save_is_explained_tried_again_and_does_not_hold_a_retry_forever(
@@ -530,7 +541,51 @@ def test_two_savers_take_an_output_once(stage):
     assert saver.take_due(10) == first
 
 
-def test_program_in_jobs_leaves_out_the_same_unfinished_files():
+def test_program_in_jobs_reads_a_folder_by_the_same_rules(tmp_path):
     assert save_outputs.UNFINISHED.pattern == folders._UNFINISHED.pattern
-    limits = (save_outputs.YOUNG, save_outputs.MOST_FILES)
-    assert limits == (folders.YOUNG, folders.MOST_FILES)
+    names = ("YOUNG", "MOST_FILES", "MOST_ENTRIES", "DEPTH")
+    assert [getattr(save_outputs, n) for n in names] == [getattr(folders, n) for n in names]
+    root = tmp_path / "out"
+    _write_odd_folder(root)
+    now, found = time.time(), []
+    for until, has_succeeded, has_ended in itertools.product((None, now), (0, 1), (0, 1)):
+        program = save_outputs.Output(None, "atlas", "7", {"name": "o"}, str(root))
+        files, changing = program.listed(until, bool(has_succeeded), bool(has_ended))
+        with folders.opened_folder(str(root), []) as folder:
+            ours = folders.listing(
+                folder,
+                whole_until=until,
+                has_succeeded=bool(has_succeeded),
+                has_ended=bool(has_ended),
+            )
+        assert {path: tuple(mark) for path, mark in ours.files.items()} == files
+        assert sorted(ours.changing) == sorted(changing)
+        told = {why: sorted(paths) for why, paths in program.notes.items()}
+        reasons = {
+            folders._WHY[why].format(paths="", depth=folders.DEPTH): sorted(paths)
+            for why, paths in ours.left_out.items()
+        }
+        assert {f"Not saved, because {why}: .": paths for why, paths in told.items()} == reasons
+        found.append((len(files), len(changing), sum(map(len, told.values()))))
+    assert len(set(found)) > 3, "the rules depend on time, end and success"
+
+
+def _write_odd_folder(root: Path) -> None:
+    """Write files in place, renamed, old and empty; links, pipes, odd names and deep folders."""
+    deep = root.joinpath(*["d"] * 42)
+    deep.mkdir(parents=True)
+    for folder in (root, root / "d", deep, deep.parent.parent.parent):
+        (folder / "in-place").write_text("x")
+        (folder / "empty").touch()
+        (folder / "part.tmp").write_text("x")
+        (folder / "part.tmp").rename(folder / "renamed")
+        (folder / "old").write_text("x")
+        os.utime(folder / "old", (1, 1))
+        (folder / "left.part").write_text("x")
+        (folder / "link").symlink_to("old")
+        (folder / "links").symlink_to(".")
+        os.mkfifo(folder / "pipe")
+        (folder / "tmp-folder").mkdir()
+        (folder / "tmp-folder" / "inside").write_text("x")
+        os.close(os.open(os.fsencode(folder) + b"/\xff", os.O_CREAT))
+    (root / "d").rename(root / "renamed-folder")

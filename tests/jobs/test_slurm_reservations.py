@@ -74,7 +74,7 @@ def said_of(story: Story, row):
 def approve(story: Story, row):
     with org_scope(story.atlas.id):
         actor = story.actor(story.dot, story.atlas)
-        return service.approve(actor=actor, request_id=row.id, pool="h100")
+        return service.decide(do="approve", actor=actor, request_id=row.id, pool="h100")
 
 
 def approved(story: Story, gpus: int):
@@ -112,7 +112,7 @@ def test_reservation_keeps_others_out_until_it_is_returned(site, story, slurm):
     run_pool_requests()
     assert " Nodes=n1 " in shown(slurm)[0]  # never more than promised
     with org_scope(story.atlas.id):
-        service.give_back(actor=story.actor(story.ben), request_id=row.id)
+        service.decide(do="return", actor=story.actor(story.ben), request_id=row.id)
     run_pool_requests()
     assert shown(slurm) == []
     kept.refresh_from_db()
@@ -148,7 +148,7 @@ def test_partition_is_opened_to_the_account_and_closed_at_the_end(site, story, s
         own = submit(story, story.vision, 4, run="true")
         site.until(lambda: is_in(own, State.SUCCEEDED), 60)
         with org_scope(story.atlas.id):
-            service.give_back(actor=story.actor(story.ben), request_id=row.id)
+            service.decide(do="return", actor=story.actor(story.ben), request_id=row.id)
         run_pool_requests()
         assert "AllowAccounts=root " in slurm.run("scontrol", "show", "partition", "debug", "-o")
     finally:
@@ -172,7 +172,7 @@ def test_old_slurmrestd_says_which_way_is_used_before_the_approval(story, slurm,
         own = submit(story, story.vision, 4, run="true")
         site.until(lambda: is_in(own, State.SUCCEEDED), 60)
         with org_scope(story.atlas.id):
-            service.give_back(actor=story.actor(story.ben), request_id=row.id)
+            service.decide(do="return", actor=story.actor(story.ben), request_id=row.id)
         run_pool_requests()
         assert shown(slurm) == []
 

@@ -12,9 +12,11 @@ from django.test import Client
 from clusters.models import Cluster, Node
 from jobs.models import Attempt
 from monitoring.metrics.ingest import ingest
+from monitoring.node_page import event_line
 from portal import series
 from portal.core import clock
 from portal.core.errors import InvalidInput
+from portal.core.models import Event
 from portal.series import store
 from portal.series.models import Series
 from schedulers.states import State
@@ -127,14 +129,27 @@ def test_agent_writes_only_into_jobs_that_run_on_its_node(owner, story, elsewher
     [(-0.05, "ratio"), (1e300, "W"), (1e300, ""), (-1, "bytes"), (-300, "degC"), (2, "ratio")],
 )
 @pytest.mark.parametrize("is_combined", [True, False])
-def test_ingest_of_an_impossible_value_is_refused(owner, value, unit, is_combined):
-    now = clock.now_ms()
-    column = ["gpu.power", {}, unit, [value]]
-    several = {"times": [now], "columns": [column]}
-    one = {"samples": [sample(value=value, unit=unit)]}
-    with pytest.raises(InvalidInput, match="not possible"):
-        ingest({"node": "n0", "at": now, **(several if is_combined else one)})
-    assert not Series.objects.exists()
+def test_impossible_value_is_left_out_and_named(owner, value, unit, is_combined):
+    now, gpu = clock.now_ms(), {"gpu": "3"}
+    if is_combined:
+        bad, good = ["gpu.power", gpu, unit, [None, value]], ["gpu.power", {}, "W", [70, 71]]
+        batch = {"times": [now - 1, now], "columns": [bad, good]}
+    else:
+        batch = {
+            "samples": [sample(value=value, unit=unit, labels=gpu), sample(unit="W"), sample()]
+        }
+    for _ in range(2):  # the event is recorded once
+        answer = ingest({"node": "n0", "at": now, **batch})
+    assert (answer["accepted"], answer["refused_count"]) == (2, 1)
+    field = "columns[0]" if is_combined else "samples[0].value"
+    text = f"gpu.power: {value} {unit} is not possible."
+    assert answer["refused"] == [{"field": field, "message": text}]
+    stored = [v for curve in series.query(owner) for v in curve.values if v is not None]
+    assert value not in stored and max(stored) <= 71
+    with platform_scope("test"):
+        [event] = Event.objects.filter(kind="node.noted")
+    assert event.data["kind"] == "impossible_value" and event.data["gpu"] == 3
+    assert "not stored" in event_line(event.kind, event.data)["text"]
 
 
 @pytest.mark.parametrize("years", [-30, -0.1, 30])

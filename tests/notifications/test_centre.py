@@ -214,7 +214,7 @@ def test_job_that_is_pending_for_long_notifies_its_owner_once(story, monkeypatch
 
 
 def test_requests_reach_those_who_decide_and_the_answer_those_who_asked(story):
-    from workspaces.quotas.requests import decide_request, request_limit
+    from workspaces.quotas.requests import decide, request_limit
     from workspaces.quotas.set_limits import set_quota
 
     with org_scope(story.atlas.id):
@@ -234,7 +234,7 @@ def test_requests_reach_those_who_decide_and_the_answer_those_who_asked(story):
         consume()
         [asked] = listed(story.api(story.ada))
         assert asked["kind"] == "approval" and asked["body"] == "“a deadline”"
-        decide_request(actor=ada, org=story.atlas, request_id=row.id, do="approve", word="ok")
+        decide(actor=ada, request_id=row.id, do="approve", word="ok")
     consume()
     [answer] = listed(story.api(story.ben))
     assert answer["title"] == "Your request for gpu of vision was approved"

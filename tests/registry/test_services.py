@@ -16,6 +16,7 @@ from portal.core.texts import mark_of
 from portal.web.undo import undo_of
 from registry import selectors, services, sources, tasks
 from registry.models import ModelFile, ModelVersion, RegisteredModel
+from registry.representations import version_detail
 from registry.services.versions import About
 from registry.sources import Origin, Source, SourceFile
 from tests.registry.conftest import MLMODEL, UNSAFE, safetensors, uploaded
@@ -167,16 +168,19 @@ def test_approval_needs_checks_and_somebody_else(stage):
         services.request_approval(actor=stage.ben, version=version)
     services.update_model(actor=stage.ben, model=stage.model, description="# Digits")
     with pytest.raises(Conflict, match="Nobody has requested"):
-        services.approve_version(actor=stage.ada, version=version)
+        services.decide_version(do="approve", actor=stage.ada, version=version)
     services.request_approval(actor=stage.ada, version=version)
     with pytest.raises(NotPermitted, match="Somebody else"):
-        services.approve_version(actor=stage.ada, version=version)
+        services.decide_version(do="approve", actor=stage.ada, version=version)
     with pytest.raises(NotPermitted):  # Ben may not approve anything
-        services.approve_version(actor=stage.ben, version=version)
-    services.withdraw_request(actor=stage.ada, version=version)
+        services.decide_version(do="approve", actor=stage.ben, version=version)
+    services.decide_version(do="withdraw", actor=stage.ada, version=version)
     services.request_approval(actor=stage.ben, version=version, note="please")
-    approved = services.approve_version(actor=stage.ada, version=version, note="fine")
-    assert (approved.approval, approved.approval_by) == ("approved", stage.ada.email)
+    approved = services.decide_version(do="approve", actor=stage.ada, version=version, note="fine")
+    assert (approved.approval, version_detail(approved)["approval"]["by"]) == (
+        "approved",
+        stage.ada.email,
+    )
     with pytest.raises(NotPermitted):
         services.update_version(actor=stage.ben, version=version, description="other")
     services.update_version(actor=stage.ada, version=version, tags={"tier": "gold"})
@@ -184,7 +188,7 @@ def test_approval_needs_checks_and_somebody_else(stage):
         services.delete_version(actor=stage.ada, version=version)
     with pytest.raises(NotPermitted):
         services.delete_model(actor=stage.ben, model=stage.model)
-    services.reject_version(actor=stage.ada, version=version, note="a bug")
+    services.decide_version(do="reject", actor=stage.ada, version=version, note="a bug")
     services.delete_version(actor=stage.ada, version=version)
     assert kinds(stage.model)[-4:] == [
         "version_approved",
@@ -209,10 +213,10 @@ def test_model_that_requires_approval_guards_aliases_and_promotion(stage):
         with pytest.raises(Conflict, match="requires approval"):
             act()
     services.request_approval(actor=stage.ben, version=version)
-    services.approve_version(actor=stage.ada, version=version)
+    services.decide_version(do="approve", actor=stage.ada, version=version)
     services.set_alias(actor=stage.ben, version=version, alias="champion")
     with pytest.raises(Conflict, match="in use"):
-        services.reject_version(actor=stage.ada, version=version)
+        services.decide_version(do="reject", actor=stage.ada, version=version)
 
 
 def test_promotion_shares_bytes_and_starts_without_approval(stage):

@@ -20,7 +20,7 @@ from operator import itemgetter
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from tests.rig import kubernetes_exec, kubernetes_schema, kubernetes_store
+from tests.rig import kubernetes_exec, kubernetes_forward, kubernetes_schema, kubernetes_store
 from tests.rig.kubernetes_kueue import Kueue
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
@@ -264,6 +264,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, b"ok")
         elif parts[-1] == "exec" and method == "GET":
             self._exec(parts[3], parts[5], parse_qs(urlsplit(self.path).query)["command"])
+        elif parts[-1] == "portforward" and method == "GET":
+            self._forward(parts[3], parts[5], int(query["ports"]))
         elif parts[-1] == "log" and method == "GET":
             self._send(200, double.log(parts[3], parts[5], query))
         elif query.get("watch"):
@@ -292,6 +294,18 @@ class _Handler(BaseHTTPRequestHandler):
         kubernetes_exec.run(
             double.node.containers[pod["metadata"]["uid"]], argv, partial(self._frame, lock)
         )
+
+    def _forward(self, space: str, name: str, port: int) -> None:
+        pod = self.server.double.store.get("pods", space, name)
+        if pod["status"]["phase"] != "Running":
+            raise Answer(400, "BadRequest", "unable to forward port because pod is not running")
+        self.send_response(101)
+        for header, value in kubernetes_exec.handshake(self.headers).items():
+            self.send_header(header, value)
+        self.end_headers()
+        lock, self.close_connection = threading.Lock(), True
+        container = self.server.double.node.containers[pod["metadata"]["uid"]]
+        kubernetes_forward.run(container, port, self.rfile, partial(self._frame, lock))
 
     def _frame(self, lock: threading.Lock, data: bytes) -> None:
         with lock:

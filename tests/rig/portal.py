@@ -34,6 +34,7 @@ class Portal:
     name: str = "portal"
     settings: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
+    apps_port: int = field(default_factory=free_port)
     address: str = "127.0.0.1"
     # Start with migrated tables, unless the test is about the first start.
     is_furnished: bool = False
@@ -54,6 +55,7 @@ class Portal:
         ours = {
             "MUSTER_HOME": str(self.home),
             "MUSTER_PORT": str(self.port),
+            "MUSTER_APPS_PORT": str(self.apps_port),
             "MUSTER_BIND": self.address,
             "MUSTER_BASE_URL": self.url,
             "MUSTER_ADMIN_EMAIL": EMAIL,

@@ -14,6 +14,7 @@ import pytest
 from schedulers import backends
 from schedulers.contract import Handle, Launch, Observation, Unavailable
 from schedulers.kubernetes.backend import KubernetesBackend
+from tests.rig.gateway import serving
 from tests.rig.kube import folder_of, options_of
 from tests.rig.kubernetes_double import Double
 from tests.schedulers.launches import a_launch
@@ -31,6 +32,8 @@ def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[st
     )
     return {"spool": str(spool), "user": slurm.user, **way}
 
+
+__all__ = ["serving"]
 
 # Makers of backends by name, optionally with the access path. A backend that is missing here fails
 # the suite.

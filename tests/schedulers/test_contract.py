@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,9 +17,12 @@ from uuid import uuid4
 
 import pytest
 
+from portal.gateway.provider import Grant, NotServing, Target
 from schedulers import backends, capabilities_of
-from schedulers.contract import Backend, Capability, Rejected, ReservationRequest
+from schedulers.contract import Backend, Capability, Port, Rejected, ReservationRequest
 from schedulers.states import Reason, State
+from tests.rig.gateway import TOKEN
+from tests.rig.processes import free_port
 from tests.schedulers.conftest import MAKERS, backend_of
 
 ONCE = "echo started >> {path}; sleep 0.3; echo done"
@@ -377,3 +381,37 @@ def _is_of(pid: str, key: str) -> bool:
             return key.encode() in file.read()
     except OSError:
         return False
+
+
+def test_port_of_a_running_job_is_reached_through_the_gateway(stage, tmp_path, serving):
+    """Any backend: by an address, by a connection of its own, or by the tunnel of the job."""
+    assert Capability.ENDPOINTS in stage.kind.capabilities
+    gateway, _app = serving()
+    asked, backend = gateway.asked, stage.backend
+    port, other = free_port(), free_port()
+    launch = stage.launch(
+        f"echo from the job > index.html; exec python3 -u -m http.server {port} --bind 127.0.0.1",
+        ports=(Port("web", port),),
+        gateway_url=f"http://127.0.0.1:{gateway.address[1]}",
+        env={"MUSTER_TOKEN": TOKEN},
+    )
+    key = backend.submit(launch).key
+    asked.port, asked.key = port, key
+
+    def locate(grant: Grant) -> Target:
+        try:
+            found = backend.endpoint(grant.key, grant.port)
+        except Rejected as error:
+            raise NotServing(str(error)) from error
+        return Target(found.host, found.port, found.connect)
+
+    asked.locate = locate
+    stage.logged(key, b"Serving HTTP", 30)
+    assert stage.wait_for(lambda: gateway.say("Connection: close").endswith(b"from the job\n"), 30)
+    with socket.create_server(("127.0.0.1", other)):
+        asked.port = other
+        assert b" 502 " in gateway.say("Connection: close")[:16], "not a port of the job"
+    backend.cancel(key, 0)
+    stage.ended(key)
+    asked.port = port
+    assert b" 50" in gateway.say("Connection: close")[:16]

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from muster import Client
 from schedulers.programs import FETCH, SAVE, source_of
-from schedulers.programs.fetch_inputs import Failure, folder_of_user
+from schedulers.programs.fetch_inputs import Failure, fetch, folder_of_user
 from schedulers.programs.portal_api import Portal, Refused
 
 
@@ -40,6 +41,37 @@ def test_program_is_one_file_of_the_standard_library(name):
         for alias in one.names
     }
     assert {str(one).partition(".")[0] for one in imported} <= sys.stdlib_module_names
+
+
+class CountedPortal(Portal):
+    """Keeps the paths that were asked for."""
+
+    def open(self, method, path, body=None, headers=None):
+        self.asked = [*getattr(self, "asked", []), path]
+        return super().open(method, path, body, headers)
+
+
+def test_small_files_are_fetched_together_and_what_an_attempt_left_is_used(
+    running_portal, tmp_path
+):
+    data = {f"a/{n % 3}/{n}": b"%d" % n * n for n in range(300)} | {"large": b"x" * 300_000}
+    source, aside, target = (tmp_path / name for name in ("source", "aside", "target"))
+    for path, content in data.items():
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_bytes(content)
+    token = running_portal.token()
+    with Client(running_portal.url, token) as client:
+        made = client.datasets.upload(source, "fetched", team="default")
+    (aside / "a/1").mkdir(parents=True)
+    (aside / "a/1/298").write_bytes(data["a/1/298"][:5])
+    (aside / "a/1/295").write_bytes(b"other bytes")
+    portal = CountedPortal(running_portal.url, token)
+    entry = {"path": "orgs/home/datasets/fetched", "commit": made["commit"]}
+    fetch(portal, entry, str(aside), str(target))
+    found = [path for path in target.rglob("*") if path.is_file()]
+    assert {str(path.relative_to(target)): path.read_bytes() for path in found} == data
+    assert {path.stat().st_mode & 0o777 for path in found} == {0o444}
+    assert len(portal.asked) < 12, portal.asked  # not one for each file
 
 
 class Answers(http.server.BaseHTTPRequestHandler):

@@ -274,7 +274,7 @@ def test_unreadable_pod_does_not_hide_others(double, backend, wait_for, caplog):
     )
 
 
-@pytest.mark.parametrize(("trap", "code"), [("exit 0", 143), ("exit 85", 85), ("-", 143)])
+@pytest.mark.parametrize(("trap", "code"), [("exit 0", None), ("exit 85", 85), ("-", 143)])
 def test_pod_deleted_by_somebody_is_interrupted_whatever_its_exit_code(
     double, backend, wait_for, trap, code
 ):
@@ -286,6 +286,7 @@ def test_pod_deleted_by_somebody_is_interrupted_whatever_its_exit_code(
     )
     assert (seen.reason, seen.exit_code) == (Reason.INTERRUPTED, code)
     assert "unable to retrieve" not in seen.evidence
+    assert ("ended with exit code 0" in seen.evidence) is (trap == "exit 0")
     assert backend.read_log(key, 3).data == b""
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.kubernetes import logs, nodes, pending_reasons, states
+from schedulers.kubernetes import logs, names, nodes, pending_reasons, states
 from schedulers.kubernetes.access import BadAccess, from_kubeconfig
 from schedulers.states import Reason, State, Wait
 from tests.cases import read_case
@@ -59,7 +59,7 @@ def test_log_read_in_pieces_while_growing_is_byte_exact(writes, limit, cut):
         kubelet.write(data, at := at + pause / 1000)
         while True:
             place = places.before("pod", len(got))
-            read, place = logs.take(kubelet.answer(place, cut), place, len(got), limit)
+            read, place, _ = logs.take(kubelet.answer(place, cut), place, len(got), limit)
             places.keep("pod", place)
             got += read
             if not read:
@@ -87,16 +87,28 @@ def test_rotated_log_continues_after_last_line():
     kubelet, places = Kubelet(), logs.LogPositions()
     for number in range(10):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
-    first, place = logs.take(kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), 0, 1 << 20)
+    first, place, _ = logs.take(
+        kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), 0, 1 << 20
+    )
     places.keep("pod", place)
     for number in range(10, 13):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
     del kubelet.lines[:8]
     place = places.before("pod", len(first))
-    assert (
-        logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[0]
-        == b"line 10\nline 11\nline 12\n"
-    )
+    rest = b"line 10\nline 11\nline 12\n"
+    assert logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[::2] == (rest, False)
+    del kubelet.lines[:4]
+    late = logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)
+    assert late[::2] == (b"line 12\n", True), "lines may be missing, and that is said"
+
+
+def test_disk_pressure_is_known_until_its_last_change(subtests):
+    ago = "2026-11-01T10:00:00Z"
+    for status, at in (("True", NOW), ("False", states.time_of(ago))):
+        condition = {"type": "DiskPressure", "status": status, "lastTransitionTime": ago}
+        node = {"metadata": {"name": "n"}, "status": {"conditions": [condition]}}
+        with subtests.test(status=status):
+            assert nodes.disk_pressure([node], NOW) == {"n": at}
 
 
 MESSAGES = [
@@ -290,6 +302,24 @@ def test_pod_ends_map_to_reasons(subtests):
         with subtests.test(one=one, reason=reason):
             seen = states.observe("k", JOB, [one], lambda _: "", states.StartTimeouts(), NOW)
             assert seen.reason == reason and seen.state == reason.final_state
+
+
+def test_exit_code_is_that_of_the_script_where_it_ended_by_itself(subtests):
+    """The entrypoint ends with 143 for a script that ended with 0 when the kubelet stopped it."""
+    clean = pod("Failed", ended(143, message="stopped 0"))
+    evicted = pod(
+        "Failed", ended(143, message="stopped 0"), conditions=disruption("PreemptionByScheduler")
+    )
+    asked = {**JOB, "metadata": {**JOB["metadata"], "annotations": {names.CANCELED: "asked"}}}
+    for job, one, reason, code, signal in (
+        (JOB, deleted(clean), Reason.INTERRUPTED, None, None),
+        (JOB, deleted(pod("Failed", ended(143, message="stopped"))), Reason.INTERRUPTED, 143, 15),
+        (JOB, evicted, Reason.PREEMPTED, None, None),
+        (asked, clean, Reason.CANCELED, 0, None),
+    ):
+        with subtests.test(one=one, reason=reason):
+            seen = states.observe("k", job, [one], lambda _: "", states.StartTimeouts(), NOW)
+            assert (seen.reason, seen.exit_code, seen.signal) == (reason, code, signal)
 
 
 def test_end_of_job_without_its_pods_is_told_by_its_condition(subtests):

@@ -59,8 +59,8 @@ def test_file_replaced_while_it_is_looked_at_is_saved(output, tmp_path, monkeypa
 
 
 def test_folder_deleted_while_it_is_looked_at_is_skipped(output, tmp_path, monkeypatch):
-    def walk(folder):
-        for found in os.walk(folder):
+    def walk(folder, **options):
+        for found in os.walk(folder, **options):
             if found[0].endswith("step-1"):
                 shutil.rmtree(found[0])
             yield found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,10 @@ from schedulers.slurm import states
 from schedulers.slurm.files import MountedSpool, RemoteSpool, read_around
 from schedulers.slurm.lost_output import LostOutput, parse_lost, position
 from schedulers.slurm.rows import Row
+from schedulers.slurm.script import batch_script
 from schedulers.states import Reason
 from tests.schedulers.conftest import SLURM
+from tests.schedulers.launches import a_launch
 
 GAPS = "4 10 2 ENOSPC\n9 5 1 EDQUOT\n"
 
@@ -44,6 +47,45 @@ def test_incomplete_record_of_lost_output_is_read_again():
     chunk = read_around(lambda at: (b"0123456789AB"[at:], next(texts)), 14)
     assert (chunk.start, chunk.data) == (14, b"45678")
     assert position(30, parse_lost(f"{GAPS}closed")) == (15, 30, None, "")
+
+
+@pytest.mark.parametrize("has_python", [True, False])
+def test_node_without_python_says_that_nobody_counts(tmp_path, has_python):
+    programs, spool = tmp_path / "bin", tmp_path / "spool"
+    for folder in (programs, spool):
+        folder.mkdir()
+    for name in [
+        "awk",
+        "base64",
+        "bash",
+        "cat",
+        "chmod",
+        "cut",
+        "date",
+        "df",
+        "getent",
+        "gzip",
+        "hostname",
+        "id",
+        "ls",
+        "mkdir",
+        "mv",
+    ]:
+        (programs / name).symlink_to(shutil.which(name))
+    for name in ["printf", "rm", "sed", "sh", "sleep", "stat", "tail", "tar"]:
+        (programs / name).symlink_to(shutil.which(name))
+    if has_python:
+        (programs / "python3").symlink_to(sys.executable)
+    launch = a_launch("echo on", key="t-1", grace=1.0)
+    script = batch_script(launch, f"{spool}/{launch.key}")
+    env = {"PATH": str(programs), "SLURM_JOB_ID": "7", "HOME": str(tmp_path), "USER": "ada"}
+    subprocess.run([programs / "bash", "-c", script], env=env, check=True, timeout=60)
+    chunk = MountedSpool(spool).read(launch.key, 0, 100)
+    assert (chunk.data, chunk.why_lost) == (b"on\n", "")
+    assert ("no python3" in chunk.uncounted) is not has_python
+    lost = "4 1 0 ENOSPC\nuncounted\n".ljust(4096)  # and the disk is full at the end
+    chunk = read_around(lambda at: (b"0123"[at:], lost), 4)
+    assert chunk.start == 5 and "disk was full" in chunk.why_lost and chunk.uncounted
 
 
 class HereTransport:

@@ -8,11 +8,11 @@ from django.conf import settings
 
 from clusters.backends import ensure_first_cluster
 from jobs.models import Job
-from monitoring.live.identity import BySession, ended
 from portal.core import clock
 from portal.core.models import Event
 from tests.each import each
 from workspaces.credentials.service_accounts import create_service_account
+from workspaces.identity.connections import BySession, ended
 from workspaces.models import AccessToken, Impersonation, Membership, Secret, SignIn, User
 from workspaces.organizations.platform_services import suspend_person
 from workspaces.organizations.services import add_member

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from monitoring.live.identity import BySession, ended
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
@@ -18,6 +17,7 @@ from tests.each import each
 from tests.story import PASSWORD
 from workspaces.access.actors import actor_of
 from workspaces.identity import sessions
+from workspaces.identity.connections import BySession, ended
 from workspaces.identity.sessions import (
     delete_expired_sign_ins,
     device,

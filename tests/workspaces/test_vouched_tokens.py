@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from monitoring.live.identity import ByToken, ended
 from portal.core import clock
 from portal.core.errors import NotPermitted
 from portal.core.models import Event
@@ -15,6 +14,7 @@ from tests.workspaces.test_sessions import browsing
 from workspaces.access.actors import ONLY_ORG, VOUCHED_BY, actor_in_session
 from workspaces.credentials.tokens import create_token, rotate_token
 from workspaces.identity import sign_in
+from workspaces.identity.connections import ByToken, ended
 from workspaces.identity.oidc_provider.device_login import token_for
 from workspaces.identity.provider_services import remove_provider, update_provider
 from workspaces.identity.provisioning_services import ProviderPerson, sync_people

@@ -104,7 +104,9 @@ def _check_held(actor: Actor, role: RoleFacts, team: Team | None = None) -> None
     if lacking:
         # An impersonated user's missing permissions have another cause
         actor.check_acts_for_oneself()
-        where = f"in team {team.slug}" if team else "in this organization"
+        where = (
+            Message("in team {name}", name=team.slug) if team else Message("in this organization")
+        )
         raise NotPermitted(
             Message(
                 "You cannot grant or revoke the role {title}: it includes {lacking}, which you "

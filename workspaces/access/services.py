@@ -12,6 +12,7 @@ from django.db import transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
+from portal.core.formatting import names_text
 from portal.core.messages import Message
 from workspaces.access import custom_roles
 from workspaces.access.actors import Actor, authorize
@@ -132,7 +133,7 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
     row = _role(slug)
     _check_held(actor, custom_role(row.slug, row.kind, row.name, row.permissions).permissions)
     if held := holders(row):
-        names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
+        names = names_text(held)
         raise Conflict(
             Message(
                 "The role {slug} is assigned to {names}. Give them another role first.",

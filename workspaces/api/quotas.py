@@ -13,12 +13,13 @@ from rest_framework.response import Response
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
+from workspaces.approvals.selectors import requests_for
 from workspaces.models import Quota
 from workspaces.organizations import selectors
-from workspaces.quotas import requests, set_limits
+from workspaces.quotas import set_limits
 from workspaces.quotas.gpu_hours import used_now, with_hours
 from workspaces.quotas.limits import GPU_HOURS
-from workspaces.quotas.request_selectors import request_row, requests_for
+from workspaces.quotas.requests import KIND, decide, request_limit, request_row
 
 
 class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -152,15 +153,13 @@ class QuotaRequestsView(OrgView):
 
         Open requests come first.
         """
-        return items([request_row(row) for row in requests_for(self.actor)])
+        return items([request_row(row) for row in requests_for(self.actor, KIND)])
 
     @extend_schema(request=AskQuotaSerializer, responses={201: QuotaRequestSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
         """Request a higher limit."""
-        row = requests.request_limit(
-            actor=self.actor, org=self.org, **read(AskQuotaSerializer, request)
-        )
+        row = request_limit(actor=self.actor, org=self.org, **read(AskQuotaSerializer, request))
         return Response(request_row(row), status=status.HTTP_201_CREATED)
 
 
@@ -174,7 +173,6 @@ class QuotaRequestView(OrgView):
     )
     def post(self, request: Request, ask: UUID) -> Response:
         """Approve a request, which sets the limit, decline it, or withdraw your own."""
-        row = requests.decide_request(
-            actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
-        )
+        body = read(DecideQuotaSerializer, request)
+        row = decide(actor=self.actor, request_id=ask, **body)
         return Response(request_row(row))

@@ -7,6 +7,7 @@ from django.urls import path
 from portal.api.schema import Tag
 from workspaces.api import (
     applications,
+    approvals,
     audit,
     invitations,
     people,
@@ -24,6 +25,7 @@ from workspaces.api import (
 _PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
 TAGS = (
+    Tag("Approvals", 165, ("approvals",)),
     Tag("People", 170, ("members", "people", "invitations")),
     Tag("Teams", 180, ("teams",)),
     Tag("Roles", 190, ("roles", "access")),
@@ -165,6 +167,12 @@ urlpatterns = [
         f"{_PROVIDER}/runs/<uuid:run>", providers.ProviderRunView.as_view(), name="api-provider-run"
     ),
     path("orgs/<slug:org>/quotas", quotas.QuotasView.as_view(), name="api-quotas"),
+    path("orgs/<slug:org>/approvals", approvals.ApprovalsView.as_view(), name="api-approvals"),
+    path(
+        "orgs/<slug:org>/approvals/<slug:approval_kind>/<uuid:ask>",
+        approvals.ApprovalView.as_view(),
+        name="api-approval",
+    ),
     path(
         "orgs/<slug:org>/quotas/requests",
         quotas.QuotaRequestsView.as_view(),

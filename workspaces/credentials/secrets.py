@@ -109,7 +109,9 @@ def find_secret(team: Team | None, name: str) -> Secret:
             Message(
                 "There is no secret {x} {x2}.",
                 x=repr(name[:63]),
-                x2="of team " + team.slug if team else "of the organization",
+                x2=Message("of team {name}", name=team.slug)
+                if team
+                else Message("of the organization"),
             )
         )
     return row  # type: ignore[no-any-return]

@@ -136,7 +136,7 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
     raise NotPermitted(
         Message(
             "This access token may not be used from {x}: it is limited to certain networks.",
-            x=address or "an unknown address",
+            x=address or Message("an unknown address"),
         ),
         code="token_network",
     )

@@ -124,7 +124,7 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
                 _record_directory(request, user, rows[answer.slug])
             return user
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
-        names = " and ".join(away)
+        names = ", ".join(away)
         failed = (
             Message(
                 "{names} does not respond, so nobody can sign in through it right now.", names=names

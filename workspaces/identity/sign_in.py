@@ -296,12 +296,10 @@ def _check_membership(provider: Provider, user: User) -> None:
             )
 
 
-def _contact(provider: Provider) -> str:
-    return (
-        f"an administrator of {provider.org.name}"
-        if provider.org
-        else "an operator of this installation"
-    )
+def _contact(provider: Provider) -> Message:
+    if provider.org:
+        return Message("an administrator of {name}", name=provider.org.name)
+    return Message("an operator of this installation")
 
 
 def _record(kind: str, provider: Provider, user: User, subject: str) -> None:

@@ -2,6 +2,7 @@
 
 from workspaces.models.access import AccessToken, Impersonation, ServiceAccount, SignIn, SpentCode
 from workspaces.models.announcements import Announcement
+from workspaces.models.approvals import Approval, ApprovalRequest, ApprovalState
 from workspaces.models.durable import DurableEntry
 from workspaces.models.gpu_hours import GpuMonth
 from workspaces.models.invitations import Invitation
@@ -17,6 +18,9 @@ from workspaces.models.secrets import Secret, SecretVersion
 __all__ = [
     "AccessToken",
     "Announcement",
+    "Approval",
+    "ApprovalRequest",
+    "ApprovalState",
     "Consent",
     "DirectoryRun",
     "DurableEntry",

@@ -1,36 +1,94 @@
-"""Request higher limits and decide on requests.
-
-Whoever may set limits may approve; approving sets the limit in the same transaction.
-"""
+"""Requests for higher limits: whoever may set limits approves, which sets the limit."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import EventRecord, record
+from portal.core.errors import Conflict, InvalidInput
+from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
+from workspaces.approvals.kinds import ApprovalKind
+from workspaces.approvals.selectors import base_row
+from workspaces.approvals.services import clean, decide_request, submit_request
 from workspaces.models import Organization, Quota, QuotaRequest, Team
-from workspaces.quotas.set_limits import (
-    KEEP,
-    Keep,
-    LimitChange,
-    amount_of,
-    meters_of,
-    set_quotas,
-    shown,
-)
-
-State = QuotaRequest.State
+from workspaces.quotas.limits import unit_of
+from workspaces.quotas.set_limits import KEEP, LimitChange, amount_of, meters_of, set_quotas, shown
 
 
-@transaction.atomic
+class QuotaRequests(ApprovalKind[QuotaRequest]):
+    name = "quota"
+    title = Message("Higher limit")
+    model = QuotaRequest
+    decides = Permission.QUOTAS_WRITE
+    reads = Permission.QUOTAS_READ
+    steps = ("approve", "decline", "withdraw", "reopen")
+    related = ("asker", "org")
+    expires = ""
+
+    def visible(self, actor: Actor) -> QuerySet[QuotaRequest]:
+        rows = self.rows()
+        return rows if actor.may(self.decides) else rows.filter(asker_id=actor.user_id)
+
+    def text(self, row: QuotaRequest) -> Message:
+        return Message(
+            "{amount} for {subject}",
+            amount=amount_text(row.resource, row.amount),
+            subject=row.subject or row.org.name,
+        )
+
+    def path(self, row: QuotaRequest) -> str:
+        return f"/{row.org.slug}/quotas"
+
+    def action(self, row: QuotaRequest) -> str:
+        return f"/{row.org.slug}/quotas/requests/{row.id}"
+
+    def team_id(self, row: QuotaRequest) -> UUID | None:
+        return None
+
+    def apply(self, actor: Actor, row: QuotaRequest, do: str, terms: Mapping[str, Any]) -> None:
+        """Raise the limit unless it is sufficient by now, or restore `limit` to undo that."""
+        is_undone = do == "reopen" and row.state == row.State.APPROVED
+        limit = terms.get("limit", KEEP) if is_undone else shown(row.resource, row.amount)
+        if limit is KEEP or not (is_undone or do == "approve"):
+            return
+        now = Quota.objects.select_for_update().get(
+            scope=row.scope, subject_id=row.subject_id, resource=row.resource
+        )
+        if is_undone and now.limit != row.amount:
+            raise Conflict(_("The limit was changed since. Set it on the Quotas page."))
+        if is_undone or (now.limit is not None and now.limit < row.amount):
+            change = LimitChange(row.scope, row.subject, row.resource, limit=limit)
+            set_quotas(actor=actor, org=row.org, changes=[change])
+
+    def facts(self, row: QuotaRequest) -> dict[str, Any]:
+        name = f"{row.resource} of {row.scope} {row.subject}".rstrip()
+        return {"name": name, "why": row.why, "job": row.job}
+
+    def terms(self, row: QuotaRequest) -> dict[str, Any]:
+        return {"limit": row.amount} if row.state == row.State.OPEN else {}
+
+    def notice_title(self, what: str, row: QuotaRequest) -> Message:
+        facts = {"resource": row.resource, "subject": row.subject or row.org.name}
+        match what:
+            case "request_approved":
+                return Message("Your request for {resource} of {subject} was approved", **facts)
+            case "request_declined":
+                return Message("Your request for {resource} of {subject} was declined", **facts)
+        return super().notice_title(what, row)
+
+
+KIND = QuotaRequests()
+decide = partial(decide_request, kind=KIND)
+
+
 def request_limit(
     *,
     actor: Actor,
@@ -58,120 +116,18 @@ def request_limit(
             "amount",
             _("must be above the current limit, %(limit)g") % {"limit": shown(resource, now.limit)},
         )
-    try:
-        with transaction.atomic():
-            row = QuotaRequest.objects.create(
-                org=org,
-                asker_id=actor.user_id,
-                scope=scope,
-                subject_id=meter.subject_id,
-                subject=subject,
-                job=job,
-                resource=resource,
-                amount=wanted,
-                why=_clean(why),
-            )
-    except IntegrityError as error:
-        raise Conflict(
-            _("You have already requested this, and it is still open. Withdraw that request first.")
-        ) from error
-    _record_event("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
-    return row
-
-
-@transaction.atomic
-def decide_request(
-    *, actor: Actor, org: Organization, request_id: UUID, do: str, word: str = ""
-) -> QuotaRequest:
-    """Approve, decline or withdraw a request.
-
-    `approve` sets the limit unless it is sufficient by now; both decisions take a message. Only the
-    requester may `withdraw`. Raises InvalidInput, NotFound, NotPermitted, and Conflict if already
-    decided.
-    """
-    row = QuotaRequest.objects.select_for_update().filter(id=request_id).first()
-    if row is None:
-        raise NotFound(_("There is no such request."))
-    states = {"approve": State.APPROVED, "decline": State.DECLINED, "withdraw": State.WITHDRAWN}
-    if do not in states:
-        raise InvalidInput.at("do", "must be approve, decline or withdraw")
-    is_own = do == "withdraw" and row.asker_id == actor.user_id
-    authorize(actor, Permission.QUOTAS_READ if is_own else Permission.QUOTAS_WRITE)
-    if row.state != State.OPEN:
-        raise Conflict(_("This request was decided already."))
-    row.state, row.decided_at, row.decided_by, row.word = (
-        states[do],
-        clock.now(),
-        actor.email,
-        _clean(word),
+    row = QuotaRequest(
+        org=org,
+        asker_id=actor.user_id,
+        scope=scope,
+        subject_id=meter.subject_id,
+        subject=subject,
+        job=job,
+        resource=resource,
+        amount=wanted,
+        why=clean(why),
     )
-    row.save(update_fields=["state", "decided_at", "decided_by", "word"])
-    if do == "approve":
-        _raise_limit(actor, org, row)
-    _record_event(
-        f"quota.request_{row.state}",
-        actor,
-        row,
-        {"state": "open"},
-        {"state": str(row.state), "word": row.word},
-    )
-    return row
-
-
-@transaction.atomic
-def reopen_request(
-    *, actor: Actor, org: Organization, request_id: UUID, limit: float | Keep | None = KEEP
-) -> QuotaRequest:
-    """Undo a decision: the request is open again, and an approved limit returns to `limit`.
-
-    `limit` is what it was before, in display units. Raises NotFound, NotPermitted, and Conflict if
-    the request is open or withdrawn, or the limit was changed since the approval.
-    """
-    authorize(actor, Permission.QUOTAS_WRITE)
-    row = QuotaRequest.objects.select_for_update().filter(id=request_id).first()
-    if row is None:
-        raise NotFound(_("There is no such request."))
-    if row.state not in (State.APPROVED, State.DECLINED):
-        raise Conflict(_("This request has no decision to undo."))
-    if row.state == State.APPROVED and limit is not KEEP:
-        _restore_limit(actor, org, row, limit)
-    before = str(row.state)
-    try:
-        with transaction.atomic():
-            row.state, row.decided_at, row.decided_by, row.word = State.OPEN, None, "", ""
-            row.save(update_fields=["state", "decided_at", "decided_by", "word"])
-    except IntegrityError as error:
-        raise Conflict(_("They have made a new request for it since.")) from error
-    _record_event("quota.request_reopened", actor, row, {"state": before}, {"state": "open"})
-    return row
-
-
-def _restore_limit(
-    actor: Actor, org: Organization, row: QuotaRequest, limit: float | Keep | None
-) -> None:
-    now = Quota.objects.select_for_update().get(
-        scope=row.scope, subject_id=row.subject_id, resource=row.resource
-    )
-    if now.limit != row.amount:
-        raise Conflict(_("The limit was changed since. Set it on the Quotas page."))
-    change = LimitChange(row.scope, row.subject, row.resource, limit=limit)
-    set_quotas(actor=actor, org=org, changes=[change])
-
-
-def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
-    now = Quota.objects.select_for_update().get(
-        scope=row.scope, subject_id=row.subject_id, resource=row.resource
-    )
-    if now.limit is not None and now.limit < row.amount:
-        set_quotas(
-            actor=actor,
-            org=org,
-            changes=[
-                LimitChange(
-                    row.scope, row.subject, row.resource, limit=shown(row.resource, row.amount)
-                )
-            ],
-        )
+    return submit_request(actor=actor, kind=KIND, row=row, before={"limit": now.limit})
 
 
 def _check_subject(actor: Actor, scope: str, subject_id: UUID) -> None:
@@ -184,26 +140,15 @@ def _check_subject(actor: Actor, scope: str, subject_id: UUID) -> None:
         authorize(actor, Permission.QUOTAS_READ)
 
 
-def _clean(text: str) -> str:
-    return "".join(c for c in text.strip() if c.isprintable() or c == "\n")[:500]
-
-
-def _record_event(
-    kind: str, actor: Actor, row: QuotaRequest, before: dict[str, Any], after: dict[str, Any]
-) -> None:
-    record(
-        EventRecord(
-            kind,
-            row.org_id,
-            "quota_request",
-            row.id,
-            actor.email,
-            {
-                "name": f"{row.resource} of {row.scope} {row.subject}".rstrip(),
-                "why": row.why,
-                "job": row.job,
-                "before": before,
-                "after": after,
-            },
-        )
-    )
+def request_row(row: QuotaRequest) -> dict[str, Any]:
+    """Return a request as shown by the API, in display units."""
+    return {
+        **base_row(row),
+        "scope": row.scope,
+        "subject": row.subject,
+        "resource": row.resource,
+        "amount": shown(row.resource, row.amount),
+        "unit": unit_of(row.resource),
+        "why": row.why,
+        "job": row.job,
+    }

@@ -109,7 +109,7 @@ def meters_of(org: Organization, changes: Sequence[LimitChange]) -> dict[Meter, 
 def _check_seen(row: Quota, change: LimitChange) -> None:
     if isinstance(change.was, Keep) or amount_of(row.resource, change.was, "was") == row.limit:
         return
-    now = "none" if row.limit is None else f"{shown(row.resource, row.limit):g}"
+    now = Message("none") if row.limit is None else f"{shown(row.resource, row.limit):g}"
     raise Conflict(
         Message(
             "Somebody else has changed the limit: {what} is {now} by now. Set it again if it is "

@@ -16,6 +16,7 @@ ENTRIES = (
     Entry(_ORG, _("Secrets"), "secrets", "secrets", None, 40, "s"),
     Entry(_ORG, _("Tokens"), "tokens", "tokens", P.TOKENS_READ, 50, "k"),
     Entry(_ORG, _("Sign-in"), "directories", "sign-in", P.PROVIDERS_READ, 60, "d"),
+    Entry(_ORG, _("Requests"), "approvals", "approvals", P.TEAMS_READ, 65, "v"),
     Entry(_ORG, _("Announcements"), "announcements", "announcements", P.ORG_ADMIN, 70, "b"),
     Entry(_ORG, _("Audit"), "audit", "audit", P.AUDIT_READ, 80, "a"),
     Entry(

@@ -7,6 +7,7 @@ from django.urls import path
 from workspaces.web import (
     announcements,
     applications,
+    approvals,
     audit,
     directories,
     impersonation,
@@ -35,6 +36,10 @@ platform_pages = [
 ]
 urlpatterns = [
     path("", views.start, name="start"),
+    path("<slug:org>/approvals", approvals.approvals, name="approvals"),
+    path(
+        "<slug:org>/approvals/<slug:approval_kind>/<uuid:ask>", approvals.approval, name="approval"
+    ),
     path("<slug:org>/find", search.find, name="find"),
     path("<slug:org>/teams", views.teams, name="teams"),
     path(

@@ -108,6 +108,8 @@ def _move(backend: Backend, attempt: Attempt | WatchedAttempt, budget: int) -> b
         chunk = backend.read_log(attempt.key, end, min(CHUNK, budget))
         if chunk.start > end:  # the backend dropped bytes that were never read
             store.skip(name, end, chunk.start, chunk.why_lost or "no longer kept by the cluster")
+        if chunk.uncounted:
+            store.note_uncounted(name, chunk.uncounted)
         if not chunk.data:
             return True
         end = store.append(name, chunk.start, chunk.data, chunk.at)

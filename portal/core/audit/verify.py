@@ -79,12 +79,8 @@ class VerificationReport:
                 if self.unsealed
                 else Message("There are no events.")
             )
-        found = (
-            f"{self.fault_count} fault{'' if self.fault_count == 1 else 's'}"
-            if self.fault_count
-            else "0 faults"
-        )
-        waits = f"; {self.unsealed} not sealed yet" if self.unsealed else ""
+        found = Message.plural(self.fault_count, "{n} fault", "{n} faults", n=self.fault_count)
+        waits = Message("; {n} not sealed yet", n=self.unsealed) if self.unsealed else ""
         if not self.events:
             return Message("There are no sealed events: {found}{waits}.", found=found, waits=waits)
         return Message(
@@ -147,7 +143,7 @@ def _check_links(
     before: list[datetime] = []
     for seq, stored, position, values in links_behind(report.chain, expected - 1):
         if seq != expected:
-            which = f"#{expected:,}" if seq == expected + 1 else f"#{expected:,} to #{seq - 1:,}"
+            which = f"#{expected:,}" if seq == expected + 1 else f"#{expected:,}–#{seq - 1:,}"
             report.add(
                 "missing",
                 expected,

@@ -1,9 +1,10 @@
 // Time axis of charts: its range and tick labels, in the same format in every language (13:05, 11-22).
 
-// Pad a curve with a single point; the library would span years.
-export function around(low, high, byStep, points = 2) {
-  if (low == null || high == null) return [low, high];
-  if (points > 1 && low !== high) return [low, high];
+// Pad a curve with a single point: for one, the library would span years, or 0 to twice its step.
+// `xs` are the places of the points.
+export function around(low, high, byStep, xs = []) {
+  if (xs.length === 1) low = high = xs[0];
+  if (low == null || high == null || low !== high) return [low, high];
   const room = byStep ? 1 : 30;
   return [low - room, low + room];
 }

@@ -298,7 +298,7 @@ export class Chart {
             range: (u, low, high) =>
               this.set.zooms[axis] ??
               this.set.extent(axis) ??
-              around(low, high, axis === "step", u.data?.[0]?.length),
+              around(low, high, axis === "step", u.data?.[0]),
           },
           y: isLog ? { distr: 3 } : { range: (_, low, high) => rangeOf(this.spec.unit, low, high) },
         },

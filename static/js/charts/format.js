@@ -99,7 +99,7 @@ export function rangeOf(unit, low, high) {
   if (low == null || high == null) return [0, 1];
   if (low === high)
     return isAmount(unit)
-      ? [0, high * 1.2 || 1]
+      ? [Math.min(low * 1.2, 0), Math.max(high * 1.2, 0) || Number(!low)]
       : [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
   const room = (high - low) * 0.06;
   return [isAmount(unit) ? Math.min(low, 0) : low - room, high + room];

@@ -35,7 +35,7 @@ from workspaces.models import GpuMonth, QuotaRequest
 from workspaces.organizations.selectors import quotas_for
 from workspaces.quotas.gpu_hours import GpuUsage, by_month, end_of, split
 from workspaces.quotas.limits import GPU_HOURS
-from workspaces.quotas.requests import decide_request
+from workspaces.quotas.requests import decide
 from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -556,9 +556,7 @@ def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
     assert ben.post("/atlas/quotas/requests", body).status_code == 302
     with org_scope(story.atlas.id):
         row = QuotaRequest.objects.get()
-        decide_request(
-            actor=story.actor(story.ada), org=story.atlas, request_id=row.id, do="approve"
-        )
+        decide(actor=story.actor(story.ada), request_id=row.id, do="approve")
     shown = ada.get("/atlas/quotas/team/vision")
     bar = shown.context["b"].bars[GPU_HOURS]
     assert (bar.held_text, bar.typed_limit) == ("4", "20")

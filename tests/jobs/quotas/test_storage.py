@@ -21,7 +21,7 @@ from tests.jobs.test_log_deletion import delete, ended
 from workspaces.models import QuotaRequest
 from workspaces.organizations.selectors import quotas_for
 from workspaces.quotas.limits import STORAGE
-from workspaces.quotas.requests import decide_request
+from workspaces.quotas.requests import decide
 from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -238,9 +238,8 @@ def test_storage_limits_are_set_in_bulk_requested_and_kept_in_history(story):
     body = {"who": "team:vision", "resource": STORAGE, "amount": "100Gi", "why": "a sweep"}
     assert ben.post("/atlas/quotas/requests", body).status_code == 302
     with org_scope(story.atlas.id):
-        decide_request(
+        decide(
             actor=story.actor(story.ada),
-            org=story.atlas,
             request_id=QuotaRequest.objects.get().id,
             do="approve",
         )

@@ -54,6 +54,7 @@ test("amounts start at zero and flat curves have room", () => {
   assert.deepEqual(rangeOf("bytes", 50, 100), [0, 103]);
   assert.deepEqual(rangeOf("", 2, 2), [1.8, 2.2]);
   assert.deepEqual(rangeOf("ratio", 0, 0), [0, 1]);
+  assert.deepEqual(rangeOf("count", -5, -5), [-6, 0]);
   assert.deepEqual(rangeOf("", null, null), [0, 1]);
 });
 

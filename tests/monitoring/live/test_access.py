@@ -12,13 +12,13 @@ from django.contrib.sessions.models import Session
 
 from monitoring.live import access
 from monitoring.live.access import LATE, AccessEvents, AccessWatch, RecheckCache
-from monitoring.live.identity import BySession, ByToken, ended
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
 from workspaces.access.actors import actor_of
 from workspaces.access.services import change_role, create_role
 from workspaces.credentials.tokens import create_token, rotate_token
+from workspaces.identity.connections import BySession, ByToken, ended
 from workspaces.models import AccessToken
 from workspaces.organizations.services import change_team_member, remove_member
 from workspaces.tenancy.scope import no_scope, org_scope

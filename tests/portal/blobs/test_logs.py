@@ -17,11 +17,12 @@ from blake3 import blake3
 from portal.blobs import logs
 from portal.blobs.logs import Gap, LogStore
 from portal.core.errors import Unavailable
+from portal.core.messages import Message
 from tests.rig.environment import ROOT
 from tests.rig.seeds import courses
 from tests.stand_in import StandIn
 
-KEY = "a" * 32
+KEY, OTHER = "a" * 32, "b" * 32
 # Appends numbered lines of odd sizes and prints each acknowledged end.
 WRITER = """
 import sys
@@ -142,6 +143,22 @@ def test_certificate_lists_gaps_with_time_size_and_reason(store):
         "1 gap: 22:13:20 UTC (2,500 bytes, the disk was full); 1,500 bytes kept, closed by signal 9"
     )
     assert not made.complete and made.gaps == [(1500, 4000, "the disk was full")]
+
+
+def test_log_whose_losses_nobody_counted_is_never_complete(store):
+    why = Message("nobody counted on {node}", node="n1")
+    store.append(KEY, 0, b"abc\n", 1)
+    store.note_uncounted(KEY, why)
+    store.note_uncounted(KEY, "another reason")
+    made = store.seal(KEY, "exit 0")
+    assert (made.complete, made.gaps, made.uncounted) == (False, [], why)
+    assert made.text == f"4 bytes kept, lost output not counted: {why}; closed by exit 0"
+    assert store.certificate(KEY).uncounted == why
+    store.note_uncounted(KEY, "too late")
+    store.append(OTHER, 0, b"a", 1)
+    store.skip(OTHER, 1, 5, "the disk was full")
+    store.note_uncounted(OTHER, why)
+    assert f"further lost output not counted: {why}" in store.seal(OTHER, "exit 0").text
 
 
 def test_certificate_text_names_first_three_gaps(store):

@@ -64,7 +64,7 @@ def test_compose_file_starts_components_after_what_they_need():
             healthy = how == {"condition": "service_healthy"}
             assert healthy == ("healthcheck" in COMPOSE["services"][needed]), (name, needed)
             assert healthy or how == {"condition": "service_completed_successfully"}
-    assert set(SERVICES["nginx"]["depends_on"]) == {"web", "uploads", "live"}
+    assert set(SERVICES["nginx"]["depends_on"]) == {"web", "uploads", "live", "gateway"}
     assert "prepare" in SERVICES["web"]["depends_on"]
 
 

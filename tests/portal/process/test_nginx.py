@@ -76,7 +76,14 @@ def _certificate(folder: Folder) -> None:
 
 
 def _configuration(
-    folder: Folder, home: Path, port: int, plain: int, web: int, live: int, uploads: int
+    folder: Folder,
+    home: Path,
+    port: int,
+    plain: int,
+    web: int,
+    live: int,
+    uploads: int,
+    gateway: int,
 ) -> str:
     """Return the shipped configuration with the ports and certificate of this test."""
     text = (ROOT / "deploy/nginx.conf").read_text()
@@ -84,12 +91,14 @@ def _configuration(
         (":8001", f":{web}"),
         (":8002", f":{live}"),
         (":8003", f":{uploads}"),
+        (":8004", f":{gateway}"),
         ("443 ssl", f"127.0.0.1:{port} ssl"),
         ("listen 80;", f"listen 127.0.0.1:{plain};"),
         ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"),
         ("/etc/ssl/private/muster.key", f"{folder.path}/key.pem"),
         ("/opt/muster/deploy/nginx-server.conf", f"{ROOT}/deploy/nginx-server.conf"),
         ("/opt/muster/deploy/nginx-files.conf", f"{ROOT}/deploy/nginx-files.conf"),
+        ("/opt/muster/deploy/nginx-apps.conf", f"{ROOT}/deploy/nginx-apps.conf"),
         ("/var/lib/muster", str(home)),
     ):
         assert old in text
@@ -103,7 +112,10 @@ def _configuration(
 
 @pytest.fixture(scope="module")
 def site(request) -> Iterator[Site]:
-    folder, (port, plain, web, live, uploads) = Folder(), (free_port() for _ in range(5))
+    folder, (port, plain, web, live, uploads, gateway) = (
+        Folder(),
+        (free_port() for _ in range(6)),
+    )
     database = create_database(request.getfixturevalue("postgres_url"), "behind_nginx")
     settings = {
         "MUSTER_BEHIND_PROXY": "1",
@@ -115,7 +127,12 @@ def site(request) -> Iterator[Site]:
         portal.start()
         token = portal.manage("create_token", EMAIL, "--org", "home", "--scopes", "all")
         portal.stop()
-        for part, number in (("web", web), ("live", live), ("uploads", uploads)):
+        for part, number in (
+            ("web", web),
+            ("live", live),
+            ("uploads", uploads),
+            ("gateway", gateway),
+        ):
             argv = [
                 sys.executable,
                 str(ROOT / "manage.py"),
@@ -131,7 +148,7 @@ def site(request) -> Iterator[Site]:
             wait_until(lambda number=number: is_listening(number), f"{part} listens", 60)  # type: ignore[misc]
         _certificate(folder)
         (folder.path / "nginx.conf").write_text(
-            _configuration(folder, portal.home, port, plain, web, live, uploads)
+            _configuration(folder, portal.home, port, plain, web, live, uploads, gateway)
         )
         folder.start(
             "nginx",

@@ -10,7 +10,7 @@ from portal.core.models import Event
 from tests.deliver import deliver
 from tests.each import each
 from workspaces.models import Quota, QuotaRequest
-from workspaces.quotas.requests import decide_request, reopen_request, request_limit
+from workspaces.quotas.requests import decide, request_limit
 from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope
 
@@ -44,9 +44,7 @@ def _ask(story, person, **more):
 
 def _decide(story, person, row, do, word=""):
     with org_scope(story.atlas.id):
-        return decide_request(
-            actor=story.actor(person), org=story.atlas, request_id=row.id, do=do, word=word
-        )
+        return decide(actor=story.actor(person), request_id=row.id, do=do, word=word)
 
 
 def _limit(story):
@@ -122,9 +120,8 @@ def test_quota_request_own_subjects_once_at_a_time(limited):
 def test_quota_request_of_other_organization_is_not_found(limited):
     row = _ask(limited, limited.ben)
     with org_scope(limited.borealis.id), pytest.raises(NotFound):
-        decide_request(
+        decide(
             actor=limited.actor(limited.cyd, limited.borealis),
-            org=limited.borealis,
             request_id=row.id,
             do="decline",
         )
@@ -198,4 +195,4 @@ def test_quota_request_undo_is_refused_after_another_change(limited):
 
 def _reopen(story, person, row, **more):
     with org_scope(story.atlas.id):
-        return reopen_request(actor=story.actor(person), org=story.atlas, request_id=row.id, **more)
+        return decide(actor=story.actor(person), request_id=row.id, do="reopen", **more)

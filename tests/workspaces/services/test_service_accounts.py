@@ -6,7 +6,6 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from monitoring.live.identity import BySession
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
@@ -19,6 +18,7 @@ from workspaces.credentials.service_accounts import (
 )
 from workspaces.credentials.token_format import authenticate_token
 from workspaces.credentials.tokens import TokenParams, create_token, rotate_token
+from workspaces.identity.connections import BySession
 from workspaces.lists import MEMBERS, SERVICE_ACCOUNTS
 from workspaces.models import Membership, User
 from workspaces.organizations import selectors

@@ -132,7 +132,7 @@ class Directory:
         ):
             return False  # also: locked, expired, or without a password
         except ldap.LDAPError as error:
-            raise directory_error(error, self.config, "checking a password") from None
+            raise directory_error(error, self.config, Message("checking a password")) from None
         return True
 
     def groups_of(self, entry: Entry, login: str) -> frozenset[str]:
@@ -215,7 +215,7 @@ class Directory:
     def _bind(self) -> None:
         if self.config.bind_dn:
             self._do(
-                "signing in with the bind DN",
+                Message("signing in with the bind DN"),
                 lambda: self._ldap.simple_bind_s(
                     self.config.bind_dn, str(self.config.bind_password)
                 ),
@@ -255,7 +255,7 @@ class Directory:
             except ldap.SIZELIMIT_EXCEEDED:
                 return self._paged_first(base, text, attributes, most)
 
-        return self._do(f"searching below {base}", act)
+        return self._do(Message("searching below {dn}", dn=base), act)
 
     def _entries(self, message: int) -> list[Entry]:
         _, rows = self._ldap.result(message, all=1, timeout=self._ldap.timeout)
@@ -274,7 +274,7 @@ class Directory:
             except ldap.SIZELIMIT_EXCEEDED:
                 return None
 
-        found = self._do(f"searching below {base}", act)
+        found = self._do(Message("searching below {dn}", dn=base), act)
         return list(self._paged(base, text, attributes)) if found is None else found
 
     def _paged_first(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
@@ -287,7 +287,8 @@ class Directory:
         control = SimplePagedResultsControl(True, size=PAGE, cookie="")
         while True:
             rows, control.cookie = self._do(
-                f"listing entries below {base}", lambda: self._page(base, text, attributes, control)
+                Message("listing entries below {dn}", dn=base),
+                lambda: self._page(base, text, attributes, control),
             )
             yield from rows
             if not control.cookie:
@@ -325,7 +326,7 @@ class Directory:
     def _supports_chain_rule(self) -> bool:
         if self._is_active_directory is None:
             message = self._do(
-                "reading the server's capabilities",
+                Message("reading the server's capabilities"),
                 lambda: self._ldap.read_rootdse_s(attrlist=["supportedCapabilities"]),
             )
             self._is_active_directory = _ACTIVE_DIRECTORY in message.get(
@@ -352,7 +353,7 @@ class Directory:
 
     def _next_range(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
         rows = self._do(
-            f"reading {dn}",
+            Message("reading {dn}", dn=dn),
             lambda: self._ldap.search_ext_s(
                 dn, ldap.SCOPE_BASE, attrlist=[f"{name};range={start}-*"]
             ),

@@ -121,7 +121,7 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
             "Connection to {host} port {port} failed ({x}).",
             host=host,
             port=port,
-            x=last.strerror or last if last else "no address",
+            x=last.strerror or last if last else Message("no address"),
         ),
         is_away=True,
     )

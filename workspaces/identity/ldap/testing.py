@@ -66,7 +66,7 @@ def _counted(directory: Directory, config: Config, start: float) -> ProviderTest
         else Message(
             " {dn} has no {emails}: people without an e-mail address don't get an account.",
             dn=entry.dn,
-            emails=" or ".join(schema.emails),
+            emails=", ".join(schema.emails),
         )
     )
     seconds = clock.monotonic() - start

@@ -1,0 +1,55 @@
+"""Decide who may open a port of a job, and find what serves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jobs import selectors
+from jobs.job_specs import spec_of
+from jobs.models import Attempt, Job
+from portal.core.errors import NotFound
+from portal.core.messages import Message
+from portal.gateway.provider import Address
+from schedulers.spec import Port, PortAccess, ports_of
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+
+
+@dataclass(frozen=True)
+class OpenPort:
+    """A port of the current attempt of a task. `number` is where the program listens."""
+
+    job: Job
+    attempt: Attempt
+    port: Port
+    number: int
+
+
+def find_port(actor: Actor, address: Address) -> OpenPort:
+    """Return a port that the actor may open.
+
+    Raises NotFound, also if the actor may not see the job, and NotPermitted.
+    """
+    job = selectors.find_job(actor, str(address.number))
+    port = next((entry for entry in spec_of(job).ports if entry.name == address.name), None)
+    if port is None:
+        raise NotFound(
+            Message("Job #{number} has no port {name}.", number=job.number, name=repr(address.name))
+        )
+    check_access(actor, job, port)
+    attempt = selectors.find_attempt(job, address.task)
+    return OpenPort(job, attempt, port, ports_of(spec_of(job), attempt.id)[port.name])
+
+
+def check_access(actor: Actor, job: Job, port: Port) -> None:
+    """Raise NotPermitted unless the actor may open this port of a job that they see.
+
+    What a job serves can often run commands in it, so it takes the same permission; unless the spec
+    opens the port to everyone who sees the job.
+    """
+    if port.access is PortAccess.TEAM:
+        authorize(actor, Permission.JOBS_READ, job.team_id)
+        return
+    authorize(actor, Permission.JOBS_EXEC, job.team_id)
+    if job.owner_id != actor.user_id:
+        authorize(actor, Permission.JOBS_EXEC_OTHERS, job.team_id)

@@ -1,0 +1,180 @@
+"""Answer the gateway's questions with Muster's permissions and backends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from clusters.backends import backend_of
+from jobs.models import Attempt, PortActivity
+from jobs.ports import addresses, handover
+from jobs.ports.access import OpenPort, find_port
+from jobs.ports.activity import record_uses
+from jobs.representations import reason_of
+from jobs.web.reading import last_lines
+from portal.core.errors import NotAuthenticated, NotFound, PortalError, Unavailable
+from portal.core.messages import Message
+from portal.core.outage import outage
+from portal.gateway.provider import (
+    Address,
+    Credential,
+    Grant,
+    NotReady,
+    NotServing,
+    Target,
+    Use,
+)
+from schedulers.contract import Rejected
+from schedulers.contract import Unavailable as ClusterUnavailable
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.credentials.token_format import authenticate_token
+from workspaces.identity.connections import BySession, ByToken
+from workspaces.models import Organization
+from workspaces.tenancy.scope import org_scope, platform_scope, request_scope
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _entry(method: F) -> F:
+    """Run a method as an entry point, which has no scope yet, and report outages as such."""
+
+    @wraps(method)
+    def run(*args: Any) -> Any:
+        try:
+            with request_scope():
+                return method(*args)
+        except PortalError:
+            raise
+        except Exception as error:
+            if (away := outage(error)) is not None:
+                raise Unavailable(str(away)) from error
+            raise
+
+    return run  # type: ignore[return-value]
+
+
+class PortProvider:
+    """`portal.gateway.provider.Provider` for the ports of jobs."""
+
+    @_entry
+    def admit(self, address: Address, credential: Credential) -> Grant:
+        actor, scope = _enter(address, credential)
+        with scope:
+            found = find_port(actor, address)
+            state = State(found.attempt.state)
+            if state.is_final:
+                raise NotServing(_ended(found))
+            if state not in (State.RUNNING, State.STOPPING):
+                raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
+            return Grant(found.attempt.key, found.number, str(actor.user_id))
+
+    @_entry
+    def locate(self, grant: Grant) -> Target:
+        attempt = _attempt(grant.key)
+        backend: Any = backend_of(attempt.cluster)
+        try:
+            endpoint = backend.endpoint(grant.key, grant.port)
+        except Rejected as error:
+            if _has_answered(attempt, grant.port):
+                raise NotServing(str(error)) from error
+            raise NotReady(str(error)) from error
+        except ClusterUnavailable as error:
+            raise Unavailable(str(error)) from error
+        return Target(endpoint.host, endpoint.port, endpoint.connect)
+
+    @_entry
+    def is_starting(self, grant: Grant) -> bool:
+        return not _has_answered(_attempt(grant.key), grant.port)
+
+    def portal_address(self, address: Address, nonce: str, path: str, *, is_below: bool) -> str:
+        if is_below and not addresses.is_below(address):
+            return addresses.page_of(address)
+        query = {"nonce": nonce, "path": path, **({"task": address.task} if address.task else {})}
+        page = f"/{address.org}/jobs/{address.number}/ports/{address.name}"
+        return f"{settings.MUSTER_BASE_URL}{page}?{urlencode(query)}"
+
+    @_entry
+    def redeem(self, code: str, nonce: str, address: Address) -> tuple[str, str]:
+        return handover.use_code(code, address=address, nonce=nonce)
+
+    @_entry
+    def tunnel_key(self, token: str, client: str) -> str:
+        actor = authenticate_token(token, client)
+        attempt_id = actor.token.attempt_id if actor and actor.token else None
+        if attempt_id is None:
+            raise NotAuthenticated(Message("Only the token of a running job opens its tunnel."))
+        with platform_scope("find the attempt of a token"):
+            attempt = Attempt.objects.filter(id=attempt_id).first()
+        if attempt is None or State(attempt.state).is_final:
+            raise NotAuthenticated(Message("The job of this token has ended."))
+        return attempt.key
+
+    @_entry
+    def page(self, address: Address, credential: Credential, error: PortalError) -> bytes:
+        context: dict[str, Any] = {
+            "error": error,
+            "base_url": settings.MUSTER_BASE_URL,
+            "is_waiting": error.retryable,
+        }
+        if isinstance(error, NotServing):
+            actor, scope = _enter(address, credential)
+            with scope:
+                found = find_port(actor, address)
+                context |= {
+                    "number": found.job.number,
+                    "name": found.job.name,
+                    "job_url": f"{settings.MUSTER_BASE_URL}/{address.org}/jobs/{found.job.number}",
+                    "state": State(found.attempt.state).label,
+                    "reason": reason_of(found.attempt.reason, found.attempt.evidence),
+                    "lines": last_lines(found.attempt),
+                }
+        return render_to_string("gateway/unreachable.html", context).encode()
+
+    @_entry
+    def record(self, uses: Sequence[Use]) -> None:
+        record_uses(uses)
+
+
+def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractContextManager[Any]]:
+    """Return the actor in the organization of the address, and the scope to enter.
+
+    Raises NotAuthenticated, NotFound.
+    """
+    if credential.token:
+        actor = ByToken(credential.token, credential.client).actor()
+    else:
+        actor = BySession(handover.session_of(credential.ticket, address)).actor()
+    if actor is None:
+        raise NotAuthenticated(Message("Your session or token has ended."))
+    org = Organization.objects.filter(slug=address.org).first()
+    if org is None:
+        raise NotFound(Message("There is nothing at this address."))
+    return actor.enter(org), org_scope(org.id)
+
+
+def _attempt(key: str) -> Attempt:
+    with platform_scope("the gateway has checked who asks"):
+        pk = UUID(key.removeprefix("muster-"))
+        return Attempt.objects.select_related("cluster").get(id=pk)  # type: ignore[no-any-return]
+
+
+def _has_answered(attempt: Attempt, port: int) -> bool:
+    with platform_scope("the gateway has checked who asks"):
+        rows = PortActivity.objects.filter(attempt=attempt, port=port)
+        return rows.exclude(answered_at=None).exists()
+
+
+def _ended(found: OpenPort) -> str:
+    return Message(
+        "Job #{number} has ended: {state}.",
+        number=found.job.number,
+        state=State(found.attempt.state).label,
+    )

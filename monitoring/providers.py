@@ -1,0 +1,7 @@
+"""What this app answers to the layers below it (docs/design/layout.md)."""
+
+from __future__ import annotations
+
+from monitoring.what_if import what_if
+
+GRANT_EFFECTS = (what_if,)

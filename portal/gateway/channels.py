@@ -1,0 +1,157 @@
+"""A connection with bounded buffers in both directions, for one reader and one writer."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import cast
+
+BUFFER = 256 << 10  # bytes in each direction
+
+
+class Closed(ConnectionError):
+    """The other side has closed the connection."""
+
+
+class Channel(asyncio.Protocol):
+    """One TCP connection, or a Unix one.
+
+    `on_end` is called when the other side stops sending or is gone. Reading pauses while nobody
+    takes what has arrived.
+    """
+
+    def __init__(self) -> None:
+        self.on_end: Callable[[], None] | None = None
+        self.is_lost = self.is_at_end = False
+        self._data = bytearray()
+        self._reader: asyncio.Future[None] | None = None
+        self._writer: asyncio.Future[None] | None = None
+        self._is_paused = self._is_full = False
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=BUFFER)
+        sock = transport.get_extra_info("socket")
+        if sock is not None and sock.family != socket.AF_UNIX:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        if len(self._data) > BUFFER and not self._is_paused and self._transport is not None:
+            self._is_paused = True
+            self._transport.pause_reading()
+        _wake(self._reader)
+
+    def eof_received(self) -> bool:
+        self.is_at_end = True
+        self._ended()
+        return True  # the other direction may continue
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.is_lost = self.is_at_end = True
+        self._ended()
+        _wake(self._writer)
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        _wake(self._writer)
+
+    async def read(self) -> bytes:
+        """Return what has arrived, or b"" at the end."""
+        while not self._data and not self.is_at_end:
+            await self._wait_for_data()
+        data = bytes(self._data)
+        self._data.clear()
+        self._resume()
+        return data
+
+    async def read_until(self, end: bytes, most: int) -> bytes:
+        """Return the bytes up to and including `end`, or b"" if the connection ends before any.
+
+        Raises ValueError after `most` bytes, Closed if it ends in between.
+        """
+        start = 0
+        while (found := self._data.find(end, start)) < 0:
+            if len(self._data) > most:
+                raise ValueError(most)
+            if self.is_at_end:
+                if self._data:
+                    raise Closed
+                return b""
+            start = max(0, len(self._data) - len(end) + 1)
+            await self._wait_for_data()
+        found += len(end)
+        if found > most:
+            raise ValueError(most)
+        data = bytes(self._data[:found])
+        del self._data[:found]
+        self._resume()
+        return data
+
+    def unread(self, data: bytes) -> None:
+        """Put back bytes that belong to the next message."""
+        if data:
+            self._data[:0] = data
+
+    @property
+    def has_data(self) -> bool:
+        return bool(self._data)
+
+    @property
+    def is_readable(self) -> bool:
+        return bool(self._data) or self.is_at_end
+
+    async def wait_readable(self) -> None:
+        while not self.is_readable:
+            await self._wait_for_data()
+
+    def write(self, data: bytes) -> None:
+        if self._transport is not None and not self.is_lost:
+            self._transport.write(data)
+
+    async def drain(self) -> None:
+        """Wait until the client has taken enough. Raises Closed if it is gone."""
+        while self._is_full and not self.is_lost:
+            self._writer = self._loop.create_future()
+            await self._writer
+        if self.is_lost:
+            raise Closed
+
+    def write_eof(self) -> None:
+        if self._transport is not None and not self.is_lost and self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def close(self) -> None:
+        """Close after what was written has been sent."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close now: what was not sent is lost."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def _wait_for_data(self) -> None:
+        self._reader = self._loop.create_future()
+        await self._reader
+
+    def _ended(self) -> None:
+        _wake(self._reader)
+        if self.on_end is not None:
+            self.on_end()
+
+    def _resume(self) -> None:
+        if self._is_paused and self._transport is not None:
+            self._is_paused = False
+            self._transport.resume_reading()
+
+
+def _wake(future: asyncio.Future[None] | None) -> None:
+    if future is not None and not future.done():
+        future.set_result(None)
