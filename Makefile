@@ -8,12 +8,13 @@
 # make bench     run the benchmarks behind docs/bench.md
 # make storm     run the fault-injection tests: kill -9 under load, and log floods
 # make lock      update the dependency locks
+# make shapes    update the types of the SDK from the shapes of the API
 # make messages  update the translation catalogues in locale/
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run serve directories packages test test-all check bench storm lock fmt messages demo clean
+.PHONY: help run serve directories packages test test-all check bench storm lock fmt messages shapes demo clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -54,6 +55,9 @@ storm: $(VENV)/.dev.stamp
 
 demo: $(VENV)/.base.stamp
 	@$(PY) manage.py demo
+
+shapes: $(VENV)/.dev.stamp
+	@$(PY) manage.py shapes
 
 messages: $(VENV)/.dev.stamp
 	@$(PY) manage.py messages

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from django.conf import settings
 
 from portal.core.errors import InvalidInput
-from portal.core.options import Option, Options, check, options_in
+from portal.core.options import Option, Options, OptionShape, check, options_in
 from schedulers import backends
 from schedulers.contract import Capability, Rejected
 
 __all__ = ["Option", "Options", "backend_kinds", "checked", "options_of"]
 
 
-def backend_kinds() -> list[dict[str, Any]]:
+class BackendKindShape(TypedDict):
+    name: str
+    title: str
+    about: str
+    options: list[OptionShape]
+
+
+def backend_kinds() -> list[BackendKindShape]:
     """Return every backend with its options, for forms and the API."""
     return [
         {

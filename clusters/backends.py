@@ -13,7 +13,7 @@ from django.conf import settings
 from clusters.models import Cluster
 from portal.core import vault
 from schedulers import backends
-from schedulers.contract import Backend, Secret
+from schedulers.contract import Backend, Closeable, Secret
 
 PURPOSE = Cluster.SEALED["secrets"]
 _lock = threading.Lock()
@@ -33,6 +33,15 @@ def backend_of(cluster: Cluster) -> Backend:
                 make(cluster.backend, {**cluster.config, **secrets_of(cluster)}),
             )
         return known[1]
+
+
+def forget_backends() -> None:
+    """Forget all backends, and close those that have threads; for tests."""
+    with _lock:
+        while _made:
+            _, backend = _made.popitem()[1]
+            if isinstance(backend, Closeable):
+                backend.close()
 
 
 def make(backend: str, options: Mapping[str, Any]) -> Backend:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from clusters.models import Pool
 from clusters.node_capacity import NodeUsage
@@ -17,6 +17,29 @@ from schedulers.shares import share_of
 
 STATES = ("ready", "drained", "down")
 _DIGITS = re.compile(r"(\d+)")
+
+
+class GpuCountsShape(TypedDict):
+    total: int
+    used: int
+    reserved: Annotated[int, "For single teams."]
+    free: int
+
+
+class GpuCapacityShape(GpuCountsShape):
+    types: dict[str, GpuCountsShape]
+
+
+class NodeCountsShape(TypedDict):
+    total: int
+    ready: int
+    drained: int
+    down: int
+
+
+class CapacityShape(TypedDict):
+    nodes: NodeCountsShape
+    gpus: GpuCapacityShape
 
 
 @dataclass
@@ -61,8 +84,8 @@ class CapacitySummary:
         """Count the nodes that take no new jobs."""
         return self.total - self.nodes["ready"]
 
-    def as_dict(self) -> dict[str, Any]:
-        def counts(gpus: Gpus) -> dict[str, int]:
+    def as_dict(self) -> CapacityShape:
+        def counts(gpus: Gpus) -> GpuCountsShape:
             return {
                 "total": gpus.total,
                 "used": gpus.used,
@@ -71,7 +94,12 @@ class CapacitySummary:
             }
 
         return {
-            "nodes": {"total": self.total, **self.nodes},
+            "nodes": {
+                "total": self.total,
+                "ready": self.nodes["ready"],
+                "drained": self.nodes["drained"],
+                "down": self.nodes["down"],
+            },
             "gpus": {
                 **counts(self.all_gpus),
                 "types": {kind: counts(gpus) for kind, gpus in self.gpus.items()},

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clusters.models import Node
-from clusters.services.pool_requests import KIND as POOLS
+from clusters.services.pool_requests import KIND as POOL_REQUESTS
 from clusters.services.pool_requests import asked
 from portal.core.messages import Message
 from portal.core.models import Event
@@ -37,7 +37,7 @@ KINDS = (
 
 
 def _pool_ending(event: Event) -> Iterable[Notice]:
-    row = POOLS.row_of(event)
+    row = POOL_REQUESTS.row_of(event)
     if row is None:
         return
     facts = {**asked(row), "pool": row.pool.name if row.pool else ""}
@@ -59,7 +59,7 @@ def _pool_ending(event: Event) -> Iterable[Notice]:
         row.org_id,
         list(users.values()),
         title,
-        POOLS.path(row),
+        POOL_REQUESTS.path(row),
         body,
         P.NODES_READ,
         row.team_id,

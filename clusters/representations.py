@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 
-from clusters.backend_options import options_of
+from clusters.backend_options import BackendKindShape, options_of
 from clusters.backends import secrets_set
-from clusters.capacity import STATES, by_pool, natural
+from clusters.capacity import STATES, CapacityShape, NodeCountsShape, by_pool, natural
 from clusters.models import Cluster, Gpu, Node, Pool
 from clusters.node_capacity import NodeRow, NodeUsage, node_usage_in
 from clusters.services.drain import may_drain
-from clusters.services.pools import identities_of, pools_visible_to, teams_of
-from clusters.status import status_of, trouble_of
+from clusters.services.pools import IdentityShape, identities_of, pools_visible_to, teams_of
+from clusters.status import StandingShape, status_of, trouble_of
 from clusters.workload import workload
+from portal.core.shapes import PageShape, Time
 from schedulers import backends, capabilities_of, title_of
 from schedulers.capacity import gpu_amounts
 from schedulers.contract import Capability, DiskSpace
@@ -24,7 +25,98 @@ from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
 
-def cluster_rows() -> list[dict[str, Any]]:
+class GpuUseShape(TypedDict):
+    total: int
+    used: int
+    types: Annotated[dict[str, int], "Number by type."]
+    reserved: NotRequired[int]
+
+
+class DiskShape(TypedDict):
+    used: int
+    free: int
+    percent: int
+    text: str
+    warning: Annotated[str, "Empty, or that it is nearly full."]
+
+
+class ClusterShape(TypedDict):
+    name: str
+    backend: str
+    title: Annotated[str, "Of the backend."]
+    version: str
+    is_enabled: bool
+    standing: StandingShape
+    can_drain: bool
+    trouble: Annotated[str, "Why it does not respond; else empty."]
+    trouble_since: Time | None
+    seen_at: Annotated[Time | None, "Its last response."]
+    counted_at: Annotated[Time | None, "The last inventory of its nodes."]
+    created_at: Time
+    nodes: NodeCountsShape
+    gpus: GpuUseShape
+    disk: Annotated[DiskShape | None, "With the files of jobs, in bytes."]
+
+
+class ClusterDetailShape(ClusterShape):
+    options: Annotated[dict[str, Any], "By name, without secrets."]
+    has_secrets: bool
+    secrets: Annotated[list[str], "Names of the secrets that are set."]
+
+
+class ClusterListShape(PageShape[ClusterShape]):
+    kinds: Annotated[list[BackendKindShape], "What can be connected."]
+
+
+class AmountShape(TypedDict):
+    total: float
+    used: float
+
+
+class BytesShape(TypedDict):
+    total: int
+    used: int
+
+
+class NodeShape(TypedDict):
+    name: str
+    state: Annotated[str, "ready, drained or down"]
+    is_drained: bool
+    note: str
+    is_gone: bool
+    partitions: list[str]
+    labels: dict[str, str]
+    cpus: AmountShape
+    memory: BytesShape
+    gpus: GpuUseShape
+
+
+class NodeStateShape(TypedDict):
+    name: str
+    cluster: str
+    state: str
+    note: str
+
+
+class PoolShape(TypedDict):
+    name: str
+    cluster: str
+    labels: dict[str, str]
+    partition: str
+    gpu_type: str
+    note: str
+    is_open: bool
+    teams: Annotated[list[str], "Of the organization, that may use it."]
+    identities: NotRequired[
+        Annotated[dict[str, IdentityShape], "For the scheduler, by team. For operators."]
+    ]
+
+
+class PoolCapacityShape(PoolShape, CapacityShape):
+    pass
+
+
+def cluster_rows() -> list[ClusterShape]:
     """Return all clusters by name with node and GPU counts, in a fixed number of queries."""
     clusters = list(Cluster.objects.order_by("name"))
     named = Node.objects.filter(is_gone=False).values("cluster_id")
@@ -61,11 +153,12 @@ def cluster_rows() -> list[dict[str, Any]]:
     ]
 
 
-def cluster_row(cluster: Cluster) -> dict[str, Any]:
+def cluster_row(cluster: Cluster) -> ClusterDetailShape:
     """Return one cluster with its options; of a secret only whether it is set."""
     [row] = [row for row in cluster_rows() if row["name"] == cluster.name]
     options = options_of(cluster.backend)
-    return row | {
+    return {
+        **row,
         "options": {
             option.name: cluster.config.get(option.name, option.default)
             for option in options
@@ -76,7 +169,7 @@ def cluster_row(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def node_list(cluster: Cluster) -> list[dict[str, Any]]:
+def node_list(cluster: Cluster) -> list[NodeShape]:
     """Return the nodes of a cluster by name; missing ones last."""
     gpus: dict[Any, dict[str, int]] = {}
     for row in (
@@ -89,7 +182,7 @@ def node_list(cluster: Cluster) -> list[dict[str, Any]]:
     return [node_facts(node, gpus.get(node.id, {})) for node in rows]
 
 
-def node_facts(node: Node | NodeRow, gpus: dict[str, int]) -> dict[str, Any]:
+def node_facts(node: Node | NodeRow, gpus: dict[str, int]) -> NodeShape:
     return {
         "name": node.name,
         "state": node.state,
@@ -106,7 +199,7 @@ def node_facts(node: Node | NodeRow, gpus: dict[str, int]) -> dict[str, Any]:
 
 def machine_page(
     machines: Sequence[NodeUsage], asked: Mapping[str, str], most: int = 50
-) -> tuple[list[dict[str, Any]], str]:
+) -> tuple[list[NodeShape], str]:
     """Return up to `most` nodes by name, and the cursor of the next page.
 
     `asked` filters by state, partition and text in name or note, and has the cursor in `after`.
@@ -134,19 +227,16 @@ def machine_page(
     ) > begin + most else ""
 
 
-def _machine_facts(m: NodeUsage) -> dict[str, Any]:
+def _machine_facts(m: NodeUsage) -> NodeShape:
     facts = node_facts(m.node, m.gpus)
-    for name, used in (
-        ("cpus", m.used("cpu") / 1000),
-        ("memory", m.used("memory")),
-        ("gpus", m.used("gpu")),
-    ):
-        facts[name]["used"] = used
+    facts["cpus"]["used"] = m.used("cpu") / 1000
+    facts["memory"]["used"] = m.used("memory")
+    facts["gpus"]["used"] = m.used("gpu")
     facts["gpus"]["reserved"] = m.reserved("gpu") if m.holds else 0
     return facts
 
 
-def pool_rows(actor: Actor) -> list[dict[str, Any]]:
+def pool_rows(actor: Actor) -> list[PoolCapacityShape]:
     """Return the pools visible to the actor, with the organization's teams that may use them."""
     pools = pools_visible_to(actor)
     teams = teams_of(pools)
@@ -155,16 +245,16 @@ def pool_rows(actor: Actor) -> list[dict[str, Any]]:
         pools, node_usage_in({pool.cluster_id: pool.cluster for pool in pools}.values())
     )
     return [
-        pool_row(pool, teams[pool.id], given.get(pool.id)) | stocks[pool.id].as_dict()
+        {**pool_row(pool, teams[pool.id], given.get(pool.id)), **stocks[pool.id].as_dict()}
         for pool in pools
     ]
 
 
 def pool_row(
-    pool: Pool, teams: list[str], identities: dict[str, dict[str, str]] | None = None
-) -> dict[str, Any]:
+    pool: Pool, teams: list[str], identities: dict[str, IdentityShape] | None = None
+) -> PoolShape:
     """Return one pool. `identities`: scheduler identities by team, for operators only."""
-    return {
+    row: PoolShape = {
         "name": pool.name,
         "cluster": pool.cluster.name,
         "labels": pool.labels,
@@ -173,11 +263,13 @@ def pool_row(
         "note": pool.note,
         "is_open": pool.is_open,
         "teams": teams,
-        **({} if identities is None else {"identities": identities}),
     }
+    if identities is not None:
+        row["identities"] = identities
+    return row
 
 
-def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict[str, Any]:
+def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> ClusterShape:
     total, ready, drained = (counts.get(name, 0) for name in ("total", "ready", "drained"))
     trouble, trouble_since = trouble_of(cluster)
     return {
@@ -208,7 +300,7 @@ def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict
     }
 
 
-def _disk(disk: DiskSpace | None) -> dict[str, Any] | None:
+def _disk(disk: DiskSpace | None) -> DiskShape | None:
     """Represent the disk with the files of jobs, in bytes; None if unknown."""
     if disk is None:
         return None

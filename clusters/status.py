@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from clusters.health.checks import stopped_text
 from clusters.models import Cluster
@@ -12,14 +12,22 @@ from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
 from portal.core.models import Event
+from portal.core.shapes import Time
 from workspaces.tenancy.scope import platform_scope
 
 UNSEEN = 60.0  # Seconds: three missed polls of an idle cluster, which is polled every 20 s.
 MOST_EVENTS = 30
 
 
-def status_of(cluster: Cluster) -> dict[str, Any]:
-    """Return the state: `word` and `shape` of its mark, `text` with its age, `since`."""
+class StandingShape(TypedDict):
+    word: str
+    shape: Annotated[str, "The state of a job whose mark it has."]
+    text: Annotated[str, "With its age."]
+    since: Time | None
+
+
+def status_of(cluster: Cluster) -> StandingShape:
+    """Return the state of a cluster now."""
     now = clock.now()
     if not cluster.is_enabled:
         text = Message("Disabled: takes no new jobs. Running jobs continue.")
@@ -145,5 +153,5 @@ def _health_line(what: str, data: Mapping[str, Any]) -> tuple[str, str]:
     return "queued", Message("Health rules changed")
 
 
-def _state(word: str, shape: str, text: str, since: Any) -> dict[str, Any]:
+def _state(word: str, shape: str, text: str, since: Any) -> StandingShape:
     return {"word": word, "shape": shape, "text": text, "since": since}

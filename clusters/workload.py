@@ -47,12 +47,6 @@ class Workload(Protocol):
         """Return how many attempts have not ended there."""
 
 
-def workload() -> Workload:
-    """Return what the app above declares in `providers.py`."""
-    answers: Workload = declared("providers", "WORKLOAD")[0]
-    return answers
-
-
 class Effect(Protocol):
     """What granting a request for GPUs would mean in one pool (`monitoring.what_if`)."""
 
@@ -61,5 +55,11 @@ class Effect(Protocol):
 
 def effects_of(actor: Actor, row: PoolRequest, **changed: Any) -> list[Effect]:
     """Return the effect of granting a request in each pool, perhaps with other GPUs or end."""
-    effects: list[Effect] = declared("providers", "GRANT_EFFECTS")[0](actor, row, **changed)
+    effects: list[Effect] = declared("providers", "POOL_REQUEST_EFFECTS")[0](actor, row, **changed)
     return effects
+
+
+def workload() -> Workload:
+    """Return what the app above declares in `providers.py`."""
+    answers: Workload = declared("providers", "WORKLOAD")[0]
+    return answers

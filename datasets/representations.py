@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from django.db.models import Count, F
 
@@ -12,13 +12,187 @@ from datasets.imports import sources
 from datasets.models import Import, Ref, Repository, Share, Version
 from datasets.selectors import rules_of
 from datasets.trees import Difference, Entry, Folder
+from portal.core.shapes import Id, PersonShape, Time
 from workspaces.access.actors import Actor
 
-Item = dict[str, Any]
+
+class HeadShape(TypedDict):
+    version: int
+    commit: str
 
 
-def repository_rows(repositories: Sequence[Repository]) -> list[Item]:
-    """Return list items. `head` is the newest version of the default branch."""
+class ShareShape(TypedDict):
+    team: str
+    can_write: bool
+
+
+class RepositoryShape(TypedDict):
+    id: Id
+    kind: Annotated[str, "dataset or checkpoint"]
+    name: str
+    team: str
+    owner: PersonShape
+    description: str
+    visibility: Annotated[str, "private, team or organization"]
+    default_branch: str
+    head: Annotated[HeadShape | None, "The newest version of the default branch."]
+    files: Annotated[int, "Of the head."]
+    bytes: Annotated[int, "Of the head."]
+    versions: int
+    stored_bytes: Annotated[int, "Of all versions; equal files count once."]
+    created_at: Time
+    updated_at: Time
+    deleted_at: Time | None
+
+
+class RepositoryDetailShape(RepositoryShape):
+    keep_last: int
+    keep_days: int
+    own_retention: Annotated[bool, "False: the rules are those of the organization."]
+    legal_hold: Annotated[str, "The reason; empty for none."]
+    shares: list[ShareShape]
+    may_write: bool
+    may_manage: bool
+
+
+class RepositoryVersionShape(TypedDict):
+    id: Id
+    version: int
+    commit: Annotated[str, "40 hexadecimal digits."]
+    parent: Annotated[str | None, "Commit that it was made from."]
+    message: str
+    description: str
+    author: PersonShape
+    job_id: Id | None
+    files: int
+    bytes: int
+    added: Annotated[int, "Files, against the parent."]
+    changed: int
+    removed: int
+    branches: list[str]
+    tags: list[str]
+    created_at: Time
+
+
+class EntryShape(TypedDict):
+    type: Annotated[str, "file or folder"]
+    path: str
+    bytes: int | None
+    sha256: str | None
+
+
+class TreeShape(TypedDict):
+    version: int
+    commit: str
+    path: str
+    items: list[EntryShape]
+    next: Annotated[str | None, "`after` of the next page."]
+
+
+class SideShape(TypedDict):
+    bytes: int
+    sha256: str
+
+
+class FileDifferenceShape(TypedDict):
+    path: str
+    change: Annotated[str, "added, changed or removed"]
+    before: SideShape | None
+    after: SideShape | None
+
+
+class DiffShape(TypedDict):
+    before: Annotated[str | None, "Commit."]
+    after: Annotated[str, "Commit."]
+    items: list[FileDifferenceShape]
+    next: Annotated[str | None, "`after` of the next page."]
+
+
+class RefShape(TypedDict):
+    kind: Annotated[str, "branch or tag"]
+    name: str
+    version: int | None
+    commit: str | None
+    message: str
+    created_at: Time
+
+
+class PlanShape(TypedDict):
+    keep_last: int
+    keep_days: int
+    versions: Annotated[list[int], "Versions that go."]
+    bytes: Annotated[int, "What that frees."]
+
+
+class PlannedRepositoryShape(TypedDict):
+    name: str
+    team: str
+    versions: Annotated[int, "Number of versions that go."]
+    bytes: Annotated[int, "What that frees."]
+
+
+class DefaultRetentionShape(TypedDict):
+    keep_last: int
+    keep_days: int
+    versions: int
+    bytes: int
+    repositories: list[PlannedRepositoryShape]
+    is_cut: Annotated[bool, "Versions of more repositories go as well."]
+
+
+class FreedShape(TypedDict):
+    versions: list[int]
+    bytes: int
+
+
+class ContentShape(TypedDict):
+    sha256: str
+    bytes: int
+
+
+class SpaceShape(TypedDict):
+    """Bytes, but for the counts."""
+
+    stored: int
+    current: Annotated[int, "In versions with a branch or tag."]
+    old: Annotated[int, "Only in other versions; retention frees them."]
+    unnamed: Annotated[int, "In files that no version names."]
+    unnamed_files: int
+    uploads: Annotated[int, "Number of files still being received."]
+    uploads_bytes: int
+    versions: int
+    unreferenced: Annotated[list[int], "Versions without a branch, tag, job or model."]
+
+
+class FreedBytesShape(TypedDict):
+    bytes: int
+
+
+class DatasetImportShape(TypedDict):
+    id: Id
+    source: Annotated[list[str], "Without queries."]
+    kind: Annotated[str, "s3, http, hub or directory"]
+    options: dict[str, str]
+    secrets: Annotated[dict[str, str], "References."]
+    branch: str
+    folder: str
+    message: str
+    state: Annotated[str, "queued, running, succeeded, failed or canceled"]
+    error: Annotated[str, "Why it failed, or why it is tried again."]
+    files: Annotated[int | None, "In all, once the source was listed."]
+    bytes: Annotated[int | None, "In all, if the source tells."]
+    files_done: int
+    bytes_done: int
+    version: int | None
+    by: PersonShape
+    due_at: Annotated[Time, "Of the next attempt."]
+    created_at: Time
+    updated_at: Time
+    ended_at: Time | None
+
+
+def repository_rows(repositories: Sequence[Repository]) -> list[RepositoryShape]:
+    """Return list items."""
     ids = [row.id for row in repositories]
     heads = Ref.objects.filter(
         repository__in=ids, name=F("repository__default_branch"), version__isnull=False
@@ -29,11 +203,13 @@ def repository_rows(repositories: Sequence[Repository]) -> list[Item]:
     return [_repository(row, head_of.get(row.id), versions.get(row.id, 0)) for row in repositories]
 
 
-def repository_detail(row: Repository, actor: Actor) -> Item:
+def repository_detail(row: Repository, actor: Actor) -> RepositoryDetailShape:
     """Return a repository with its rules, and the teams it is shared with."""
+    rules = rules_of(row)
     return {
         **repository_rows([row])[0],
-        **rules_of(row)._asdict(),
+        "keep_last": rules.keep_last,
+        "keep_days": rules.keep_days,
         "own_retention": row.has_own_rules,
         "legal_hold": row.legal_hold,
         "shares": share_rows(row),
@@ -42,13 +218,15 @@ def repository_detail(row: Repository, actor: Actor) -> Item:
     }
 
 
-def share_rows(row: Repository) -> list[Item]:
+def share_rows(row: Repository) -> list[ShareShape]:
     """Return the teams that a repository is shared with."""
     shares = Share.objects.filter(repository=row).select_related("team").order_by("team__slug")
     return [{"team": share.team.slug, "can_write": share.can_write} for share in shares]
 
 
-def version_rows(repository: Repository, versions: Sequence[Version]) -> list[Item]:
+def version_rows(
+    repository: Repository, versions: Sequence[Version]
+) -> list[RepositoryVersionShape]:
     """Return list items with the branches and tags that point at each version."""
     refs = Ref.objects.filter(repository=repository, version__in=[v.id for v in versions])
     names: dict[Any, dict[str, list[str]]] = {}
@@ -82,7 +260,7 @@ def version_rows(repository: Repository, versions: Sequence[Version]) -> list[It
     ]
 
 
-def ref_rows(refs: Iterable[Ref]) -> list[Item]:
+def ref_rows(refs: Iterable[Ref]) -> list[RefShape]:
     """Return branches and tags; the refs have their version."""
     return [
         {
@@ -97,7 +275,7 @@ def ref_rows(refs: Iterable[Ref]) -> list[Item]:
     ]
 
 
-def entry_rows(entries: Iterable[Entry | Folder]) -> list[Item]:
+def entry_rows(entries: Iterable[Entry | Folder]) -> list[EntryShape]:
     """Return files and folders of a listing."""
     return [
         {"type": "folder", "path": entry.path, "bytes": None, "sha256": None}
@@ -107,7 +285,7 @@ def entry_rows(entries: Iterable[Entry | Folder]) -> list[Item]:
     ]
 
 
-def difference_rows(found: Iterable[Difference]) -> list[Item]:
+def difference_rows(found: Iterable[Difference]) -> list[FileDifferenceShape]:
     """Return the files that two versions do not have in common."""
     return [
         {
@@ -120,7 +298,7 @@ def difference_rows(found: Iterable[Difference]) -> list[Item]:
     ]
 
 
-def import_row(row: Import) -> Item:
+def import_row(row: Import) -> DatasetImportShape:
     """Return an import; its owner and version are read with it."""
     return {
         "id": str(row.id),
@@ -152,11 +330,11 @@ def _kind_of(change: Difference) -> str:
     return "removed" if change.after is None else "changed"
 
 
-def _side(entry: Entry | None) -> Item | None:
+def _side(entry: Entry | None) -> SideShape | None:
     return {"bytes": entry.size, "sha256": entry.sha256} if entry else None
 
 
-def _repository(row: Repository, head: Version | None, versions: int) -> Item:
+def _repository(row: Repository, head: Version | None, versions: int) -> RepositoryShape:
     return {
         "id": str(row.id),
         "kind": row.kind,
@@ -177,5 +355,5 @@ def _repository(row: Repository, head: Version | None, versions: int) -> Item:
     }
 
 
-def _person(user: Any) -> Item:
+def _person(user: Any) -> PersonShape:
     return {"email": user.email, "name": user.display_name}

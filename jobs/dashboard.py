@@ -13,6 +13,7 @@ from django.db.models import Case, Count, Q, QuerySet, Value, When
 from clusters.models import Cluster
 from jobs import gpu_use, representations
 from jobs.models import Job
+from jobs.representations import JobShape
 from jobs.selectors import visible_jobs
 from jobs.utilization.selectors import running_utilization_of
 from portal.core import clock
@@ -106,7 +107,7 @@ def queued_jobs(actor: Actor) -> int:
     return visible_jobs(actor).filter(state=State.QUEUED).count()
 
 
-def recent_jobs(actor: Actor) -> list[dict[str, Any]]:
+def recent_jobs(actor: Actor) -> list[JobShape]:
     """Return the jobs that ended last."""
     rows = visible_jobs(actor).filter(finished_at__isnull=False).order_by("-finished_at")
     return [representations.job_row(job) for job in representations.listed(rows)[:SHOWN]]
@@ -136,7 +137,7 @@ def attention(actor: Actor) -> dict[str, Any]:
     return found
 
 
-def _rows(rows: QuerySet[Job], actor: Actor) -> list[dict[str, Any]]:
+def _rows(rows: QuerySet[Job], actor: Actor) -> list[JobShape]:
     return [
         representations.job_row(job)
         for job in _mine_first(representations.listed(rows), actor)[: SHOWN // 2]

@@ -16,7 +16,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from clusters.capacity import inside_of
 from clusters.free_capacity import FreeGpus, free_by_model
-from clusters.health.selectors import OUT, finding_text, unhealthy_nodes
+from clusters.health.selectors import OUT, HealthShape, finding_text, unhealthy_nodes
 from clusters.models import Cluster, Device, Pool
 from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pools import pools_visible_to
@@ -112,7 +112,7 @@ def supply_of(actor: Actor) -> list[Supply]:
 
 
 def _out_reasons(
-    kind: str, machines: Iterable[NodeUsage], sick: Mapping[UUID, dict[str, Any]]
+    kind: str, machines: Iterable[NodeUsage], sick: Mapping[UUID, HealthShape]
 ) -> list[tuple[str, int]]:
     """Return why nodes with these GPUs take no new jobs: the finding, or else the note."""
     counts: Counter[str] = Counter()

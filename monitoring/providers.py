@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from monitoring.what_if import what_if
 
-GRANT_EFFECTS = (what_if,)
+POOL_REQUEST_EFFECTS = (what_if,)

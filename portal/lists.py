@@ -25,6 +25,7 @@ from portal.core.csv_export import csv_lines
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.keyset import Order, Page, page_of
 from portal.core.messages import Message
+from portal.core.shapes import PageShape
 from portal.list_language import Term, Value
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class ListView:
     name: str
     rows: Callable[[Any], Rows]
     columns: tuple[Column, ...]
-    represent: Callable[[Sequence[Any], Any], list[Item]] = lambda rows, actor: list(rows)
+    represent: Callable[[Sequence[Any], Any], list[Any]] = lambda rows, actor: list(rows)
     row_template: str = ""
     permission: Any = None
     filters: tuple[Filter, ...] = ()
@@ -211,7 +212,7 @@ class ListView:
             ),
         ]
 
-    def answer(self, actor: Any, params: Mapping[str, str]) -> dict[str, Any]:
+    def answer(self, actor: Any, params: Mapping[str, str]) -> PageShape[Any]:
         """Return the page as the API does. Raises InvalidInput, also for unknown parameters."""
         check_names(params, [parameter.name for parameter in self.parameters()])
         page = self.page(actor, self.read(params))

@@ -12,4 +12,4 @@ import portal.celery  # noqa: F401  # wake-ups use the current Celery applicatio
 from portal.core import declarations
 
 application = get_wsgi_application()
-declarations.load()  # what a first request would import
+declarations.load(declarations.OF_PAGES)  # what a first request would import

@@ -473,6 +473,13 @@ class Output:
 
 
 @runtime_checkable
+class Closeable(Protocol):
+    """A backend with threads, which end when nobody uses it any more, or when it is closed."""
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
 class Backend(Protocol):
     """A scheduler.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import itertools
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from django.utils import translation
 from hypothesis import HealthCheck, settings
 
+from tests.leftovers import Leftovers, note_places
 from tests.rig.open_folder import open_folder
 from tests.rig.order import PARTS, is_integration, marks_of, place, unit_of
 from tests.rig.portal import Portal
@@ -23,7 +23,6 @@ from tests.rig.postgres import create_database, start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 from tests.rig.slurm import Slurm, start_slurm
-from tests.threads import left_behind
 
 if TYPE_CHECKING:
     from tests.story import Story
@@ -33,6 +32,11 @@ settings.register_profile("muster", deadline=None, suppress_health_check=[Health
 settings.load_profile("muster")
 T = TypeVar("T")
 Wait = Callable[..., T]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    note_places()
+    config.pluginmanager.register(Leftovers())
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -108,34 +112,20 @@ def _running(mode: str, rig: Folder, request: pytest.FixtureRequest) -> Portal:
     return _portals[mode]
 
 
-_threads = set[threading.Thread]()  # of fixtures of a wider scope
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[object]:
-    """Remember the threads that fixtures start for more than one test."""
-    before = {*threading.enumerate()}
-    try:
-        return (yield)
-    finally:
-        if fixturedef.scope != "function":
-            _threads.update({*threading.enumerate()} - before)
-
-
-@pytest.fixture(autouse=True)
-def ended_threads() -> Iterator[None]:
-    """Fail a test that leaves a thread behind, after all of its other fixtures."""
-    before = {*threading.enumerate()}
-    yield
-    if left := left_behind(before | _threads):
-        pytest.fail(f"it left threads behind: {', '.join(left)}")
-
-
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
     """Reset the language of the thread, which a request for another language has changed."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def forgotten_backends() -> Iterator[None]:
+    """Forget the backends of a test's clusters, which watch theirs in threads."""
+    yield
+    from clusters.backends import forget_backends
+
+    forget_backends()
 
 
 @pytest.fixture(autouse=True)

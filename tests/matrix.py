@@ -19,6 +19,56 @@ from typing import Any
 
 from workspaces.access.permissions import AppPermission
 
+FORWARD = "00000000-0000-7000-8000-000000000011"
+# What the parts of paths are; apps may declare more
+VALUES = {
+    "org": "atlas",
+    "team": "vision",
+    "email": "ben@atlas.example",
+    "token": "00000000-0000-7000-8000-000000000000",
+    "job": "1",
+    "forward": FORWARD,
+    "node": "n1",
+    "uuid": "GPU-0-0",
+    "verb": "hold",
+    "cluster": "local",
+    "source": "metrics",
+    "pool": "main",
+    "role": "trainer",
+    "account": "nightly",
+    "where": "vision",
+    "secret": "wandb",
+    "number": "1",
+    "client": "grafana",
+    "announcement": "00000000-0000-7000-8000-000000000003",
+    "slug": "corp",
+    "person": "00000000-0000-7000-8000-000000000004",
+    "ask": "00000000-0000-7000-8000-000000000021",
+    "run": "00000000-0000-7000-8000-000000000022",
+    "plan": "00000000-0000-7000-8000-000000000024",
+    "test": "00000000-0000-7000-8000-000000000023",
+    "model": "digits",
+    "version": "1",
+    "alias": "champion",
+    "repository": "cifar",
+    "workspace": "code",
+    "kind": "datasets",
+    "approval_kind": "pool",
+    "with_team": "speech",
+    "revision": "1",
+    "tag": "v1",
+    "branch": "try",
+    "upload": "00000000-0000-7000-8000-000000000032",
+    "imported": "00000000-0000-7000-8000-000000000033",
+    "trashed": "00000000-0000-7000-8000-000000000031",
+    "month": "2026-10",
+    "price": "00000000-0000-7000-8000-000000000044",
+    "channel": "00000000-0000-7000-8000-000000000041",
+    "delivery": "00000000-0000-7000-8000-000000000042",
+    "notification": "00000000-0000-7000-8000-000000000043",
+    "invitation": "00000000-0000-7000-8000-000000000001",
+    "session": "00000000-0000-7000-8000-000000000002",
+}
 # Ada owns Atlas, Amy administers it, Lee leads Vision, Ben works in it, Vis may view it; Vic may
 # view all of Atlas.
 # Eve works in another team (Speech); Uma administers people; Bea sees only bills; Dot operates the

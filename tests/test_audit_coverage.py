@@ -36,53 +36,9 @@ from workspaces.models import Organization, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
-SILENT = {  # changes nothing that people or programs decide
-    ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
-    ("api-model-file", "PUT"): "bytes of an upload, which is recorded when it is finished",
-    **{
-        (f"api-{kind}-{name}", verb): "bytes for a later commit, which is recorded"
-        for kind in ("dataset", "checkpoint")
-        for name, verbs in (
-            ("contents", ("POST", "PUT")),
-            ("contents-batch", ("PUT",)),
-            ("downloads", ("POST",)),
-            ("uploads", ("POST",)),
-            ("upload", ("PATCH", "DELETE")),
-        )
-        for verb in verbs
-    },
-    ("api-workspace-file", "PUT"): "a file of people's work: data, as those of a run are",
-    ("api-workspace-folder", "PUT"): "the same",
-    ("api-workspace-uploads", "POST"): "the same",
-    ("api-workspace-upload", "PATCH"): "the same",
-    ("api-workspace-upload", "DELETE"): "the same",
-    ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
-    ("api-job-event-files", "POST"): "the same",
-    **{
-        (f"api-job-output{name}", verb): "by a job's token only: tests/jobs/test_saving.py"
-        for name, verb in (("", "POST"), ("", "PATCH"), ("-versions", "POST"))
-    },
-    ("api-run-artifact", "PUT"): "a file of a run: data",
-    ("api-run-log", "POST"): "points, params and tags of a run: data",
-    ("api-agent-samples", "POST"): "samples of nodes: data",
-    ("api-access-changes", "POST"): "says what would change, and changes nothing",
-    ("api-quotas-preview", "POST"): "says whom it would stop, and changes nothing",
-    ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
-    ("api-sessions", "DELETE"): "the same",
-    ("api-notifications", "POST"): "marks a person's own messages as read",
-    **matrix.entries("SILENT"),
-}
-SILENT_FORMS = {
-    "notifications": "marks a person's own messages as read",
-    "workspace-upload": "files of people's work: data",
-    **dict.fromkeys(
-        ("usage", "usage-jobs", "platform-usage", "platform-usage-jobs"),
-        "keeps how a person has arranged panels",
-    ),
-    "home": "marks a first step as done, for this session only",
-    "announcement-dismiss": "puts a line away for one session, and is nobody else's business",
-    **matrix.entries("SILENT_FORMS"),
-}
+# Changes nothing that people or programs decide
+SILENT = matrix.entries("SILENT")
+SILENT_FORMS = matrix.entries("SILENT_FORMS")
 WITHOUT_STATE = {
     "job.submitted",
     "cluster.tested",

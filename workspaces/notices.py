@@ -11,27 +11,20 @@ from collections.abc import Iterable
 from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.access.permissions import Permission as P
-from workspaces.approvals.kinds import COMMENTED, REQUESTED, kinds
-from workspaces.approvals.selectors import notified_events, of_event
+from workspaces.approvals.kinds import kinds
+from workspaces.approvals.notices import notices_of
+from workspaces.approvals.selectors import notified_events
 from workspaces.models import Team, User
-from workspaces.recipients import (
-    Notice,
-    NoticeKind,
-    active,
-    operators,
-    org_of,
-    people_who_may,
-    quoted,
-)
+from workspaces.recipients import Notice, NoticeKind, active, org_of, people_who_may
 
-_OF_APPROVALS = tuple(sorted({p for kind in kinds() for p in (kind.decides, kind.reads)}))
+_NEEDED = tuple(sorted({needed for kind in kinds() for needed in (kind.decides, kind.reads)}))
 KINDS = (
     NoticeKind(
         "approval",
         50,
         Message("Request to decide"),
         Message("Somebody asks for GPUs or a higher limit, and you may decide."),
-        permissions=_OF_APPROVALS,
+        permissions=_NEEDED,
         email=True,
         for_team=False,
     ),
@@ -40,7 +33,7 @@ KINDS = (
         60,
         Message("Decision on your request"),
         Message("A request of yours was approved or declined."),
-        permissions=_OF_APPROVALS,
+        permissions=_NEEDED,
         email=True,
     ),
     NoticeKind(
@@ -51,38 +44,6 @@ KINDS = (
         permissions=(P.QUOTAS_READ,),
     ),
 )
-
-
-def _approval(event: Event) -> Iterable[Notice]:
-    """A request goes to those who decide, a decision to who asked, a comment to the others."""
-    found = of_event(event)
-    if found is None:
-        return
-    kind, what, row = found
-    asker, team, text = row.asker, kind.team_id(row), row.word
-    is_asked = what == REQUESTED or (what == COMMENTED and event.actor == asker.email)
-    if what == COMMENTED:
-        text = event.data["after"].get("word") or event.data["after"].get("note", "")
-    elif what == REQUESTED:
-        if row.state != row.State.OPEN:
-            return
-        text = kind.reason(row)
-    elif row.state not in (row.State.APPROVED, row.State.DECLINED) or row.decided_by == asker.email:
-        return
-    users = active([asker])
-    if is_asked:
-        users = operators() if kind.by_operators else people_who_may(kind.decides, row.org_id, team)
-        users = [user for user in users if user.id != asker.id]
-    yield Notice(
-        "approval" if is_asked else "decision",
-        row.org_id,
-        users,
-        kind.notice_title(what, row),
-        kind.path(row),
-        quoted(text),
-        kind.decides if is_asked and not kind.by_operators else kind.reads,
-        team,
-    )
 
 
 def _quota_nearly_used(event: Event) -> Iterable[Notice]:
@@ -115,6 +76,6 @@ def _quota_nearly_used(event: Event) -> Iterable[Notice]:
 
 
 MAPPERS = {
-    **dict.fromkeys(notified_events(), _approval),
+    **dict.fromkeys(notified_events(), notices_of),
     "quota.nearly_used": _quota_nearly_used,
 }

@@ -1,4 +1,4 @@
-"""What this app answers to the kernel and to itself (docs/design/layout.md)."""
+"""What this app answers to its own registries and the layers below (docs/design/layout.md)."""
 
 from __future__ import annotations
 

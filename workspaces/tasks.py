@@ -25,10 +25,10 @@ from workspaces.tenancy.scope import platform_scope
 
 # Seconds between two runs of each task
 SCHEDULE = {
+    "workspaces.end_approvals": 60.0,
     "workspaces.trim_audit": 900.0,
     "workspaces.sync_directories": 60.0,  # each directory has an interval of its own
     "workspaces.tidy": 600.0,
-    "workspaces.end_approvals": 60.0,
 }
 
 

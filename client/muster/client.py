@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from muster.notifications import NotificationChannels, Notifications
     from muster.organization import (
         Access,
+        Approvals,
         Gpus,
         Invitations,
         Members,
@@ -71,6 +72,7 @@ class Client:
     teams: Teams
     members: Members
     quotas: Quotas
+    approvals: Approvals
     tokens: Tokens
     nodes: Nodes
     gpus: Gpus
@@ -170,24 +172,22 @@ class Client:
         """Return `path` below the organization's API path."""
         return f"orgs/{quote(self.org, safe='')}/{path}"
 
-    def get(self, path: str, **query: Any) -> Json:
-        """GET a resource of the organization."""
-        found: Json = self.request("GET", self.within(path), query=query).json()
-        return found
+    def get(self, path: str, **query: Any) -> Any:
+        """GET a resource of the organization: a shape of `muster.shapes`."""
+        return self.request("GET", self.within(path), query=query).json()
 
     def send(
         self, method: str, path: str, body: Json | None = None, query: Json | None = None
-    ) -> Json:
+    ) -> Any:
         """Send a change to a resource of the organization; returns {} for an empty answer."""
         answer = self.request(
             method, self.within(path), body=body if body is not None else {}, query=query
         )
-        data: Json = answer.json() if answer.content and answer.status_code != 204 else {}
-        return data
+        return answer.json() if answer.content and answer.status_code != 204 else {}
 
     def items(
         self, path: str, most: int | None = None, *, cursor_name: str = "cursor", **query: Any
-    ) -> Iterator[Json]:
+    ) -> Iterator[Any]:
         """Iterate over all items of a list, fetching pages as needed."""
         cursor, count = "", 0
         while most is None or count < most:

@@ -1,4 +1,4 @@
-"""SDK for clusters, their nodes, and pools. Rows are the API's JSON.
+"""SDK for clusters, their nodes, and pools. Rows are the API's JSON, typed in `muster.shapes`.
 
 Everything except reading pools is for operators.
 """
@@ -13,6 +13,17 @@ from muster.errors import Json
 
 if TYPE_CHECKING:
     from muster.client import Client
+    from muster.shapes import (
+        ClusterDetailShape,
+        ClusterListShape,
+        HealthPolicyShape,
+        NodeHealthShape,
+        NodeShape,
+        NodeStateShape,
+        PoolCapacityShape,
+        PoolShape,
+        ProbeShape,
+    )
 
 RESOURCES = {
     "clusters": "Clusters",
@@ -25,85 +36,86 @@ class Clusters:
     def __init__(self, client: Client):
         self._client = client
 
-    def all(self) -> Json:
+    def all(self) -> ClusterListShape:
         """Return the clusters as `items`, and the supported `kinds` with their options."""
         return self._call("GET", "clusters")
 
-    def get(self, name: str) -> Json:
+    def get(self, name: str) -> ClusterDetailShape:
         return self._call("GET", _at(name))
 
-    def nodes(self, name: str) -> builtins.list[Json]:
+    def nodes(self, name: str) -> builtins.list[NodeShape]:
         return list(self._call("GET", f"{_at(name)}/nodes")["items"])
 
-    def connect(self, name: str, backend: str, options: dict[str, Any] | None = None) -> Json:
+    def connect(
+        self, name: str, backend: str, options: dict[str, Any] | None = None
+    ) -> ClusterDetailShape:
         return self._call(
             "POST", "clusters", {"name": name, "backend": backend, "options": options or {}}
         )
 
-    def change(self, name: str, **changes: Any) -> Json:
+    def change(self, name: str, **changes: Any) -> ClusterDetailShape:
         """Change `options` (others keep their values) or `is_enabled`."""
         return self._call("PATCH", _at(name), changes)
 
-    def test(self, name: str) -> Json:
-        """Test the connection; returns `is_ok` and an explaining `message`."""
+    def test(self, name: str) -> ProbeShape:
+        """Test the connection."""
         return self._call("POST", f"{_at(name)}/test", {})
 
     def remove(self, name: str) -> None:
         self._call("DELETE", _at(name))
 
-    def drain(self, name: str, node: str, reason: str) -> Json:
+    def drain(self, name: str, node: str, reason: str) -> NodeStateShape:
         return self._call(
             "POST", f"{_at(name)}/nodes/{quote(node, safe='')}/drain", {"reason": reason}
         )
 
-    def resume(self, name: str, node: str) -> Json:
+    def resume(self, name: str, node: str) -> NodeStateShape:
         return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/resume", {})
 
-    def health(self, name: str) -> Json:
+    def health(self, name: str) -> HealthPolicyShape:
         """Return the health checks, the limits, and the number of nodes by health."""
         return self._call("GET", f"{_at(name)}/health")
 
-    def change_health(self, name: str, **changes: Any) -> Json:
+    def change_health(self, name: str, **changes: Any) -> HealthPolicyShape:
         """Change `checks` (by code; null restores defaults), is_acting, most_percent, most_per_hour."""
         return self._call("PATCH", f"{_at(name)}/health", changes)
 
-    def reset_health(self, name: str) -> Json:
+    def reset_health(self, name: str) -> HealthPolicyShape:
         """Let the rules act again after they stopped."""
         return self._call("POST", f"{_at(name)}/health/reset", {})
 
-    def node_health(self, name: str, node: str) -> Json:
+    def node_health(self, name: str, node: str) -> NodeHealthShape:
         return self._call("GET", f"{_at(name)}/nodes/{quote(node, safe='')}/health")
 
-    def quarantine(self, name: str, node: str, reason: str) -> Json:
+    def quarantine(self, name: str, node: str, reason: str) -> NodeHealthShape:
         """Take a node out of service until `return_node`."""
         return self._call(
             "POST", f"{_at(name)}/nodes/{quote(node, safe='')}/quarantine", {"reason": reason}
         )
 
-    def return_node(self, name: str, node: str) -> Json:
+    def return_node(self, name: str, node: str) -> NodeHealthShape:
         return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/return", {})
 
-    def _call(self, method: str, path: str, body: Json | None = None) -> Json:
+    def _call(self, method: str, path: str, body: Json | None = None) -> Any:
         answer = self._client.request(method, path, **({} if body is None else {"body": body}))
-        data: Json = answer.json() if answer.content and answer.status_code != 204 else {}
-        return data
+        return answer.json() if answer.content and answer.status_code != 204 else {}
 
 
 class Pools:
     def __init__(self, client: Client):
         self._client = client
 
-    def list(self) -> builtins.list[Json]:
-        return list(self._client.items("pools"))
+    def list(self) -> builtins.list[PoolCapacityShape]:
+        return builtins.list(self._client.items("pools"))
 
-    def create(self, name: str, cluster: str, **rule: Any) -> Json:
+    def create(self, name: str, cluster: str, **rule: Any) -> PoolShape:
         """Create a pool. `rule`: labels, partition, gpu_type, note, is_open."""
         return self._client.send("POST", "pools", {"name": name, "cluster": cluster, **rule})
 
     def delete(self, name: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}")
 
-    def grant(self, name: str, team: str, **identity: str) -> Json:
+    def grant(self, name: str, team: str, **identity: str) -> PoolShape:
         """Grant a pool to a team.
 
         `identity` is the `user`, `account` and `qos` that the scheduler uses for the team's jobs.

@@ -1,4 +1,4 @@
-"""SDK for datasets and checkpoints. Rows are the API's JSON.
+"""SDK for datasets and checkpoints. Rows are the API's JSON, typed in `muster.shapes`.
 
 A `revision` is a branch, a tag, the number of a version, or 7 or more digits of its commit; "" is
 the default branch.
@@ -23,6 +23,21 @@ from muster.following import PATIENCE
 
 if TYPE_CHECKING:
     from muster.client import Client
+    from muster.shapes import (
+        DatasetImportShape,
+        DefaultRetentionShape,
+        EntryShape,
+        FileDifferenceShape,
+        FreedBytesShape,
+        FreedShape,
+        PlanShape,
+        RefShape,
+        RepositoryDetailShape,
+        RepositoryShape,
+        RepositoryVersionShape,
+        ShareShape,
+        SpaceShape,
+    )
 
 RESOURCES = {
     "datasets": "Datasets",
@@ -39,20 +54,20 @@ class Repositories:
     def __init__(self, client: Client, noun: str):
         self._client, self._noun = client, noun
 
-    def list(self, **filters: Any) -> Iterator[Json]:
+    def list(self, **filters: Any) -> Iterator[RepositoryShape]:
         """Iterate over what you may read, for example of `team="vision"` or with `q="cifar"`."""
         return self._client.items(self._noun, **filters)
 
-    def get(self, name: str) -> Json:
+    def get(self, name: str) -> RepositoryDetailShape:
         """Return one with its rules and shares."""
         return self._client.get(self._path(name))
 
-    def create(self, name: str, team: str = "", **fields: Any) -> Json:
+    def create(self, name: str, team: str = "", **fields: Any) -> RepositoryDetailShape:
         """Create one. Fields: description, visibility (private, team or organization)."""
         body = {"name": name, "team": team or self._client.team, **fields}
         return self._client.send("POST", self._noun, body)
 
-    def change(self, name: str, **fields: Any) -> Json:
+    def change(self, name: str, **fields: Any) -> RepositoryDetailShape:
         """Change name, description, visibility, default_branch, keep_last, keep_days, legal_hold.
 
         `own_retention=False` follows the rules of the organization.
@@ -63,11 +78,11 @@ class Repositories:
         """Move it with its versions to the trash."""
         self._client.send("DELETE", self._path(name))
 
-    def trash(self) -> Iterator[Json]:
+    def trash(self) -> Iterator[RepositoryShape]:
         """Iterate over the trash, what was deleted last first."""
         return self._client.items(f"{self._noun}-trash")
 
-    def restore(self, name: str) -> Json:
+    def restore(self, name: str) -> RepositoryDetailShape:
         """Take the one of this name out of the trash that was deleted last. Raises NotFound."""
         for row in self.trash():
             if row["name"].lower() == name.lower():
@@ -81,31 +96,31 @@ class Repositories:
             raise NotFound(f"There is no {name} in the trash.", code="no_repository")
         self._client.send("DELETE", f"{self._noun}-trash/{found['id']}")
 
-    def space(self, name: str) -> Json:
+    def space(self, name: str) -> SpaceShape:
         """Return what its bytes are for, and the versions to which nothing refers."""
         return self._client.get(f"{self._path(name)}/space")
 
-    def discard_unused(self, name: str) -> Json:
+    def discard_unused(self, name: str) -> FreedBytesShape:
         """Delete files that no version names and uploads that have not moved for an hour."""
         return self._client.send("DELETE", f"{self._path(name)}/space")
 
-    def retention(self, name: str, **rules: int) -> Json:
+    def retention(self, name: str, **rules: int) -> PlanShape:
         """Return what rules (keep_last, keep_days) would delete, by default its own."""
         return self._client.get(f"{self._path(name)}/retention", **rules)
 
-    def delete_old(self, name: str, **rules: int) -> Json:
+    def delete_old(self, name: str, **rules: int) -> PlanShape:
         """Delete once what these rules do not keep."""
         return self._client.send("POST", f"{self._path(name)}/retention", dict(rules))
 
-    def default_retention(self, **rules: int) -> Json:
+    def default_retention(self, **rules: int) -> DefaultRetentionShape:
         """Return what rules for all without rules of their own would delete; default: the saved."""
         return self._client.get(f"{self._noun}-default-retention", **rules)
 
-    def set_default_retention(self, **rules: int) -> Json:
+    def set_default_retention(self, **rules: int) -> DefaultRetentionShape:
         """Set the rules (keep_last, keep_days) for all that have none of their own."""
         return self._client.send("PUT", f"{self._noun}-default-retention", dict(rules))
 
-    def share(self, name: str, team: str, *, can_write: bool = False) -> Json:
+    def share(self, name: str, team: str, *, can_write: bool = False) -> ShareShape:
         """Let another team read, or also write."""
         path = f"{self._path(name)}/shares/{_safe(team)}"
         return self._client.send("PUT", path, {"can_write": can_write})
@@ -113,35 +128,35 @@ class Repositories:
     def unshare(self, name: str, team: str) -> None:
         self._client.send("DELETE", f"{self._path(name)}/shares/{_safe(team)}")
 
-    def versions(self, name: str) -> Iterator[Json]:
+    def versions(self, name: str) -> Iterator[RepositoryVersionShape]:
         """Iterate over the versions, the last one first."""
         return self._client.items(f"{self._path(name)}/versions")
 
-    def version(self, name: str, revision: str = "") -> Json:
+    def version(self, name: str, revision: str = "") -> RepositoryVersionShape:
         """Return a version."""
         revision = revision or str(self.get(name)["default_branch"])
         return self._client.get(f"{self._path(name)}/versions/{quote(revision)}")
 
-    def delete_version(self, name: str, revision: str) -> Json:
+    def delete_version(self, name: str, revision: str) -> FreedShape:
         """Delete a version permanently that has neither branch nor tag."""
         return self._client.send("DELETE", f"{self._path(name)}/versions/{quote(revision)}")
 
     def files(
         self, name: str, revision: str = "", path: str = "", *, recursive: bool = True
-    ) -> Iterator[Json]:
+    ) -> Iterator[EntryShape]:
         """Iterate over the files of a folder, in order of their paths."""
         query = {"revision": revision, "path": path, "recursive": "1" if recursive else ""}
         return self._paged(f"{self._path(name)}/tree", query)
 
-    def diff(self, name: str, before: str = "", after: str = "") -> Iterator[Json]:
+    def diff(self, name: str, before: str = "", after: str = "") -> Iterator[FileDifferenceShape]:
         """Iterate over the files that differ, by default what the newest version changed."""
         return self._paged(f"{self._path(name)}/diff", {"from": before, "to": after})
 
-    def refs(self, name: str) -> builtins.list[Json]:
+    def refs(self, name: str) -> builtins.list[RefShape]:
         """Return branches and tags."""
         return builtins.list(self._client.items(f"{self._path(name)}/refs"))
 
-    def tag(self, name: str, tag: str, revision: str = "", *, may_move: bool = False) -> Json:
+    def tag(self, name: str, tag: str, revision: str = "", *, may_move: bool = False) -> RefShape:
         """Name a version."""
         body = {"revision": revision, "may_move": may_move}
         return self._client.send("PUT", f"{self._path(name)}/tags/{quote(tag)}", body)
@@ -149,14 +164,14 @@ class Repositories:
     def delete_tag(self, name: str, tag: str) -> None:
         self._client.send("DELETE", f"{self._path(name)}/tags/{quote(tag)}")
 
-    def branch(self, name: str, branch: str, revision: str = "") -> Json:
+    def branch(self, name: str, branch: str, revision: str = "") -> RefShape:
         """Create a branch."""
         body = {"name": branch, "revision": revision}
         return self._client.send("POST", f"{self._path(name)}/branches", body)
 
     def commit(
         self, name: str, changes: Sequence[Mapping[str, Any]], message: str = "", **fields: Any
-    ) -> Json:
+    ) -> RepositoryVersionShape:
         """Make a version of changes: {"op": "add", "path": …, "sha256": …}, delete or copy.
 
         Fields: branch, parent, description. Raises Conflict with the code `moved` if the branch is
@@ -171,7 +186,8 @@ class Repositories:
             headers={"Content-Type": "application/x-ndjson"},
             timeout=_LONG,
         )
-        return dict(answer.json())
+        made: RepositoryVersionShape = answer.json()
+        return made
 
     def upload(
         self,
@@ -252,7 +268,7 @@ class Repositories:
 
     def start_import(
         self, name: str, source: str | Sequence[str], *, team: str = "", **fields: Any
-    ) -> Json:
+    ) -> DatasetImportShape:
         """Let the portal fetch files and commit them; creates the dataset if needed.
 
         `source` is s3://BUCKET/PREFIX, https addresses, hf://datasets/OWNER/NAME@REVISION or
@@ -265,25 +281,25 @@ class Repositories:
             "POST", f"{self._path(name)}/imports", {"source": sources, **fields}
         )
 
-    def imports(self, name: str) -> Iterator[Json]:
+    def imports(self, name: str) -> Iterator[DatasetImportShape]:
         """Iterate over the imports, the last one first."""
         return self._client.items(f"{self._path(name)}/imports")
 
-    def get_import(self, name: str, import_id: str) -> Json:
+    def get_import(self, name: str, import_id: str) -> DatasetImportShape:
         """Return an import with its progress."""
         return self._client.get(f"{self._path(name)}/imports/{_safe(import_id)}")
 
-    def cancel_import(self, name: str, import_id: str) -> Json:
+    def cancel_import(self, name: str, import_id: str) -> DatasetImportShape:
         """Cancel an import; what was fetched is kept for a day."""
         return self._client.send("POST", f"{self._path(name)}/imports/{_safe(import_id)}/cancel")
 
-    def resume_import(self, name: str, import_id: str) -> Json:
+    def resume_import(self, name: str, import_id: str) -> DatasetImportShape:
         """Continue a failed or canceled import."""
         return self._client.send("POST", f"{self._path(name)}/imports/{_safe(import_id)}/resume")
 
     def wait_for_import(
         self, name: str, import_id: str, progress: Progress | None = None, *, every: float = 1.0
-    ) -> Json:
+    ) -> DatasetImportShape:
         """Wait for the end of an import and return it, tolerating outages of the portal.
 
         Raises MusterError if it failed.
@@ -305,7 +321,7 @@ class Repositories:
                 raise MusterError(row["error"] or "The import was canceled.", code="import_ended")
             time.sleep(every)
 
-    def _get_or_create(self, name: str, team: str) -> Json:
+    def _get_or_create(self, name: str, team: str) -> RepositoryDetailShape:
         try:
             return self.get(name)
         except NotFound as error:
@@ -330,7 +346,7 @@ class Repositories:
             known.update(row["sha256"] for row in answer["items"])
         return known
 
-    def _paged(self, path: str, query: Json) -> Iterator[Json]:
+    def _paged(self, path: str, query: Json) -> Iterator[Any]:
         after = ""
         while True:
             asked = {**query, "after": after, "limit": _PAGE}

@@ -12,6 +12,7 @@ from muster.errors import InvalidInput, Json, NotFound
 
 if TYPE_CHECKING:
     from muster.client import Client
+    from muster.shapes import JobDetailShape
 
 RESOURCES = {
     "experiments": "Experiments",
@@ -184,7 +185,7 @@ class Runs:
         changes = {"image": f"{name}@{digest}"} if digest and "@" not in image else {}
         changes |= _pinned_inputs(self._client.jobs.get(row["job"]).raw)
         job = self._client.jobs.rerun(row["job"], overrides=changes or None)
-        return job.raw, changes
+        return dict(job.raw), changes
 
     def id(self, run: str) -> str:
         """Return the id of a run: that of a job for "#12"."""
@@ -202,7 +203,7 @@ def _number(number: str | int) -> str:
     return str(number)
 
 
-def _pinned_inputs(job: Json) -> Json:
+def _pinned_inputs(job: JobDetailShape) -> Json:
     """Return changes of the spec of a job that name the version of each input."""
     found, given = {}, job["spec"].get("inputs") or {}
     for one in job.get("inputs", ()):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from muster.errors import Json
 from muster.wording import clean
 
 
-def shown_faults(name: str, text: str, faults: Sequence[Json]) -> str:
+def shown_faults(name: str, text: str, faults: Sequence[Mapping[str, Any]]) -> str:
     """Format each fault as `file:line: field: message`, the source line and a caret."""
     return "\n".join(_shown(name, text.splitlines(), fault) for fault in faults)
 
 
-def _shown(name: str, lines: list[str], fault: Json) -> str:
+def _shown(name: str, lines: list[str], fault: Mapping[str, Any]) -> str:
     at, field = fault.get("line"), str(fault.get("field") or "")
     message = ": ".join(filter(None, [field, clean(fault.get("message", ""))]))
     if not isinstance(at, int) or not 0 < at <= len(lines):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from muster.errors import Conflict, InvalidInput, Json, NotFound, Unavailable
@@ -236,7 +236,7 @@ class Fetcher:
         root.mkdir(parents=True, exist_ok=True)
         self._root = root.resolve()
 
-    def fetch(self, rows: Iterable[Json], progress: Progress | None = None) -> list[Path]:
+    def fetch(self, rows: Iterable[Any], progress: Progress | None = None) -> list[Path]:
         """Fetch the files of these rows; those with the same content are kept.
 
         Raises InvalidInput for a path that leaves the folder, before anything is fetched.

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from muster.errors import MusterError, NotFound
+
+if TYPE_CHECKING:
+    from muster.shapes import JobPortShape
 
 _PROTOCOL = "muster-tcp"
 _HEAD = 64 << 10
@@ -66,7 +70,7 @@ class Forwarder:
         return reader, writer
 
 
-def port_named(ports: list[dict[str, object]], name: str) -> dict[str, object]:
+def port_named(ports: list[JobPortShape], name: str) -> JobPortShape:
     """Return the port of a job with this name or number. Raises NotFound."""
     for port in ports:
         if name in (port["name"], str(port["port"])):

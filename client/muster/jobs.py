@@ -13,6 +13,18 @@ from muster.records import Attempt, Job, LogPage
 if TYPE_CHECKING:
     from muster.client import Client
     from muster.forwarding import Forwarder
+    from muster.shapes import (
+        EventShape,
+        ExecResultShape,
+        JobOptionsShape,
+        JobOutputShape,
+        JobPortShape,
+        KeptShape,
+        LogPartShape,
+        PendingShape,
+        RehearsalShape,
+        ValidationShape,
+    )
 
 RESOURCES = {"jobs": "Jobs"}
 PAGE = 200
@@ -47,12 +59,12 @@ class Jobs:
         *,
         yaml: str | None = None,
         team: str | None = None,
-    ) -> Json:
+    ) -> RehearsalShape:
         """Dry run: return the checks and the text that would be submitted; nothing is stored."""
         return self._client.send("POST", "jobs", self._body(spec, yaml, team), {"dry_run": "true"})
 
-    def validate(self, yaml: str) -> Json:
-        """Validate a spec: {"ok", "errors": [{"field", "message", "line"}], "spec", …}."""
+    def validate(self, yaml: str) -> ValidationShape:
+        """Validate a spec."""
         return self._client.send("POST", "jobs/validate", {"yaml": yaml})
 
     def list(self, *, most: int | None = None, **filters: str) -> Iterator[Job]:
@@ -71,7 +83,7 @@ class Jobs:
         """Cancel a job. Idempotent."""
         return self._act(name, "cancel", {"why": why})
 
-    def keep(self, name: str | int, hours: float) -> Json:
+    def keep(self, name: str | int, hours: float) -> KeptShape:
         """Keep a job that a rule for idle GPUs would stop, for that many hours."""
         return self._client.send("POST", self._path(name, "keep"), {"hours": hours})
 
@@ -95,7 +107,7 @@ class Jobs:
         body = {"spec": dict(spec)} if spec is not None else None
         return self._act(name, "rerun", {"overrides": dict(overrides)} if overrides else body)
 
-    def options(self, team: str | None = None) -> Json:
+    def options(self, team: str | None = None) -> JobOptionsShape:
         """Return what a job of the team may use: GPU types with free counts, pools, secrets."""
         return self._client.get("jobs/options", team=team)
 
@@ -110,22 +122,21 @@ class Jobs:
         )["items"]
         return [Attempt.of(row) for row in rows if row["index"] == index]
 
-    def events(self, name: str | int) -> Iterator[Json]:
+    def events(self, name: str | int) -> Iterator[EventShape]:
         """Iterate over the job's events, oldest first."""
         return self._client.items(self._path(name, "events"), cursor_name="after")
 
-    def outputs(self, name: str | int) -> builtins.list[Json]:
+    def outputs(self, name: str | int) -> builtins.list[JobOutputShape]:
         """Return the outputs of a job with the versions that it has made, the last one first."""
-        items: builtins.list[Json] = self._client.get(self._path(name, "outputs"))["items"]
+        items: builtins.list[JobOutputShape] = self._client.get(self._path(name, "outputs"))[
+            "items"
+        ]
         return items
 
-    def pending(self, name: str | int) -> Json | None:
-        """Return why a job is pending, or None if it is not.
-
-        Keys: text, numbers, holders, change (the smallest that would start it) and history.
-        """
-        answer = self._client.get(self._path(name, "pending"))
-        return answer["pending"]
+    def pending(self, name: str | int) -> PendingShape | None:
+        """Return why a job is pending, or None if it is not."""
+        found: PendingShape | None = self._client.get(self._path(name, "pending"))["pending"]
+        return found
 
     def metrics(self, name: str | int, **query: Any) -> Json:
         """Return metrics. Query: names, start and end (Unix ms), max_points, index, attempt."""
@@ -138,13 +149,13 @@ class Jobs:
 
     def exec(
         self, name: str | int, argv: Sequence[str], *, timeout: float = 30, index: int = 0
-    ) -> Json:
-        """Run a command in a running job; returns {"exit_code", "output"}.
+    ) -> ExecResultShape:
+        """Run a command in a running job.
 
         Not retried, because the command may not be repeatable. `timeout` is in seconds.
         """
         body = {"argv": list(argv), "timeout": timeout, "index": index}
-        answer: Json = self._client.request(
+        answer: ExecResultShape = self._client.request(
             "POST",
             self._client.within(self._path(name, "exec")),
             body=body,
@@ -153,7 +164,9 @@ class Jobs:
         ).json()
         return answer
 
-    def forwarder(self, port: Json, warn: Callable[[str], None] = lambda _text: None) -> Forwarder:
+    def forwarder(
+        self, port: JobPortShape, warn: Callable[[str], None] = lambda _text: None
+    ) -> Forwarder:
         """Return what forwards local connections to a port, an entry of `ports` of a job."""
         from muster.forwarding import Forwarder
 
@@ -190,7 +203,7 @@ class Jobs:
             yield page.data
             after = page.end
 
-    def log_page(self, name: str | int, **query: Any) -> Json:
+    def log_page(self, name: str | int, **query: Any) -> LogPartShape:
         """Return one page of the log as JSON, with the times of its bytes."""
         return self._client.get(self._path(name, "logs"), format="json", **query)
 
@@ -216,7 +229,8 @@ class Jobs:
     ) -> Json | None:
         """Return the log's certificate of completeness, or None while the log grows."""
         path = self._path(name, "logs/certificate")
-        return self._client.get(path, index=index, attempt=attempt)["certificate"]
+        found: Json | None = self._client.get(path, index=index, attempt=attempt)["certificate"]
+        return found
 
     def wait(
         self,

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 from muster.errors import MusterError, NotAuthenticated
 from muster.streams import is_unicode
-from muster.wording import COLOURS, clean
+from muster.wording import COLOURS, clean, text
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -37,6 +37,34 @@ class Table:
     rows: Iterable[Sequence[object]]
     empty: str = ""  # shown to people instead of an empty table
     wraps: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a list: its heading as in `Table`, the field that it shows, and in which format.
+
+    Without a `key`, the format gets the whole row.
+    """
+
+    heading: str
+    key: str
+    format: Callable[[Any], object] = text
+
+    def cell(self, row: Mapping[str, Any]) -> object:
+        return self.format(row[self.key] if self.key else row)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How rows of a shape, named as in `muster.shapes`, are listed. `id` is the field of --quiet."""
+
+    shape: str
+    id: str
+    columns: tuple[Column, ...]
+
+    def table(self, rows: Iterable[Mapping[str, Any]], empty: str = "") -> Table:
+        cells = ([column.cell(row) for column in self.columns] for row in rows)
+        return Table([column.heading for column in self.columns], cells, empty)
 
 
 @dataclass
@@ -70,6 +98,11 @@ class Session:
             for part in [human] if isinstance(human, str | Table) else human:
                 sys.stdout.write(drawn(part, sys.stdout))
         sys.stdout.flush()
+
+    def show_list(self, page: Mapping[str, Any], listing: Listing, empty: str) -> None:
+        """Print the rows of a page: as JSON, their ids, or a table; `empty` if there are none."""
+        rows = page["items"]
+        self.show(page, listing.table(rows, empty), [row[listing.id] for row in rows])
 
     def echo(self, text: str, colour: str = "") -> None:
         """Print progress for people; silent with --quiet and --json."""

@@ -1,11 +1,17 @@
-"""Typed API objects. `raw` is the unmodified answer, including fields unknown to this version."""
+"""Typed API objects. `raw` is the unmodified answer, including fields unknown to this version.
+
+An attribute has the name of the field that it is read from; `_READ` are those that are converted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from muster.shapes import AttemptShape, JobDetailShape
 
 FINAL = frozenset({"succeeded", "failed", "canceled"})
 Json = dict[str, Any]
@@ -59,7 +65,9 @@ class Attempt:
     reason: Reason | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    raw: Json = field(default_factory=dict, repr=False, compare=False)
+    raw: AttemptShape = field(
+        default_factory=lambda: cast("AttemptShape", {}), repr=False, compare=False
+    )
 
     @property
     def is_final(self) -> bool:
@@ -67,17 +75,7 @@ class Attempt:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Attempt:
-        return cls(
-            data["index"],
-            data["ordinal"],
-            data["state"],
-            data.get("node") or "",
-            data.get("exit_code"),
-            _reason(data.get("reason")),
-            _time(data.get("started_at")),
-            _time(data.get("finished_at")),
-            dict(data),
-        )
+        return cls(**_read(cls, data))
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,7 @@ class Job:
     """A job and its state.
 
     `exit_code` is that of the command; `return_code` also encodes signals and platform failures.
+    A job of a list has only those fields in `raw` that are in `JobShape`.
     """
 
     id: str
@@ -110,7 +109,16 @@ class Job:
     created_at: datetime | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    raw: Json = field(default_factory=dict, repr=False, compare=False)
+    raw: JobDetailShape = field(
+        default_factory=lambda: cast("JobDetailShape", {}), repr=False, compare=False
+    )
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field of the answer that is no attribute of its own, such as `spec`."""
+        try:
+            return self.__dict__["raw"][name]
+        except KeyError:
+            raise AttributeError(f"a job has no {name!r}") from None
 
     @property
     def is_final(self) -> bool:
@@ -140,45 +148,7 @@ class Job:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Job:
-        plain = {
-            n: data[n]
-            for n in (
-                "id",
-                "number",
-                "name",
-                "state",
-                "org",
-                "team",
-                "state_text",
-                "priority",
-                "exit_code",
-                "attempt_count",
-                "labels",
-                "node",
-                "cluster",
-                "image",
-                "page",
-            )
-            if data.get(n) is not None
-        }
-        resources = data.get("resources") or {}
-        return cls(
-            **plain,
-            owner=(data.get("owner") or {}).get("email", ""),
-            reason=_reason(data.get("reason")),
-            pending=_pending(data.get("pending")),
-            array_size=(data.get("array") or {}).get("size"),
-            resources=Resources(
-                resources.get("cpus", 0),
-                resources.get("memory", 0),
-                resources.get("gpus", 0),
-                resources.get("gpu_type"),
-            ),
-            created_at=_time(data.get("created_at")),
-            started_at=_time(data.get("started_at")),
-            finished_at=_time(data.get("finished_at")),
-            raw=dict(data),
-        )
+        return cls(**_read(cls, data), array_size=(data.get("array") or {}).get("size"))
 
 
 @dataclass(frozen=True)
@@ -193,37 +163,51 @@ class LogPage:
 
 def _shell_code(job: Job) -> int:
     """The exit code as in a shell: 128 + signal if a signal ended the job."""
-    signals = [row.get("signal") for row in job.raw.get("attempts") or [] if row.get("signal")]
+    signals = [signal for row in job.raw.get("attempts", ()) if (signal := row.get("signal"))]
     code = job.exit_code
     if code is not None and code < 0:
         return 128 - code
     if code:
         return min(code, 255)
     if signals:
-        return 128 + int(signals[0])
+        return 128 + signals[0]
     return 137 if job.reason and job.reason.code == "out_of_memory" else 1
 
 
-def _reason(data: Mapping[str, Any] | None) -> Reason | None:
-    return (
-        Reason(**{name: data.get(name) or "" for name in Reason.__dataclass_fields__})
-        if data
-        else None
-    )
+def _read(kind: type[Any], data: Mapping[str, Any]) -> Json:
+    """Return the arguments of a record: its fields in the answer, some of them converted."""
+    found = {one.name: data.get(one.name) for one in fields(kind)} | {"raw": dict(data)}
+    return {
+        name: _READ[name](value) if name in _READ else value
+        for name, value in found.items()
+        if value is not None
+    }
 
 
-def _pending(data: Mapping[str, Any] | None) -> Pending | None:
-    if not data:
-        return None
-    change, holders = data.get("change") or {}, data.get("holders") or []
+def _reason(data: Mapping[str, Any]) -> Reason:
+    return Reason(**{one.name: data.get(one.name) or "" for one in fields(Reason)})
+
+
+def _pending(data: Mapping[str, Any]) -> Pending:
     return Pending(
         data["code"],
         data.get("text") or "",
-        change.get("text") or "",
-        tuple(str(h.get("text", "")) for h in holders),
-        _time(data.get("since")),
+        (data.get("change") or {}).get("text") or "",
+        tuple(str(one.get("text", "")) for one in data.get("holders") or []),
+        datetime.fromisoformat(data["since"]) if data.get("since") else None,
     )
 
 
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+def _resources(data: Mapping[str, Any]) -> Resources:
+    return Resources(**{one.name: data[one.name] for one in fields(Resources) if one.name in data})
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "owner": lambda who: who["email"],
+    "reason": _reason,
+    "pending": _pending,
+    "resources": _resources,
+    "created_at": datetime.fromisoformat,
+    "started_at": datetime.fromisoformat,
+    "finished_at": datetime.fromisoformat,
+}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from muster.errors import InvalidInput, Json
+from muster.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from muster.shapes import JobShape, PersonShape, ResourcesShape
 
 COLOURS = {
     "running": "blue",
@@ -90,6 +93,30 @@ def size(number: float) -> str:
     return f"{number:g} B"
 
 
+def text(value: object) -> str:
+    """Format a value that may be missing."""
+    return "" if value is None else str(value)
+
+
+def count(value: int | None) -> str:
+    """Format a count, such as "12,000"."""
+    return "–" if value is None else f"{value:,}"
+
+
+def size_or_dash(number: float | None) -> str:
+    """Format bytes that may be missing."""
+    return "–" if number is None else size(number)
+
+
+def job_number(value: int) -> str:
+    return f"#{value}"
+
+
+def person(who: PersonShape) -> str:
+    """Return the name, else the e-mail address."""
+    return who["name"] or who["email"]
+
+
 def amount(value: float | None, unit: str) -> str:
     """Format a number with its unit; bytes in binary units, ratios in percent."""
     if value is None:
@@ -99,67 +126,64 @@ def amount(value: float | None, unit: str) -> str:
     return f"{value:.1%}" if unit == "ratio" else f"{value:g} {unit}".strip()
 
 
-def held(asked: Json) -> str:
+def held(asked: ResourcesShape) -> str:
     """Format resources, such as "2 CPU, 16 GiB, 8 H100"."""
-    parts = [f"{asked.get('cpus') or 0:g} CPU"]
-    if asked.get("memory"):
+    parts = [f"{asked['cpus']:g} CPU"]
+    if asked["memory"]:
         parts.append(size(asked["memory"]))
-    if asked.get("gpus"):
-        parts.append(f"{asked['gpus']} {(asked.get('gpu_type') or 'GPU').upper()}")
+    if asked["gpus"]:
+        parts.append(f"{asked['gpus']} {(asked['gpu_type'] or 'GPU').upper()}")
     return ", ".join(parts)
 
 
-def why(row: Json) -> str:
+def why(row: JobShape) -> str:
     """Return why a job is pending or failed, else an empty string."""
-    if row.get("pending"):
-        return str(row["pending"]["text"])
-    reason = row.get("reason") or {}
-    return (
-        str(reason.get("evidence") or reason.get("headline") or "")
-        if row["state"] == "failed"
-        else ""
-    )
+    if row["pending"]:
+        return row["pending"]["text"]
+    reason = row["reason"]
+    is_failed = reason and row["state"] == "failed"
+    return reason["evidence"] or reason["headline"] if reason and is_failed else ""
 
 
-def advice(row: Json) -> str:
+def advice(row: JobShape) -> str:
     """Return the advice for a pending or failed job."""
-    pending = row.get("pending") or {}
-    change = pending.get("change") or {}
-    return " ".join(filter(None, [change.get("text"), pending.get("advice")])) or str(
-        (row.get("reason") or {}).get("advice") or ""
-    )
+    if pending := row["pending"]:
+        parts = [(pending["change"] or {}).get("text"), pending.get("advice")]
+        if any(parts):
+            return " ".join(filter(None, parts))
+    return row["reason"]["advice"] if row["reason"] else ""
 
 
-def holders(row: Json) -> str:
+def holders(row: JobShape) -> str:
     """Return who uses the resources that a pending job needs."""
-    return "; ".join(
-        str(holder["text"]) for holder in (row.get("pending") or {}).get("holders") or []
-    )
+    return "; ".join(one["text"] for one in row["pending"]["holders"]) if row["pending"] else ""
 
 
-def progress(row: Json) -> str:
+def progress(row: JobShape) -> str:
     """Format the task states of an array, such as "4 running, 96 queued"."""
-    states: dict[str, int] = (row.get("array") or {}).get("states") or {}
+    states = row["array"].get("states", {}) if row["array"] else {}
     return ", ".join(f"{count:,} {state}" for state, count in states.items())
 
 
-def ending(row: Json) -> str:
+def ending(row: JobShape) -> str:
     """Describe how a job ended, with evidence and advice if it failed."""
     head = f"#{row['number']} {clean(row['name'])}: {row['state']}"
     if row["state"] == "succeeded":
         return (
             f"{head} after {span(row['started_at'], row['finished_at'])}"
-            if row.get("started_at")
+            if row["started_at"]
             else head
         )
-    reason = row.get("reason") or {}
-    headline = str(reason.get("headline") or "").rstrip(".")
+    reason = row["reason"]
+    if not reason:
+        return clean(head)
+    headline = reason["headline"].rstrip(".")
     head += f": {headline}" if headline.lower() != row["state"] and headline else ""
-    lines = [head, reason.get("evidence"), reason.get("advice")]
+    lines = [head, reason["evidence"], reason["advice"]]
     return "\n".join(clean(line) for line in lines if line)
 
 
-def brief(row: Json) -> str:
+def brief(row: JobShape) -> str:
     """Format number, name and state of a job."""
     return f"#{row['number']} {clean(row['name'])}: {row['state']}"
 

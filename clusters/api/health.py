@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from clusters.health import selectors
+from clusters.health.selectors import HealthPolicyShape, NodeHealthShape
 from clusters.services import connections, drain
 from clusters.services import health as service
 from workspaces.access.permissions import Permission as P
@@ -38,66 +37,62 @@ class QuarantineSerializer(serializers.Serializer[Any]):
 class ClusterHealthView(PortalView):
     permissions = {"GET": P.CLUSTERS_READ, "PATCH": P.CLUSTERS_WRITE}
 
-    @extend_schema(operation_id="cluster_health", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, cluster: str) -> Response:
+    @extend_schema(operation_id="cluster_health")
+    def get(self, request: Request, cluster: str) -> HealthPolicyShape:
         """Get the health checks of a cluster, its limits, and the number of nodes by health."""
-        return Response(selectors.policy_row(connections.find_cluster(cluster)))
+        return selectors.policy_row(connections.find_cluster(cluster))
 
-    @extend_schema(
-        operation_id="cluster_health_change",
-        request=HealthPolicySerializer,
-        responses=OpenApiTypes.OBJECT,
-    )
-    def patch(self, request: Request, cluster: str) -> Response:
+    @extend_schema(operation_id="cluster_health_change", request=HealthPolicySerializer)
+    def patch(self, request: Request, cluster: str) -> HealthPolicyShape:
         """Change checks or limits; omitted ones stay."""
         row = connections.find_cluster(cluster)
         service.change_health_policy(
             actor=self.actor, cluster=row, **read(HealthPolicySerializer, request)
         )
-        return Response(selectors.policy_row(row))
+        return selectors.policy_row(row)
 
 
 class HealthResetView(PortalView):
     permissions = {"POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, cluster: str) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, cluster: str) -> HealthPolicyShape:
         """Let the rules act again after they wanted to drain too many nodes."""
         row = connections.find_cluster(cluster)
         service.reset_breaker(actor=self.actor, cluster=row)
-        return Response(selectors.policy_row(row))
+        return selectors.policy_row(row)
 
 
 class NodeHealthView(PortalView):
     permissions = {"GET": P.CLUSTERS_READ}
 
-    @extend_schema(operation_id="node_health", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, cluster: str, node: str) -> Response:
+    @extend_schema(operation_id="node_health")
+    def get(self, request: Request, cluster: str, node: str) -> NodeHealthShape:
         """Get the health of a node: its state, why, what to do, and all findings."""
-        return Response(selectors.node_health(_node(cluster, node)))
+        return selectors.node_health(_node(cluster, node))
 
 
 class QuarantineView(PortalView):
     permissions = {"POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=QuarantineSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, cluster: str, node: str) -> Response:
+    @extend_schema(request=QuarantineSerializer)
+    def post(self, request: Request, cluster: str, node: str) -> NodeHealthShape:
         """Take a node out of service until an operator returns it; running jobs continue."""
         row = _node(cluster, node)
         why = read(QuarantineSerializer, request)["reason"]
         service.quarantine_node(actor=self.actor, node=row, why=why)
-        return Response(selectors.node_health(row))
+        return selectors.node_health(row)
 
 
 class ReturnView(PortalView):
     permissions = {"POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, cluster: str, node: str) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, cluster: str, node: str) -> NodeHealthShape:
         """Return a node to service. What its checks still find only warns until it ends."""
         row = _node(cluster, node)
         service.return_node(actor=self.actor, node=row)
-        return Response(selectors.node_health(row))
+        return selectors.node_health(row)
 
 
 def _node(cluster: str, node: str) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -14,12 +13,20 @@ from clusters import representations
 from clusters.backend_options import backend_kinds
 from clusters.lists import CLUSTERS
 from clusters.models import Cluster
+from clusters.representations import (
+    ClusterDetailShape,
+    ClusterListShape,
+    NodeShape,
+    NodeStateShape,
+    PoolCapacityShape,
+    PoolShape,
+)
 from clusters.services import connections, drain, pools
-from portal.api.schema import ROWS
+from portal.core.shapes import PageShape, whole_page
 from schedulers.contract import Identity, Probe
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView, idempotent
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 
 
 class OptionsSerializer(serializers.Serializer[Any]):
@@ -75,18 +82,23 @@ class NewPoolSerializer(PoolRuleSerializer):
     cluster = serializers.CharField(max_length=40)
 
 
+class ProbeShape(TypedDict):
+    is_ok: bool
+    message: str
+    version: str
+    warnings: list[str]
+
+
 class ClustersView(PortalView):
     permissions = {"GET": CLUSTERS.permission, "POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(
-        operation_id="clusters_list", parameters=CLUSTERS.parameters(), responses={200: ROWS}
-    )
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="clusters_list", parameters=CLUSTERS.parameters())
+    def get(self, request: Request) -> ClusterListShape:
         """List all clusters, and the kinds that can be connected with their options."""
         shown = CLUSTERS.answer(self.actor, request.query_params)
-        return Response(shown | {"kinds": backend_kinds()})
+        return {**shown, "kinds": backend_kinds()}
 
-    @extend_schema(request=NewClusterSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=NewClusterSerializer, responses={201: ClusterDetailShape})
     @idempotent
     def post(self, request: Request) -> Response:
         """Connect a cluster. Its nodes appear after the first inventory."""
@@ -97,26 +109,23 @@ class ClustersView(PortalView):
 class ClusterTestView(PortalView):
     permissions = {"POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=TestClusterSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request) -> Response:
+    @extend_schema(request=TestClusterSerializer)
+    def post(self, request: Request) -> ProbeShape:
         """Test options that are not stored yet."""
-        return Response(
-            _probe(
-                connections.probe_options(actor=self.actor, **read(TestClusterSerializer, request))
-            )
+        return _probe(
+            connections.probe_options(actor=self.actor, **read(TestClusterSerializer, request))
         )
 
 
 class ClusterView(PortalView):
     permissions = {"GET": P.CLUSTERS_READ, "PATCH": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, cluster: str) -> Response:
+    def get(self, request: Request, cluster: str) -> ClusterDetailShape:
         """Get one cluster with its options; secrets are never returned."""
-        return Response(representations.cluster_row(connections.find_cluster(cluster)))
+        return representations.cluster_row(connections.find_cluster(cluster))
 
-    @extend_schema(request=ChangeClusterSerializer, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, cluster: str) -> Response:
+    @extend_schema(request=ChangeClusterSerializer)
+    def patch(self, request: Request, cluster: str) -> ClusterDetailShape:
         """Change options, or disable or enable the cluster."""
         row, body = connections.find_cluster(cluster), read(ChangeClusterSerializer, request)
         if "options" in body:
@@ -125,7 +134,7 @@ class ClusterView(PortalView):
             row = connections.enable_cluster(
                 actor=self.actor, cluster=row, is_enabled=body["is_enabled"]
             )
-        return Response(representations.cluster_row(row))
+        return representations.cluster_row(row)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, cluster: str) -> Response:
@@ -137,17 +146,15 @@ class ClusterView(PortalView):
 class ClusterProbeView(PortalView):
     permissions = {"POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=OptionsSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, cluster: str) -> Response:
+    @extend_schema(request=OptionsSerializer)
+    def post(self, request: Request, cluster: str) -> ProbeShape:
         """Test the stored connection, with the given options merged in."""
         row, body = connections.find_cluster(cluster), read(OptionsSerializer, request)
         if not body["options"]:
-            return Response(_probe(connections.probe_cluster(actor=self.actor, cluster=row)))
-        return Response(
-            _probe(
-                connections.probe_options(
-                    actor=self.actor, backend=row.backend, options=body["options"], cluster=row
-                )
+            return _probe(connections.probe_cluster(actor=self.actor, cluster=row))
+        return _probe(
+            connections.probe_options(
+                actor=self.actor, backend=row.backend, options=body["options"], cluster=row
             )
         )
 
@@ -155,50 +162,40 @@ class ClusterProbeView(PortalView):
 class ClusterNodesView(PortalView):
     permissions = {"GET": P.CLUSTERS_READ}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, cluster: str) -> Response:
+    def get(self, request: Request, cluster: str) -> PageShape[NodeShape]:
         """List the nodes of a cluster with their usage as its scheduler counts it."""
-        return items(representations.node_list(connections.find_cluster(cluster)))
+        return whole_page(representations.node_list(connections.find_cluster(cluster)))
 
 
 class DrainView(PortalView):
     permissions = {"POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=DrainSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, cluster: str, node: str) -> Response:
+    @extend_schema(request=DrainSerializer)
+    def post(self, request: Request, cluster: str, node: str) -> NodeStateShape:
         """Drain a node: it takes no new jobs, running ones continue."""
         row = drain.find_node(_cluster(cluster), node)
-        return Response(
-            _state(
-                drain.drain_node(
-                    actor=self.actor, node=row, why=read(DrainSerializer, request)["reason"]
-                )
-            )
-        )
+        why = read(DrainSerializer, request)["reason"]
+        return _state(drain.drain_node(actor=self.actor, node=row, why=why))
 
 
 class ResumeView(PortalView):
     permissions = {"POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, cluster: str, node: str) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, cluster: str, node: str) -> NodeStateShape:
         """Return a drained node to service."""
-        return Response(
-            _state(
-                drain.resume_node(actor=self.actor, node=drain.find_node(_cluster(cluster), node))
-            )
-        )
+        row = drain.find_node(_cluster(cluster), node)
+        return _state(drain.resume_node(actor=self.actor, node=row))
 
 
 class PoolsView(OrgView):
     permissions = {"GET": P.NODES_READ, "POST": P.CLUSTERS_WRITE}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> PageShape[PoolCapacityShape]:
         """List the pools that teams of this organization may use (all, for operators)."""
-        return items(representations.pool_rows(self.actor))
+        return whole_page(representations.pool_rows(self.actor))
 
-    @extend_schema(request=NewPoolSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=NewPoolSerializer, responses={201: PoolShape})
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a pool from nodes of a cluster."""
@@ -210,13 +207,13 @@ class PoolsView(OrgView):
 class PoolView(OrgView):
     permissions = {"PATCH": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=PoolRuleSerializer, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, pool: str) -> Response:
+    @extend_schema(request=PoolRuleSerializer)
+    def patch(self, request: Request, pool: str) -> PoolShape:
         """Change the rule of a pool; omitted fields stay."""
         row = pools.change_pool(
             actor=self.actor, pool=pools.find_pool(pool), **read(PoolRuleSerializer, request)
         )
-        return Response(representations.pool_row(row, pools.teams_of([row])[row.id]))
+        return representations.pool_row(row, pools.teams_of([row])[row.id])
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pool: str) -> Response:
@@ -228,8 +225,8 @@ class PoolView(OrgView):
 class PoolTeamView(OrgView):
     permissions = {"PUT": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=IdentitySerializer, responses=OpenApiTypes.OBJECT)
-    def put(self, request: Request, pool: str, team: str) -> Response:
+    @extend_schema(request=IdentitySerializer)
+    def put(self, request: Request, pool: str, team: str) -> PoolShape:
         """Grant the pool to a team of this organization, with its scheduler identity.
 
         Without a body the identity stays.
@@ -241,10 +238,8 @@ class PoolTeamView(OrgView):
             team=self.team(team),
             identity=Identity(**given) if given else None,
         )
-        return Response(
-            representations.pool_row(
-                row, pools.teams_of([row])[row.id], pools.identities_of([row])[row.id]
-            )
+        return representations.pool_row(
+            row, pools.teams_of([row])[row.id], pools.identities_of([row])[row.id]
         )
 
     @extend_schema(responses={204: None})
@@ -258,7 +253,7 @@ def _cluster(name: str) -> Cluster:
     return connections.find_cluster(name)
 
 
-def _probe(found: Probe) -> dict[str, Any]:
+def _probe(found: Probe) -> ProbeShape:
     return {
         "is_ok": found.is_ok,
         "message": found.message,
@@ -267,5 +262,5 @@ def _probe(found: Probe) -> dict[str, Any]:
     }
 
 
-def _state(node: Any) -> dict[str, Any]:
+def _state(node: Any) -> NodeStateShape:
     return {"name": node.name, "cluster": node.cluster.name, "state": node.state, "note": node.note}

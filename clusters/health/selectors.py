@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import UUID
 
 from django.db.models import Count, F
@@ -25,6 +25,7 @@ from clusters.health.findings import NODE
 from clusters.models import Cluster, HealthFinding, Node, NodeHealth
 from clusters.services.drain import may_drain
 from portal.core.messages import Message
+from portal.core.shapes import Time
 
 SHAPES = {
     HealthState.HEALTHY: "succeeded",
@@ -41,7 +42,68 @@ _BLOCKED = {
 }
 
 
-def health_rows(nodes: Iterable[UUID]) -> dict[UUID, dict[str, Any]]:
+class HealthShape(TypedDict):
+    state: Annotated[str, "healthy, warning, draining or quarantined"]
+    word: Annotated[str, "The state in words."]
+    shape: Annotated[str, "The state of a job whose mark it has."]
+    since: Time | None
+    why: Annotated[str, "Empty for a healthy node."]
+    advice: str
+    check: Annotated[str, "The code of the check that found it."]
+    gpu: NotRequired[int | None]
+    params: NotRequired[dict[str, Any]]
+    blocked: NotRequired[Annotated[str, "Why the node was not drained; else empty."]]
+    is_drained_by_rule: NotRequired[bool]
+
+
+class FindingShape(TypedDict):
+    check: str
+    label: str
+    gpu: Annotated[int | None, "null: the whole node."]
+    why: str
+    advice: str
+    action: Annotated[str, "off, warn, drain or quarantine"]
+    is_critical: bool
+    is_muted: bool
+    since: Time
+    ended_at: Time | None
+    returns: Annotated[int, "Minutes after its end; 0: an operator returns the node."]
+
+
+class NodeHealthShape(HealthShape):
+    node: str
+    cluster: str
+    findings: Annotated[list[FindingShape], "The worst first."]
+    is_watched: Annotated[bool, "Whether the rules were evaluated."]
+
+
+class HealthCheckShape(TypedDict):
+    code: str
+    label: str
+    is_critical: bool
+    action: Annotated[str, "off, warn, drain or quarantine"]
+    threshold: float | None
+    unit: str
+    minutes: int
+    returns: Annotated[int, "Minutes after its end; 0: an operator returns the node."]
+    is_changed: bool
+    has_threshold: bool
+
+
+class HealthPolicyShape(TypedDict):
+    cluster: str
+    is_acting: Annotated[bool, "False: rules only warn."]
+    can_drain: bool
+    most_percent: Annotated[int, "Most nodes that rules drain."]
+    most_per_hour: int
+    stopped_at: Time | None
+    stopped: Annotated[str, "Why the rules stopped; else empty."]
+    evaluated_at: Time | None
+    counts: Annotated[dict[str, int], "Nodes by health."]
+    checks: list[HealthCheckShape]
+
+
+def health_rows(nodes: Iterable[UUID]) -> dict[UUID, HealthShape]:
     """Return the health of the unhealthy nodes among these, by node. One statement."""
     rows = NodeHealth.objects.filter(node__in=list(nodes), state__in=UNHEALTHY)
     return {row.node_id: health_row(row) for row in rows}
@@ -49,20 +111,28 @@ def health_rows(nodes: Iterable[UUID]) -> dict[UUID, dict[str, Any]]:
 
 def unhealthy_nodes(
     states: Collection[HealthState] = UNHEALTHY,
-) -> dict[UUID, dict[str, Any]]:
+) -> dict[UUID, HealthShape]:
     """Return the health of all nodes in these states, also of those that are gone, by node."""
     rows = NodeHealth.objects.filter(state__in=states)
     return {row.node_id: health_row(row) for row in rows}
 
 
-def health_row(row: NodeHealth | None) -> dict[str, Any]:
+def health_row(row: NodeHealth | None) -> HealthShape:
     """Return state, since, why and what to do. None: a healthy node."""
     state = HealthState(row.state) if row else HealthState.HEALTHY
-    shown = {"state": str(state), "word": STATE_WORDS[state], "shape": SHAPES[state]}
+    shown: HealthShape = {
+        "state": str(state),
+        "word": STATE_WORDS[state],
+        "shape": SHAPES[state],
+        "since": row.since if row else None,
+        "why": "",
+        "advice": "",
+        "check": "",
+    }
     if row is None or state is HealthState.HEALTHY:
-        return shown | {"since": row.since if row else None, "why": "", "advice": "", "check": ""}
-    return shown | {
-        "since": row.since,
+        return shown
+    return {
+        **shown,
         "check": row.check_code,
         "gpu": row.gpu,
         "params": row.params,
@@ -78,7 +148,7 @@ def finding_text(row: Mapping[str, Any]) -> Message:
     return why_text(row["check"], None, row["params"])
 
 
-def node_health(node: Node) -> dict[str, Any]:
+def node_health(node: Node) -> NodeHealthShape:
     """Return the health of one node with all findings, the worst first."""
     row = NodeHealth.objects.filter(node=node).first()
     policy = saved_policy(node.cluster)
@@ -89,7 +159,8 @@ def node_health(node: Node) -> dict[str, Any]:
         if one.check_code in checks
     ]
     found.sort(key=lambda one: -Action(one["action"]).rank)
-    return health_row(row) | {
+    return {
+        **health_row(row),
         "node": node.name,
         "cluster": node.cluster.name,
         "findings": found,
@@ -97,8 +168,8 @@ def node_health(node: Node) -> dict[str, Any]:
     }
 
 
-def finding_row(row: HealthFinding, check: Any) -> dict[str, Any]:
-    """Return one finding. `returns`: minutes after its end; 0 if an operator returns the node."""
+def finding_row(row: HealthFinding, check: Any) -> FindingShape:
+    """Return one finding."""
     gpu = None if row.gpu == NODE else row.gpu
     return {
         "check": row.check_code,
@@ -126,7 +197,7 @@ def device_findings(nodes: Iterable[UUID]) -> dict[tuple[UUID, int], list[str]]:
     return found
 
 
-def policy_row(cluster: Cluster) -> dict[str, Any]:
+def policy_row(cluster: Cluster) -> HealthPolicyShape:
     """Return the checks of a cluster with their settings, its limits, and its breaker."""
     policy = saved_policy(cluster)
     checks = checks_with(policy.checks)

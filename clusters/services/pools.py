@@ -7,7 +7,7 @@ with pools is used through its pools only, by the teams with a grant, or by all 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -241,13 +241,19 @@ def teams_of(pools: Iterable[Pool]) -> dict[Any, list[str]]:
     return found
 
 
-def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, dict[str, str]]]:
+class IdentityShape(TypedDict):
+    user: str
+    account: str
+    qos: str
+
+
+def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, IdentityShape]]:
     """Return the identities by pool and team slug, in the current organization. For operators."""
-    found: dict[Any, dict[str, dict[str, str]]] = {pool.id: {} for pool in pools}
+    found: dict[Any, dict[str, IdentityShape]] = {pool.id: {} for pool in pools}
     for row in (
         PoolGrant.objects.filter(pool__in=found).select_related("team").order_by("team__slug")
     ):
-        given = {"user": row.run_as, "account": row.account, "qos": row.qos}
+        given: IdentityShape = {"user": row.run_as, "account": row.account, "qos": row.qos}
         if any(given.values()):
             found[row.pool_id][row.team.slug] = given
     return found

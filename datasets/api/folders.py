@@ -28,6 +28,11 @@ from datasets.folders.access import check_may_write
 from datasets.folders.downloads import download_of
 from datasets.folders.lists import FOLDERS, TRASH
 from datasets.folders.representations import (
+    WorkspaceDetailShape,
+    WorkspaceEntryShape,
+    WorkspaceInvitationShape,
+    WorkspaceShape,
+    WorkspaceTreeShape,
     entry_rows,
     folder_detail,
     invitation_row,
@@ -36,40 +41,13 @@ from datasets.models import FolderUpload, SharedFolder, Visibility
 from portal.api.schema import FILE
 from portal.core.errors import NotFound, Unavailable
 from portal.core.messages import Message
+from portal.core.shapes import PageShape
 from portal.web.transfers import announced_size, body_chunks, send_file
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 from workspaces.models import Membership, User
 
 _BYTES = {"application/octet-stream": OpenApiTypes.BINARY}
-
-
-class WorkspaceSerializer(s.Serializer):  # type: ignore[type-arg]
-    id = s.UUIDField()
-    name = s.CharField()
-    team = s.CharField()
-    owner = s.DictField()
-    description = s.CharField()
-    visibility = s.CharField(help_text="private, team or organization")
-    quota = s.IntegerField(allow_null=True, help_text="Bytes; null: no limit of its own.")
-    used_bytes = s.IntegerField()
-    files = s.IntegerField(help_text="When they were last counted.")
-    counted_at = s.DateTimeField(allow_null=True)
-    created_at = s.DateTimeField()
-    updated_at = s.DateTimeField()
-    deleted_at = s.DateTimeField(allow_null=True)
-
-
-class WorkspaceInvitationSerializer(s.Serializer):  # type: ignore[type-arg]
-    team = s.CharField(allow_null=True)
-    person = s.DictField(allow_null=True)
-    can_write = s.BooleanField()
-
-
-class WorkspaceDetailSerializer(WorkspaceSerializer):
-    invitations = WorkspaceInvitationSerializer(many=True)
-    may_write = s.BooleanField()
-    may_manage = s.BooleanField()
 
 
 class _Fields(s.Serializer):  # type: ignore[type-arg]
@@ -99,20 +77,6 @@ class InvitationChangeSerializer(s.Serializer):  # type: ignore[type-arg]
     can_write = s.BooleanField(required=False, default=False)
 
 
-class WorkspaceEntrySerializer(s.Serializer):  # type: ignore[type-arg]
-    type = s.CharField(help_text="file, folder, link or other; links are not followed")
-    name = s.CharField()
-    path = s.CharField(allow_null=True, help_text="null: no client can send this name")
-    bytes = s.IntegerField(allow_null=True)
-    modified_at = s.DateTimeField()
-
-
-class WorkspaceTreeSerializer(s.Serializer):  # type: ignore[type-arg]
-    path = s.CharField()
-    items = WorkspaceEntrySerializer(many=True)
-    next = s.CharField(allow_null=True, help_text="`after` of the next page.")
-
-
 class MoveSerializer(s.Serializer):  # type: ignore[type-arg]
     source = s.CharField(max_length=4096)
     target = s.CharField(max_length=4096)
@@ -134,12 +98,12 @@ class FolderView(OrgView):
 class WorkspacesView(FolderView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(parameters=FOLDERS.parameters(), responses=WorkspaceSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    @extend_schema(parameters=FOLDERS.parameters())
+    def get(self, request: Request) -> PageShape[WorkspaceShape]:
         """List the workspaces that you may read. Keyset pagination."""
-        return Response(FOLDERS.answer(self.actor, request.query_params))
+        return FOLDERS.answer(self.actor, request.query_params)
 
-    @extend_schema(request=NewWorkspaceSerializer, responses={201: WorkspaceDetailSerializer})
+    @extend_schema(request=NewWorkspaceSerializer, responses={201: WorkspaceDetailShape})
     @idempotent
     def post(self, request: Request) -> Response:
         """Create an empty workspace."""
@@ -152,18 +116,17 @@ class WorkspacesView(FolderView):
 class WorkspaceView(FolderView):
     permissions = {"GET": None, "PATCH": None, "DELETE": None}
 
-    @extend_schema(responses=WorkspaceDetailSerializer)
-    def get(self, request: Request, workspace: str) -> Response:
+    def get(self, request: Request, workspace: str) -> WorkspaceDetailShape:
         """Get a workspace with its invitations."""
-        return Response(folder_detail(self.folder(workspace), self.actor))
+        return folder_detail(self.folder(workspace), self.actor)
 
-    @extend_schema(request=WorkspaceChangeSerializer, responses=WorkspaceDetailSerializer)
-    def patch(self, request: Request, workspace: str) -> Response:
+    @extend_schema(request=WorkspaceChangeSerializer)
+    def patch(self, request: Request, workspace: str) -> WorkspaceDetailShape:
         """Change name, description, visibility or quota."""
         row = self.folder(workspace)
         changes = read(WorkspaceChangeSerializer, request)
         row = services.update_folder(actor=self.actor, folder=row, **changes)
-        return Response(folder_detail(row, self.actor))
+        return folder_detail(row, self.actor)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, workspace: str) -> Response:
@@ -175,21 +138,21 @@ class WorkspaceView(FolderView):
 class WorkspacesTrashView(FolderView):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=TRASH.parameters(), responses=WorkspaceSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    @extend_schema(parameters=TRASH.parameters())
+    def get(self, request: Request) -> PageShape[WorkspaceShape]:
         """List the trash, what was deleted last first."""
-        return Response(TRASH.answer(self.actor, request.query_params))
+        return TRASH.answer(self.actor, request.query_params)
 
 
 class TrashedWorkspaceView(FolderView):
     permissions = {"POST": None, "DELETE": None}
 
-    @extend_schema(request=None, responses=WorkspaceDetailSerializer)
-    def post(self, request: Request, trashed: UUID) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, trashed: UUID) -> WorkspaceDetailShape:
         """Restore it with its files."""
         row = selectors.find_deleted(self.actor, trashed)
         row = services.restore_folder(actor=self.actor, folder=row)
-        return Response(folder_detail(row, self.actor))
+        return folder_detail(row, self.actor)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, trashed: UUID) -> Response:
@@ -200,11 +163,11 @@ class TrashedWorkspaceView(FolderView):
 
 
 class _InvitationView(FolderView):
-    def invite(self, request: Request, workspace: str, **whom: Any) -> Response:
+    def invite(self, request: Request, workspace: str, **whom: Any) -> WorkspaceInvitationShape:
         row = self.folder(workspace)
         body = read(InvitationChangeSerializer, request)
         invited = services.invite(actor=self.actor, folder=row, **whom, **body)
-        return Response(invitation_row(invited))
+        return invitation_row(invited)
 
     def withdraw(self, workspace: str, **whom: Any) -> Response:
         row = self.folder(workspace)
@@ -216,8 +179,8 @@ class _InvitationView(FolderView):
 class TeamInvitationView(_InvitationView):
     permissions = {"PUT": None, "DELETE": None}
 
-    @extend_schema(request=InvitationChangeSerializer, responses=WorkspaceInvitationSerializer)
-    def put(self, request: Request, workspace: str, with_team: str) -> Response:
+    @extend_schema(request=InvitationChangeSerializer)
+    def put(self, request: Request, workspace: str, with_team: str) -> WorkspaceInvitationShape:
         """Let another team read, or also write."""
         return self.invite(request, workspace, team=self.team(with_team))
 
@@ -230,8 +193,8 @@ class TeamInvitationView(_InvitationView):
 class PersonInvitationView(_InvitationView):
     permissions = {"PUT": None, "DELETE": None}
 
-    @extend_schema(request=InvitationChangeSerializer, responses=WorkspaceInvitationSerializer)
-    def put(self, request: Request, workspace: str, email: str) -> Response:
+    @extend_schema(request=InvitationChangeSerializer)
+    def put(self, request: Request, workspace: str, email: str) -> WorkspaceInvitationShape:
         """Let a member of the organization read, or also write."""
         self.folder(workspace)  # its existence, before that of people
         return self.invite(request, workspace, user=person_in(email))
@@ -250,17 +213,16 @@ class WorkspaceTreeView(FolderView):
             OpenApiParameter("path", str, description="A folder; default the top."),
             OpenApiParameter("after", str, description="Names after this one."),
             OpenApiParameter("limit", int),
-        ],
-        responses=WorkspaceTreeSerializer,
+        ]
     )
-    def get(self, request: Request, workspace: str) -> Response:
+    def get(self, request: Request, workspace: str) -> WorkspaceTreeShape:
         """List a folder by name."""
         asked, limit = request.query_params, limit_in(request)
         path = asked.get("path", "").strip("/")
         tree = selectors.tree_of(self.folder(workspace))
         found = tree.listing(path, asked.get("after", ""), limit + 1)
         following = found[limit - 1].cursor if len(found) > limit else None
-        return Response({"path": path, "items": entry_rows(found[:limit]), "next": following})
+        return {"path": path, "items": entry_rows(found[:limit]), "next": following}
 
 
 class WorkspaceFileView(FolderView):
@@ -273,7 +235,7 @@ class WorkspaceFileView(FolderView):
         """Download a file, or a range of its bytes."""
         return send_file(request._request, download_of(self.folder(workspace), path))
 
-    @extend_schema(request=_BYTES, responses={201: WorkspaceEntrySerializer})
+    @extend_schema(request=_BYTES, responses={201: WorkspaceEntryShape})
     def put(self, request: Request, workspace: str, path: str) -> Response:
         """Store the body as a file; it appears when all bytes came."""
         http = request._request
@@ -297,23 +259,23 @@ class WorkspaceFileView(FolderView):
 class WorkspaceFolderView(FolderView):
     permissions = {"PUT": None}
 
-    @extend_schema(request=None, responses=WorkspaceEntrySerializer)
-    def put(self, request: Request, workspace: str, path: str) -> Response:
+    @extend_schema(request=None)
+    def put(self, request: Request, workspace: str, path: str) -> WorkspaceEntryShape:
         """Make a folder and those above it. Idempotent."""
         row = self.folder(workspace)
         entry = entries.make_folder(actor=self.actor, folder=row, path=path)
-        return Response(entry_rows([entry])[0])
+        return entry_rows([entry])[0]
 
 
 class WorkspaceMovesView(FolderView):
     permissions = {"POST": None}
 
-    @extend_schema(request=MoveSerializer, responses=WorkspaceEntrySerializer)
-    def post(self, request: Request, workspace: str) -> Response:
+    @extend_schema(request=MoveSerializer)
+    def post(self, request: Request, workspace: str) -> WorkspaceEntryShape:
         """Move or rename a file or folder."""
         row = self.folder(workspace)
         entry = entries.move(actor=self.actor, folder=row, **read(MoveSerializer, request))
-        return Response(entry_rows([entry])[0])
+        return entry_rows([entry])[0]
 
 
 class WorkspaceUploadsView(TusMixin, FolderView):

@@ -13,8 +13,9 @@ from datasets import selectors, services
 from datasets.api import serializers as s
 from datasets.api.views import KindView
 from datasets.models import Import
-from datasets.representations import import_row
+from datasets.representations import DatasetImportShape, import_row
 from portal.core.keyset import Order, page_of
+from portal.core.shapes import PageShape
 from workspaces.api.base import idempotent
 from workspaces.api.views import read
 
@@ -24,10 +25,8 @@ PAGE = 50
 class ImportsView(KindView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(
-        parameters=[OpenApiParameter("cursor", str)], responses=s.DatasetImportSerializer(many=True)
-    )
-    def get(self, request: Request, repository: str) -> Response:
+    @extend_schema(parameters=[OpenApiParameter("cursor", str)])
+    def get(self, request: Request, repository: str) -> PageShape[DatasetImportShape]:
         """List the imports, the last one first."""
         page = page_of(
             selectors.imports_of(self.repository(repository)),
@@ -36,9 +35,9 @@ class ImportsView(KindView):
             cursor=request.query_params.get("cursor", ""),
         )
         rows = [import_row(row) for row in page.items]
-        return Response({"items": rows, "next": page.next, "previous": page.previous})
+        return {"items": rows, "next": page.next, "previous": page.previous}
 
-    @extend_schema(request=s.NewDatasetImportSerializer, responses={201: s.DatasetImportSerializer})
+    @extend_schema(request=s.NewDatasetImportSerializer, responses={201: DatasetImportShape})
     @idempotent
     def post(self, request: Request, repository: str) -> Response:
         """Fetch files from S3, HTTP(S), another Hub or a cluster's directory, and commit them."""
@@ -63,27 +62,26 @@ class _OneImportView(KindView):
 class ImportView(_OneImportView):
     permissions = {"GET": None}
 
-    @extend_schema(responses=s.DatasetImportSerializer)
-    def get(self, request: Request, repository: str, imported: UUID) -> Response:
+    def get(self, request: Request, repository: str, imported: UUID) -> DatasetImportShape:
         """Get an import with its progress."""
-        return Response(import_row(self.imported(repository, imported)))
+        return import_row(self.imported(repository, imported))
 
 
 class CancelImportView(_OneImportView):
     permissions = {"POST": None}
 
-    @extend_schema(request=None, responses=s.DatasetImportSerializer)
-    def post(self, request: Request, repository: str, imported: UUID) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, repository: str, imported: UUID) -> DatasetImportShape:
         """Cancel it. What it has fetched is kept for a day, so that it can be resumed."""
         row = self.imported(repository, imported)
-        return Response(import_row(services.cancel_import(actor=self.actor, imported=row)))
+        return import_row(services.cancel_import(actor=self.actor, imported=row))
 
 
 class ResumeImportView(_OneImportView):
     permissions = {"POST": None}
 
-    @extend_schema(request=None, responses=s.DatasetImportSerializer)
-    def post(self, request: Request, repository: str, imported: UUID) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, repository: str, imported: UUID) -> DatasetImportShape:
         """Continue a failed or canceled import; what was stored is not fetched again."""
         row = self.imported(repository, imported)
-        return Response(import_row(services.resume_import(actor=self.actor, imported=row)))
+        return import_row(services.resume_import(actor=self.actor, imported=row))

@@ -21,11 +21,13 @@ from datasets.access import check_may_write
 from datasets.api import serializers as s
 from datasets.api.views import KindView
 from datasets.models import Repository, Upload
+from datasets.representations import ContentShape
 from portal.blobs.files import StoredFile
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
+from portal.core.shapes import PageShape, whole_page
 from portal.web.transfers import announced_size, body_chunks, first_line_of
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 
 TUS = "1.0.0"
 PIECE = "application/offset+octet-stream"
@@ -44,16 +46,16 @@ class PreconditionFailed(PortalError):
 class ContentsView(KindView):
     permissions = {"POST": None, "PUT": None}
 
-    @extend_schema(request=s.DigestsSerializer, responses=s.ContentSerializer(many=True))
-    def post(self, request: Request, repository: str) -> Response:
+    @extend_schema(request=s.DigestsSerializer)
+    def post(self, request: Request, repository: str) -> PageShape[ContentShape]:
         """Say which of these files it has already, so that only new ones are sent."""
         row = self.repository(repository)
         check_may_write(self.actor, row)
         digests = read(s.DigestsSerializer, request)["sha256"]
         found = selectors.contents_in(row, digests)
-        return items([{"sha256": sha256, "bytes": size} for sha256, size in found.items()])
+        return whole_page([{"sha256": sha256, "bytes": size} for sha256, size in found.items()])
 
-    @extend_schema(request=_BYTES, parameters=[_SHA256], responses={201: s.ContentSerializer})
+    @extend_schema(request=_BYTES, parameters=[_SHA256], responses={201: ContentShape})
     def put(self, request: Request, repository: str) -> Response:
         """Store the body as a file for a later commit."""
         http = request._request
@@ -74,7 +76,7 @@ class BatchView(KindView):
 
     permissions = {"PUT": None}
 
-    @extend_schema(request=_BYTES, responses={201: s.ContentSerializer(many=True)})
+    @extend_schema(request=_BYTES, responses={201: PageShape[ContentShape]})
     def put(self, request: Request, repository: str) -> Response:
         """Store up to 1,000 small files for a later commit, all or none.
 
@@ -95,10 +97,8 @@ class BatchView(KindView):
             contents=services.split_files(announced, chunks),
             sizes=[file.size for file in announced],
         )
-        return Response(
-            {"items": [{"sha256": file.sha256, "bytes": file.size} for file in stored]},
-            status=status.HTTP_201_CREATED,
-        )
+        rows = [{"sha256": file.sha256, "bytes": file.size} for file in stored]
+        return Response(whole_page(rows), status=status.HTTP_201_CREATED)
 
 
 def _object_in(line: bytes) -> Any:

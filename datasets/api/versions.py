@@ -22,7 +22,17 @@ from datasets.api.views import KindView
 from datasets.downloads import download_of, small_files
 from datasets.models import Ref, Repository, Version
 from datasets.names import checked_path
-from datasets.representations import difference_rows, entry_rows, ref_rows, version_rows
+from datasets.representations import (
+    DiffShape,
+    FreedShape,
+    RefShape,
+    RepositoryVersionShape,
+    TreeShape,
+    difference_rows,
+    entry_rows,
+    ref_rows,
+    version_rows,
+)
 from datasets.trees import differences
 from portal.api.render import JSONParser
 from portal.api.schema import FILE
@@ -31,9 +41,10 @@ from portal.core.formatting import bytes_text
 from portal.core.keyset import Order, page_of
 from portal.core.messages import Message
 from portal.core.protocols import MAX_BODY
+from portal.core.shapes import PageShape, whole_page
 from portal.web.transfers import PIECE, announced_size, lines_of, send_file
 from workspaces.api.base import idempotent
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 
 PAGE, LARGEST_PAGE = 100, 1000
 LARGEST_JSON = 4 * MAX_BODY
@@ -49,11 +60,8 @@ _REVISION = OpenApiParameter(
 class VersionsView(KindView):
     permissions = {"GET": None}
 
-    @extend_schema(
-        parameters=[OpenApiParameter("cursor", str), _PAGING[1]],
-        responses=s.RepositoryVersionSerializer(many=True),
-    )
-    def get(self, request: Request, repository: str) -> Response:
+    @extend_schema(parameters=[OpenApiParameter("cursor", str), _PAGING[1]])
+    def get(self, request: Request, repository: str) -> PageShape[RepositoryVersionShape]:
         """List the versions, the last one first."""
         row = self.repository(repository)
         page = page_of(
@@ -63,25 +71,23 @@ class VersionsView(KindView):
             cursor=request.query_params.get("cursor", ""),
         )
         rows = version_rows(row, page.items)
-        return Response({"items": rows, "next": page.next, "previous": page.previous})
+        return {"items": rows, "next": page.next, "previous": page.previous}
 
 
 class VersionView(KindView):
     permissions = {"GET": None, "DELETE": None}
 
-    @extend_schema(responses=s.RepositoryVersionSerializer)
-    def get(self, request: Request, repository: str, revision: str) -> Response:
+    def get(self, request: Request, repository: str, revision: str) -> RepositoryVersionShape:
         """Get a version by branch, tag, number or commit."""
-        return Response(_version_row(self.version(repository, revision)))
+        return _version_row(self.version(repository, revision))
 
-    @extend_schema(responses={200: s.FreedSerializer})
-    def delete(self, request: Request, repository: str, revision: str) -> Response:
+    def delete(self, request: Request, repository: str, revision: str) -> FreedShape:
         """Delete a version that has neither branch nor tag, and what only it needs."""
         version = self.version(repository, revision)
         freed = services.delete_versions(
             actor=self.actor, repository=version.repository, versions=[version]
         )
-        return Response({"versions": [version.number], "bytes": freed})
+        return {"versions": [version.number], "bytes": freed}
 
 
 class Lines:
@@ -120,7 +126,7 @@ class CommitsView(KindView):
             "application/json": s.CommitSerializer,
             "application/x-ndjson": OpenApiTypes.BINARY,
         },
-        responses={201: s.RepositoryVersionSerializer},
+        responses={201: RepositoryVersionShape},
     )
     def post(self, request: Request, repository: str) -> Response:
         """Make a version of changes to a branch, whose files were uploaded before.
@@ -179,10 +185,9 @@ class TreeView(KindView):
             OpenApiParameter("path", str, description="A folder; default the top."),
             OpenApiParameter("recursive", bool, description="All files below it."),
             *_PAGING,
-        ],
-        responses=s.TreeSerializer,
+        ]
     )
-    def get(self, request: Request, repository: str) -> Response:
+    def get(self, request: Request, repository: str) -> TreeShape:
         """List files and folders of a version, in order of their paths."""
         asked = request.query_params
         version = self.version(repository, asked.get("revision", ""))
@@ -197,15 +202,13 @@ class TreeView(KindView):
             )
         entries = tree.below(folder, after) if is_recursive else tree.listing(folder, after)
         found, following = _page(entries, request)
-        return Response(
-            {
-                "version": version.number,
-                "commit": version.commit,
-                "path": folder,
-                "items": entry_rows(found),
-                "next": following,
-            }
-        )
+        return {
+            "version": version.number,
+            "commit": version.commit,
+            "path": folder,
+            "items": entry_rows(found),
+            "next": following,
+        }
 
 
 class DiffView(KindView):
@@ -216,10 +219,9 @@ class DiffView(KindView):
             OpenApiParameter("from", str, description="A revision; default the parent of `to`."),
             OpenApiParameter("to", str, description="A revision; default the default branch."),
             *_PAGING,
-        ],
-        responses=s.DiffSerializer,
+        ]
     )
-    def get(self, request: Request, repository: str) -> Response:
+    def get(self, request: Request, repository: str) -> DiffShape:
         """List the files that two versions do not have in common."""
         asked = request.query_params
         after = self.version(repository, asked.get("to", ""))
@@ -230,14 +232,12 @@ class DiffView(KindView):
             selectors.tree_of(before), selectors.tree_of(after), asked.get("after", "")
         )
         found, following = _page(changes, request)
-        return Response(
-            {
-                "before": before.commit if before else None,
-                "after": after.commit,
-                "items": difference_rows(found),
-                "next": following,
-            }
-        )
+        return {
+            "before": before.commit if before else None,
+            "after": after.commit,
+            "items": difference_rows(found),
+            "next": following,
+        }
 
 
 class FileView(KindView):
@@ -279,23 +279,22 @@ class DownloadsView(KindView):
 class RefsView(KindView):
     permissions = {"GET": None}
 
-    @extend_schema(responses=s.RefSerializer(many=True))
-    def get(self, request: Request, repository: str) -> Response:
+    def get(self, request: Request, repository: str) -> PageShape[RefShape]:
         """List branches and tags."""
-        return items(ref_rows(selectors.refs_of(self.repository(repository))))
+        return whole_page(ref_rows(selectors.refs_of(self.repository(repository))))
 
 
 class TagView(KindView):
     permissions = {"PUT": None, "DELETE": None}
 
-    @extend_schema(request=s.TagSerializer, responses=s.RefSerializer)
-    def put(self, request: Request, repository: str, tag: str) -> Response:
+    @extend_schema(request=s.TagSerializer)
+    def put(self, request: Request, repository: str, tag: str) -> RefShape:
         """Name a version. A tag that exists is moved only with `may_move`."""
         row = self.repository(repository)
         body = read(s.TagSerializer, request)
         version = selectors.find_version(row, body.pop("revision"))
         ref = services.set_tag(actor=self.actor, repository=row, name=tag, version=version, **body)
-        return Response(ref_rows([ref])[0])
+        return ref_rows([ref])[0]
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, repository: str, tag: str) -> Response:
@@ -306,7 +305,7 @@ class TagView(KindView):
 class BranchesView(KindView):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.NewBranchSerializer, responses={201: s.RefSerializer})
+    @extend_schema(request=s.NewBranchSerializer, responses={201: RefShape})
     @idempotent
     def post(self, request: Request, repository: str) -> Response:
         """Create a branch at a revision, by default the head of the default branch."""
@@ -338,7 +337,7 @@ def _delete_ref(view: KindView, repository: str, kind: str, name: str) -> Respon
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _version_row(version: Version) -> dict[str, Any]:
+def _version_row(version: Version) -> RepositoryVersionShape:
     return version_rows(version.repository, [version])[0]
 
 

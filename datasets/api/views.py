@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -16,12 +16,24 @@ from datasets.access import check_may_manage
 from datasets.api import serializers as s
 from datasets.lists import LISTS, TRASHES
 from datasets.models import Kind, Repository, Version
-from datasets.representations import repository_detail, share_rows
+from datasets.representations import (
+    DefaultRetentionShape,
+    FreedBytesShape,
+    PlannedRepositoryShape,
+    PlanShape,
+    RepositoryDetailShape,
+    RepositoryShape,
+    ShareShape,
+    SpaceShape,
+    repository_detail,
+    share_rows,
+)
 from portal.core.errors import NotFound, Unavailable
 from portal.core.messages import Message
+from portal.core.shapes import PageShape, whole_page
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 
 
 class InsufficientStorage(Unavailable):
@@ -50,14 +62,12 @@ class KindView(OrgView):
 class RepositoriesView(KindView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(
-        parameters=LISTS[Kind.DATASET].parameters(), responses=s.RepositorySerializer(many=True)
-    )
-    def get(self, request: Request) -> Response:
+    @extend_schema(parameters=LISTS[Kind.DATASET].parameters())
+    def get(self, request: Request) -> PageShape[RepositoryShape]:
         """List what you may read. Keyset pagination."""
-        return Response(LISTS[self.kind].answer(self.actor, request.query_params))
+        return LISTS[self.kind].answer(self.actor, request.query_params)
 
-    @extend_schema(request=s.NewRepositorySerializer, responses={201: s.RepositoryDetailSerializer})
+    @extend_schema(request=s.NewRepositorySerializer, responses={201: RepositoryDetailShape})
     @idempotent
     def post(self, request: Request) -> Response:
         """Create one with an empty branch `main`."""
@@ -70,18 +80,17 @@ class RepositoriesView(KindView):
 class RepositoryView(KindView):
     permissions = {"GET": None, "PATCH": None, "DELETE": None}
 
-    @extend_schema(responses=s.RepositoryDetailSerializer)
-    def get(self, request: Request, repository: str) -> Response:
+    def get(self, request: Request, repository: str) -> RepositoryDetailShape:
         """Get one with its rules and shares."""
-        return Response(repository_detail(self.repository(repository), self.actor))
+        return repository_detail(self.repository(repository), self.actor)
 
-    @extend_schema(request=s.RepositoryChangeSerializer, responses=s.RepositoryDetailSerializer)
-    def patch(self, request: Request, repository: str) -> Response:
+    @extend_schema(request=s.RepositoryChangeSerializer)
+    def patch(self, request: Request, repository: str) -> RepositoryDetailShape:
         """Change name, description, visibility, default branch, retention or legal hold."""
         row = self.repository(repository)
         changes = read(s.RepositoryChangeSerializer, request)
         row = services.update_repository(actor=self.actor, repository=row, **changes)
-        return Response(repository_detail(row, self.actor))
+        return repository_detail(row, self.actor)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, repository: str) -> Response:
@@ -93,23 +102,22 @@ class RepositoryView(KindView):
 class SharesView(KindView):
     permissions = {"GET": None}
 
-    @extend_schema(responses=s.ShareSerializer(many=True))
-    def get(self, request: Request, repository: str) -> Response:
+    def get(self, request: Request, repository: str) -> PageShape[ShareShape]:
         """List the teams that it is shared with."""
-        return items(share_rows(self.repository(repository)))
+        return whole_page(share_rows(self.repository(repository)))
 
 
 class ShareView(KindView):
     permissions = {"PUT": None, "DELETE": None}
 
-    @extend_schema(request=s.ShareChangeSerializer, responses=s.ShareSerializer)
-    def put(self, request: Request, repository: str, with_team: str) -> Response:
+    @extend_schema(request=s.ShareChangeSerializer)
+    def put(self, request: Request, repository: str, with_team: str) -> ShareShape:
         """Let another team read it, or also write."""
         row = self.repository(repository)
         body = read(s.ShareChangeSerializer, request)
         team = self.team(with_team)
         share = services.share_repository(actor=self.actor, repository=row, team=team, **body)
-        return Response({"team": team.slug, "can_write": share.can_write})
+        return {"team": team.slug, "can_write": share.can_write}
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, repository: str, with_team: str) -> Response:
@@ -123,22 +131,21 @@ class RetentionView(KindView):
     permissions = {"GET": None, "POST": None}
 
     @extend_schema(
-        parameters=[OpenApiParameter("keep_last", int), OpenApiParameter("keep_days", int)],
-        responses=s.PlanSerializer,
+        parameters=[OpenApiParameter("keep_last", int), OpenApiParameter("keep_days", int)]
     )
-    def get(self, request: Request, repository: str) -> Response:
+    def get(self, request: Request, repository: str) -> PlanShape:
         """Say which versions these rules would delete, by default its own; deletes nothing."""
         row = self.repository(repository)
-        return Response(_plan_row(*self._plan(row, request.query_params)))
+        return _plan_row(*self._plan(row, request.query_params))
 
-    @extend_schema(request=s.RetentionRulesSerializer, responses=s.PlanSerializer)
-    def post(self, request: Request, repository: str) -> Response:
+    @extend_schema(request=s.RetentionRulesSerializer)
+    def post(self, request: Request, repository: str) -> PlanShape:
         """Delete the versions that these rules do not keep, once."""
         row = self.repository(repository)
         check_may_manage(self.actor, row)
         rules, plan = self._plan(row, request.data)
         freed = services.delete_versions(actor=self.actor, repository=row, versions=plan.versions)
-        return Response(_plan_row(rules, plan) | {"bytes": freed})
+        return {**_plan_row(rules, plan), "bytes": freed}
 
     def _plan(self, row: Repository, given: Any) -> tuple[dict[str, int], Any]:
         body = s.RetentionRulesSerializer(data=given)
@@ -153,28 +160,27 @@ class DefaultRetentionView(KindView):
     permissions = {"GET": P.DATASETS_ADMIN, "PUT": P.DATASETS_ADMIN}
 
     @extend_schema(
-        parameters=[OpenApiParameter("keep_last", int), OpenApiParameter("keep_days", int)],
-        responses=s.DefaultRetentionSerializer,
+        parameters=[OpenApiParameter("keep_last", int), OpenApiParameter("keep_days", int)]
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> DefaultRetentionShape:
         """Say what rules would delete of all that have none of their own, by default the saved."""
         body = s.RetentionRulesSerializer(data=request.query_params)
         body.is_valid(raise_exception=True)
         rules = selectors.default_rules(self.org.id, self.kind)._asdict()
         if body.validated_data:
             rules = {"keep_last": 0, "keep_days": 0} | body.validated_data
-        return Response(self._planned(rules))
+        return self._planned(rules)
 
-    @extend_schema(request=s.RetentionRulesSerializer, responses=s.DefaultRetentionSerializer)
-    def put(self, request: Request) -> Response:
+    @extend_schema(request=s.RetentionRulesSerializer)
+    def put(self, request: Request) -> DefaultRetentionShape:
         """Set the rules of the organization. What they do not keep is deleted within a day."""
         rules = {"keep_last": 0, "keep_days": 0} | read(s.RetentionRulesSerializer, request)
         services.change_default(actor=self.actor, org_id=self.org.id, kind=self.kind, **rules)
-        return Response(self._planned(rules))
+        return self._planned(rules)
 
-    def _planned(self, rules: dict[str, int]) -> dict[str, Any]:
+    def _planned(self, rules: dict[str, int]) -> DefaultRetentionShape:
         plan = services.plan_default(actor=self.actor, kind=self.kind, **rules)
-        rows = [
+        rows: list[PlannedRepositoryShape] = [
             {
                 "name": row.repository.name,
                 "team": row.repository.team.slug,
@@ -183,44 +189,46 @@ class DefaultRetentionView(KindView):
             }
             for row in plan.rows
         ]
-        sums = {"versions": plan.versions, "bytes": plan.bytes}
-        return {**rules, **sums, "repositories": rows, "is_cut": plan.is_cut}
+        return {
+            "keep_last": rules["keep_last"],
+            "keep_days": rules["keep_days"],
+            "versions": plan.versions,
+            "bytes": plan.bytes,
+            "repositories": rows,
+            "is_cut": plan.is_cut,
+        }
 
 
 class SpaceView(KindView):
     permissions = {"GET": None, "DELETE": None}
 
-    @extend_schema(responses=s.SpaceSerializer)
-    def get(self, request: Request, repository: str) -> Response:
+    def get(self, request: Request, repository: str) -> SpaceShape:
         """Say what its bytes are for: current versions, old ones, and what nothing refers to."""
-        return Response(asdict(services.space_of(self.repository(repository))))
+        return cast(SpaceShape, asdict(services.space_of(self.repository(repository))))
 
-    @extend_schema(responses={200: s.FreedBytesSerializer})
-    def delete(self, request: Request, repository: str) -> Response:
+    def delete(self, request: Request, repository: str) -> FreedBytesShape:
         """Delete files that no version names and uploads that have not moved for an hour."""
         row = self.repository(repository)
-        return Response({"bytes": services.discard_unused(actor=self.actor, repository=row)})
+        return {"bytes": services.discard_unused(actor=self.actor, repository=row)}
 
 
 class TrashView(KindView):
     permissions = {"GET": None}
 
-    @extend_schema(
-        parameters=TRASHES[Kind.DATASET].parameters(), responses=s.RepositorySerializer(many=True)
-    )
-    def get(self, request: Request) -> Response:
+    @extend_schema(parameters=TRASHES[Kind.DATASET].parameters())
+    def get(self, request: Request) -> PageShape[RepositoryShape]:
         """List the trash, what was deleted last first."""
-        return Response(TRASHES[self.kind].answer(self.actor, request.query_params))
+        return TRASHES[self.kind].answer(self.actor, request.query_params)
 
 
 class TrashedView(KindView):
     permissions = {"POST": None, "DELETE": None}
 
-    @extend_schema(request=None, responses=s.RepositoryDetailSerializer)
-    def post(self, request: Request, trashed: UUID) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, trashed: UUID) -> RepositoryDetailShape:
         """Restore it with its versions."""
         row = services.restore_repository(actor=self.actor, repository=self._trashed(trashed))
-        return Response(repository_detail(row, self.actor))
+        return repository_detail(row, self.actor)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, trashed: UUID) -> Response:
@@ -236,9 +244,10 @@ class TrashedView(KindView):
         return row
 
 
-def _plan_row(rules: dict[str, int], plan: Any) -> dict[str, Any]:
+def _plan_row(rules: dict[str, int], plan: Any) -> PlanShape:
     return {
-        **rules,
+        "keep_last": rules["keep_last"],
+        "keep_days": rules["keep_days"],
         "versions": [version.number for version in plan.versions],
         "bytes": plan.bytes,
     }

@@ -3,18 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, TypedDict
 
 from datasets.folders.access import may_manage, may_write
 from datasets.folders.selectors import invitations_of
 from datasets.models import FolderInvitation, SharedFolder
 from portal.blobs.folders import FolderEntry
+from portal.core.shapes import Id, PersonShape, Time
 from workspaces.access.actors import Actor
 
-Item = dict[str, Any]
+
+class WorkspaceShape(TypedDict):
+    id: Id
+    name: str
+    team: str
+    owner: PersonShape
+    description: str
+    visibility: Annotated[str, "private, team or organization"]
+    quota: Annotated[int | None, "Bytes; null: no limit of its own."]
+    used_bytes: int
+    files: Annotated[int, "When they were last counted."]
+    counted_at: Time | None
+    created_at: Time
+    updated_at: Time
+    deleted_at: Time | None
 
 
-def folder_rows(folders: Sequence[SharedFolder]) -> list[Item]:
+class WorkspaceInvitationShape(TypedDict):
+    team: str | None
+    person: PersonShape | None
+    can_write: bool
+
+
+class WorkspaceDetailShape(WorkspaceShape):
+    invitations: list[WorkspaceInvitationShape]
+    may_write: bool
+    may_manage: bool
+
+
+class WorkspaceEntryShape(TypedDict):
+    type: Annotated[str, "file, folder, link or other; links are not followed"]
+    name: str
+    path: Annotated[str | None, "null: no client can send this name"]
+    bytes: int | None
+    modified_at: Time
+
+
+class WorkspaceTreeShape(TypedDict):
+    path: str
+    items: list[WorkspaceEntryShape]
+    next: Annotated[str | None, "`after` of the next page."]
+
+
+def folder_rows(folders: Sequence[SharedFolder]) -> list[WorkspaceShape]:
     """Return list items."""
     return [
         {
@@ -36,7 +77,7 @@ def folder_rows(folders: Sequence[SharedFolder]) -> list[Item]:
     ]
 
 
-def folder_detail(row: SharedFolder, actor: Actor) -> Item:
+def folder_detail(row: SharedFolder, actor: Actor) -> WorkspaceDetailShape:
     """Return a shared folder with its invitations and what the actor may do."""
     return {
         **folder_rows([row])[0],
@@ -46,7 +87,7 @@ def folder_detail(row: SharedFolder, actor: Actor) -> Item:
     }
 
 
-def invitation_row(row: FolderInvitation) -> Item:
+def invitation_row(row: FolderInvitation) -> WorkspaceInvitationShape:
     """Return who is invited: either `team` or `person` is set."""
     return {
         "team": row.team.slug if row.team else None,
@@ -55,11 +96,8 @@ def invitation_row(row: FolderInvitation) -> Item:
     }
 
 
-def entry_rows(entries: Iterable[FolderEntry]) -> list[Item]:
-    """Return what a folder has. `type` is file, folder, link or other.
-
-    `path` is null for names that no client can send, such as bytes that are no text.
-    """
+def entry_rows(entries: Iterable[FolderEntry]) -> list[WorkspaceEntryShape]:
+    """Return what a folder has. Names of bytes that are no text have no path."""
     return [
         {
             "type": entry.kind,

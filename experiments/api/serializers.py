@@ -8,6 +8,7 @@ from rest_framework import serializers
 from experiments.models import RunStatus
 from experiments.services import limits
 from portal.api.schema import NUMBER
+from portal.core.shapes import PersonShape
 
 
 def _texts(most: int, **options: object) -> serializers.DictField:
@@ -15,6 +16,11 @@ def _texts(most: int, **options: object) -> serializers.DictField:
         max_length=most, allow_blank=True, trim_whitespace=False, allow_null=False
     )
     return serializers.DictField(child=child, required=False, **options)  # type: ignore[arg-type]
+
+
+@extend_schema_field(PersonShape)
+class OwnerField(serializers.Field):  # type: ignore[type-arg]
+    """A person in an answer."""
 
 
 @extend_schema_field(NUMBER)
@@ -25,11 +31,6 @@ class MetricValueField(serializers.FloatField):
         if isinstance(data, str) and data in ("NaN", "Infinity", "-Infinity"):
             return float(data)
         return super().to_internal_value(data)
-
-
-class PersonSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    email = serializers.CharField()
-    name = serializers.CharField()
 
 
 class NewExperimentSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -60,7 +61,7 @@ class ExperimentSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     description = serializers.CharField()
     team = serializers.CharField()
-    owner = PersonSerializer()
+    owner = OwnerField()
     tags = serializers.DictField(child=serializers.CharField(), required=False)
     runs = serializers.IntegerField()
     running = serializers.IntegerField()
@@ -109,7 +110,7 @@ class RunSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     experiment = serializers.IntegerField()
     team = serializers.CharField()
-    owner = PersonSerializer()
+    owner = OwnerField()
     status = serializers.ChoiceField(RunStatus.choices)
     job = serializers.IntegerField(allow_null=True, help_text="The number of its job.")
     parent = serializers.CharField(allow_null=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, TypedDict
 
 from jobs.job_specs import request_of
 from portal.core.formatting import amount_text
@@ -12,7 +12,19 @@ from workspaces.models import Quota, Team
 from workspaces.quotas.reservations import meters, unit_of
 
 
-def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[dict[str, Any]]:
+class CostShape(TypedDict):
+    resource: str
+    unit: str
+    ask: float
+    tasks: int
+    text: str
+    scope: Annotated[str | None, "Of the tightest limit."]
+    used: float | None
+    limit: float | None
+    fits: bool
+
+
+def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[CostShape]:
     """Return one entry per resource, with the tightest limit that applies."""
     amounts = request_of(spec).totals
     return [
@@ -20,9 +32,7 @@ def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[dict[str, An
     ]
 
 
-def _entry(
-    actor: Actor, team: Team | None, resource: str, amount: int, tasks: int
-) -> dict[str, Any]:
+def _entry(actor: Actor, team: Team | None, resource: str, amount: int, tasks: int) -> CostShape:
     scale = 1000 if resource == "cpu" else 1
     tight = _tightest(actor, team, resource, amount)
     return {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework import status
@@ -15,11 +14,13 @@ from clusters.services.pools import find_pool, pools_visible_to
 from jobs import selectors
 from jobs.models import IdleRule
 from jobs.utilization import idle_rules
+from jobs.utilization.idle_rules import IdleFindingShape, IdleRuleShape
 from portal.core.errors import NotFound
 from portal.core.messages import Message
+from portal.core.shapes import PageShape, Time, whole_page
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 
 
 class KeepSerializer(s.Serializer[Any]):
@@ -46,42 +47,41 @@ class IdleRuleSerializer(s.Serializer[Any]):
     )
 
 
+class KeptShape(TypedDict):
+    number: int
+    keep_until: Time
+
+
 class KeepView(OrgView):
     permissions = {"POST": None}
 
-    @extend_schema(
-        operation_id="orgs_jobs_keep", request=KeepSerializer, responses=OpenApiTypes.OBJECT
-    )
-    def post(self, request: Request, job: str) -> Response:
+    @extend_schema(operation_id="orgs_jobs_keep", request=KeepSerializer)
+    def post(self, request: Request, job: str) -> KeptShape:
         """Keep a job from the rule for idle GPUs for some hours."""
         row = selectors.find_job(self.actor, job)
         hours = read(KeepSerializer, request)["hours"]
         until = idle_rules.keep_job(actor=self.actor, job=row, hours=hours)
-        return Response({"number": row.number, "keep_until": until})
+        return {"number": row.number, "keep_until": until}
 
 
 class IdleRuleView(OrgView):
     permissions = {"GET": P.NODES_READ, "PUT": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
 
-    @extend_schema(operation_id="pools_idle_rule_get", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, pool: str) -> Response:
+    @extend_schema(operation_id="pools_idle_rule_get")
+    def get(self, request: Request, pool: str) -> IdleRuleShape:
         """Return the rule for idle GPUs of a pool. Raises 404 if it has none."""
         names = {row.name for row in pools_visible_to(self.actor)}
         rule = IdleRule.objects.filter(pool__name=pool).select_related("pool").first()
         if rule is None or pool not in names:
             raise NotFound(Message("The pool {name} has no rule for idle GPUs.", name=pool[:80]))
-        return Response(idle_rules.rule_row(rule))
+        return idle_rules.rule_row(rule)
 
-    @extend_schema(
-        operation_id="pools_idle_rule_set",
-        request=IdleRuleSerializer,
-        responses=OpenApiTypes.OBJECT,
-    )
-    def put(self, request: Request, pool: str) -> Response:
+    @extend_schema(operation_id="pools_idle_rule_set", request=IdleRuleSerializer)
+    def put(self, request: Request, pool: str) -> IdleRuleShape:
         """Create or change the rule of a pool; omitted fields stay."""
         given = read(IdleRuleSerializer, request)
         rule = idle_rules.set_idle_rule(actor=self.actor, pool=find_pool(pool), **given)
-        return Response(idle_rules.rule_row(rule))
+        return idle_rules.rule_row(rule)
 
     @extend_schema(operation_id="pools_idle_rule_delete", responses={204: None})
     def delete(self, request: Request, pool: str) -> Response:
@@ -93,7 +93,7 @@ class IdleRuleView(OrgView):
 class IdleJobsView(OrgView):
     permissions = {"GET": P.CLUSTERS_READ}
 
-    @extend_schema(operation_id="pools_idle_jobs_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, pool: str) -> Response:
+    @extend_schema(operation_id="pools_idle_jobs_list")
+    def get(self, request: Request, pool: str) -> PageShape[IdleFindingShape]:
         """List the jobs that the rule finds idle now, without doing anything."""
-        return items(idle_rules.would_stop(self.actor, find_pool(pool)))
+        return whole_page(idle_rules.would_stop(self.actor, find_pool(pool)))

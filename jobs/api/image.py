@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from jobs.images import lookups
 from jobs.images.check import check_result_for
@@ -15,9 +15,15 @@ from workspaces.access.permissions import Permission
 from workspaces.models import Team
 
 
+class ImageNoteShape(TypedDict):
+    ok: bool | None
+    doubtful: bool
+    text: str
+
+
 def image_note(
     actor: Actor, team: Team | None, spec: JobSpec, *, is_settled: bool
-) -> dict[str, Any] | None:
+) -> ImageNoteShape | None:
     """Return the known result of the image check; None if there is none.
 
     `is_settled`: the name is complete, so a registry lookup may start in the background.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -42,6 +42,41 @@ class OutputView(JobViewBase):
         )
 
 
+class LogPartShape(TypedDict):
+    start: int
+    end: int
+    size: Annotated[int, "Stored bytes."]
+    complete: Annotated[bool, "Nothing will follow."]
+    text: str
+    data: Annotated[str, "In base64."]
+    times: Annotated[list[list[int]], "Offsets with Unix milliseconds of their arrival."]
+    gaps: Annotated[list[list[Any]], "First byte, end and reason of what was not stored."]
+
+
+class CertificateAnswerShape(TypedDict):
+    certificate: Annotated[dict[str, Any] | None, "null while the log is being written."]
+
+
+class LogHitShape(TypedDict):
+    offset: int
+    line: str
+
+
+class LogSearchShape(TypedDict):
+    hits: list[LogHitShape]
+    after: Annotated[int, "Where to continue."]
+    done: bool
+
+
+class AcceptedPointsShape(TypedDict):
+    accepted: int
+
+
+class ExecResultShape(TypedDict):
+    exit_code: int
+    output: str
+
+
 class LogView(OutputView):
     permissions = {"GET": None, "DELETE": None}
 
@@ -54,7 +89,7 @@ class LogView(OutputView):
         ],
         responses={
             (200, "application/octet-stream"): OpenApiTypes.BINARY,
-            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "application/json"): LogPartShape,
         },
     )
     def get(self, request: Request, job: str) -> HttpResponse | Response:
@@ -97,7 +132,7 @@ class LogView(OutputView):
             headers["X-Log-Deleted"] = certificate.gaps[0][2]
         return HttpResponse(part.data, content_type="application/octet-stream", headers=headers)
 
-    @extend_schema(request=None, responses={202: s.JobDetailSerializer})
+    @extend_schema(request=None, responses={202: representations.JobDetailShape})
     def delete(self, request: Request, job: str) -> Response:
         """Delete the logs of a job that has ended, of all tasks and attempts, permanently.
 
@@ -133,11 +168,11 @@ class LogDownloadView(OutputView):
 class CertificateView(OutputView):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=_LOG, responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, job: str) -> Response:
+    @extend_schema(parameters=_LOG)
+    def get(self, request: Request, job: str) -> CertificateAnswerShape:
         """Return the integrity of the log; `certificate` is null while it is being written."""
         certificate = log_store().certificate(self.attempt(request, job).id.hex)
-        return Response({"certificate": certificate and certificate.as_dict()})
+        return {"certificate": certificate.as_dict() if certificate else None}
 
 
 class LogSearchView(OutputView):
@@ -148,10 +183,9 @@ class LogSearchView(OutputView):
             *_LOG,
             OpenApiParameter("q", str, required=True),
             OpenApiParameter("after", int),
-        ],
-        responses=OpenApiTypes.OBJECT,
+        ]
     )
-    def get(self, request: Request, job: str) -> Response:
+    def get(self, request: Request, job: str) -> LogSearchShape:
         """Search the log for lines with the text.
 
         Each call does a bounded amount of work; continue from `after` while `done` is false.
@@ -160,9 +194,12 @@ class LogSearchView(OutputView):
         if not needle or len(needle) > 1000:
             raise InvalidInput.at("q", "must be 1 to 1000 bytes of text")
         after = whole("after", request.query_params.get("after") or "0")
-        return Response(
-            log_store().search(self.attempt(request, job).id.hex, needle, after).as_dict()
-        )
+        found = log_store().search(self.attempt(request, job).id.hex, needle, after)
+        return {
+            "hits": [{"offset": offset, "line": line} for offset, line in found.hits],
+            "after": found.after,
+            "done": found.done,
+        }
 
 
 class MetricsView(OutputView):
@@ -196,20 +233,20 @@ class MetricsView(OutputView):
             }
         )
 
-    @extend_schema(request=s.PointsSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, job: str) -> Response:
+    @extend_schema(request=s.PointsSerializer)
+    def post(self, request: Request, job: str) -> AcceptedPointsShape:
         """Report points of this job's series, such as the loss. Idempotent."""
         count = record_points(
             actor=self.actor, job=self.job(job), points=read(s.PointsSerializer, request)["points"]
         )
-        return Response({"accepted": count})
+        return {"accepted": count}
 
 
 class ExecView(JobViewBase):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.ExecSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, job: str) -> Response:
+    @extend_schema(request=s.ExecSerializer)
+    def post(self, request: Request, job: str) -> ExecResultShape:
         """Run a command in the running job, in its directory and environment.
 
         Responds when the command ends.
@@ -220,4 +257,4 @@ class ExecView(JobViewBase):
         code, output = services.run_command(
             actor=self.actor, job=row, attempt=attempt, argv=body["argv"], timeout=body["timeout"]
         )
-        return Response({"exit_code": code, "output": output.decode(errors="replace")})
+        return {"exit_code": code, "output": output.decode(errors="replace")}

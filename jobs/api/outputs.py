@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -14,17 +14,27 @@ from jobs.api import serializers as s
 from jobs.api.views import JobViewBase
 from jobs.models import JobOutput
 from jobs.saving.reports import find_output, open_output, report_output, save_reported
-from jobs.saving.represent import output_rows
-from workspaces.api.views import items, read
+from jobs.saving.represent import JobOutputShape, output_rows
+from portal.core.shapes import PageShape, whole_page
+from workspaces.api.views import read
+
+
+class OutputPlaceShape(TypedDict):
+    kind: str
+    repository: str
+    room: Annotated[int, "Bytes that fit, by quota, disk and size of a file."]
+
+
+class SavedShape(TypedDict):
+    version: int | None
 
 
 class JobOutputsView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(responses=s.JobOutputSerializer(many=True))
-    def get(self, request: Request, job: str) -> Response:
+    def get(self, request: Request, job: str) -> PageShape[JobOutputShape]:
         """List the outputs of a job with the versions that it has made."""
-        return items(output_rows(self.job(job)))
+        return whole_page(output_rows(self.job(job)))
 
 
 class OwnOutputView(JobViewBase):
@@ -37,13 +47,13 @@ class OwnOutputView(JobViewBase):
 class JobOutputView(OwnOutputView):
     permissions = {"POST": None, "PATCH": None}
 
-    @extend_schema(request=s.OutputTaskSerializer, responses=s.OutputPlaceSerializer)
-    def post(self, request: Request, job: str, output: str) -> Response:
+    @extend_schema(request=s.OutputTaskSerializer)
+    def post(self, request: Request, job: str, output: str) -> OutputPlaceShape:
         """Return where the job sends the files of an output. Only with the job's token."""
         row = self.output(job, output, read(s.OutputTaskSerializer, request))
         repository = open_output(actor=self.actor, row=row)
         room = room_of(repository)
-        return Response({"kind": repository.kind, "repository": repository.name, "room": room})
+        return {"kind": repository.kind, "repository": repository.name, "room": room}
 
     @extend_schema(request=s.OutputReportSerializer, responses={204: None})
     def patch(self, request: Request, job: str, output: str) -> Response:
@@ -57,7 +67,7 @@ class JobOutputView(OwnOutputView):
 class JobOutputVersionsView(OwnOutputView):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.SavedFilesSerializer, responses={201: s.SavedSerializer})
+    @extend_schema(request=s.SavedFilesSerializer, responses={201: SavedShape})
     def post(self, request: Request, job: str, output: str) -> Response:
         """Make a version of files that the job has sent. Idempotent; only with the job's token."""
         body = read(s.SavedFilesSerializer, request)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import Annotated, TypedDict
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from jobs.quotas.preview import preview
+from jobs.quotas.preview import MeterLine, TeamJobs, preview
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.quotas import SetQuotasSerializer
@@ -17,37 +15,54 @@ from workspaces.api.views import read
 from workspaces.quotas.set_limits import LimitChange
 
 
-class QuotaLineSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    whose = serializers.CharField()
-    resource = serializers.CharField()
-    before = serializers.CharField()
-    after = serializers.CharField()
+class QuotaLineShape(TypedDict):
+    whose: str
+    resource: str
+    before: str
+    after: str
 
 
-class QuotaGroupSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    team = serializers.CharField()
-    count = serializers.IntegerField()
-    numbers = serializers.ListField(child=serializers.IntegerField())
+class QuotaGroupShape(TypedDict):
+    team: str
+    count: int
+    numbers: list[int]
 
 
-class QuotaPreviewSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    lines = QuotaLineSerializer(many=True)
-    stopped = QuotaGroupSerializer(
-        many=True, help_text="waiting jobs that the limits would no longer let start"
-    )
-    freed = QuotaGroupSerializer(
-        many=True, help_text="waiting jobs that the limits would newly let start"
-    )
-    sentences = serializers.ListField(child=serializers.CharField())
+class QuotaPreviewShape(TypedDict):
+    lines: list[QuotaLineShape]
+    stopped: Annotated[
+        list[QuotaGroupShape], "waiting jobs that the limits would no longer let start"
+    ]
+    freed: Annotated[list[QuotaGroupShape], "waiting jobs that the limits would newly let start"]
+    sentences: list[str]
 
 
 class QuotaPreviewView(OrgView):
     permissions = {"POST": P.QUOTAS_WRITE}
 
-    @extend_schema(request=SetQuotasSerializer, responses=QuotaPreviewSerializer)
-    def post(self, request: Request) -> Response:
+    @extend_schema(request=SetQuotasSerializer)
+    def post(self, request: Request) -> QuotaPreviewShape:
         """Preview the effect of these changes on pending jobs. Nothing is stored."""
         changes = [
             LimitChange(**change) for change in read(SetQuotasSerializer, request)["changes"]
         ]
-        return Response(asdict(preview(actor=self.actor, org=self.org, changes=changes)))
+        found = preview(actor=self.actor, org=self.org, changes=changes)
+        return {
+            "lines": [_line(line) for line in found.lines],
+            "stopped": [_group(group) for group in found.stopped],
+            "freed": [_group(group) for group in found.freed],
+            "sentences": found.sentences,
+        }
+
+
+def _line(line: MeterLine) -> QuotaLineShape:
+    return {
+        "whose": line.whose,
+        "resource": line.resource,
+        "before": line.before,
+        "after": line.after,
+    }
+
+
+def _group(group: TeamJobs) -> QuotaGroupShape:
+    return {"team": group.team, "count": group.count, "numbers": group.numbers}

@@ -6,7 +6,7 @@ It comes as `spec` (an object) or as `yaml` (text: YAML, or a script with #SBATC
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from jobs.models import Job
 from portal.core.errors import InvalidInput
@@ -19,6 +19,12 @@ from schedulers.spec import (
     parse_text,
     with_overrides,
 )
+
+
+class SpecFaultShape(TypedDict):
+    field: str
+    message: str
+    line: int | None
 
 
 def read_spec(body: Mapping[str, Any]) -> Parsed:
@@ -69,6 +75,6 @@ def refusal(faults: Sequence[FieldError]) -> InvalidInput:
     )
 
 
-def fault(error: FieldError) -> dict[str, Any]:
+def fault(error: FieldError) -> SpecFaultShape:
     """Return one error as the API represents it."""
     return {"field": error.field, "message": error.message, "line": error.line}

@@ -7,10 +7,10 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.utilization.idle import idle_jobs
+from jobs.utilization.idle import IdleJobShape, idle_jobs
 from jobs.utilization.selectors import gpu_time_of
-from portal.api.schema import ROWS
 from portal.core.errors import InvalidInput
+from portal.core.shapes import PageShape, whole_page
 from workspaces.api.base import OrgView
 
 HOURS = {"24": 24, "168": 168}
@@ -38,10 +38,10 @@ class GpuTimeView(OrgView):
 class IdleGpusView(OrgView):
     permissions = {"GET": None}
 
-    @extend_schema(operation_id="idle_gpus_list", responses={200: ROWS})
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="idle_gpus_list")
+    def get(self, request: Request) -> PageShape[IdleJobShape]:
         """List running jobs whose GPUs have been below 10% for 30 minutes or longer.
 
         `hours` is the number of idle GPUs times the hours for which they have been idle.
         """
-        return Response({"items": idle_jobs(self.actor), "next": None, "previous": None})
+        return whole_page(idle_jobs(self.actor))

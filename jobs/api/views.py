@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -14,19 +12,21 @@ from rest_framework.response import Response
 
 from jobs import representations, selectors, services
 from jobs.api import serializers as s
-from jobs.api.cost import cost_of
-from jobs.api.image import image_note
+from jobs.api.cost import CostShape, cost_of
+from jobs.api.image import ImageNoteShape, image_note
 from jobs.api.query import limit_of, whole
-from jobs.api.reading import fault, read_rerun, read_spec
+from jobs.api.reading import SpecFaultShape, fault, read_rerun, read_spec
 from jobs.lists import JOBS
 from jobs.models import Attempt, Job
 from jobs.pricing import price_of
+from jobs.representations import AttemptShape, JobDetailShape, JobShape, NewJobShape
 from jobs.scheduling import pending_explanation
-from jobs.scheduling.placement import gpu_offers, names_for
+from jobs.scheduling.pending_summary import PendingShape
+from jobs.scheduling.placement import GpuOfferShape, gpu_offers, names_for
 from jobs.spec_changes import compare
-from portal.api.schema import ROWS
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
+from portal.core.shapes import Id, PageShape, Time
 from schedulers.spec import JobSpec, Parsed, SpecErrors, parse_text
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission
@@ -36,19 +36,89 @@ from workspaces.credentials.secret_selectors import references_for
 from workspaces.models import Team
 
 
+class CheckShape(TypedDict):
+    name: str
+    ok: Annotated[bool | None, "null: an earlier failure prevented it."]
+    text: str
+
+
+class RehearsalShape(TypedDict):
+    ok: Annotated[bool, "The job would be accepted."]
+    starts_now: bool
+    checks: list[CheckShape]
+    launch: Annotated[str, "What would be sent to the backend."]
+
+
+class StartShape(TypedDict):
+    ok: bool
+    starts_now: bool
+    text: str
+    errors: list[SpecFaultShape]
+
+
+class SpecChangeShape(TypedDict):
+    field: str
+    before: Any
+    after: Any
+
+
+class ValidationShape(TypedDict):
+    ok: bool
+    errors: list[SpecFaultShape]
+    notes: list[SpecFaultShape]
+    spec: dict[str, Any] | None
+    yaml: str | None
+    cost: Annotated[list[CostShape], "What one task would use, with current usage and limits."]
+    price: Annotated[
+        dict[str, Any] | None,
+        "Money for all tasks: hourly, and most until the time limit; null without prices.",
+    ]
+    image: Annotated[
+        ImageNoteShape | None,
+        "Whether the image fits the nodes: ok, doubtful, text; ok null and text empty: not known "
+        "yet. Its registry is asked only if `settled` was true, in the background: ask again.",
+    ]
+    start: Annotated[
+        StartShape | None,
+        "What a submission by the team would answer: ok, starts_now, text, and errors with field, "
+        "message and line; null without a team.",
+    ]
+    changes: Annotated[
+        list[SpecChangeShape] | None,
+        "What differs from the spec of `parent`: field, before, after.",
+    ]
+
+
+class JobOptionsShape(TypedDict):
+    gpu_types: list[GpuOfferShape]
+    pools: Annotated[list[str], "Values of policy.pool; empty without a choice."]
+    secrets: Annotated[list[str], "References for `secrets`, never values."]
+
+
+class PendingAnswerShape(TypedDict):
+    pending: PendingShape | None
+
+
+class EventShape(TypedDict):
+    id: Id
+    position: int
+    at: Time
+    kind: str
+    actor: str
+    data: dict[str, Any]
+
+
 class JobsView(OrgView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(
-        operation_id="jobs_list", parameters=JOBS.parameters(), responses=s.JobSerializer(many=True)
-    )
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="jobs_list", parameters=JOBS.parameters())
+    def get(self, request: Request) -> PageShape[JobShape]:
         """List visible jobs, newest first, in keyset pages without a total."""
-        return Response(JOBS.answer(self.actor, request.query_params))
+        return JOBS.answer(self.actor, request.query_params)
 
     @extend_schema(
         request=s.NewJobSerializer,
-        responses={200: OpenApiTypes.OBJECT, 201: s.JobSerializer},
+        responses={200: RehearsalShape, 201: NewJobShape},
         parameters=[
             OpenApiParameter("dry_run", bool, description="Dry run: returns 200 with a Rehearsal.")
         ],
@@ -56,7 +126,7 @@ class JobsView(OrgView):
     def post(self, request: Request) -> Response:
         """Submit a job. An accepted job is durable."""
         if request.query_params.get("dry_run", "").lower() in {"1", "true", "yes"}:
-            return self._rehearse(request)
+            return Response(self._rehearse(request))
         return self._submit(request)
 
     @idempotent
@@ -67,23 +137,20 @@ class JobsView(OrgView):
         )
         return _created(job)
 
-    def _rehearse(self, request: Request) -> Response:
+    def _rehearse(self, request: Request) -> RehearsalShape:
         parsed = read_spec(request.data)
         result = services.dry_run_job(
             actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec
         )
-        checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in result.checks]
-        return Response(
-            {
-                "ok": result.is_ok,
-                "starts_now": result.starts_now,
-                "checks": checks,
-                "launch": result.launch,
-            }
-        )
+        return {
+            "ok": result.is_ok,
+            "starts_now": result.starts_now,
+            "checks": [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in result.checks],
+            "launch": result.launch,
+        }
 
 
-_NOTHING_VALID: dict[str, Any] = {
+_NOTHING_VALID: ValidationShape = {
     "ok": False,
     "errors": [],
     "notes": [],
@@ -100,8 +167,8 @@ _NOTHING_VALID: dict[str, Any] = {
 class ValidateView(OrgView):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.DraftSerializer, responses=s.ValidationSerializer)
-    def post(self, request: Request) -> Response:
+    @extend_schema(request=s.DraftSerializer)
+    def post(self, request: Request) -> ValidationShape:
         """Validate a spec while it is edited; returns 200 even for invalid text."""
         text = request.data.get("yaml")
         if not isinstance(text, str):
@@ -109,36 +176,37 @@ class ValidateView(OrgView):
         try:
             parsed = parse_text(text)
         except SpecErrors as error:
-            return Response(_NOTHING_VALID | {"errors": [fault(f) for f in error.errors]})
+            return {**_NOTHING_VALID, "errors": [fault(f) for f in error.errors]}
         team = self.team(request.data.get("team")) if request.data.get("team") else None
-        return Response(
-            {
-                "ok": True,
-                "errors": [],
-                "notes": [fault(n) for n in parsed.notes],
-                "spec": parsed.spec.to_mapping(),
-                "yaml": parsed.spec.to_yaml(),
-                "cost": cost_of(self.actor, team, parsed.spec),
-                "price": price_of(self.actor, team, parsed.spec),
-                "image": image_note(
-                    self.actor, team, parsed.spec, is_settled=request.data.get("settled") is True
-                ),
-                "start": self._start(team, parsed) if team and self.actor.user_id else None,
-                "changes": self._changes(request.data.get("parent"), parsed.spec),
-            }
-        )
+        return {
+            "ok": True,
+            "errors": [],
+            "notes": [fault(n) for n in parsed.notes],
+            "spec": parsed.spec.to_mapping(),
+            "yaml": parsed.spec.to_yaml(),
+            "cost": cost_of(self.actor, team, parsed.spec),
+            "price": price_of(self.actor, team, parsed.spec),
+            "image": image_note(
+                self.actor, team, parsed.spec, is_settled=request.data.get("settled") is True
+            ),
+            "start": self._start(team, parsed) if team and self.actor.user_id else None,
+            "changes": self._changes(request.data.get("parent"), parsed.spec),
+        }
 
-    def _start(self, team: Team, parsed: Parsed) -> dict[str, Any]:
+    def _start(self, team: Team, parsed: Parsed) -> StartShape:
         """Return what a submission would answer, with the line of each error."""
         result = services.check_draft(actor=self.actor, team=team, spec=parsed.spec)
         return {
             "ok": result.is_ok,
             "starts_now": result.starts_now,
             "text": result.start_text,
-            "errors": [{**e, "line": parsed.line_of(e["field"])} for e in result.errors],
+            "errors": [
+                {"field": e["field"], "message": e["message"], "line": parsed.line_of(e["field"])}
+                for e in result.errors
+            ],
         }
 
-    def _changes(self, parent: Any, spec: JobSpec) -> list[dict[str, Any]] | None:
+    def _changes(self, parent: Any, spec: JobSpec) -> list[SpecChangeShape] | None:
         """Return the fields that differ from the job that is run again."""
         if not parent:
             return None
@@ -152,19 +220,16 @@ class JobOptionsView(OrgView):
     @extend_schema(
         operation_id="jobs_options",
         parameters=[OpenApiParameter("team", str, description="The team to submit to.")],
-        responses=s.JobOptionsSerializer,
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> JobOptionsShape:
         """List what a job of the team may use: GPU types, pools and secrets."""
         team = self.team(request.query_params.get("team"))
         authorize(self.actor, Permission.JOBS_SUBMIT, team)
-        return Response(
-            {
-                "gpu_types": [asdict(offer) for offer in gpu_offers(team)],
-                "pools": names_for([team]),
-                "secrets": references_for(self.actor, team),
-            }
-        )
+        return {
+            "gpu_types": gpu_offers(team),
+            "pools": names_for([team]),
+            "secrets": references_for(self.actor, team),
+        }
 
 
 class JobViewBase(OrgView):
@@ -177,59 +242,56 @@ class JobViewBase(OrgView):
 class JobView(JobViewBase):
     permissions = {"GET": None, "PATCH": None}
 
-    @extend_schema(responses=s.JobDetailSerializer)
-    def get(self, request: Request, job: str) -> Response:
+    def get(self, request: Request, job: str) -> JobDetailShape:
         """Get one job by number or id."""
         row = self.job(job)
-        return Response(representations.job_detail(row) | {"pending": _pending(row, self.actor)})
+        return {**representations.job_detail(row), "pending": _pending(row, self.actor)}
 
-    @extend_schema(request=s.ChangeJobSerializer, responses=s.JobDetailSerializer)
-    def patch(self, request: Request, job: str) -> Response:
+    @extend_schema(request=s.ChangeJobSerializer)
+    def patch(self, request: Request, job: str) -> JobDetailShape:
         """Change name, labels or priority."""
         row = services.change_job(
             actor=self.actor, job=self.job(job), **read(s.ChangeJobSerializer, request)
         )
-        return Response(representations.job_detail(row))
+        return representations.job_detail(row)
 
 
 class CancelView(JobViewBase):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.WhySerializer, responses=s.JobDetailSerializer)
-    def post(self, request: Request, job: str) -> Response:
+    @extend_schema(request=s.WhySerializer)
+    def post(self, request: Request, job: str) -> JobDetailShape:
         """Cancel the job. Idempotent."""
         row = services.cancel_job(
             actor=self.actor, job=self.job(job), **read(s.WhySerializer, request)
         )
-        return Response(representations.job_detail(row))
+        return representations.job_detail(row)
 
 
 class HoldView(JobViewBase):
     permissions = {"POST": None}
 
-    @extend_schema(request=None, responses=s.JobDetailSerializer)
-    def post(self, request: Request, job: str) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, job: str) -> JobDetailShape:
         """Hold the job: queued attempts do not start."""
-        return Response(
-            representations.job_detail(services.hold_job(actor=self.actor, job=self.job(job)))
-        )
+        row = services.hold_job(actor=self.actor, job=self.job(job))
+        return representations.job_detail(row)
 
 
 class ReleaseView(JobViewBase):
     permissions = {"POST": None}
 
-    @extend_schema(request=None, responses=s.JobDetailSerializer)
-    def post(self, request: Request, job: str) -> Response:
+    @extend_schema(request=None)
+    def post(self, request: Request, job: str) -> JobDetailShape:
         """Release a held job."""
-        return Response(
-            representations.job_detail(services.release_job(actor=self.actor, job=self.job(job)))
-        )
+        row = services.release_job(actor=self.actor, job=self.job(job))
+        return representations.job_detail(row)
 
 
 class RerunView(JobViewBase):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.RerunSerializer, responses={201: s.JobSerializer})
+    @extend_schema(request=s.RerunSerializer, responses={201: NewJobShape})
     @idempotent
     def post(self, request: Request, job: str) -> Response:
         """Submit the job again, with a changed spec or with single fields overridden."""
@@ -241,23 +303,19 @@ class RerunView(JobViewBase):
 class PendingView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(responses=s.PendingAnswerSerializer)
-    def get(self, request: Request, job: str) -> Response:
+    def get(self, request: Request, job: str) -> PendingAnswerShape:
         """Explain why the job is pending: reason, numbers, holders, smallest change, history.
 
         Computed now; `pending` is null if the job is not pending.
         """
-        return Response({"pending": _pending(self.job(job), self.actor)})
+        return {"pending": _pending(self.job(job), self.actor)}
 
 
 class AttemptsView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(
-        parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)],
-        responses={200: ROWS},
-    )
-    def get(self, request: Request, job: str) -> Response:
+    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)])
+    def get(self, request: Request, job: str) -> PageShape[AttemptShape]:
         """List every attempt of every task by index and ordinal; pages by `after` (an index)."""
         rows = self.job(job).attempts.order_by("index", "ordinal")
         limit = limit_of(request.query_params.get("limit"), 200, 1000)
@@ -265,23 +323,18 @@ class AttemptsView(JobViewBase):
         found, last = _whole_tasks(
             rows.filter(index__gt=whole("after", after)) if after else rows, limit
         )
-        return Response(
-            {
-                "items": [representations.attempt_row(a) for a in found],
-                "next": last,
-                "previous": None,
-            }
-        )
+        return {
+            "items": [representations.attempt_row(a) for a in found],
+            "next": last,
+            "previous": None,
+        }
 
 
 class EventsView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(
-        parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)],
-        responses={200: ROWS},
-    )
-    def get(self, request: Request, job: str) -> Response:
+    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)])
+    def get(self, request: Request, job: str) -> PageShape[EventShape]:
         """List the events of the job, oldest first; pages by `after` (a position)."""
         rows = Event.objects.filter(subject_id=self.job(job).id).order_by("position")
         limit = limit_of(request.query_params.get("limit"), 200, 1000)
@@ -290,7 +343,7 @@ class EventsView(JobViewBase):
                 :limit
             ]
         )
-        facts = [
+        facts: list[EventShape] = [
             {
                 "id": e.id,
                 "position": e.position,
@@ -301,22 +354,16 @@ class EventsView(JobViewBase):
             }
             for e in found
         ]
-        return Response(
-            {
-                "items": facts,
-                "next": str(found[-1].position) if len(found) == limit else None,
-                "previous": None,
-            }
-        )
+        return {
+            "items": facts,
+            "next": str(found[-1].position) if len(found) == limit else None,
+            "previous": None,
+        }
 
 
-def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
+def _pending(job: Job, actor: Any) -> PendingShape | None:
     result = pending_explanation.explanation_of(job, actor)
-    return (
-        None
-        if result is None
-        else {name: getattr(result, name) for name in result.__dataclass_fields__}
-    )
+    return None if result is None else result.as_dict()
 
 
 def _whole_tasks(rows: QuerySet[Attempt], limit: int) -> tuple[list[Attempt], str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from datasets.models import Ref, Repository, Version
 from jobs.job_specs import spec_of
@@ -10,13 +10,45 @@ from jobs.models import Job, JobOutput
 from jobs.models.output import OutputState
 from jobs.saving.versions import best_of, metric_values, name_of, versions_by
 from portal.core.messages import Message
+from portal.core.shapes import Time
 from schedulers.spec.data import Output
 from schedulers.states import State
 
 SHOWN = 10  # versions of an output
 
 
-def output_rows(job: Job, index: int | None = None) -> list[dict[str, Any]]:
+class OutputVersionShape(TypedDict):
+    version: int
+    commit: str
+    message: str
+    files: int
+    bytes: int
+    created_at: Time
+    is_latest: bool
+    is_best: Annotated[bool, "Kept by keep.best."]
+    metric: Annotated[str, "Of keep.best."]
+    value: Annotated[float | None, "Last value of the metric before the version was made."]
+    tags: list[str]
+
+
+class JobOutputShape(TypedDict):
+    name: str
+    index: Annotated[int, "Array task; else 0."]
+    kind: str
+    repository: str
+    page: Annotated[str | None, "null until something was saved."]
+    every: Annotated[int, "Seconds; 0: only at the end."]
+    resume: str
+    keep: dict[str, Any]
+    path: str
+    state: Annotated[str, "waiting, saving, saved or failed"]
+    text: str
+    is_resumed: bool
+    saved_at: Time | None
+    versions: list[OutputVersionShape]
+
+
+def output_rows(job: Job, index: int | None = None) -> list[JobOutputShape]:
     """Return the outputs of a job, or of one task, with their last versions."""
     outputs = spec_of(job).outputs if job.spec.get("outputs") else {}
     if not outputs:
@@ -31,7 +63,7 @@ def output_rows(job: Job, index: int | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def _row(job: Job, index: int, name: str, output: Output, row: JobOutput | None) -> dict[str, Any]:
+def _row(job: Job, index: int, name: str, output: Output, row: JobOutput | None) -> JobOutputShape:
     repository = row.repository if row else None
     if repository is not None and repository.deleted_at is not None:
         repository = None
@@ -76,7 +108,7 @@ def _text(job: Job, name: str, row: JobOutput | None) -> str:
     return ""
 
 
-def _versions(row: JobOutput, repository: Repository, output: Output) -> list[dict[str, Any]]:
+def _versions(row: JobOutput, repository: Repository, output: Output) -> list[OutputVersionShape]:
     made: list[Version] = list(versions_by(row.job, repository).defer("blocks")[:200])
     best = [version.id for version in best_of(row, made)]
     metric = output.keep.best.metric if output.keep.best else ""

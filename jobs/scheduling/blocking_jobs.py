@@ -9,6 +9,7 @@ from uuid import UUID
 
 from jobs.models import Attempt, Job
 from jobs.models.attempt import key_of
+from jobs.scheduling.pending_summary import BlockerShape
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from schedulers.spec.grammar import format_size
@@ -25,7 +26,7 @@ _UNITS = {"cpu": 1000}
 SHOWN = 5
 
 
-def reported_blockers(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
+def reported_blockers(facts: Mapping[str, Any], viewer: Actor) -> list[BlockerShape]:
     """Return the jobs that the scheduler reports as blocking.
 
     Jobs that the viewer may not see, and jobs from outside Muster, share one line with a count.
@@ -75,7 +76,7 @@ def _in_spec(kind: str, amount: int) -> int | float | str:
     return amount / _UNITS[kind] if kind in _UNITS else amount
 
 
-def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[str, Any]:
+def line(job: Job, kind: object, amount: int, since: datetime | None) -> BlockerShape:
     """Return one job that the viewer may see."""
     name, owner = f"#{job.number} {job.name}", job.owner.display_name
     held = amount_text(kind, amount)
@@ -92,7 +93,7 @@ def _started(one: Mapping[str, Any]) -> datetime | None:
     return datetime.fromtimestamp(one["since"], UTC) if one.get("since") else None
 
 
-def _hidden_line(kind: object, count: int, amount: int) -> dict[str, Any]:
+def _hidden_line(kind: object, count: int, amount: int) -> BlockerShape:
     held = amount_text(kind, amount)
     text = (
         Message.plural(count, "{n} other job is running", "{n} other jobs are running", n=count)

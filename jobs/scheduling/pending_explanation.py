@@ -13,7 +13,15 @@ from jobs.dispatch.job_status import verdict_of
 from jobs.models import Attempt, Dependency, Job, PendingSpell
 from jobs.scheduling import quota_limits
 from jobs.scheduling.blocking_jobs import line, offer, reported_blockers, reported_change
-from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE, is_pending, silence_of, wait_text
+from jobs.scheduling.pending_summary import (
+    IN_CLUSTER_QUEUE,
+    BlockerShape,
+    PendingShape,
+    PendingSpellShape,
+    is_pending,
+    silence_of,
+    wait_text,
+)
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
 from portal.core.formatting import amount_text
@@ -40,10 +48,22 @@ class PendingExplanation:
     text: str
     since: datetime
     numbers: Mapping[str, Any]
-    holders: list[dict[str, Any]] = field(default_factory=list)
+    holders: list[BlockerShape] = field(default_factory=list)
     change: dict[str, Any] | None = None
     advice: str = ""
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[PendingSpellShape] = field(default_factory=list)
+
+    def as_dict(self) -> PendingShape:
+        return {
+            "code": self.code,
+            "text": self.text,
+            "since": self.since,
+            "numbers": dict(self.numbers),
+            "holders": self.holders,
+            "change": self.change,
+            "advice": self.advice,
+            "history": self.history,
+        }
 
 
 def explanation_of(job: Job, viewer: Actor) -> PendingExplanation | None:
@@ -95,7 +115,7 @@ def _scheduler_answer(attempt: Attempt, viewer: Actor) -> PendingExplanation:
     )
 
 
-def _history(attempt: Attempt) -> list[dict[str, Any]]:
+def _history(attempt: Attempt) -> list[PendingSpellShape]:
     return [
         {
             "code": s.wait,
@@ -180,7 +200,7 @@ def _competitors(job: Job, wait: Wait) -> dict[str, Any]:
     return {"cluster": job.cluster_id}
 
 
-def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
+def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> list[BlockerShape]:
     """Return the jobs that use most of what is missing; hidden jobs share one line."""
     resource = facts.get("resource")
     if wait == Wait.DEPENDENCY:
@@ -206,7 +226,7 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
     ][:HOLDERS]
     taken = facts["total"] - facts["free"] if "total" in facts else held.total()
     rest = max(taken - sum(amount for _, amount in seen), 0)
-    others = (
+    others: list[BlockerShape] = (
         [
             {
                 "number": None,

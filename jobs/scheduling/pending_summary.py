@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from clusters.models import Cluster
 from jobs.models import Job
@@ -11,6 +11,7 @@ from jobs.scheduling import quota_limits
 from portal.core import clock
 from portal.core.formatting import amount_text, number_text, span_text
 from portal.core.messages import Message
+from portal.core.shapes import Time, time_text
 from schedulers.states import State, Wait
 
 # In the scheduler's queue, or on a node that has not started it.
@@ -18,7 +19,34 @@ IN_CLUSTER_QUEUE = frozenset({State.SUBMITTED, State.STARTING})
 _BEFORE_CLUSTER_DOWN = frozenset({Wait.HELD, Wait.DEPENDENCY, Wait.NO_CLUSTER, Wait.IMPOSSIBLE})
 
 
-def pending_summary(job: Job) -> dict[str, Any] | None:
+class PendingSpellShape(TypedDict):
+    code: str
+    text: str
+    since: Time
+    until: Time | None
+
+
+class BlockerShape(TypedDict):
+    number: Annotated[int | None, "Of a job; null: others, or hidden ones."]
+    text: str
+    since: Time | None
+
+
+class PendingShape(TypedDict):
+    code: str
+    text: Annotated[str, "In one sentence."]
+    since: Time
+    numbers: Annotated[dict[str, Any], "The facts of the sentence."]
+    holders: Annotated[list[BlockerShape], "Who uses what is missing."]
+    change: Annotated[
+        dict[str, Any] | None,
+        "The smallest that would start it now: field, from, to and text.",
+    ]
+    advice: NotRequired[str]
+    history: NotRequired[Annotated[list[PendingSpellShape], "The oldest reason first."]]
+
+
+def pending_summary(job: Job) -> PendingShape | None:
     """Return the stored reason for a list row; None for a job that is not pending."""
     if not is_pending(job):
         return None
@@ -32,7 +60,7 @@ def pending_summary(job: Job) -> dict[str, Any] | None:
     return {
         "code": str(wait),
         "text": wait_text(wait, facts),
-        "since": since,
+        "since": time_text(since),
         "numbers": {},
         "holders": [],
         "change": None,

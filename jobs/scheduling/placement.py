@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, TypedDict
 from uuid import UUID
 
 from django.db.models import Count
@@ -147,18 +148,15 @@ def names_for(teams: Iterable[Team]) -> list[str]:
     return list(names) if len(names) > 1 else []
 
 
-@dataclass(frozen=True)
-class GpuOffer:
-    """A GPU type that a team may use: how many are free, and how many one node has at most."""
-
+class GpuOfferShape(TypedDict):
     type: str
     free: int
     total: int
     most_per_node: int
-    note: str = ""  # what a share of a GPU does not isolate
+    note: Annotated[str, "What a share of a GPU does not isolate; else empty."]
 
 
-def gpu_offers(team: Team) -> list[GpuOffer]:
+def gpu_offers(team: Team) -> list[GpuOfferShape]:
     """Return the GPU types of all nodes that the team may use, by name; each node counts once."""
     places = _allowed(team)
     usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
@@ -173,7 +171,13 @@ def gpu_offers(team: Team) -> list[GpuOffer]:
         most |= Counter(machine.gpus)
     counts = capacity_of(nodes.values()).gpus
     return [
-        GpuOffer(name, gpus.free, gpus.total, most[name], about_share(name))
+        {
+            "type": name,
+            "free": gpus.free,
+            "total": gpus.total,
+            "most_per_node": most[name],
+            "note": about_share(name),
+        }
         for name, gpus in counts.items()
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Annotated, TypedDict, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -20,6 +20,7 @@ from portal.core.errors import Conflict
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.core.models import Event
+from portal.core.shapes import PersonShape, Time
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -29,11 +30,28 @@ NOTIFY_AGAIN = timedelta(hours=1)
 MOST = 500
 
 
-def idle_jobs(actor: Actor, job: Job | None = None) -> list[dict[str, Any]]:
+class IdleJobShape(TypedDict):
+    number: int
+    name: str
+    page: str
+    team: str
+    owner: PersonShape
+    gpus: Annotated[int, "Idle ones."]
+    gpus_total: int
+    hours: Annotated[float, "The number of idle GPUs times the hours for which each was idle."]
+    since: Time
+    gpu_utilization: float
+    is_own: bool
+    notified_at: Time | None
+    notified_by: str
+    may_notify: bool
+    may_cancel: bool
+
+
+def idle_jobs(actor: Actor, job: Job | None = None) -> list[IdleJobShape]:
     """Return running jobs with idle GPUs that the actor may see, the greatest waste first.
 
-    `hours` is the number of idle GPUs times the hours for which each has been idle. Three
-    statements.
+    Three statements.
     """
     rows = AttemptUtilization.objects.filter(
         idle_since__isnull=False,
@@ -49,7 +67,7 @@ def idle_jobs(actor: Actor, job: Job | None = None) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: -row["hours"])
 
 
-def _idle_row(rows: list[AttemptUtilization], actor: Actor, notice: Event | None) -> dict[str, Any]:
+def _idle_row(rows: list[AttemptUtilization], actor: Actor, notice: Event | None) -> IdleJobShape:
     now, job = clock.now_ms(), rows[0].job
     idle = [
         gpu["idle_since"]
@@ -97,7 +115,8 @@ def notify_owner(*, actor: Actor, job: Job) -> None:
     found = next(iter(idle_jobs(actor, job)), None)
     if found is None:
         raise Conflict(Message("The GPUs of #{number} are in use again.", number=job.number))
-    if found["notified_at"] and found["notified_at"] > clock.now() - NOTIFY_AGAIN:
+    notified_at = cast("datetime | None", found["notified_at"])
+    if notified_at and notified_at > clock.now() - NOTIFY_AGAIN:
         raise Conflict(
             Message(
                 "{email} was already notified about #{number} within the last hour.",

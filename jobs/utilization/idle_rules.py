@@ -11,7 +11,7 @@ import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from portal.core.errors import Conflict, InvalidInput, PortalError
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from portal.core.models import Event
+from portal.core.shapes import Time
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -43,6 +44,36 @@ _FIELDS = (
     *("is_enabled", "metric", "threshold", "watts", "window", "action", "grace"),
     *("exempt", "spares_exec"),
 )
+
+
+class IdleRuleShape(TypedDict):
+    pool: str
+    is_enabled: bool
+    metric: Annotated[str, "auto: SM activity if known, else power with `watts`, else utilization."]
+    threshold: Annotated[int, "Percent, of SM activity or utilization."]
+    watts: Annotated[int | None, "Per GPU, for power."]
+    window: Annotated[int, "Minutes below the threshold."]
+    action: Annotated[str, "warn, lower or stop"]
+    grace: Annotated[int, "Minutes from the warning to the action."]
+    exempt: Annotated[list[str], "Labels: kind=session."]
+    spares_exec: Annotated[bool, "Jobs in which somebody ran a command are left alone."]
+    changed_at: Time
+    changed_by: str
+
+
+class IdleFindingShape(TypedDict):
+    number: int
+    name: str
+    organization: str
+    team: str
+    owner: str
+    page: str
+    gpus: int
+    metric: str
+    metric_title: str
+    value: Annotated[str, "With its unit."]
+    warned_at: Time | None
+    acts_at: Time | None
 
 
 @dataclass(frozen=True)
@@ -353,7 +384,7 @@ def _forget_warnings(pool: Pool) -> None:
         IdleCase.objects.filter(job__pool=pool, acted_at=None).update(warned_at=None, acts_at=None)
 
 
-def would_stop(actor: Actor, pool: Pool) -> list[dict[str, Any]]:
+def would_stop(actor: Actor, pool: Pool) -> list[IdleFindingShape]:
     """Return what the rule of a pool finds now, also if it is disabled. Operators only."""
     authorize(actor, Permission.CLUSTERS_READ)
     rule = IdleRule.objects.filter(pool=pool).select_related("pool").first()
@@ -369,7 +400,7 @@ def would_stop(actor: Actor, pool: Pool) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["gpus"])
 
 
-def _found_row(one: Idle, case: IdleCase | None) -> dict[str, Any]:
+def _found_row(one: Idle, case: IdleCase | None) -> IdleFindingShape:
     job = one.job
     return {
         "number": job.number,
@@ -387,11 +418,19 @@ def _found_row(one: Idle, case: IdleCase | None) -> dict[str, Any]:
     }
 
 
-def rule_row(rule: IdleRule) -> dict[str, Any]:
+def rule_row(rule: IdleRule) -> IdleRuleShape:
     """Return a rule as the API does."""
     return {
         "pool": rule.pool.name,
-        **{name: getattr(rule, name) for name in _FIELDS},
+        "is_enabled": rule.is_enabled,
+        "metric": rule.metric,
+        "threshold": rule.threshold,
+        "watts": rule.watts,
+        "window": rule.window,
+        "action": rule.action,
+        "grace": rule.grace,
+        "exempt": rule.exempt,
+        "spares_exec": rule.spares_exec,
         "changed_at": rule.changed_at,
         "changed_by": rule.changed_by,
     }

@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from clusters.services.pools import pools_visible_to, teams_of
 from jobs.gpu_use import allocated, gpu_days
 from jobs.models import Job
-from jobs.representations import job_row, listed
+from jobs.representations import JobShape, job_row, listed
 from jobs.selectors import visible_jobs
 from jobs.web.team_rules import shown
 from portal.core import clock
@@ -160,7 +160,7 @@ def _change_team(request: Any, row: Team) -> HttpResponse:
     )
 
 
-def _rows(jobs: QuerySet[Job], *order: str) -> list[dict[str, Any]]:
+def _rows(jobs: QuerySet[Job], *order: str) -> list[JobShape]:
     return [job_row(job) for job in listed(jobs).order_by(*order, "-number")[:JOBS]]
 
 

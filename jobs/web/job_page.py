@@ -19,6 +19,7 @@ from jobs.models import Attempt, Dependency, Job
 from jobs.outputs import output_text
 from jobs.ports.listing import port_rows
 from jobs.pricing import cost_of_jobs
+from jobs.representations import AttemptShape, JobShape
 from jobs.saving.represent import output_rows
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
@@ -303,14 +304,14 @@ def _usage(attempt: Attempt) -> dict[str, float]:
     return {name: round(value, 1) for name, value in found.items()}
 
 
-def _tasks(row: Job) -> list[dict[str, Any]]:
+def _tasks(row: Job) -> list[AttemptShape]:
     if row.array_size is None:
         return []
     rows = row.attempts.filter(is_current=True).order_by("index")[:MOST_CELLS]
     return [representations.attempt_row(attempt) for attempt in rows]
 
 
-def _chosen(request: Any, row: Job, tasks: Sequence[dict[str, Any]]) -> Attempt:
+def _chosen(request: Any, row: Job, tasks: Sequence[AttemptShape]) -> Attempt:
     """Return the attempt in the URL; of an array, a failed or else a running task by default."""
     index, ordinal = (_number(request, name) for name in ("index", "attempt"))
     if index is None:
@@ -329,7 +330,7 @@ def _number(request: Any, name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
-def _tries(row: Job, attempt: Attempt) -> list[dict[str, Any]]:
+def _tries(row: Job, attempt: Attempt) -> list[AttemptShape]:
     rows = row.attempts.filter(index=attempt.index).order_by("ordinal")
     return [representations.attempt_row(one) for one in rows]
 
@@ -357,7 +358,7 @@ def _lineage(request: Any, row: Job) -> dict[str, Any]:
     """Return the jobs around this one that the viewer may see."""
     visible = selectors.visible_jobs(request.actor)
 
-    def shown(**where: Any) -> list[dict[str, Any]]:
+    def shown(**where: Any) -> list[JobShape]:
         found = representations.listed(visible.filter(**where)).order_by("-number")[:MOST_LINKS]
         return [representations.job_row(one) for one in found]
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from portal.blobs import arrivals
 from portal.core.messages import Message, MessageDecoder
@@ -37,7 +38,7 @@ class Certificate:
     deleted: dict[str, object] | None = None
     uncounted: str = ""
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 

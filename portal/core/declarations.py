@@ -7,7 +7,7 @@ stays in its layer and imports no app.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,21 +16,20 @@ from typing import Any
 
 from django.apps import AppConfig, apps
 
-# The standard modules that are asked for, beside Django's own (`models`, `tasks`, `admin`).
-STANDARD = (
+# The standard modules that are asked for, beside Django's own (`models`, `management`).
+OF_PAGES = (
     "urls",
     "api.urls",
     "web.urls",
     "web.navigation",
     "web.search",
+    "permissions",
     "protocols",
     "notices",  # notifications
     "live_topics",
-    "permissions",
-    "tasks",
-    "background",
     "providers",  # answers to the layers below; each constant is named by the module that asks
 )
+STANDARD = (*OF_PAGES, "tasks", "background")
 
 
 class MusterApp(AppConfig):
@@ -64,11 +63,11 @@ def modules(name: str) -> Iterator[tuple[MusterApp, ModuleType]]:
             yield app, import_module(f"{app.name}.{name}")
 
 
-def load() -> None:
-    """Import all standard modules, so that processes that are forked later share their memory."""
-    for name in STANDARD:
+def load(names: Iterable[str] = STANDARD) -> None:
+    """Import standard modules, so that processes that are forked later share their memory."""
+    for name in names:
         for _ in modules(name):
-            pass
+            """Importing is all."""
 
 
 @cache

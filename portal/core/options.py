@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, TypedDict, get_type_hints
 
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -58,6 +58,19 @@ def option(
     )
 
 
+class OptionShape(TypedDict):
+    name: str
+    label: str
+    kind: Annotated[str, "text, secret, whole, number, switch or words"]
+    note: str
+    choices: list[str]
+    default: Any
+    is_required: bool
+    is_rare: bool
+    is_long: bool
+    is_operators: bool
+
+
 @dataclass(frozen=True)
 class Option:
     """A field of a Config that users may set.
@@ -77,7 +90,7 @@ class Option:
     is_operators: bool = False
     sends: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> OptionShape:
         return {
             "name": self.name,
             "label": self.label,

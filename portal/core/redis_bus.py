@@ -117,6 +117,7 @@ class RedisBus:
         self._topics: dict[str, tuple[Deliver, ...]] = {self._wake_topic: ()}
         self._last: dict[str, bytes] = {self._wake_topic: _NOWHERE}
         self._threads: set[str] = set()
+        self._is_closed = False
         self._wanted = threading.Event()
         self._watched: frozenset[str] | None = None  # unknown
         self._trusted_until = self._renewed_at = 0.0
@@ -177,6 +178,13 @@ class RedisBus:
                 self._topics.pop(topic, None)
                 self._last.pop(topic, None)
 
+    def close(self) -> None:
+        """End both threads: the reader at once, the writer after what it has."""
+        self._is_closed = True
+        self._wanted.set()
+        if self._threads:
+            self.publish(Frame(self._wake_topic, b"", 0, 0, False))
+
     def _run(self, name: str, loop: Callable[[], None]) -> None:
         if name in self._threads:
             return
@@ -195,7 +203,7 @@ class RedisBus:
 
     def _write(self) -> None:
         link, outage = self._connection(), Outage("writer")
-        while True:
+        while not self._is_closed:
             batch = self._out.take(200)  # blocks while the queue is empty
             try:
                 with link.pipeline(transaction=False) as pipe:
@@ -217,7 +225,7 @@ class RedisBus:
 
     def _read(self) -> None:
         link, outage = self._connection(), Outage("reader")
-        while True:
+        while not self._is_closed:
             try:
                 self._read_once(link)
                 outage.back()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,7 +30,7 @@ MAX_FRAME = 64 << 10
 
 
 def publish(
-    topic: str, data: bytes | dict[str, Any], *, seq: int | None = None, at_ms: int | None = None
+    topic: str, data: bytes | Mapping[str, Any], *, seq: int | None = None, at_ms: int | None = None
 ) -> None:
     """Publish to the viewers of a topic. Bytes need `seq`, their offset in the log."""
     try:
@@ -49,7 +49,7 @@ def publish(
         log.exception("could not publish to %s", topic)
 
 
-def publish_all(news: Iterable[tuple[Sequence[str], dict[str, Any]]]) -> None:
+def publish_all(news: Iterable[tuple[Sequence[str], Mapping[str, Any]]]) -> None:
     """Publish each message to all of its topics, encoding it once and waking the writer once."""
     try:
         written = [(topics, raw) for topics, data in news if (raw := _written(topics, data))]
@@ -60,7 +60,7 @@ def publish_all(news: Iterable[tuple[Sequence[str], dict[str, Any]]]) -> None:
         log.exception("could not publish")
 
 
-def _written(topics: Sequence[str], data: dict[str, Any]) -> bytes:
+def _written(topics: Sequence[str], data: Mapping[str, Any]) -> bytes:
     """Return the message as JSON, or b"" on failure: the other messages must still go out."""
     try:
         return orjson.dumps(data, default=str)

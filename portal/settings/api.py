@@ -7,7 +7,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["portal.api.render.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["portal.api.render.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "portal.api.shapes.Schema",
     "EXCEPTION_HANDLER": "portal.api.problems.handle",
     "UNAUTHENTICATED_USER": None,
 }

@@ -130,6 +130,10 @@ class KubernetesBackend:
         }
         return cls(Config(**given))
 
+    def close(self) -> None:
+        """End its watches; otherwise they end when nobody uses it any more."""
+        self._view.stop()
+
     def probe(self) -> Probe:
         try:
             return probing.probe(self._wire)

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from portal.core.messages import Message
@@ -42,6 +43,7 @@ class Mirror:
         self._objects: dict[str, dict[str, Object]] = {}
         self._synced, self._stopped, self._started = threading.Event(), threading.Event(), False
         self._hurried = threading.Event()
+        self._answer: Any = None  # of the watch that is being read
         self._version = ""
         self.heard_at = 0.0  # monotonic time of the server's last message
         self.trouble: str = ""  # why it is not connected; empty if it is
@@ -55,8 +57,12 @@ class Mirror:
         threading.Thread(target=self._run, name=f"watch {self._path}", daemon=True).start()
 
     def stop(self) -> None:
+        """End the thread at once, also while it waits for the next event."""
         self._stopped.set()
         self._hurried.set()
+        if (answer := self._answer) is not None:
+            with suppress(OSError, RuntimeError, ValueError):  # it has just ended
+                answer.shutdown()
 
     def hurry(self) -> None:
         """Connect at once if it waits to do so: the server answers."""
@@ -152,7 +158,10 @@ class Mirror:
             "timeoutSeconds": WATCH,
         }
         with self._wire.stream(self._path, silence=SILENCE, **query) as answer:
+            self._answer = answer
             self._note_contact()
+            if self._stopped.is_set():
+                return
             for event in _events(answer):
                 if self._stopped.is_set():
                     return

@@ -1,393 +1,298 @@
 // Upload files into a dataset or checkpoint and commit them: find out what is there already, send
 // the rest in pieces that resume (tus), and make one version of all. In a workspace (data-direct)
 // each file appears at once.
-import { Upload } from "../vendor/tus.js";
-import { chosenFiles, commonFolder, droppedFiles } from "./dropped-files.js";
+import { Chosen } from "./dataset-upload/chosen.js";
+import { createDropZone } from "./dataset-upload/drop-zone.js";
+import { Requests } from "./dataset-upload/requests.js";
+import { Transfers } from "./dataset-upload/transfers.js";
+import { chosenFiles } from "./dropped-files.js";
 import { count, say } from "./words.js";
 
 const PARALLEL = 3,
   HASHED = 64 << 20, // bytes: larger files are sent without asking whether they are there
   ASKED = 1000, // SHA-256 in a question
-  SHOWN = 200, // files of the list
-  PIECE = 64 << 20; // bytes of a request
-const WAITS = [0, 500, 1000, 2000, 4000, ...Array(200).fill(5000)]; // ms between attempts
+  SHOWN = 200; // files of the list
+const TARGETS = ["keep", "error", "pause", "onto", "hint", "files", "total", "percent", "status"];
+const WORDS = {
+  hashing: say("Checking"),
+  present: say("Already there"),
+  sending: say("Uploading"),
+  done: say("Uploaded"),
+};
 
-for (const form of document.querySelectorAll("form[data-dataset-upload]")) start(form);
+class DatasetUpload {
+  #isBusy = false;
+  #chosen = new Chosen();
 
-function start(form) {
-  const part = (name) => form.querySelector(`[data-${name}]`);
-  const button = form.querySelector("button.primary:not([data-onto])"),
-    keep = part("keep"),
-    error = part("error"),
-    pause = part("pause"),
-    creates = "creates" in form.dataset,
-    isDirect = "direct" in form.dataset;
-  const label = button.textContent.trim();
-  let api = creates ? "" : form.dataset.datasetUpload,
-    page = form.dataset.page,
-    given = [], // {path, file, state, sha256, sent}
-    running = new Set(), // tus uploads
-    isBusy = false,
-    isPaused = false;
-
-  for (const one of form.querySelectorAll("[data-needs-script]")) one.hidden = false;
-  // These inputs only choose; the files are sent by this module
-  for (const input of form.querySelectorAll("input[type=file]")) {
-    input.removeAttribute("name");
-    input.addEventListener("change", () => {
-      add(chosenFiles(input));
-      input.value = "";
-    });
-  }
-  keep.querySelector("input").checked = isDirect && !creates;
-  keep.addEventListener("change", show);
-  pause.addEventListener("click", () => setPaused(!isPaused));
-  part("onto").addEventListener("click", () => run(() => commit(null)));
-  addEventListener("online", () => isBusy && !isPaused && restart());
-  addEventListener("beforeunload", (event) => isBusy && event.preventDefault());
-  form.addEventListener("dropped", ({ detail }) => add(detail));
-
-  function add(files) {
-    const paths = new Set(files.map(({ path }) => path));
-    given = [
-      ...given.filter(({ path }) => !paths.has(path)),
-      ...files.map((one) => ({ ...one, state: "", sha256: "", sent: 0 })),
-    ].sort((a, b) => (a.path < b.path ? -1 : 1));
-    const folder = commonFolder(given.map(({ path }) => path)),
-      name = form.elements.name;
-    if (creates && folder && !name.value) name.value = folder.replace(/[^\w.-]+/g, "-");
-    show();
-  }
-
-  // The path in the repository: below the folder of the form, without the name of the chosen folder
-  function target(path) {
-    const folder = keep.querySelector("input").checked
-      ? ""
-      : commonFolder(given.map((g) => g.path));
-    const below = (form.elements.folder?.value ?? "").replace(/^\/+|\/+$/g, "");
-    return (below ? `${below}/` : "") + (folder ? path.slice(folder.length + 1) : path);
-  }
-
-  const words = {
-    hashing: say("Checking"),
-    present: say("Already there"),
-    sending: say("Uploading"),
-    done: say("Uploaded"),
-  };
-
-  function chosenText() {
-    if (!given.length) return say("Drop files or a folder here, or choose them.");
-    if (given.length === 1) return sizeText(total("size"));
-    return say("{n} files, {size}", { n: count(given.length), size: sizeText(total("size")) });
-  }
-
-  function show() {
-    const folder = commonFolder(given.map(({ path }) => path));
-    keep.hidden = !folder || isBusy;
-    keep.querySelector("span").textContent = say("Keep the folder name {name}", { name: folder });
-    part("hint").textContent = chosenText();
-    part("files").replaceChildren(
-      ...given.slice(0, SHOWN).map((one) => {
-        const item = document.createElement("li");
-        item.append(
-          Object.assign(document.createElement("span"), {
-            className: "mono clip",
-            textContent: target(one.path),
-          }),
-          (one.label = Object.assign(document.createElement("span"), {
-            className: "muted nowrap",
-            textContent: words[one.state] ?? sizeText(one.file.size),
-          })),
-        );
-        return item;
-      }),
+  constructor(form) {
+    const csrf = form.elements.csrfmiddlewaretoken.value;
+    this.form = form;
+    this.targets = Object.fromEntries(
+      [...TARGETS, "moved", "look"].map((name) => [name, form.querySelector(`[data-${name}]`)]),
     );
-    if (given.length > SHOWN) {
-      const more = document.createElement("li");
-      more.textContent = say("and {n} more", { n: count(given.length - SHOWN) });
-      part("files").append(more);
-    }
-    button.disabled = isBusy || (!creates && !given.length);
-    button.textContent = creates && given.length ? say("Create and upload") : label;
-    pause.hidden = !isBusy;
-    for (const input of form.querySelectorAll("input[type=file]")) input.disabled = isBusy;
-  }
-
-  function mark(one, state) {
-    one.state = state;
-    if (one.label) one.label.textContent = words[state];
-    progress();
-  }
-
-  const total = (what) =>
-    given.reduce((sum, one) => sum + (what === "size" ? one.file.size : one.sent), 0);
-
-  function progress() {
-    const share = total("size") ? total("sent") / total("size") : 1;
-    part("total").hidden = false;
-    part("total").querySelector("progress").value = share;
-    const done = given.filter(({ state }) => state === "done" || state === "present").length;
-    part("percent").textContent = `${count(Math.floor(share * 100))}%`;
-    if (!isPaused && navigator.onLine)
-      part("status").textContent = say("{done} of {n} files, {sent} of {size}", {
-        done: count(done),
-        n: count(given.length),
-        sent: sizeText(total("sent")),
-        size: sizeText(total("size")),
-      });
-  }
-
-  form.addEventListener("submit", (event) => {
-    if (creates && !given.length) return; // the form itself creates it
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    run(async () => {
-      if (creates && !api) await create();
-      if (!isDirect) await findPresent();
-      await Promise.all(Array.from({ length: PARALLEL }, work));
-      if (isDirect) finish();
-      else await commit(form.dataset.parent);
+    this.button = form.querySelector("button.primary:not([data-onto])");
+    this.label = this.button.textContent.trim();
+    this.inputs = form.querySelectorAll("input[type=file]");
+    this.keeps = this.targets.keep.querySelector("input");
+    this.creates = "creates" in form.dataset;
+    this.isDirect = "direct" in form.dataset;
+    this.api = this.creates ? "" : form.dataset.datasetUpload;
+    this.page = form.dataset.page;
+    this.requests = new Requests(csrf);
+    this.transfers = new Transfers({
+      csrf,
+      onLost: () =>
+        this.showStatus(say("The connection was lost. The upload goes on when it is back.")),
     });
-  });
+    this.listen();
+    this.show();
+  }
 
+  listen() {
+    const { form, targets } = this;
+    for (const one of form.querySelectorAll("[data-needs-script]")) one.hidden = false;
+    // These inputs only choose; the files are sent by this module
+    for (const input of this.inputs) {
+      input.removeAttribute("name");
+      input.addEventListener("change", () => {
+        this.add(chosenFiles(input));
+        input.value = "";
+      });
+    }
+    this.keeps.checked = this.isDirect && !this.creates;
+    targets.keep.addEventListener("change", () => this.show());
+    targets.pause.addEventListener("click", () => this.setPaused(!this.transfers.isPaused));
+    targets.onto.addEventListener("click", () => this.run(() => this.commit(null)));
+    addEventListener("online", () => {
+      if (this.#isBusy && !this.transfers.isPaused) this.restart();
+    });
+    addEventListener("beforeunload", (event) => this.#isBusy && event.preventDefault());
+    form.addEventListener("submit", (event) => {
+      if (this.creates && !this.#chosen.files.length) return; // the form itself creates it
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      this.run(() => this.upload());
+    });
+  }
+
+  add(files) {
+    this.#chosen.add(files);
+    const { folder } = this.#chosen,
+      { name } = this.form.elements;
+    if (this.creates && folder && !name.value) name.value = folder.replace(/[^\w.-]+/g, "-");
+    this.show();
+  }
+
+  pathOf(path) {
+    const below = this.form.elements.folder?.value ?? "";
+    return this.#chosen.target(path, { below, keepsFolder: this.keeps.checked });
+  }
+
+  // -- what is shown
+  showStatus(text) {
+    this.targets.status.textContent = text;
+  }
+
+  show() {
+    const { targets } = this,
+      { files, folder } = this.#chosen;
+    targets.keep.hidden = !folder || this.#isBusy;
+    targets.keep.querySelector("span").textContent = say("Keep the folder name {name}", {
+      name: folder,
+    });
+    targets.hint.textContent = chosenText(this.#chosen);
+    targets.files.replaceChildren(...files.slice(0, SHOWN).map((one) => this.row(one)));
+    if (files.length > SHOWN) {
+      const more = document.createElement("li");
+      more.textContent = say("and {n} more", { n: count(files.length - SHOWN) });
+      targets.files.append(more);
+    }
+    this.button.disabled = this.#isBusy || (!this.creates && !files.length);
+    this.button.textContent = this.creates && files.length ? say("Create and upload") : this.label;
+    targets.pause.hidden = !this.#isBusy;
+    for (const input of this.inputs) input.disabled = this.#isBusy;
+  }
+
+  row(one) {
+    const item = document.createElement("li");
+    one.label = text("muted nowrap", WORDS[one.state] ?? sizeText(one.file.size));
+    item.append(text("mono clip", this.pathOf(one.path)), one.label);
+    return item;
+  }
+
+  mark(one, state) {
+    one.state = state;
+    if (one.label) one.label.textContent = WORDS[state];
+    this.showProgress();
+  }
+
+  showProgress() {
+    const { targets } = this,
+      { size, sent, done, files } = this.#chosen;
+    const share = size ? sent / size : 1;
+    targets.total.hidden = false;
+    targets.total.querySelector("progress").value = share;
+    targets.percent.textContent = `${count(Math.floor(share * 100))}%`;
+    if (!this.transfers.isPaused && navigator.onLine)
+      this.showStatus(
+        say("{done} of {n} files, {sent} of {size}", {
+          done: count(done),
+          n: count(files.length),
+          sent: sizeText(sent),
+          size: sizeText(size),
+        }),
+      );
+  }
+
+  showMoved() {
+    const { moved, look } = this.targets;
+    const { pathname, search } = new URL(this.page, location.href);
+    moved.hidden = false;
+    look.href = `${pathname}/compare${search}`;
+    moved.scrollIntoView({ block: "nearest" });
+  }
+
+  // -- the steps
   // Do a step of the upload and show what goes wrong; everything that was sent is kept.
-  async function run(step) {
-    isBusy = true;
-    error.hidden = part("moved").hidden = true;
-    show();
+  async run(step) {
+    const { error, moved } = this.targets;
+    this.#isBusy = true;
+    error.hidden = moved.hidden = true;
+    this.show();
     try {
       await step();
     } catch (problem) {
-      isBusy = false;
-      for (const one of running) one.abort();
-      running = new Set();
-      show();
-      if (problem.code === "moved") showMoved();
+      this.#isBusy = false;
+      this.transfers.stop();
+      this.show();
+      if (problem.code === "moved") this.showMoved();
       else {
         error.textContent = problem.message;
         error.hidden = false;
-        button.textContent = say("Try again");
+        this.button.textContent = say("Try again");
       }
     }
   }
 
-  async function create() {
-    const fields = new FormData(form);
+  async upload() {
+    if (this.creates && !this.api) await this.create();
+    if (!this.isDirect) await this.findPresent();
+    await Promise.all(Array.from({ length: PARALLEL }, () => this.work()));
+    if (this.isDirect) this.finish();
+    else await this.commit(this.form.dataset.parent);
+  }
+
+  async create() {
+    const { datasetUpload: address, page } = this.form.dataset,
+      fields = new FormData(this.form);
     const names = ["name", "team", "description", "visibility"];
     const body = Object.fromEntries(names.map((name) => [name, fields.get(name)]));
-    const made = await send("POST", form.dataset.datasetUpload, body);
-    api = `${form.dataset.datasetUpload}/${made.name}`;
-    page = `${form.dataset.page}/${made.name}`;
+    const made = await this.requests.send("POST", address, body);
+    this.api = `${address}/${made.name}`;
+    this.page = `${page}/${made.name}`;
   }
 
   // Hash files that are not large and ask which of them the repository has.
-  async function findPresent() {
+  async findPresent() {
     // Browsers hash only in secure contexts: https, or this computer
     if (!globalThis.crypto?.subtle) return;
-    const open = given.filter((one) => !one.sha256 && one.file.size <= HASHED);
-    for (const one of open) {
-      mark(one, "hashing");
-      const digest = await crypto.subtle.digest("SHA-256", await one.file.arrayBuffer());
-      one.sha256 = [...new Uint8Array(digest)].map((b) => b.toString(16).padStart(2, "0")).join("");
-      mark(one, "waiting");
+    const { files } = this.#chosen;
+    for (const one of files.filter((each) => !each.sha256 && each.file.size <= HASHED)) {
+      this.mark(one, "hashing");
+      one.sha256 = await sha256Of(one.file);
+      this.mark(one, "waiting");
     }
-    const asked = given.filter((one) => one.sha256 && one.state !== "done");
+    const asked = files.filter((one) => one.sha256 && one.state !== "done");
     for (let at = 0; at < asked.length; at += ASKED) {
       const batch = asked.slice(at, at + ASKED);
       const sha256 = [...new Set(batch.map((one) => one.sha256))];
-      const { items } = await send("POST", `${api}/contents`, { sha256 });
+      const { items } = await this.requests.send("POST", `${this.api}/contents`, { sha256 });
       const present = new Set(items.map((item) => item.sha256));
-      for (const one of batch) {
-        if (!present.has(one.sha256)) continue;
+      for (const one of batch.filter((each) => present.has(each.sha256))) {
         one.sent = one.file.size;
-        mark(one, "present");
+        this.mark(one, "present");
       }
     }
-    show();
+    this.show();
   }
 
-  async function work() {
-    for (;;) {
-      const next = given.find(({ state }) => !["sending", "done", "present"].includes(state));
-      if (!next) return;
-      mark(next, "sending");
+  async work() {
+    for (let one = this.#chosen.next; one; one = this.#chosen.next) {
+      this.mark(one, "sending");
       try {
-        await transfer(next);
+        await this.transfer(one);
       } catch (problem) {
-        mark(next, "waiting");
+        this.mark(one, "waiting");
         throw problem;
       }
-      next.sent = next.file.size;
-      mark(next, "done");
+      one.sent = one.file.size;
+      this.mark(one, "done");
     }
   }
 
-  function transfer(one) {
-    return new Promise((resolve, reject) => {
-      let sha256 = "";
-      const upload = new Upload(one.file, {
-        endpoint: `${api}/uploads`,
-        chunkSize: PIECE,
-        retryDelays: WAITS,
-        metadata: { filename: target(one.path) },
-        headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
-        removeFingerprintOnSuccess: true,
-        // Files of one name and size in two folders are two uploads
-        fingerprint: (file) =>
-          Promise.resolve(
-            ["muster", api, target(one.path), file.size, file.lastModified].join("\n"),
-          ),
-        onShouldRetry: (problem) => {
-          const status = problem.originalResponse?.getStatus() ?? 0;
-          const retries = !status || status >= 500 || [408, 409, 423, 429].includes(status);
-          if (retries)
-            part("status").textContent = say(
-              "The connection was lost. The upload goes on when it is back.",
-            );
-          return retries;
-        },
-        onProgress: (sent) => {
-          one.sent = sent;
-          progress();
-        },
-        onAfterResponse: (_request, response) => {
-          sha256 = response.getHeader("Upload-Sha256") ?? sha256;
-        },
-        onSuccess: () => {
-          running.delete(upload);
-          one.sha256 = sha256 || one.sha256;
-          resolve();
-        },
-        onError: (problem) => {
-          running.delete(upload);
-          const answer = parsed(problem.originalResponse?.getBody() ?? "");
-          reject(new Error(answer.detail ?? say("The upload failed. Try again.")));
-        },
-      });
-      running.add(upload);
-      upload.findPreviousUploads().then((previous) => {
-        if (previous.length) upload.resumeFromPreviousUpload(previous[0]);
-        if (!isPaused) upload.start();
-      }, reject);
+  async transfer(one) {
+    const sha256 = await this.transfers.send(one.file, {
+      api: this.api,
+      path: this.pathOf(one.path),
+      onProgress: (sent) => {
+        one.sent = sent;
+        this.showProgress();
+      },
     });
+    one.sha256 = sha256 || one.sha256;
   }
 
-  function setPaused(value) {
-    isPaused = value;
-    pause.textContent = value ? say("Resume") : say("Pause");
-    if (value) {
-      for (const one of running) one.abort();
-      part("status").textContent = say("Paused");
-    } else restart();
+  setPaused(value) {
+    this.targets.pause.textContent = value ? say("Resume") : say("Pause");
+    this.transfers.setPaused(value);
+    if (value) this.showStatus(say("Paused"));
+    else this.showProgress();
   }
 
-  function restart() {
-    for (const one of running) one.abort().then(() => one.start());
-    progress();
+  restart() {
+    this.transfers.restart();
+    this.showProgress();
   }
 
-  async function commit(parent) {
-    const paths = given.map(({ path }) => target(path)).sort(),
-      changes = given.map((one) => ({ op: "add", path: target(one.path), sha256: one.sha256 })),
-      only = { name: paths[0].split("/").at(-1) };
-    const message =
-      form.elements.message?.value.trim() ||
-      (paths.length === 1
-        ? say("Upload {name}", only)
-        : say("Upload {n} files", { n: count(paths.length) }));
-    part("status").textContent = say("Committing");
-    const about = { message, branch: form.dataset.branch };
+  async commit(parent) {
+    const changes = this.#chosen.files.map(({ path, sha256 }) => ({
+      op: "add",
+      path: this.pathOf(path),
+      sha256,
+    }));
+    const about = { message: this.message(changes), branch: this.form.dataset.branch };
     if (parent !== null) about.parent = parent;
-    await sendLines(`${api}/commits`, [about, ...changes]);
-    finish();
+    this.showStatus(say("Committing"));
+    await this.requests.sendLines(`${this.api}/commits`, [about, ...changes]);
+    this.finish();
   }
 
-  function finish() {
-    isBusy = false;
-    location.assign(page);
+  message(changes) {
+    const given = this.form.elements.message?.value.trim();
+    if (given) return given;
+    return changes.length === 1
+      ? say("Upload {name}", { name: changes[0].path.split("/").at(-1) })
+      : say("Upload {n} files", { n: count(changes.length) });
   }
 
-  function showMoved() {
-    part("moved").hidden = false;
-    const look = new URL(page, location.href);
-    part("look").href = `${look.pathname}/compare${look.search}`;
-    part("moved").scrollIntoView({ block: "nearest" });
-  }
-
-  const send = (method, url, body) =>
-    request(method, url, "application/json", JSON.stringify(body));
-
-  // A line each, because a commit may have a million files
-  const sendLines = (url, rows) =>
-    request("POST", url, "application/x-ndjson", rows.map((row) => JSON.stringify(row)).join("\n"));
-
-  async function request(method, url, type, body) {
-    let answer;
-    try {
-      answer = await fetch(url, {
-        method,
-        body,
-        headers: {
-          "Content-Type": type,
-          "X-CSRFToken": form.elements.csrfmiddlewaretoken.value,
-        },
-      });
-    } catch {
-      throw new Error(say("The connection was lost. Try again; what was sent is kept."));
-    }
-    const data = parsed(await answer.text());
-    if (answer.ok) return data;
-    const faults = (data.errors ?? []).map(({ message }) => message).join(" ");
-    const problem = new Error(faults || data.detail || say("The upload failed. Try again."));
-    problem.code = data.code;
-    throw problem;
-  }
-
-  show();
-}
-
-// A drop anywhere on the page goes to the form; one in a dialog opens it.
-const form = document.querySelector("form[data-dataset-upload]");
-const dialog = form?.closest("dialog");
-if (form) {
-  let depth = 0;
-  const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
-  const over = (isOver) => form.querySelector("[data-drop]").classList.toggle("is-over", isOver);
-  document.addEventListener("dragenter", (event) => {
-    if (!hasFiles(event)) return;
-    depth += 1;
-    if (dialog && !dialog.open) dialog.showModal();
-    over(true);
-  });
-  document.addEventListener("dragleave", (event) => {
-    if (hasFiles(event) && --depth <= 0) over(false);
-  });
-  document.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
-  document.addEventListener("drop", async (event) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    depth = 0;
-    over(false);
-    if (dialog && !dialog.open) dialog.showModal();
-    const detail = await droppedFiles(event.dataTransfer);
-    form.dispatchEvent(new CustomEvent("dropped", { detail }));
-  });
-  for (const link of document.querySelectorAll("[data-opens-upload], dialog [data-cancel]")) {
-    link.addEventListener("click", (event) => {
-      if (!dialog) return;
-      event.preventDefault();
-      if (dialog.open) dialog.close();
-      else dialog.showModal();
-    });
+  finish() {
+    this.#isBusy = false;
+    location.assign(this.page);
   }
 }
 
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
+function chosenText({ files, size }) {
+  if (!files.length) return say("Drop files or a folder here, or choose them.");
+  if (files.length === 1) return sizeText(size);
+  return say("{n} files, {size}", { n: count(files.length), size: sizeText(size) });
+}
+
+const text = (className, textContent) =>
+  Object.assign(document.createElement("span"), { className, textContent });
+
+async function sha256Of(file) {
+  const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
+  return [...new Uint8Array(digest)].map((b) => b.toString(16).padStart(2, "0")).join("");
 }
 
 function sizeText(bytes) {
@@ -396,3 +301,8 @@ function sizeText(bytes) {
   const value = bytes / 1024 ** step;
   return `${count(step ? Number(value.toFixed(1)) : value)} ${steps[step]}`;
 }
+
+const uploads = [...document.querySelectorAll("form[data-dataset-upload]")].map(
+  (form) => new DatasetUpload(form),
+);
+if (uploads.length) createDropZone(uploads[0].form, (files) => uploads[0].add(files));

@@ -6,8 +6,10 @@ import json
 import threading
 import time
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.rig.http_server import LoopbackServer
 
 Json = dict[str, Any]
 
@@ -24,17 +26,15 @@ class Portal:
         self.requests: list[Json] = []
         self.paths: list[str] = []
         self.freed = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        self._server = LoopbackServer(self._handler(), port)
 
     @property
     def port(self) -> int:
-        return int(self._server.server_address[1])
+        return self._server.server_port
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return self._server.url
 
     @property
     def taken(self) -> list[Json]:
@@ -43,8 +43,7 @@ class Portal:
 
     def close(self) -> None:
         self.freed.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         portal = self

@@ -47,7 +47,7 @@ def test_job_cpu_usage_matches_the_kernel(spawn, state_of, jobs_dir, wait_for):
     used = numbers(jobs)["muster-a"]["cpu.used"]
     counted = (ProcFs().process(child.pid).own_ticks - ticks) / TICKS / (clock() - began)
     assert used == pytest.approx(counted, abs=0.05)
-    assert 0.3 < used <= 1.05
+    assert 0 < used <= 1.05  # a busy machine gives it less than a core
 
 
 def test_job_sleeping_uses_no_cpu_and_its_memory(spawn, state_of, jobs_dir, wait_for):

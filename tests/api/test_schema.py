@@ -46,6 +46,26 @@ def test_operations_are_tagged_by_resource_in_declared_order(schema):
     assert names[0] == "Jobs" and set(names) == {tag for tags in found.values() for tag in tags}
 
 
+def test_shapes_are_components_as_their_types_say(schema):
+    parts, paths = schema.raw_schema["components"]["schemas"], schema.raw_schema["paths"]
+    nodes = paths["/api/v1/clusters/{cluster}/nodes"]["get"]
+    answer = nodes["responses"]["200"]["content"]["application/json"]["schema"]
+    assert answer == {"$ref": "#/components/schemas/PaginatedNodeList"}
+    assert nodes["operationId"] == "clusters_nodes_list"
+    node = {"$ref": "#/components/schemas/Node"}
+    assert parts["PaginatedNodeList"]["properties"]["items"] == {"type": "array", "items": node}
+    detail = parts["ClusterDetail"]
+    assert detail["properties"]["title"] == {"type": "string", "description": "Of the backend."}
+    assert detail["properties"]["seen_at"] == {
+        "type": ["string", "null"],
+        "format": "date-time",
+        "description": "Its last response.",
+    }
+    assert {"title", "options"} <= set(detail["required"])
+    assert "identities" in parts["Pool"]["properties"].keys() - parts["Pool"]["required"]
+    assert {"items", "next", "kinds"} <= parts["ClusterList"]["properties"].keys()
+
+
 def test_api_docs_page_loads_only_local_files(db):
     page = Client().get("/api/docs/")
     assert page.status_code == 200

@@ -9,12 +9,13 @@ import json
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from experiments import event_files
+from tests.rig.http_server import LoopbackServer
 
 Json = dict[str, Any]
 TOKEN = "mst_right"
@@ -87,17 +88,14 @@ class PortalDouble:
         self.on_cancel: Any = lambda number: None
         self._answers: dict[str, tuple[int, Json]] = {}
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        self._server = LoopbackServer(_handler(self))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self._server.url
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
     def posts(self, ending: str) -> list[ReceivedRequest]:
         return [a for a in self.asked if a.method == "POST" and a.path.endswith(ending)]
@@ -128,7 +126,10 @@ class PortalDouble:
             "attempt_count": 1,
             "resources": {"cpus": 1, "memory": 0, "gpus": 0, "gpu_type": None},
             "labels": {},
+            "kind": "batch",
+            "origin": None,
             "node": "n1",
+            "nodes": ["n1"],
             "cluster": "local",
             "image": "",
             "after": [],
@@ -149,6 +150,8 @@ class PortalDouble:
             "ordinal": ordinal,
             "state": state,
             "reason": None,
+            "node": "n1",
+            "nodes": ["n1"],
             "started_at": started,
             "finished_at": None,
             "exit_code": None,

@@ -125,7 +125,7 @@ def test_free_counts_leave_out_what_is_reserved_for_others(story, pool, dot):
     with org_scope(story.atlas.id):
         granted(story, dot, gpus=10)
         counts = {
-            team.slug: [offer.free for offer in gpu_offers(team)]
+            team.slug: [offer["free"] for offer in gpu_offers(team)]
             for team in (story.speech, story.vision)
         }
     assert counts == {"speech": [6], "vision": [16]}
@@ -177,7 +177,7 @@ def test_return_and_end_free_the_gpus_at_once_and_renewal_extends(atlas, pool, d
     kept.refresh_from_db()
     assert (kept.state, kept.ends_at, kept.name) == ("active", again.ends_at, kept.name)
     service.decide(do="return", actor=atlas.actor(atlas.ben), request_id=again.id)
-    assert [offer.free for offer in gpu_offers(atlas.speech)] == [16]
+    assert [offer["free"] for offer in gpu_offers(atlas.speech)] == [16]
     run_pool_requests()
     kept.refresh_from_db()
     assert kept.state == "ended"
@@ -326,7 +326,7 @@ def test_cluster_that_keeps_nothing_says_so_before_and_after(atlas, pool, dot, n
     kept.refresh_from_db()
     assert kept.state == "failed" and "no longer keep GPUs" in kept.note
     assert not native.kept and kept.applied_at is None
-    assert [offer.free for offer in gpu_offers(atlas.speech)] == [16]
+    assert [offer["free"] for offer in gpu_offers(atlas.speech)] == [16]
     row = ask(atlas)
     [effect] = what_if(dot, row)
     assert "other teams with access can use these GPUs" in effect.reservation.text

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from tests.rig.environment import ROOT
-from tests.rig.portal import Portal
+from tests.rig.portal import PATIENCE, Portal
 from tests.rig.processes import Folder
 from tests.rig.tables import FILE, furnish
 
@@ -77,7 +77,7 @@ class ClosedPortal(Portal):
         variables = {"MUSTER_URL": self.url, "MUSTER_TOKEN": self.token(), "MUSTER_ORG": "home"}
         environment = {**os.environ, **variables, "PYTHONPATH": str(ROOT / "client")}
         return subprocess.run(
-            HELLO, env=environment, capture_output=True, text=True, timeout=60, check=False
+            HELLO, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
 
 
@@ -102,37 +102,35 @@ WAYS = {
 }
 
 
-@pytest.fixture(scope="module")
-def portals() -> Iterator[dict[str, ClosedPortal]]:
-    """Start all at once."""
-    folder, made = Folder(), dict[str, ClosedPortal]()
-    for name, how in WAYS.items():
-        portal = ClosedPortal(folder, name=name, closed=Path(tempfile.mkdtemp()), **how)
+@contextmanager
+def started(name: str) -> Iterator[ClosedPortal]:
+    """Start one portal, alone: each takes 6 s of CPU until it answers."""
+    folder = Folder()
+    portal = ClosedPortal(folder, name=name, closed=Path(tempfile.mkdtemp()), **WAYS[name])
+    try:
         portal.prepare()
         portal.begin()
-        made[name] = portal
-    for portal in made.values():
         portal.await_answer()
-    yield made
-    for portal in made.values():
+        yield portal
+    finally:
         portal.stop()
         for path in filter(None, (portal.job_folder(), portal.closed)):
             shutil.rmtree(path, ignore_errors=True)
-    folder.close()
+        folder.close()
 
 
-def test_first_job_of_portal_in_closed_folder_succeeds(portals):
-    found = {}
-    for name in ("root-with-bwrap", "root-without-bwrap", "user"):
-        done = portals[name].first_job()
-        found[name] = (done.returncode, done.stdout, done.stderr if done.returncode else "")
-    assert found == dict.fromkeys(found, (0, 'hello\n"""', ""))
+@pytest.mark.parametrize("name", ["root-with-bwrap", "root-without-bwrap", "user"])
+def test_first_job_of_portal_in_closed_folder_succeeds(name):
+    with started(name) as portal:
+        done = portal.first_job()
+        assert (done.returncode, done.stdout) == (0, 'hello\n"""'), done.stderr
+        assert REFUSED not in httpx.get(f"{portal.url}/accounts/login/", timeout=60).text
 
 
-def test_portal_that_cannot_run_jobs_says_so_at_once(portals):
-    portal = portals["root-without-any"]
-    done = portal.first_job()
-    assert done.returncode == 2 and REFUSED in done.stderr
-    assert f"NO JOB CAN RUN YET. local: {REFUSED}" in portal.folder.tail(portal.name, 300)
-    assert REFUSED in httpx.get(f"{portal.url}/accounts/login/", timeout=60).text
-    assert REFUSED not in httpx.get(f"{portals['user'].url}/accounts/login/", timeout=60).text
+@pytest.mark.integration
+def test_portal_that_cannot_run_jobs_says_so_at_once():
+    with started("root-without-any") as portal:
+        done = portal.first_job()
+        assert done.returncode == 2 and REFUSED in done.stderr
+        assert f"NO JOB CAN RUN YET. local: {REFUSED}" in portal.folder.tail(portal.name, 300)
+        assert REFUSED in httpx.get(f"{portal.url}/accounts/login/", timeout=60).text

@@ -12,11 +12,10 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 import oidc_provider_mock
@@ -27,6 +26,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.look.conftest import accept_dialogs
 from tests.rig import saml_idp
 from tests.rig.environment import ROOT
+from tests.rig.http_server import LoopbackServer
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, group_dn, password_of, start_slapd
@@ -105,13 +105,10 @@ def openid() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def saml() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), IdP)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield saml_idp.metadata().replace(
-        "https://idp.example/sso", f"http://localhost:{server.server_address[1]}/sso"
-    )
-    server.shutdown()
-    server.server_close()
+    with LoopbackServer(IdP) as server:
+        yield saml_idp.metadata().replace(
+            "https://idp.example/sso", f"http://localhost:{server.server_port}/sso"
+        )
 
 
 @pytest.fixture

@@ -8,16 +8,16 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schedulers.spec.examples import EXAMPLES_DIR
+from tests.rig.http_server import LoopbackServer
 from tests.rig.processes import free_port
 
 TRAINER = EXAMPLES_DIR / "digits" / "train.py"
@@ -45,17 +45,17 @@ def train(
     )
 
 
-class Portal(ThreadingHTTPServer):
+class Portal(LoopbackServer):
     """A double of the portal's route that the trainer calls: records requests, answers `status`."""
 
     def __init__(self, status: int):
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.status, self.seen = status, []
 
     @property
     def variables(self) -> dict[str, str]:
         return {
-            "MUSTER_URL": f"http://127.0.0.1:{self.server_port}",
+            "MUSTER_URL": self.url,
             "MUSTER_ORG": "atlas",
             "MUSTER_JOB_ID": "j1",
             "MUSTER_TOKEN": "mst_t",
@@ -79,13 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
-    server = Portal(getattr(request, "param", 202))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Portal(getattr(request, "param", 202)) as server:
+        yield server
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ def doubles(monkeypatch):
     made = {"local": BackendDouble(), "other": BackendDouble()}
     for where in ("clusters.backends.backend_of", "jobs.tasks.backend_of"):
         monkeypatch.setattr(where, lambda cluster: made[cluster.name])
-    return made
+    yield made
+    threads.end_dispatchers()
 
 
 @pytest.mark.both_databases

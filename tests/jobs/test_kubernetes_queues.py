@@ -48,13 +48,15 @@ def current_explanation(site: Site, job: Job) -> pending_explanation.PendingExpl
 
 
 def test_jobs_of_a_queued_pool_run_one_by_one_and_others_explain_the_wait(queued):
-    submit(queued, "sleep 1.5")
+    go_on = queued.folder / "go-on"
+    submit(queued, f"until [ -e {go_on} ]; do sleep 0.05; done")
     queued.until(lambda: queued.states() == [State.RUNNING])
     second = submit(queued)
     answer = queued.until(
         lambda: (a := current_explanation(queued, second)) and a.code == Wait.CLUSTER_LIMIT and a
     )
     assert answer.text.startswith("Kueue's flavor default has 1 of 1 GPU in use") and answer.advice
+    go_on.touch()
     queued.until(queued.is_over)
     assert (queued.states(), queued.runs(), queued.remote()) == (
         [State.SUCCEEDED] * 2,

@@ -216,11 +216,12 @@ def _checks() -> list[tuple[str, list[str]]]:
     return [
         ("lint", [sys.executable, "-m", "ruff", "check", "--output-format=concise", "."]),
         ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
-        ("types", [sys.executable, "-m", "mypy", *PACKAGES]),
+        ("types", [sys.executable, "-m", "mypy", *PACKAGES, "client/muster"]),
         ("import contracts", [str(bin_folder / "lint-imports"), "--no-cache"]),
         ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),
         ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),
         ("kept migrations", [sys.executable, "-m", "tests.rig", "migrations", "--check"]),
+        ("shapes", [*manage, "shapes", "--check"]),
         ("languages", [*manage, "messages", "--check"]),
         ("templates", [sys.executable, "-m", "djlint", "--lint", "--quiet", "templates"]),
         ("template format", [sys.executable, "-m", "djlint", "--check", "--quiet", "templates"]),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 class Server:
     """Answers each connection with `talk(connection, request)`, or with the given bytes.
 
-    `requests` holds the received bytes.
+    `requests` holds the received bytes. `close` ends every connection.
     """
 
     def __init__(self, talk: Callable[[socket.socket, bytes], object] | bytes):
@@ -22,12 +22,20 @@ class Server:
         )
         self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
         self.url = f"http://{self.host}"
+        self._open: list[socket.socket] = []
         threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        for one in (self.socket, *self._open):
+            with contextlib.suppress(OSError):  # closed already
+                one.shutdown(socket.SHUT_RDWR)  # wakes its thread
+        self.socket.close()
 
     def _serve(self) -> None:
         with contextlib.suppress(OSError):
             while True:
                 connection, _ = self.socket.accept()
+                self._open.append(connection)
                 threading.Thread(target=self._one, args=(connection,), daemon=True).start()
 
     def _one(self, connection: socket.socket) -> None:
@@ -48,6 +56,8 @@ def servers() -> Iterator[Callable[..., Server]]:
         made.append(Server(talk))
         return made[-1]
 
-    yield start
-    for server in made:
-        server.socket.close()
+    try:
+        yield start
+    finally:
+        for server in made:
+            server.close()

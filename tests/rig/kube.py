@@ -21,6 +21,7 @@ from schedulers.kubernetes.access import from_kubeconfig
 from schedulers.kubernetes.client import Client
 
 CLAIM = "muster-test"
+SHARED = "shared Kubernetes double"  # names the threads of the double that a process shares
 
 
 def is_real() -> bool:
@@ -55,9 +56,9 @@ def claim_of(folder: Path) -> str:
 
 @cache
 def _double() -> dict[str, Any]:
-    from tests.rig.kubernetes_double import start
+    from tests.rig.kubernetes_double import Double
 
-    double = start()
+    double = Double(SHARED)
     double.store.claims.add(CLAIM)
     atexit.register(double.close)
     return {"server": double.url, "token": double.token, "image": "local/bash:1"}

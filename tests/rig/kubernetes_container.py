@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,8 +139,7 @@ class Container:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
-        reader = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
-        reader.start()
+        reader = self.node.store.start(self._read, process.stdout)
         self.node.told(self.pod, {"running": {"startedAt": started}}, "Running", startTime=started)
         reason, _ = self._watch(process, since)
         self.kill()

@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from operator import itemgetter
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from tests.rig import kubernetes_exec, kubernetes_forward, kubernetes_schema, kubernetes_store
+from tests.rig.http_server import LoopbackServer
 from tests.rig.kubernetes_kueue import Kueue
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
@@ -53,18 +54,18 @@ class Double:
     to hang or a Drip.
     """
 
-    def __init__(self) -> None:
-        self.store, self.token = Store(), "double"
+    def __init__(self, name: str = "Kubernetes double") -> None:
+        self.store, self.token = Store(name), "double"
         self.node = Node(self.store)
         self.kueue = Kueue(self.store)  # not installed by default
         self.answers: list[tuple[str, Answer | Drip | float]] = []
         self.asked: list[str] = []
         self.denied: set[str] = set()  # denied rights, such as "create jobs"
         self.cuts = 0  # incremented to break all watches
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self.closed = threading.Event()
+        self._server = _Server(_Handler, name=name)
         self._server.double = self
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self.url = self._server.url
 
     def fail(self, part: str, answer: Answer | Drip | float, times: int = 1) -> None:
         """Inject a fault into the next requests whose line contains each word of `part`."""
@@ -77,9 +78,10 @@ class Double:
             self.store.changed.notify_all()
 
     def close(self) -> None:
+        self.closed.set()
+        self.store.listeners.clear()  # no pod follows on one that ends now
         self.cut()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
         self.node.close()
 
     def answer(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> Object:
@@ -133,15 +135,19 @@ class Double:
         }
 
     def watch(self, plural: str, space: str, query: dict[str, str]) -> Iterator[bytes]:
-        """Stream events as lines until the timeout, a cut, or a 410."""
-        at, cuts = int(query["resourceVersion"]), self.cuts
+        """Stream events as lines until the timeout, a cut, or a 410. Raises Answer."""
+        at = int(query["resourceVersion"])
         if at < self.store.oldest:
             raise Answer(410, "Expired", f"too old resource version: {at} ({self.store.oldest})")
+        return self._events(plural, space, query, at)
+
+    def _events(self, plural: str, space: str, query: dict[str, str], at: int) -> Iterator[bytes]:
+        cuts = self.cuts
         until, last_event = (
             time.monotonic() + int(query.get("timeoutSeconds", 60)),
             time.monotonic(),
         )
-        while time.monotonic() < until:
+        while time.monotonic() < until and not self.closed.is_set():
             with self.store.changed:
                 self.store.changed.wait(0.2)
                 fresh = self.store.changes[
@@ -203,9 +209,7 @@ class Double:
         return bytes(found)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
+class _Server(LoopbackServer):
     double: Double
 
 
@@ -318,7 +322,7 @@ class _Handler(BaseHTTPRequestHandler):
                 double.answers.remove(fault)
                 if isinstance(fault[1], Answer):
                     raise fault[1]
-                self._drip(fault[1]) if isinstance(fault[1], Drip) else time.sleep(fault[1])
+                self._drip(fault[1]) if isinstance(fault[1], Drip) else double.closed.wait(fault[1])
                 return
 
     def _drip(self, pause: float) -> None:
@@ -336,12 +340,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def _stream(self, lines: Iterator[bytes]) -> None:
-        first = next(lines, b"")
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for line in (first, *()) if first else ():
-            self._chunk(line)
         for line in lines:
             self._chunk(line)
         self._chunk(b"")
@@ -349,10 +350,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         self.wfile.flush()
-
-
-def start() -> Double:
-    return Double()
 
 
 def _target(parts: list[str]) -> tuple[str, str, str]:

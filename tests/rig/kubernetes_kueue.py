@@ -6,7 +6,6 @@ and evicts on request. It has no cohorts, flavors, priorities or admission check
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from tests.rig.kubernetes_store import Answer, Object, Store, now
@@ -80,7 +79,7 @@ class Kueue:
         if plural == "clusterqueues":
             self._count(kind, thing)
         if plural in {"jobs", "workloads", "clusterqueues"}:
-            threading.Thread(target=self._control, args=(kind, plural, thing), daemon=True).start()
+            self.store.start(self._control, kind, plural, thing)
 
     def _count(self, kind: str, queue: Object) -> None:
         """Admit as many Jobs of one GPU as the quota of a changed ClusterQueue has GPUs."""

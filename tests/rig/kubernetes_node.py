@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-import threading
 import time
 import uuid
 from collections.abc import Collection
@@ -54,17 +53,16 @@ class Node:
         store.listeners.append(self._hear)
 
     def close(self) -> None:
+        """Kill what runs; without its folder, whatever waits for a change gives up."""
         for container in list(self.containers.values()):
             container.kill()
         shutil.rmtree(self.root, ignore_errors=True)
 
     def _hear(self, kind: str, plural: str, thing: Object) -> None:
-        if plural == "jobs" and kind != "DELETED":
-            threading.Thread(target=self._control, args=(thing,), daemon=True).start()
-        elif plural == "jobs":
-            threading.Thread(target=self.collect, args=(thing,), daemon=True).start()
+        if plural == "jobs":
+            self.store.start(self._control if kind != "DELETED" else self.collect, thing)
         elif plural == "pods" and kind == "ADDED" and thing["status"]["phase"] == "Pending":
-            threading.Thread(target=self._run, args=(thing,), daemon=True).start()
+            self.store.start(self._run, thing)
 
     def _control(self, job: Object) -> None:
         """Control Jobs: create pods for a new Job, and none for a suspended one."""

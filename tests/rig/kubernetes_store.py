@@ -44,7 +44,8 @@ class Answer(Exception):
 class Store:
     """All objects. `changed` wakes watches; changes before `oldest` are compacted."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "Kubernetes double") -> None:
+        self.name = name  # of its threads
         self.changed = threading.Condition(threading.RLock())
         self.objects: dict[Name, Object] = {}
         self.changes: list[tuple[int, str, str, Object]] = []
@@ -54,6 +55,12 @@ class Store:
         )  # of volumes in every namespace; pods find them at their paths on this machine
         self.volumes: dict[str, str] = {}  # folders of claims whose parts are mounted (`subPath`)
         self.listeners: list[Callable[[str, str, Object], None]] = []
+
+    def start(self, target: Callable[..., None], *given: Any) -> threading.Thread:
+        """Act on a change in a thread, as another process would."""
+        made = threading.Thread(target=target, args=given, name=self.name, daemon=True)
+        made.start()
+        return made
 
     def create(
         self, plural: str, namespace: str, made: Object, *, is_rehearsal: bool = False

@@ -14,7 +14,7 @@ import httpx
 
 from tests.rig.environment import ROOT
 from tests.rig.postgres import create_database
-from tests.rig.processes import Folder, RigFailure, free_port, wait_until
+from tests.rig.processes import Folder, RigFailure, free_port, is_listening, wait_until
 
 PROGRAMS = ROOT / "tests" / "experiments" / "mlflow" / "programs"
 
@@ -123,7 +123,7 @@ def start_mlflow_server(folder: Folder, postgres_url: str = "", *, workers: int 
         if process.poll() is not None:
             raise RigFailure(f"MLflow's server ended:\n{folder.tail('mlflow-server', 6000)}")
         try:
-            return httpx.get(f"{url}/health", timeout=2).status_code == httpx.codes.OK
+            return is_listening(port) and httpx.get(f"{url}/health", timeout=2).is_success
         except httpx.HTTPError:
             return False
 

@@ -58,6 +58,7 @@ LONGEST = (
     "e2e/test_inputs.py",
     "e2e/test_outputs.py",
     "api/test_schema.py",
+    "portal/test_new_app.py",
     "http/test_answers.py",
     "api/test_hostile_input.py",
     "test_role_matrix.py",

@@ -189,7 +189,9 @@ class Slurm:
     def _rest_answers(self) -> bool:
         try:
             # Any response will do: an empty token is refused.
-            return bool(httpx.get(f"{self.rest_url}/openapi/v3", timeout=2).status_code)
+            return is_listening(self.plan.ports.slurmrestd) and bool(
+                httpx.get(f"{self.rest_url}/openapi/v3", timeout=2).status_code
+            )
         except httpx.HTTPError:
             return False
 

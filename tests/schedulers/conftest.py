@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from schedulers import backends
-from schedulers.contract import Handle, Launch, Observation, Unavailable
+from schedulers.contract import Closeable, Handle, Launch, Observation, Unavailable
 from schedulers.kubernetes.backend import KubernetesBackend
 from tests.rig.gateway import serving
 from tests.rig.kube import folder_of, options_of
@@ -79,12 +79,14 @@ class Stage:
     path: Path
     wait_for: Callable[..., Any]
     keys: list[str] = field(default_factory=list)
+    made: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.backend = self.again()
 
     def again(self) -> Any:
-        return self.kind.configured(self.options)
+        self.made.append(self.kind.configured(self.options))
+        return self.made[-1]
 
     def launch(self, script: str, **more: Any) -> Launch:
         self.keys.append(key := more.pop("key", f"t-{uuid.uuid4().hex}"))
@@ -134,6 +136,9 @@ def cleaned_up(made: Stage) -> Iterator[Stage]:
     )
     for key in made.keys:
         made.wait_for(lambda key=key: is_forgotten(made, key), 20)
+    for backend in made.made:
+        if isinstance(backend, Closeable):
+            backend.close()
 
 
 def is_forgotten(made: Stage, key: str) -> bool:
@@ -183,4 +188,4 @@ def backend(double: Double) -> Iterator[KubernetesBackend]:
         {"server": double.url, "token": double.token, "image": "local/bash:1"}
     )
     yield made
-    made._view.stop()
+    made.close()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import http.server
 import json
 import sys
-import threading
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from muster import Client
 from schedulers.programs import FETCH, SAVE, source_of
 from schedulers.programs.fetch_inputs import Failure, fetch, folder_of_user
 from schedulers.programs.portal_api import Portal, Refused
+from tests.rig.http_server import LoopbackServer
 
 
 def test_cache_that_others_could_have_filled_is_refused(tmp_path):
@@ -74,7 +74,7 @@ def test_small_files_are_fetched_together_and_what_an_attempt_left_is_used(
     assert len(portal.asked) < 12, portal.asked  # not one for each file
 
 
-class Answers(http.server.BaseHTTPRequestHandler):
+class Answers(BaseHTTPRequestHandler):
     """Answer by the path, and keep the requests."""
 
     protocol_version = "HTTP/1.1"
@@ -94,9 +94,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 @pytest.mark.parametrize("is_proxied", [False, True])
 def test_client_keeps_its_connection_and_says_what_the_portal_said(monkeypatch, is_proxied):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address, Answers.seen = f"http://127.0.0.1:{server.server_port}", []
+    server = LoopbackServer(Answers)
+    address, Answers.seen = server.url, []
     for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     if is_proxied:
@@ -112,8 +111,7 @@ def test_client_keeps_its_connection_and_says_what_the_portal_said(monkeypatch, 
             with pytest.raises(OSError, match="a sentence"):
                 portal.send("GET", status)
     finally:
-        server.shutdown()
-        server.server_close()
+        server.close()
     path = f"{root if is_proxied else '/at'}/api/v1/200 Bearer secret"
     assert [one.partition(" ")[2] for one in Answers.seen[:2]] == [path] * 2
     assert len({one.partition(" ")[0] for one in Answers.seen[:2]}) == 1

@@ -18,10 +18,12 @@ from tests.rig.kube import folder_of, options_of
 from tests.schedulers.kubernetes_stage import launch, state_of
 
 
-@pytest.fixture(scope="module")
-def anywhere() -> KubernetesBackend:
+@pytest.fixture
+def anywhere() -> Iterator[KubernetesBackend]:
     """A backend on the double or on a real cluster."""
-    return KubernetesBackend.configured(options_of())
+    made = KubernetesBackend.configured(options_of())
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def running(anywhere, wait_for) -> Iterator[str]:
 
 
 def started(backend: KubernetesBackend, wait_for) -> str:
-    key: str = backend.submit(launch("echo here > note; sleep 60", env={"WORD": "it's"})).key
+    key: str = backend.submit(launch("echo here > note; exec sleep 60", env={"WORD": "it's"})).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING, 20)
     return key
 

@@ -5,6 +5,7 @@ Against a double, or a real cluster (tests/rig/kube.py).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,11 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def keeping(place: Path) -> KubernetesBackend:
-    return KubernetesBackend.configured({**options_of(), "shared": [], "outputs": claim_of(place)})
+def keeping(place: Path) -> Iterator[KubernetesBackend]:
+    options = {**options_of(), "shared": [], "outputs": claim_of(place)}
+    made = KubernetesBackend.configured(options)
+    yield made
+    made.close()
 
 
 def over(backend: KubernetesBackend, key: str, wait_for) -> State:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import base64
 import ssl
-import threading
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.states import State
+from tests.rig.http_server import LoopbackServer
 from tests.rig.kubernetes_double import Double
 from tests.schedulers.kubernetes_stage import launch, state_of
 
@@ -114,9 +114,7 @@ def test_redirect_is_not_followed_with_token(double):
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-    with HTTPServer(("127.0.0.1", 0), Redirecting) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        options = {"server": f"http://127.0.0.1:{server.server_port}", "token": double.token}
+    with LoopbackServer(Redirecting) as server:
+        options = {"server": server.url, "token": double.token}
         probe = KubernetesBackend.configured(options).probe()
-        server.shutdown()
     assert not probe.is_ok and double.asked == []

@@ -7,32 +7,29 @@ tests/jobs/test_slurm_reservations.py.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
 from schedulers.contract import Identity, Rejected, ReservationRequest, ReservationScope
 from schedulers.slurm.backend import SlurmBackend
+from tests.rig.http_server import LoopbackServer
 
 FLAGS = {"IGNORE_JOBS", "NO_HOLD_JOBS_AFTER_END"}
 END = datetime(2027, 1, 31, 23, 59, 59, tzinfo=UTC)
 
 
-class Slurmrestd(ThreadingHTTPServer):
+class Slurmrestd(LoopbackServer):
     """Keeps reservations by name; `minor` is its version, `refusal` an error of its controller."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.minor, self.refusal = 43, ""
         self.kept: dict[str, dict[str, Any]] = {}
         self.jobs: dict[int, str] = {}  # pending jobs and their reservations
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def answer(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
         api = f"/slurm/v0.0.{self.minor}"
@@ -85,16 +82,13 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def restd() -> Iterator[Slurmrestd]:
-    made = Slurmrestd()
-    yield made
-    made.shutdown()
-    made.server_close()
+    with Slurmrestd() as made:
+        yield made
 
 
 def backend(restd: Slurmrestd, **more: str) -> SlurmBackend:
-    url = f"http://127.0.0.1:{restd.server_port}"
     return SlurmBackend.configured(
-        {"spool": "/spool", "user": "games", "rest_url": url, "rest_token": "t", **more}
+        {"spool": "/spool", "user": "games", "rest_url": restd.url, "rest_token": "t", **more}
     )
 
 

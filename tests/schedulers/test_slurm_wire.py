@@ -5,29 +5,24 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from schedulers.contract import Unavailable
 from schedulers.slurm.http import CONNECTIONS, HttpClient
+from tests.rig.http_server import LoopbackServer
 
 
-class Server(ThreadingHTTPServer):
+class Server(LoopbackServer):
     """Echoes bodies and counts connections.
 
     `/hang-up` closes the connection after its response without announcing it.
     """
 
-    daemon_threads = True
-
     def __init__(self) -> None:
         self.connections, self.most, self.now, self.lock = 0, 0, 0, threading.Lock()
-        super().__init__(("127.0.0.1", 0), Echo)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        super().__init__(Echo)
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -60,11 +55,8 @@ class Echo(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server()
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    with Server() as made:
+        yield made
 
 
 def test_sequential_requests_share_one_connection(server):

@@ -13,6 +13,7 @@ import orjson
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -41,7 +42,8 @@ class PortalView(APIView):
 
     `permissions` maps each method to the permission it needs in the organization. None leaves the
     check to the service or selector, for checks that depend on a team or row. The permission matrix
-    test fails for methods without an entry.
+    test fails for methods without an entry. A method that returns a shape answers it with 200, and
+    its annotation is the OpenAPI schema.
     """
 
     permissions: ClassVar[Mapping[str, AppPermission | None]] = {}
@@ -68,6 +70,8 @@ class PortalView(APIView):
             authorize(self.actor, needed)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(response, HttpResponseBase):
+            response = Response(response)
         response = super().finalize_response(request, response, *args, **kwargs)
         if limit := getattr(self, "_limit", None):
             response["RateLimit-Limit"] = str(limit["limit"])

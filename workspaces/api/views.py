@@ -11,6 +11,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from portal.core.shapes import whole_page
 from workspaces.access.permissions import Permission as P
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView, PortalView, idempotent
@@ -40,7 +41,7 @@ def read(kind: type[S], request: Request) -> dict[str, Any]:
 
 def items(rows: list[dict[str, Any]]) -> Response:
     """Return a list that always fits into one page."""
-    return Response({"items": rows, "next": None, "previous": None})
+    return Response(whole_page(rows))
 
 
 class MeView(PortalView):

@@ -185,13 +185,13 @@ class ApprovalKind(Generic[R]):
 
 
 def kinds() -> tuple[ApprovalKind[Any], ...]:
-    """Return the kinds that apps declare as APPROVAL_KINDS in `providers.py`."""
+    """Return the kinds that apps declare in `providers.py`."""
     return declared("providers", "APPROVAL_KINDS")
 
 
 def kind_named(name: str) -> ApprovalKind[Any]:
     """Return a kind. Raises InvalidInput."""
-    by_name = {kind.name: kind for kind in kinds()}
-    if name not in by_name:
-        raise InvalidInput.at("kind", Message("must be {names}", names=", ".join(by_name)))
-    return by_name[name]
+    found = {kind.name: kind for kind in kinds()}
+    if name not in found:
+        raise InvalidInput.at("kind", Message("must be {names}", names=", ".join(found)))
+    return found[name]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
 from muster.errors import InvalidInput, Json
 from muster.options import Commands
-from muster.output import Session, Table
+from muster.output import Column, Listing, Session, Table
 from muster.streams import read_text
 from muster.wording import ago
+
+if TYPE_CHECKING:
+    from muster.shapes import ClusterShape, GpuUseShape, NodeCountsShape, PoolShape
 
 COMMANDS = {
     "cluster": ("clusters", 310, "Connect and manage clusters (operators)."),
@@ -43,25 +46,11 @@ Unset = Annotated[
 @clusters.command("list")
 def list_clusters(session: Session) -> None:
     """List clusters with their state, nodes and GPUs."""
-    found = session.client.clusters.all()
-    rows = (
-        [
-            c["name"],
-            c["title"],
-            _state(c),
-            _nodes(c),
-            f"{c['gpus']['used']}/{c['gpus']['total']}",
-            ago(c["seen_at"]),
-            c["trouble"],
-        ]
-        for c in found["items"]
-    )
-    table = Table(
-        ["Cluster", "Kind", "State", "Nodes", ">GPUs in use", ">Last seen", "~Problem"],
-        rows,
+    session.show_list(
+        session.client.clusters.all(),
+        CLUSTERS,
         "No clusters yet. Connect one: muster cluster connect NAME KIND --set NAME=VALUE",
     )
-    session.show(found, table, [c["name"] for c in found["items"]])
 
 
 @clusters.command("show")
@@ -71,10 +60,10 @@ def show_cluster(session: Session, name: ClusterName) -> None:
     facts = [
         ("Kind", row["title"]),
         ("State", _state(row)),
-        ("Nodes", _nodes(row)),
-        ("GPUs in use", f"{row['gpus']['used']}/{row['gpus']['total']}"),
+        ("Nodes", _nodes(row["nodes"])),
+        ("GPUs in use", _used(row["gpus"])),
         ("Last seen", ago(row["seen_at"])),
-        *([("Disk", disk["warning"] or disk["text"])] if (disk := row.get("disk")) else []),
+        *([("Disk", disk["warning"] or disk["text"])] if (disk := row["disk"]) else []),
         *([("Problem", row["trouble"])] if row["trouble"] else []),
         *((option, str(value)) for option, value in row["options"].items()),
     ]
@@ -208,23 +197,9 @@ def remove_cluster(session: Session, name: ClusterName) -> None:
 @pools.command("list")
 def list_pools(session: Session) -> None:
     """List the pools that the organization's teams may use."""
-    found = session.client.get("pools")
-    rows = (
-        [
-            p["name"],
-            p["cluster"],
-            _rule(p),
-            "all teams" if p["is_open"] else ", ".join(p["teams"]) or "none",
-            p["note"],
-        ]
-        for p in found["items"]
+    session.show_list(
+        session.client.get("pools"), POOLS, "No pools. All teams can use all clusters."
     )
-    table = Table(
-        ["Pool", "Cluster", "Nodes", "Teams", "~Note"],
-        rows,
-        "No pools. All teams can use all clusters.",
-    )
-    session.show(found, table, [p["name"] for p in found["items"]])
 
 
 @pools.command("create")
@@ -497,24 +472,55 @@ def _from_file(path: str) -> str:
     return read_text(path)
 
 
-def _state(cluster: Json) -> str:
+def _state(cluster: ClusterShape) -> str:
     if not cluster["is_enabled"]:
         return "disabled"
     return "degraded" if cluster["trouble"] else "ready"
 
 
-def _nodes(cluster: Json) -> str:
-    nodes = cluster["nodes"]
-    return (
-        ", ".join(f"{nodes[word]} {word}" for word in ("ready", "drained", "down") if nodes[word])
-        or "none"
-    )
+def _nodes(nodes: NodeCountsShape) -> str:
+    counts = {"ready": nodes["ready"], "drained": nodes["drained"], "down": nodes["down"]}
+    return ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"
 
 
-def _rule(pool: Json) -> str:
+def _used(gpus: GpuUseShape) -> str:
+    return f"{gpus['used']}/{gpus['total']}"
+
+
+def _teams(pool: PoolShape) -> str:
+    return "all teams" if pool["is_open"] else ", ".join(pool["teams"]) or "none"
+
+
+def _rule(pool: PoolShape) -> str:
     words = [
         f"partition {pool['partition']}" if pool["partition"] else "",
         f"with {pool['gpu_type']}" if pool["gpu_type"] else "",
         *(f"{name}={value}" for name, value in pool["labels"].items()),
     ]
     return ", ".join(filter(None, words)) or "all"
+
+
+CLUSTERS = Listing(
+    "ClusterShape",
+    "name",
+    (
+        Column("Cluster", "name"),
+        Column("Kind", "title"),
+        Column("State", "", _state),
+        Column("Nodes", "nodes", _nodes),
+        Column(">GPUs in use", "gpus", _used),
+        Column(">Last seen", "seen_at", ago),
+        Column("~Problem", "trouble"),
+    ),
+)
+POOLS = Listing(
+    "PoolShape",
+    "name",
+    (
+        Column("Pool", "name"),
+        Column("Cluster", "cluster"),
+        Column("Nodes", "", _rule),
+        Column("Teams", "", _teams),
+        Column("~Note", "note"),
+    ),
+)

@@ -12,12 +12,13 @@ from typer import Argument, Option, confirm
 
 from muster.errors import InvalidInput
 from muster.options import Commands
-from muster.output import Session, Table
-from muster.wording import ago, size
+from muster.output import Column, Listing, Session, Table
+from muster.wording import ago, count, size, size_or_dash
 
 if TYPE_CHECKING:
     from muster.datasets import Repositories
     from muster.folders import Progress
+    from muster.shapes import DatasetImportShape
 
 COMMANDS = {
     "dataset": ("datasets", 40, "Upload, download, version and share datasets."),
@@ -29,6 +30,71 @@ Target = Annotated[
     Argument(metavar="NAME[@REVISION]", help="Branch, tag, number or commit; default the newest."),
 ]
 _STAGES = {"hash": "Reading", "send": "Sending", "fetch": "Downloading"}
+
+
+def _version(number: int) -> str:
+    return f"v{number}"
+
+
+REPOSITORIES = Listing(
+    "RepositoryShape",
+    "name",
+    (
+        Column("~Name", "name"),
+        Column("Team", "team"),
+        Column("Visibility", "visibility"),
+        Column(">Version", "head", lambda head: _version(head["version"]) if head else "–"),
+        Column(">Files", "files", count),
+        Column(">Size", "bytes", size),
+        Column("Updated", "updated_at", ago),
+    ),
+)
+IMPORTS = Listing(
+    "DatasetImportShape",
+    "id",
+    (
+        Column("Id", "id"),
+        Column("State", "state"),
+        Column("~Source", "source", lambda addresses: addresses[0]),
+        Column(">Files", "", lambda row: f"{count(row['files_done'])}/{count(row['files'])}"),
+        Column(">Size", "bytes_done", size),
+        Column("Started", "created_at", ago),
+        Column("~Error", "error"),
+    ),
+)
+VERSIONS = Listing(
+    "RepositoryVersionShape",
+    "version",
+    (
+        Column(">Version", "version", _version),
+        Column("Commit", "commit", lambda commit: commit[:7]),
+        Column("Refs", "", lambda row: " ".join(row["branches"] + row["tags"]) or "–"),
+        Column("~Message", "message"),
+        Column("Changes", "", lambda r: f"+{r['added']} ~{r['changed']} -{r['removed']}"),
+        Column(">Files", "files", count),
+        Column(">Size", "bytes", size),
+        Column("Made", "created_at", ago),
+    ),
+)
+FILES = Listing(
+    "EntryShape",
+    "path",
+    (
+        Column("~Path", "", lambda row: row["path"] + "/" * (row["type"] == "folder")),
+        Column(">Size", "bytes", size_or_dash),
+        Column("SHA-256", "sha256", lambda digest: digest[:12] if digest else "–"),
+    ),
+)
+DIFFERENCES = Listing(
+    "FileDifferenceShape",
+    "path",
+    (
+        Column("Change", "change"),
+        Column("~Path", "path"),
+        Column(">Before", "before", lambda side: size(side["bytes"]) if side else "–"),
+        Column(">After", "after", lambda side: size(side["bytes"]) if side else "–"),
+    ),
+)
 
 
 def split(target: str) -> tuple[str, str]:
@@ -61,24 +127,8 @@ def _listing(group: Commands, noun: str) -> None:
         rows = _of(session, noun)
         given = {k: v for k, v in filters.items() if v}
         found = list(rows.trash() if trash else rows.list(**given))
-        cells = (
-            [
-                row["name"],
-                row["team"],
-                row["visibility"],
-                f"v{row['head']['version']}" if row["head"] else "–",
-                f"{row['files']:,}",
-                size(row["bytes"]),
-                ago(row["updated_at"]),
-            ]
-            for row in found
-        )
-        table = Table(
-            ["~Name", "Team", "Visibility", ">Version", ">Files", ">Size", "Updated"],
-            cells,
-            f"No {noun}s. Upload one: muster {noun} upload FOLDER NAME",
-        )
-        session.show({"items": found}, table, [row["name"] for row in found])
+        empty = f"No {noun}s. Upload one: muster {noun} upload FOLDER NAME"
+        session.show_list({"items": found}, REPOSITORIES, empty)
 
     @group.command("info")
     def show_repository(session: Session, name: Name) -> None:
@@ -276,25 +326,11 @@ def _imports(group: Commands, noun: str) -> None:
             _follow(session, noun, name, row, is_detached=False)
             return
         found = list(_of(session, noun).imports(name))
-        cells = (
-            [
-                row["id"],
-                row["state"],
-                row["source"][0],
-                f"{row['files_done']:,}/{row['files'] if row['files'] is not None else '–'}",
-                size(row["bytes_done"]),
-                ago(row["created_at"]),
-                row["error"],
-            ]
-            for row in found
-        )
-        columns = ["Id", "State", "~Source", ">Files", ">Size", "Started", "~Error"]
-        table = Table(columns, cells, f"{name} has no imports.")
-        session.show({"items": found}, table, [row["id"] for row in found])
+        session.show_list({"items": found}, IMPORTS, f"{name} has no imports.")
 
 
 def _follow(
-    session: Session, noun: str, name: str, row: dict[str, Any], *, is_detached: bool
+    session: Session, noun: str, name: str, row: DatasetImportShape, *, is_detached: bool
 ) -> None:
     """Show an import until its end."""
     if is_detached:
@@ -315,22 +351,7 @@ def _versions(group: Commands, noun: str) -> None:
     def list_versions(session: Session, name: Name) -> None:
         """List the versions, the last one first."""
         found = list(_of(session, noun).versions(name))
-        cells = (
-            [
-                f"v{row['version']}",
-                row["commit"][:7],
-                " ".join(row["branches"] + row["tags"]) or "–",
-                row["message"],
-                f"+{row['added']} ~{row['changed']} -{row['removed']}",
-                f"{row['files']:,}",
-                size(row["bytes"]),
-                ago(row["created_at"]),
-            ]
-            for row in found
-        )
-        columns = [">Version", "Commit", "Refs", "~Message", "Changes", ">Files", ">Size", "Made"]
-        table = Table(columns, cells, f"{name} has no versions.")
-        session.show({"items": found}, table, [row["version"] for row in found])
+        session.show_list({"items": found}, VERSIONS, f"{name} has no versions.")
 
     @group.command("files")
     def list_files(
@@ -344,14 +365,7 @@ def _versions(group: Commands, noun: str) -> None:
         """List files and folders of a version."""
         name, revision = split(target)
         found = list(_of(session, noun).files(name, revision, path, recursive=recursive))
-        cells = (
-            [f"{row['path']}/", "–", "–"]
-            if row["type"] == "folder"
-            else [row["path"], size(row["bytes"]), row["sha256"][:12]]
-            for row in found
-        )
-        table = Table(["~Path", ">Size", "SHA-256"], cells, "There are no files.")
-        session.show({"items": found}, table, [row["path"] for row in found])
+        session.show_list({"items": found}, FILES, "There are no files.")
 
     @group.command("diff")
     def show_differences(
@@ -362,16 +376,7 @@ def _versions(group: Commands, noun: str) -> None:
     ) -> None:
         """List the files that two versions do not have in common."""
         found = list(_of(session, noun).diff(name, before, after))
-        cells = (
-            [
-                row["change"],
-                row["path"],
-                *(size(side["bytes"]) if side else "–" for side in (row["before"], row["after"])),
-            ]
-            for row in found
-        )
-        table = Table(["Change", "~Path", ">Before", ">After"], cells, "There are no differences.")
-        session.show({"items": found}, table, [row["path"] for row in found])
+        session.show_list({"items": found}, DIFFERENCES, "There are no differences.")
 
     @group.command("tag")
     def tag_version(

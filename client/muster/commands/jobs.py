@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -13,7 +14,7 @@ from muster.commands.run import after_submit, follow_job, show_dry_run
 from muster.errors import InvalidInput, Json
 from muster.faults import shown_faults
 from muster.options import Commands
-from muster.output import Session, Table
+from muster.output import Column, Listing, Session, Table
 from muster.records import FINAL, Job
 from muster.streams import read_text
 from muster.wording import (
@@ -25,12 +26,17 @@ from muster.wording import (
     ending,
     held,
     holders,
+    job_number,
+    person,
     progress,
     seconds,
     size,
     span,
     why,
 )
+
+if TYPE_CHECKING:
+    from muster.shapes import AttemptShape, JobDetailShape, JobShape
 
 COMMANDS = {"job": ("app", 20, "Submit, list, follow and control jobs.")}
 app = Commands(help="Submit, list, follow and control jobs.")
@@ -152,35 +158,53 @@ def list_jobs(
         time.sleep(WATCH)
 
 
-def _where(row: Json) -> str:
+def _where(row: JobShape | AttemptShape) -> str:
     """Return the nodes, such as "n1 + 3 more"."""
-    more = len(row.get("nodes") or []) - 1
-    return f"{row.get('node') or ''}{f' + {more} more' if more > 0 else ''}"
+    more = len(row["nodes"]) - 1
+    return f"{row['node']}{f' + {more} more' if more > 0 else ''}"
+
+
+def _run_for(row: JobShape | AttemptShape) -> str:
+    return span(row["started_at"], row["finished_at"])
+
+
+JOBS = Listing(
+    "JobShape",
+    "number",
+    (
+        Column("Job", "number", job_number),
+        Column("~Name", "name"),
+        Column("State", "state"),
+        Column("~Reason", "", lambda row: progress(row) or why(row)),
+        Column("Team", "team"),
+        Column("Owner", "owner", person),
+        Column(">Elapsed", "", _run_for),
+        Column(">Submitted", "created_at", ago),
+    ),
+)
+ATTEMPTS = Listing(
+    "AttemptShape",
+    "id",
+    (
+        Column(">Task", "index"),
+        Column(">Attempt", "ordinal"),
+        Column("State", "state"),
+        Column("Node", "", _where),
+        Column(">Elapsed", "", _run_for),
+        Column(">Exit code", "exit_code"),
+    ),
+)
 
 
 @app.command("info")
 def info(session: Session, job: Name) -> None:
     """Show all details of a job."""
     row = session.client.jobs.get(job).raw
-    tries = [
-        [
-            f"{a['index']}",
-            f"{a['ordinal']}",
-            a["state"],
-            _where(a),
-            span(a.get("started_at"), a.get("finished_at")),
-            "" if a.get("exit_code") is None else a["exit_code"],
-        ]
-        for a in row.get("attempts") or []
-    ]
     parts: list[str | Table] = [
         Table([f"#{row['number']}", f"~{clean(row['name'])}"], _facts(session, row), wraps=True)
     ]
-    if len(tries) > 1:
-        parts += [
-            "",
-            Table([">Task", ">Attempt", "State", "Node", ">Elapsed", ">Exit code"], tries),
-        ]
+    if len(row["attempts"]) > 1:
+        parts += ["", ATTEMPTS.table(row["attempts"])]
     session.show(row, parts, [row["number"]])
 
 
@@ -197,7 +221,7 @@ def outputs(session: Session, job: Name) -> None:
             version["message"],
             version["files"],
             size(version["bytes"]),
-            ", ".join(word for word in ("latest", "best") if version[f"is_{word}"]),
+            ", ".join(["latest"] * version["is_latest"] + ["best"] * version["is_best"]),
             ago(version["created_at"]),
         ]
         for row, version in versions
@@ -372,26 +396,10 @@ def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
         if is_filtered
         else f"No jobs in {session.client.org} yet. Run one: muster run -- echo hello"
     )
-    rows = (
-        [
-            f"#{j['number']}",
-            j["name"],
-            j["state"],
-            progress(j) or why(j),
-            j["team"],
-            j["owner"]["name"] or j["owner"]["email"],
-            span(j["started_at"], j["finished_at"]),
-            ago(j["created_at"]),
-        ]
-        for j in found["items"]
-    )
-    table = Table(
-        ["Job", "~Name", "State", "~Reason", "Team", "Owner", ">Elapsed", ">Submitted"], rows, empty
-    )
-    session.show(found, table, [j["number"] for j in found["items"]])
+    session.show_list(found, JOBS, empty)
 
 
-def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
+def _facts(session: Session, row: JobDetailShape) -> list[tuple[str, object]]:
     facts = [
         ("State", row["state_text"] or row["state"]),
         ("Tasks", progress(row)),
@@ -400,15 +408,15 @@ def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
         ("In use by", holders(row)),
         ("Owner", f"{row['owner']['email']}, team {row['team']}"),
         ("Resources", held(row["resources"])),
-        ("Image", row.get("image")),
-        ("Node", " ".join(filter(None, [row.get("cluster"), _where(row)]))),
+        ("Image", row["image"]),
+        ("Node", " ".join(filter(None, [row["cluster"], _where(row)]))),
         ("Priority", row["priority"]),
         ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())),
-        ("Kind", kind if (kind := row.get("kind")) != "batch" else None),
-        ("Origin", "{kind} {label}".format_map(origin) if (origin := row.get("origin")) else None),
-        ("After", " ".join(f"#{n}" for n in row.get("after") or [])),
+        ("Kind", row["kind"] if row["kind"] != "batch" else None),
+        ("Origin", "{kind} {label}".format_map(origin) if (origin := row["origin"]) else None),
+        ("After", " ".join(f"#{n}" for n in row["after"])),
         ("Submitted", ago(row["created_at"])),
-        ("Elapsed", span(row["started_at"], row["finished_at"])),
+        ("Elapsed", _run_for(row)),
         ("Exit code", row["exit_code"]),
         ("Attempts", row["attempt_count"] if row["attempt_count"] > 1 else None),
         ("Page", f"{session.client.url}{row['page']}"),
@@ -422,21 +430,20 @@ def _show_rows(session: Session, jobs: list[Job]) -> None:
     session.show(_one_or_all(rows), "\n".join(lines), [row["number"] for row in rows])
 
 
-def _one_or_all(rows: list[Json]) -> Any:
+def _one_or_all(rows: list[JobDetailShape]) -> Any:
     return rows[0] if len(rows) == 1 else {"items": rows}
 
 
 def _checked_spec(session: Session, text: str) -> Json:
     result = session.client.jobs.validate(text)
-    if not result["ok"]:
+    if result["spec"] is None:
         raise InvalidInput("The file has errors.", errors=result["errors"], code="invalid_spec")
-    spec: Json = result["spec"]
-    return spec
+    return result["spec"]
 
 
 def _format_errors(session: Session, file: str, text: str, error: InvalidInput) -> str:
     """Format validation errors with line numbers, from the answer or a separate validation."""
-    faults = error.errors
+    faults: Sequence[Mapping[str, Any]] = error.errors
     if not any(fault.get("line") for fault in faults):
         result = session.client.jobs.validate(text)
         faults = faults if result["ok"] else result["errors"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -13,8 +13,11 @@ from muster.commands.run import show_log, write_bytes
 from muster.errors import InvalidInput, Json
 from muster.following import Follower
 from muster.interrupts import Interrupts
-from muster.output import Session, Table
+from muster.output import Column, Listing, Session, Table
 from muster.wording import ago, clean, number, span
+
+if TYPE_CHECKING:
+    from muster.shapes import LogDeletionShape
 
 Index = Annotated[
     int | None,
@@ -88,23 +91,24 @@ def delete_logs(
             "To save a copy first: muster job logs JOB > FILE"
         )
     rows = [session.client.jobs.delete_logs(job).raw for job in jobs]
-    shown = (
-        [
-            row["number"],
-            (row["log_deletion"] or {}).get("by", ""),
-            _deletion_text(row["log_deletion"] or {}),
-        ]
-        for row in rows
-    )
-    session.show(
-        {"items": rows}, Table([">Job", "By", "Logs"], shown), [row["number"] for row in rows]
-    )
+    session.show_list({"items": rows}, DELETIONS, "")
 
 
-def _deletion_text(deletion: Json) -> str:
-    if deletion.get("is_over"):
-        return "deleted"
-    return f"{deletion.get('done', 0)} of {deletion.get('total', 0)} deleted"
+def _deletion_text(deletion: LogDeletionShape | None) -> str:
+    if deletion and not deletion["is_over"]:
+        return f"{deletion['done']} of {deletion['total']} deleted"
+    return "deleted"
+
+
+DELETIONS = Listing(
+    "JobDetailShape",
+    "number",
+    (
+        Column(">Job", "number"),
+        Column("By", "log_deletion", lambda deletion: deletion["by"] if deletion else ""),
+        Column("Logs", "log_deletion", _deletion_text),
+    ),
+)
 
 
 class _TimestampedOutput:

@@ -35,7 +35,7 @@ def port_forward(
     muster port-forward 12 8888, then open http://127.0.0.1:8888. Any protocol over TCP works.
     """
     found = port_named(session.client.jobs.get(job).raw["ports"], port)
-    wanted = int(str(found["port"])) if local is None else local
+    wanted = found["port"] if local is None else local
 
     async def serve() -> None:
         forwarder = session.client.jobs.forwarder(

@@ -6,17 +6,20 @@ import shlex
 import sys
 import time
 from contextlib import nullcontext
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from typer import Argument, Option
 
-from muster.errors import InvalidInput, Json
+from muster.errors import InvalidInput
 from muster.following import Follower
 from muster.interrupts import Interrupts
 from muster.options import Commands
 from muster.output import Session
 from muster.records import Job
 from muster.wording import COLOURS, clean, ending, progress
+
+if TYPE_CHECKING:
+    from muster.shapes import RehearsalShape
 
 COMMANDS = {
     "run": ("app", 10, "Run a command as a job, stream its log and return its exit code."),
@@ -275,7 +278,7 @@ def name_of(command: list[str]) -> str:
     return kept or "job"
 
 
-def show_dry_run(session: Session, result: Json) -> int:
+def show_dry_run(session: Session, result: RehearsalShape) -> int:
     """Show the checks and the launch script of a dry run; return 1 if it would be refused."""
     marks = {True: "yes", False: "no ", None: "?  "}
     lines = [

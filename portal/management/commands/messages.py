@@ -118,7 +118,7 @@ class Command(makemessages.Command):
 def _of_scripts() -> Catalog:
     """Return the messages of static/js; xgettext and Babel miss those in template literals."""
     catalog = Catalog()
-    for path in sorted(Path("static", "js").glob("*.js")):
+    for path in sorted(Path("static", "js").rglob("*.js")):
         for literal in _SAY.findall(path.read_text(encoding="utf-8")):
             catalog.add(json.loads(literal), locations=[(path.as_posix(), 0)])
     return catalog

@@ -175,7 +175,7 @@ def test_submission_does_not_wait_for_a_hanging_registry(
     serve,  # noqa: F811
     settings,
 ):
-    server = serve(lambda c, _: time.sleep(20))
+    server = serve(lambda c, _: c.recv(1))  # until the other side gives up
     settings.MUSTER_IMAGE_CHECK, settings.MUSTER_IMAGE_REGISTRIES = True, [f"http://{server.host}"]
     cache.clear()
     add_nodes(1)

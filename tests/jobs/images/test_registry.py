@@ -4,10 +4,9 @@ import base64
 import json
 import ssl
 import subprocess
-import threading
 import time
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,6 +15,7 @@ import pytest
 
 from schedulers.images.reference import parse
 from schedulers.images.registry import ImageUnreadable, read_image, registry_policy
+from tests.rig.http_server import LoopbackServer
 from tests.rig.registry import start_registry
 
 CUDA = {
@@ -179,10 +179,8 @@ def token_server(certificate):
         def log_message(self, *_):
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Doorman) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with LoopbackServer(Doorman) as server:
         yield server
-        server.shutdown()
 
 
 def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certificate, token_server):

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import redis
@@ -49,6 +49,20 @@ def server(folder: Folder) -> Redis:
     return start_redis(folder)
 
 
+@pytest.fixture
+def new_bus(server: Redis) -> Iterator[Callable[[], RedisBus]]:
+    """Return a function that makes buses of the server, closed at the end."""
+    made: list[RedisBus] = []
+
+    def make() -> RedisBus:
+        made.append(RedisBus(server.url))
+        return made[-1]
+
+    yield make
+    for bus in made:
+        bus.close()
+
+
 def watched(bus: RedisBus, topic: str = "jobs:x") -> Watcher:
     """Return a subscriber whose subscription is active."""
     watcher = Watcher()
@@ -70,8 +84,8 @@ def _answers(server: Redis) -> bool:
         return False
 
 
-def test_redis_bus_delivers_frames_of_other_process_in_order(server):
-    teller, watcher = RedisBus(server.url), watched(RedisBus(server.url))
+def test_redis_bus_delivers_frames_of_other_process_in_order(new_bus):
+    teller, watcher = new_bus(), watched(new_bus())
     frames = [event(n) for n in range(1500)]
     for sent, frame in enumerate(frames):
         teller.publish(frame)
@@ -81,24 +95,24 @@ def test_redis_bus_delivers_frames_of_other_process_in_order(server):
     assert watcher.got == frames and watcher.losses == 0
 
 
-def test_redis_bus_keeps_offset_time_and_bytes(server):
-    watcher = watched(RedisBus(server.url), "log:a")
+def test_redis_bus_keeps_offset_time_and_bytes(new_bus):
+    watcher = watched(new_bus(), "log:a")
     frame = Frame("log:a", bytes(range(256)), 2**40, 1_795_217_952_200, True)
-    RedisBus(server.url).publish(frame)
+    new_bus().publish(frame)
     wait_until(lambda: watcher.got, "it came")
     assert watcher.got == [frame]
 
 
-def test_redis_bus_new_topic_wakes_the_reader(server):
-    bus = RedisBus(server.url)
+def test_redis_bus_new_topic_wakes_the_reader(new_bus):
+    bus = new_bus()
     watched(bus)
     began = time.monotonic()
     watched(bus, "jobs:y")
     assert time.monotonic() - began < 0.5
 
 
-def test_redis_bus_does_not_deliver_earlier_frames(server):
-    bus = RedisBus(server.url)
+def test_redis_bus_does_not_deliver_earlier_frames(server, new_bus):
+    bus = new_bus()
     bus.publish(event(1))
     wait_until(
         lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x") == 1, "it is in its stream"
@@ -109,8 +123,8 @@ def test_redis_bus_does_not_deliver_earlier_frames(server):
     assert watcher.got == [event(2)]
 
 
-def test_redis_bus_shares_topic_until_last_subscriber_leaves(server):
-    bus = RedisBus(server.url)
+def test_redis_bus_shares_topic_until_last_subscriber_leaves(new_bus):
+    bus = new_bus()
     first = watched(bus)
     second = Watcher()
     assert bus.subscribe("jobs:x", second)
@@ -121,11 +135,11 @@ def test_redis_bus_shares_topic_until_last_subscriber_leaves(server):
     assert not bus.subscribe("jobs:x", second)
 
 
-def test_redis_bus_knows_watched_topics_of_other_processes(server, monkeypatch):
+def test_redis_bus_knows_watched_topics_of_other_processes(server, monkeypatch, new_bus):
     monkeypatch.setattr(redis_bus, "breaker", CircuitBreaker())
-    teller = RedisBus(server.url)
+    teller = new_bus()
     assert not teller.was_watched("metrics:a")
-    bus = RedisBus(server.url)
+    bus = new_bus()
     watched(bus, "metrics:a")
     wait_until(lambda: teller.was_watched("metrics:a"), "it is known within a second")
     assert not teller.was_watched("metrics:b")
@@ -133,8 +147,8 @@ def test_redis_bus_knows_watched_topics_of_other_processes(server, monkeypatch):
     wait_until(lambda: teller.was_watched("metrics:b"), "without Redis all count as watched")
 
 
-def test_redis_stream_is_trimmed_and_expires(server):
-    bus, link = RedisBus(server.url), redis.Redis.from_url(server.url)
+def test_redis_stream_is_trimmed_and_expires(server, new_bus):
+    bus, link = new_bus(), redis.Redis.from_url(server.url)
     for n in range(3000):
         bus.publish(event(n))
     for n in range(500):
@@ -150,8 +164,8 @@ def test_redis_stream_is_trimmed_and_expires(server):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_redis_bus_reports_loss_and_recovers_after_redis_kill(server, folder, seed):
-    teller, watcher = RedisBus(server.url), watched(RedisBus(server.url))
+def test_redis_bus_reports_loss_and_recovers_after_redis_kill(server, folder, seed, new_bus):
+    teller, watcher = new_bus(), watched(new_bus())
     for n in range(20 * (seed + 1)):
         teller.publish(event(n))
     kill(server)
@@ -169,9 +183,9 @@ def test_redis_bus_reports_loss_and_recovers_after_redis_kill(server, folder, se
     assert teller.dropped >= 1
 
 
-def test_redis_bus_reports_loss_without_further_frames(server, folder):
+def test_redis_bus_reports_loss_without_further_frames(server, folder, new_bus):
     """The reader may reconnect before the writer gives up; only the writer knows of the loss."""
-    teller = RedisBus(server.url)
+    teller = new_bus()
     teller.publish(event(0))
     wait_until(
         lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x"), "the writer is connected"
@@ -185,8 +199,8 @@ def test_redis_bus_reports_loss_without_further_frames(server, folder):
     assert [fields[b"l"] for _, fields in link.xrange("live:jobs:x")] == [b"1"]
 
 
-def test_publish_does_not_block_while_redis_hangs(server):
-    bus = RedisBus(server.url)
+def test_publish_does_not_block_while_redis_hangs(server, new_bus):
+    bus = new_bus()
     os.kill(server.pid, signal.SIGSTOP)
     try:
         began = time.monotonic()
@@ -198,8 +212,8 @@ def test_publish_does_not_block_while_redis_hangs(server):
     assert bus.dropped > 0
 
 
-def test_redis_bus_reports_loss_of_trimmed_entries(server, monkeypatch):
-    bus = RedisBus(server.url)
+def test_redis_bus_reports_loss_of_trimmed_entries(server, monkeypatch, new_bus):
+    bus = new_bus()
     free = threading.Event()
     watcher = watched(bus)
 
@@ -207,7 +221,7 @@ def test_redis_bus_reports_loss_of_trimmed_entries(server, monkeypatch):
         free.wait(10)
 
     bus.subscribe("jobs:x", slow)
-    teller, link = RedisBus(server.url), redis.Redis.from_url(server.url)
+    teller, link = new_bus(), redis.Redis.from_url(server.url)
     for n in range(5000):
         teller.publish(event(n))
     wait_until(lambda: _newest(link, "jobs:x").get(b"d") == event(4999).data, "all are written")

@@ -17,6 +17,7 @@ from websockets.sync.client import connect
 from portal.process.command import parser
 from portal.process.stack import PARTS
 from tests.rig.environment import ROOT
+from tests.rig.portal import PATIENCE
 from tests.rig.postgres import create_database
 from tests.rig.processes import free_port, is_listening, wait_until
 
@@ -126,12 +127,14 @@ def test_compose_commands_serve_a_portal(rig, postgres_url, redis_url):
             f"compose-{name}", argv, env={**inherited, **service["environment"], **own, **migrating}
         )
         if name == "prepare":
-            assert process.wait(120) == 0, rig.tail("compose-prepare")
+            assert process.wait(PATIENCE) == 0, rig.tail("compose-prepare")
     try:
-        wait_until((home / "run/live.sock").exists, "live listens")
-        wait_until(lambda: is_listening(port), "nginx listens")
-        wait_until(lambda: httpx.get(f"http://127.0.0.1:{port}/healthz").is_success, "web answers")
-        assert httpx.get(f"http://127.0.0.1:{port}/readyz").json()["status"] == "ready"
+        # Nine processes start at once: each takes 5 s of CPU.
+        wait_until((home / "run/live.sock").exists, "live listens", PATIENCE)
+        wait_until(lambda: is_listening(port), "nginx listens", PATIENCE)
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            wait_until(lambda: client.get("/healthz").is_success, "web answers", PATIENCE, 0.1)
+            assert client.get("/readyz").json()["status"] == "ready"
         with pytest.raises(InvalidStatus, match="404"):
             connect(f"ws://127.0.0.1:{port}/ws/nowhere")
     finally:

@@ -71,7 +71,7 @@ def test_provider_that_timed_out_is_skipped_for_a_while(story, tarpit, monkeypat
         lambda: request_limits.unavailable_reason("corp"), "the thread ends at its own deadline", 30
     )
     requests = []
-    monkeypatch.setattr(password_check, "_person", lambda *given: requests.append(given))
+    monkeypatch.setattr(password_check, "_check", lambda *given: requests.append(given))
     again = Client().post("/accounts/login/", form)
     assert (
         again.status_code == 503

@@ -19,6 +19,7 @@ from portal.core.models import Event
 from tests.deliver import deliver
 from workspaces.access.permissions import Permission
 from workspaces.approvals import kinds, selectors
+from workspaces.approvals.notices import notices_of
 from workspaces.approvals.services import decide_request, submit_request
 from workspaces.models import Approval
 from workspaces.tasks import end_approvals
@@ -49,10 +50,10 @@ KEYS = Keys()
 @pytest.fixture
 def atlas(story, monkeypatch, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    declared = kinds.kinds()
-    monkeypatch.setattr(kinds, "declared", lambda *_: (*declared, KEYS))
-    for event in selectors.notified_events():  # as `workspaces.notices` does once
-        monkeypatch.setitem(MAPPERS, event, MAPPERS["quota.requested"])
+    every = (*kinds.kinds(), KEYS)
+    monkeypatch.setattr(kinds, "declared", lambda *_: every)
+    for what in selectors.NOTIFIED:
+        monkeypatch.setitem(MAPPERS, KEYS.event_kind(what), notices_of)
     KEYS.held.clear()
     with org_scope(story.atlas.id):
         yield story

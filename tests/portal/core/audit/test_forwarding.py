@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import socket
 import ssl
@@ -10,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -29,26 +29,21 @@ from portal.core.audit.targets import (
 )
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, seal, write
+from tests.rig.http_server import LoopbackServer
 
 SECRET = b"whsec_canary"
 
 
-class Hook(http.server.ThreadingHTTPServer):
+class Hook(LoopbackServer):
     """A receiver that records requests; `answers` are its next status codes, then 200."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.got: list[tuple[dict[str, str], bytes]] = []
         self.answers: list[int] = []
 
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self.server_port}"
 
-
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
     server: Hook
 
     def do_POST(self) -> None:
@@ -67,14 +62,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hook(settings) -> Iterator[Hook]:
-    server = Hook()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
     settings.MUSTER_FORWARD_TARGETS = ["127.0.0.1"]
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Hook() as server:
+        yield server
 
 
 @pytest.fixture

@@ -28,11 +28,12 @@ def slapd() -> Iterator[Slapd]:
 
 
 @pytest.fixture(autouse=True)
-def nobody_has_tried_yet():
-    """Reset rate limits and pooled connections before each test."""
+def nobody_has_tried_yet() -> Iterator[None]:
+    """Reset rate limits before each test, and close pooled connections after it."""
     cache.clear()
-    connection_pool.close_all()
     request_limits.reset()
+    yield
+    connection_pool.close_all()
 
 
 @pytest.fixture

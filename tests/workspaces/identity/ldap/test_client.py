@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -220,19 +220,16 @@ def test_certificate_for_another_host_is_refused(slapd, config, monkeypatch):
         pass
 
 
-def silent_server() -> int:
-    """Listen on a port without ever answering."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    kept: list[socket.socket] = []
-    threading.Thread(
-        target=lambda: [kept.append(listener.accept()[0]) for _ in range(20)], daemon=True
-    ).start()
-    return listener.getsockname()[1]
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Return a port whose connections are never answered."""
+    with socket.create_server(("127.0.0.1", 0), backlog=20) as listener:
+        yield listener.getsockname()[1]
 
 
 @each("scheme", ["ldap", "ldaps"])
-def test_silent_directories_share_one_deadline(config, scheme):
-    silent = replace(config, url=f"{scheme}://127.0.0.1:{silent_server()}")
+def test_silent_directories_share_one_deadline(config, silent_port, scheme):
+    silent = replace(config, url=f"{scheme}://127.0.0.1:{silent_port}")
     start = time.monotonic()
     answers = query_directories([("a", silent), ("b", silent), ("c", silent)], "ada", ADA, 1.0)
     assert time.monotonic() - start < 1.9 and all(
@@ -240,8 +237,8 @@ def test_silent_directories_share_one_deadline(config, scheme):
     )
 
 
-def test_silent_directory_does_not_delay_others(config):
-    silent = replace(config, url=f"ldap://127.0.0.1:{silent_server()}")
+def test_silent_directory_does_not_delay_others(config, silent_port):
+    silent = replace(config, url=f"ldap://127.0.0.1:{silent_port}")
     start = time.monotonic()
     answers = query_directories([("silent", silent), ("corp", config)], "ada", ADA, 4.0)
     assert answers[1].person and time.monotonic() - start < 3.5

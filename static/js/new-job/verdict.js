@@ -1,0 +1,82 @@
+// Whether the job would start: one line beside the button, and the faults beside their fields, at
+// their lines and in the list under the editor.
+import { say } from "../words.js";
+
+export function createVerdict(box) {
+  function tell(kind, text, lead = "") {
+    box.className = `verdict ${kind}`;
+    box.querySelector(".state").className = `state ${kind === "idle" ? "canceled" : kind}`;
+    box.querySelector("strong").textContent = lead || text;
+    box.querySelector("span[data-why]").textContent = lead ? text : "";
+  }
+
+  function judge({ ok, errors, start: begin }) {
+    if (!ok) tell("failed", located(errors[0]), say("Can't be submitted."));
+    else if (!begin) tell("idle", say("Choose a team."));
+    else if (!begin.ok) tell("failed", begin.text, say("Can't be submitted."));
+    else if (begin.starts_now) tell("succeeded", begin.text);
+    else tell("queued", begin.text, say("Would wait."));
+  }
+
+  return { tell, judge };
+}
+
+// `goTo` shows a line of the editor.
+export function createFaults(root, editor, goTo) {
+  const slots = [...root.querySelectorAll("[data-error]")];
+
+  function show(found, notes) {
+    const errors = found.filter((e, n) => n || e.line || e.field); // the first is said beside the button
+    const info = notes.map((note) => ({ ...note, severity: "info" }));
+    editor.mark([...errors, ...info].map((e) => ({ ...e, message: described(e) })));
+    root
+      .querySelector("[data-faults]")
+      .replaceChildren(
+        ...errors.slice(0, 8).map((error) => row(error)),
+        ...notes.slice(0, 8).map((note) => row(note, "muted")),
+      );
+    for (const slot of slots) mark(slot, "");
+    for (const error of errors) {
+      const slot = slotOf(error.field);
+      if (slot && !slot.textContent) mark(slot, error.message);
+    }
+  }
+
+  function slotOf(field) {
+    const known = field === "resources" ? "resources.accelerators" : field;
+    return slots.find(({ dataset: { error } }) =>
+      [error, `${error}.`, `${error}[`].some((name, n) =>
+        n ? known.startsWith(name) : known === name,
+      ),
+    );
+  }
+
+  function mark(slot, message) {
+    slot.textContent = message;
+    const field = slot.closest(".field")?.querySelector("input, select, textarea");
+    field?.setAttribute("aria-invalid", String(Boolean(message)));
+    if (message) slot.closest("details")?.setAttribute("open", "");
+  }
+
+  function row(fault, kind = "") {
+    const item = document.createElement("li");
+    if (kind) item.className = kind;
+    const where = document.createElement(fault.line ? "button" : "b");
+    if (fault.line) {
+      where.type = "button";
+      where.className = "line-link";
+      where.addEventListener("click", () => goTo(fault.line));
+    }
+    where.textContent = [fault.line ? say("line {n}", { n: fault.line }) : "", fault.field]
+      .filter(Boolean)
+      .join(", ");
+    item.append(where, where.textContent ? ": " : "", fault.message);
+    return item;
+  }
+
+  return { show };
+}
+
+const located = (error) =>
+  error.line ? `${say("line {n}", { n: error.line })}: ${described(error)}` : described(error);
+const described = ({ field, message }) => (field ? `${field}: ${message}` : message);
