@@ -121,8 +121,6 @@ def test_run_options_become_a_spec(
             "array": "0-9%2",
             "after": ["12:any"],
             "labels": {"p": "q"},
-            "kind": "batch",
-            "origin": {"kind": "rerun", "id": "x", "label": "#1"},
             "resources": {"accelerators": "h100:8", "cpus": "64", "memory": "512Gi"},
             "policy": {"max_runtime": "2h", "priority": "low"},
             "envs": {"A": "1=2", "FROM_HERE": "yes"},
