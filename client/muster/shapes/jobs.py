@@ -164,6 +164,8 @@ class JobShape(TypedDict):
     attempt_count: int
     resources: ResourcesShape
     labels: dict[str, str]
+    kind: Annotated[str, "The kind of workload: batch."]
+    origin: Annotated[JobOriginShape | None, "What submitted it for its owner, such as a rerun."]
     node: str
     nodes: Annotated[list[str], "All nodes; `node` is the first."]
     cluster: str
@@ -212,6 +214,12 @@ class JobOptionsShape(TypedDict):
     gpu_types: list[GpuOfferShape]
     pools: Annotated[list[str], "Values of policy.pool; empty without a choice."]
     secrets: Annotated[list[str], "References for `secrets`, never values."]
+
+
+class JobOriginShape(TypedDict):
+    kind: str
+    id: Id
+    label: str
 
 
 class JobOutputShape(TypedDict):
