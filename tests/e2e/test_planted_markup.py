@@ -37,6 +37,7 @@ FREE = {
     "agent",
     "group",
     "place_why",
+    "origin_label",
     "cancel_why",
     "actor",
     "cancel_asked_by",
@@ -84,6 +85,7 @@ FREE = {
     "started_by",
 }
 MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses; and names that are part of URLs
+    "origin_kind",
     "action",
     "avoid",
     "blocked",
