@@ -29,6 +29,7 @@ LARGER_BODIES = (
         for pattern, most in (
             (re.compile(rf"{_REPOSITORY}/(contents|uploads/[^/]+)"), settings.MUSTER_FILE_LIMIT),
             (re.compile(rf"{_REPOSITORY}/contents/batch"), BATCH_LIMIT),
+            (re.compile(rf"{_FOLDER}/contents/batch"), BATCH_LIMIT),
             (
                 re.compile(rf"{_FOLDER}/(files/.+|uploads/[^/]+)", re.DOTALL),
                 settings.MUSTER_FILE_LIMIT,

@@ -31,6 +31,7 @@ from experiments.services.runs import PARENT_TAG
 from jobs.bulk import write_rows
 from jobs.images import lookups
 from jobs.models import Attempt, Job
+from jobs.workload_kinds import page_at
 from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.core.wakeups import wake_worker
@@ -298,7 +299,8 @@ def _facts(job: Job, gpu: str) -> dict[str, Any]:
     return {
         "mlflow.user": job.owner.email,
         "mlflow.source.type": "JOB",
-        "mlflow.source.name": f"{settings.MUSTER_BASE_URL}/{job.org.slug}/jobs/{job.number}",
+        "mlflow.source.name": settings.MUSTER_BASE_URL
+        + page_at(job.org.slug, job.kind, job.number),
         "mlflow.source.git.commit": job.labels.get("git.commit"),
         "mlflow.source.git.branch": job.labels.get("git.branch"),
         "mlflow.source.git.repoURL": job.labels.get("git.repository"),

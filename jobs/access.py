@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from jobs.selectors import find_job
+from jobs.workload_kinds import page_at
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.check import AccessObject, Needs
@@ -45,5 +46,5 @@ def job_named(actor: Actor, org: Organization, name: str) -> AccessObject:
         )
 
     return AccessObject(
-        job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs
+        job.team, f"#{job.number} {job.name}", page_at(org.slug, job.kind, job.number), needs
     )

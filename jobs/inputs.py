@@ -12,6 +12,7 @@ from datasets.models import Repository, Version
 from datasets.uses import Use
 from jobs.models import Attempt, Job, JobInput, JobOutput
 from jobs.selectors import visible_jobs
+from jobs.workload_kinds import page_of
 from portal.core.errors import PortalError
 from portal.core.messages import Message
 from schedulers.contract import InputFiles
@@ -133,7 +134,7 @@ def jobs_reading(actor: Actor, repository: Repository) -> list[Use]:
         Use(
             version=row.number,
             title=f"#{row.job.number} {row.job.name}",
-            url=f"/{row.job.org.slug}/jobs/{row.job.number}",
+            url=page_of(row.job),
             state=State(row.job.state).label,
         )
         for row in rows.select_related("job__org").order_by("-job__number")[:MOST_SHOWN]

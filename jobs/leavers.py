@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from jobs.models import Job
+from jobs.workload_kinds import page_at
 from schedulers.states import State
 
 MOST = 500
@@ -21,8 +22,8 @@ def active_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]
         "-number"
     )
     found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    for owner_id, org, number, name, state in rows.values_list(
-        "owner_id", "org__slug", "number", "name", "state"
+    for owner_id, org, kind, number, name, state in rows.values_list(
+        "owner_id", "org__slug", "kind", "number", "name", "state"
     )[:MOST]:
         found[owner_id].append(
             {
@@ -30,7 +31,7 @@ def active_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]
                 "number": number,
                 "name": name,
                 "state": State(state).label,
-                "url": f"/{org}/jobs/{number}",
+                "url": page_at(org, kind, number),
             }
         )
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
@@ -14,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from clusters.models import Cluster, Gpu
 from clusters.services.pools import pools_visible_to
+from jobs import origins, workload_kinds
 from jobs.models import Job
 from jobs.representations import job_row, job_rows, listed
 from jobs.selectors import visible_jobs
@@ -89,6 +91,33 @@ def _with_gpus(types: list[str], actor: Actor) -> Q:
     return found
 
 
+def _from_origin(texts: list[str], actor: Actor) -> Q:
+    """Match kinds of origins such as `rerun`, or one origin: `rerun:#12`, or with its id."""
+    found = Q()
+    for text in texts:
+        kind, colon, name = text.partition(":")
+        match = Q(origin_kind=kind)
+        if colon:
+            match &= Q(origin_id=pk) if (pk := _uuid(name)) else Q(origin_label=name)
+        found |= match
+    return found
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _kinds(actor: Actor) -> list[tuple[str, Any]]:
+    return [(kind.name, kind.title) for kind in workload_kinds.kinds()]
+
+
+def _origins(actor: Actor) -> list[tuple[str, Any]]:
+    return [(kind.name, kind.title) for kind in origins.kinds()]
+
+
 def _since(rows: QuerySet[Job], text: str, actor: Actor) -> QuerySet[Job]:
     return rows.filter(created_at__gte=instant("since", text))
 
@@ -120,6 +149,11 @@ def _why(row: Item) -> str:
     if row["pending"]:
         return str(row["pending"]["text"])
     return str((row["reason"] or {}).get("headline", ""))
+
+
+def _origin(row: Item) -> str:
+    origin = row["origin"]
+    return f"{origin['kind']}:{origin['label']}" if origin else ""
 
 
 def _labels(row: Item) -> str:
@@ -213,6 +247,22 @@ JOBS = ListView(
             is_search=True,
         ),
         Filter(
+            "kind",
+            one_of("kind"),
+            "Kinds of workload separated by commas; `!` excludes one.",
+            _("Kind"),
+            values=_kinds,
+            is_multiple=True,
+        ),
+        Filter(
+            "origin",
+            matching(_from_origin),
+            "What submitted the job: `rerun`, or `rerun:#12`; `!` excludes.",
+            _("Origin"),
+            values=_origins,
+            is_multiple=True,
+        ),
+        Filter(
             "since",
             _since,
             "Submitted since `2026-01-31`, `2026-01-31T12:00` (UTC), or an age: `24h`, `7d`.",
@@ -245,6 +295,8 @@ JOBS = ListView(
         Column("priority", _("Priority"), is_extra=True),
         Column("labels", _("Labels"), value=_labels, is_extra=True),
         Column("image", _("Image"), is_extra=True),
+        Column("kind", _("Kind"), is_extra=True),
+        Column("origin", _("Origin"), value=_origin, is_extra=True),
         Column("exit_code", _("Exit code"), "num", is_extra=True),
         Column("started_at", _("Duration"), "num", is_optional=True),
         Column("finished_at", _("Finished"), "num", is_extra=True),

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from jobs.models import Job
 from jobs.utilization.idle_rules import RULE
+from jobs.workload_kinds import kind_of, page_of
 from portal.core.messages import Message
 from portal.core.models import Event
 from schedulers.states import Reason
@@ -64,7 +65,7 @@ def _of_job(job: Job, kind: str, title: Message, body: Message, tab: str = "") -
         job.org_id,
         active([job.owner]),
         title,
-        f"/{job.org.slug}/jobs/{job.number}{tab}",
+        f"{page_of(job)}{tab}",
         body,
         P.JOBS_READ,
         job.team_id,
@@ -75,11 +76,16 @@ def _named(job: Job) -> dict[str, object]:
     return {"number": job.number, "name": job.name}
 
 
+def _of_end(job: Job, event: Event, kind: str, body: str) -> Iterable[Notice]:
+    """Report an end of the job, if its kind has a title for it."""
+    if title := kind_of(job).end_notices.get(event.kind):
+        yield _of_job(job, kind, title.format(**_named(job)), Message.joined("", [body]))
+
+
 def _job_failed(event: Event) -> Iterable[Notice]:
     if job := _job(event):
         why = job.evidence or _reason(str(event.data.get("reason", "")))
-        title = Message("#{number} {name} failed", **_named(job))
-        yield _of_job(job, "job_failed", title, Message.joined("", [why]))
+        yield from _of_end(job, event, "job_failed", why)
 
 
 def _reason(reason: str) -> str:
@@ -92,8 +98,7 @@ def _reason(reason: str) -> str:
 def _job_canceled(event: Event) -> Iterable[Notice]:
     job = _job(event)
     if job and job.cancel_asked_by not in (job.owner.email, RULE.email):
-        title = Message("#{number} {name} was canceled", **_named(job))
-        yield _of_job(job, "job_failed", title, Message.joined("", [job.evidence]))
+        yield from _of_end(job, event, "job_failed", job.evidence)
 
 
 def _job_succeeded(event: Event) -> Iterable[Notice]:
@@ -101,8 +106,7 @@ def _job_succeeded(event: Event) -> Iterable[Notice]:
     if not job or not job.started_at or not job.finished_at:
         return
     if job.finished_at - job.started_at >= SHORT:
-        title = Message("#{number} {name} succeeded", **_named(job))
-        yield _of_job(job, "job_succeeded", title, Message(""))
+        yield from _of_end(job, event, "job_succeeded", "")
 
 
 def _job_pending(event: Event) -> Iterable[Notice]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from jobs import dashboard, gpu_use, inputs, leavers, space_sources
+from jobs import dashboard, gpu_use, inputs, leavers, space_sources, workload_kinds
 from jobs.access import job_named
 from jobs.ports.provider import PortProvider
 from jobs.saving.origins import origins_for
 from jobs.scheduling import cluster_load
+from jobs.web.origins import RERUN
 
 ACCESS_OBJECTS = (("job", job_named),)
 ACTIVE_JOBS_BY_ORG = (leavers.active_jobs_by_org,)
 ACTIVE_JOBS_OF_USERS = (leavers.active_jobs_of,)
 COMMITS_IN_USE = (inputs.commits_in_use,)
+JOB_ORIGINS = (RERUN,)
 PORTS = (PortProvider(),)
 RUNNING_COUNTS = (dashboard.running_count,)
 RUNNING_USAGE = (gpu_use.running,)
@@ -19,3 +21,4 @@ SPACE_SOURCES = (space_sources.SOURCE,)
 VERSION_ORIGINS = (origins_for,)
 VERSION_USES = (inputs.jobs_reading,)
 WORKLOAD = (cluster_load,)
+WORKLOAD_KINDS = (workload_kinds.BATCH,)

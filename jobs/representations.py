@@ -14,10 +14,12 @@ from jobs.models import Attempt, Dependency, Job, JobInput, JobWorkspace
 from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
 from jobs.ports.listing import JobPortShape, port_rows
+from jobs.reruns import parent_of
 from jobs.saving.represent import JobOutputShape, output_rows
 from jobs.scheduling.pending_summary import PendingShape, pending_summary
 from jobs.storage import deleting
 from jobs.utilization.selectors import gpu_utilization_of
+from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
@@ -51,6 +53,12 @@ class ArrayShape(TypedDict):
     states: NotRequired[Annotated[dict[str, int], "Number of tasks by state."]]
 
 
+class JobOriginShape(TypedDict):
+    kind: str
+    id: Id
+    label: str
+
+
 class JobShape(TypedDict):
     id: Id
     number: int
@@ -74,6 +82,8 @@ class JobShape(TypedDict):
     attempt_count: int
     resources: ResourcesShape
     labels: dict[str, str]
+    kind: Annotated[str, "The kind of workload: batch."]
+    origin: Annotated[JobOriginShape | None, "What submitted it for its owner, such as a rerun."]
     node: str
     nodes: Annotated[list[str], "All nodes; `node` is the first."]
     cluster: str
@@ -199,12 +209,14 @@ def job_row(job: Job) -> JobShape:
         "attempt_count": job.attempt_count,
         "resources": _resources(job.resources),
         "labels": job.labels,
+        "kind": job.kind,
+        "origin": _origin(job),
         "node": job.node.partition(",")[0],
         "nodes": _nodes(job),
         "cluster": job.cluster.name,
         "image": job.spec.get("image", ""),
         "is_held": job.is_held,
-        "page": f"/{job.org.slug}/jobs/{job.number}",
+        "page": page_of(job),
     }
 
 
@@ -227,7 +239,7 @@ def job_detail(job: Job) -> JobDetailShape:
         "after": [need.needs.number for need in needs],
         "inputs": [input_row(one) for one in inputs_of(job)],
         "workspaces": workspace_rows(job),
-        "parent": job.parent.number if job.parent else None,
+        "parent": parent.number if (parent := parent_of(job)) else None,
         "cancel_asked_by": job.cancel_asked_by,
         "pool": job.pool.name if job.pool else None,
         "place_why": job.place_why,
@@ -399,6 +411,13 @@ def _resources(held: Mapping[str, int]) -> ResourcesShape:
         "gpus": held.get(f"gpu.{typed}", 0) if share_of(typed or "") else held.get("gpu", 0),
         "gpu_type": typed,
     }
+
+
+def _origin(job: Job) -> JobOriginShape | None:
+    origin = job.origin
+    if origin is None:
+        return None
+    return {"kind": origin.kind, "id": str(origin.id), "label": origin.label}
 
 
 def _iso(at: datetime | None) -> str | None:

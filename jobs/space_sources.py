@@ -7,6 +7,7 @@ from django.db.models import Count, Sum
 from jobs.models import Attempt
 from jobs.selectors import visible_jobs
 from jobs.storage import largest
+from jobs.workload_kinds import page_at
 from portal.core.messages import Message
 from workspaces.quotas.space import Asked, Source, Total, Use
 
@@ -26,7 +27,7 @@ def _largest(asked: Asked, most: int) -> list[Use]:
             size,
             job.team.slug,
             job.owner.email,
-            f"/{asked.org}/jobs/{job.number}?tab=logs",
+            f"{page_at(asked.org, job.kind, job.number)}?tab=logs",
         )
         for size, job in largest(jobs, most)
     ]

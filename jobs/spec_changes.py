@@ -12,6 +12,7 @@ import orjson
 
 from jobs.job_specs import spec_of
 from jobs.models import Job
+from jobs.reruns import parent_of
 from schedulers.spec import JobSpec, diff
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -55,7 +56,7 @@ class SpecDiff:
 
 def spec_diff(actor: Actor, job: Job) -> SpecDiff | None:
     """Return the difference from the parent's spec; None without a parent that the actor may see."""
-    parent = job.parent
+    parent = parent_of(job)
     if parent is None or not actor.may(Permission.JOBS_READ, parent.team_id):
         return None
     return compare(parent, spec_of(job))

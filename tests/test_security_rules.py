@@ -122,6 +122,7 @@ LOOSE = {
 
 # Patterns passed as arguments: each is from a table of ours, or escaped.
 PATTERNS = {
+    "datasets/protocols.py",  # constants of the module
     "experiments/mlflow/routes.py",
     "schedulers/spec/field_types.py",
     "schedulers/spec/sbatch.py",
@@ -132,6 +133,7 @@ PATTERNS = {
     "schedulers/slurm/show.py",
     "schedulers/kubernetes/kueue.py",
     "portal/core/sqlite.py",  # escaped, or `.`
+    "monitoring/live/topics.py",  # names that apps declare
 }
 FORMATS = {
     "clusters/health/checks.py",

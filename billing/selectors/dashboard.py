@@ -31,6 +31,7 @@ from billing.services.prices import DEFAULT_CURRENCY, PriceList, account_of
 from clusters.models import Cluster
 from jobs.models import Job
 from jobs.utilization.recording import PERIOD
+from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
@@ -398,7 +399,7 @@ def _waster(row: dict[str, Any], job: Job, prices: PriceList) -> dict[str, Any]:
     return {
         "number": job.number,
         "name": job.name,
-        "page": f"/{job.org.slug}/jobs/{job.number}",
+        "page": page_of(job),
         "org": job.org.slug,
         "team": job.team.slug,
         "owner": job.owner.email,

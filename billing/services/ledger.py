@@ -31,6 +31,7 @@ from billing.amounts import (
 from billing.models import ChangedDay, LedgerKind, LedgerLine, Progress, UsageDay
 from clusters.models import Gpu, PoolRequest
 from jobs.models import Attempt
+from jobs.workload_kinds import kind_named
 from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.ids import uuid7
@@ -76,6 +77,7 @@ _FIELDS = (
     "job__owner_id",
     "job_id",
     "job__number",
+    "job__kind",
     "cluster_id",
     "job__pool__name",
     "job__pool__gpu_type",
@@ -108,13 +110,14 @@ class Run:
     resources: Mapping[str, int]  # class -> units of the ledger
     start: int
     end: int
+    ledger_class: str  # of the kind of job, as in `LedgerKind`
     lost_from: int | None = None  # until the end, because the platform interrupted it
 
     def spans(self) -> Iterator[tuple[str, date, int, int]]:
         """Yield kind, day, start and end of each line."""
         lost_from = self.end if self.lost_from is None else self.lost_from
         for kind, start, end in (
-            (LedgerKind.JOB.value, self.start, lost_from),
+            (self.ledger_class, self.start, lost_from),
             (LedgerKind.LOST.value, lost_from, self.end),
         ):
             for day, a, b in by_day(start, end):
@@ -185,8 +188,8 @@ def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterato
     """
     now = clock.now_ms()
     for row in rows.values_list(*_FIELDS).iterator(chunk_size=2000):
-        pk, org, team, owner, job, number, cluster, pool, pool_type, amounts = row[:10]
-        node, nodes, started, finished, state, reason, index = row[10:]
+        pk, org, team, owner, job, number, kind, cluster, pool, pool_type, amounts = row[:11]
+        node, nodes, started, finished, state, reason, index = row[11:]
         is_over = State(state).is_final
         end = ms_of(finished) if is_over and finished else None if is_over else until
         if started is None or end is None:
@@ -209,6 +212,7 @@ def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterato
             resources_of(amounts, gpu_class or "gpu"),
             ms_of(started),
             end,
+            kind_named(kind).ledger_class,
             _lost_from(pk, job, index, ms_of(started), end) if reason in _INTERRUPTED else None,
         )
 

@@ -13,7 +13,7 @@ from muster.errors import Json
 
 if TYPE_CHECKING:
     from muster.client import Client
-    from muster.shapes import (
+    from muster.shapes.clusters import (
         ClusterDetailShape,
         ClusterListShape,
         HealthPolicyShape,

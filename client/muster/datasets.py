@@ -23,7 +23,7 @@ from muster.following import PATIENCE
 
 if TYPE_CHECKING:
     from muster.client import Client
-    from muster.shapes import (
+    from muster.shapes.datasets import (
         DatasetImportShape,
         DefaultRetentionShape,
         EntryShape,

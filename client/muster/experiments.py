@@ -12,7 +12,7 @@ from muster.errors import InvalidInput, Json, NotFound
 
 if TYPE_CHECKING:
     from muster.client import Client
-    from muster.shapes import JobDetailShape
+    from muster.shapes.jobs import JobDetailShape
 
 RESOURCES = {
     "experiments": "Experiments",

@@ -93,8 +93,6 @@ def hashed(files: Iterable[Path], cache: FolderCache, progress: Progress | None)
 class Sender:
     """Send files to the repository at `path`, such as `datasets/cifar`."""
 
-    takes_batches = True
-
     def __init__(self, client: Client, path: str, cache: FolderCache):
         self._client, self._path, self._cache = client, client.within(path), cache
         self._key = f"{client.url} {self._path}"
@@ -111,17 +109,14 @@ class Sender:
                 self._send(*item, counter)
 
         sized = [(item, item[1].stat().st_size) for item in files.items()]
-        each(send, batches(sized) if self.takes_batches else ([item] for item, _size in sized))
+        each(send, batches(sized))
 
     def _send_batch(self, items: list[tuple[str, Path]], counter: Counter) -> bool:
         """Send small files in one request; return False if the portal takes no batches."""
         contents = [file.read_bytes() for _digest, file in items]
-        for (digest, file), data in zip(items, contents, strict=True):
-            if sha256(data).hexdigest() != digest:
-                raise InvalidInput(f"{file} has changed while it was sent.", code="changed")
         named = [
-            {"sha256": digest, "bytes": len(data)}
-            for (digest, _file), data in zip(items, contents, strict=True)
+            self._named(digest, file, data)
+            for (digest, file), data in zip(items, contents, strict=True)
         ]
         body = json.dumps({"files": named}).encode() + b"\n" + b"".join(contents)
         try:
@@ -138,6 +133,12 @@ class Sender:
         self._count(size)
         counter.add(size)
         return True
+
+    def _named(self, digest: str, file: Path, data: bytes) -> Json:
+        """Return how a request names a small file. Raises InvalidInput for one that has changed."""
+        if sha256(data).hexdigest() != digest:
+            raise InvalidInput(f"{file} has changed while it was sent.", code="changed")
+        return {"sha256": digest, "bytes": len(data)}
 
     def _send(self, digest: str, file: Path, counter: Counter) -> None:
         size = file.stat().st_size

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from muster.errors import MusterError, NotFound
 
 if TYPE_CHECKING:
-    from muster.shapes import JobPortShape
+    from muster.shapes.jobs import JobPortShape
 
 _PROTOCOL = "muster-tcp"
 _HEAD = 64 << 10

@@ -13,7 +13,7 @@ from muster.records import Attempt, Job, LogPage
 if TYPE_CHECKING:
     from muster.client import Client
     from muster.forwarding import Forwarder
-    from muster.shapes import (
+    from muster.shapes.jobs import (
         EventShape,
         ExecResultShape,
         JobOptionsShape,
@@ -70,7 +70,7 @@ class Jobs:
     def list(self, *, most: int | None = None, **filters: str) -> Iterator[Job]:
         """Iterate over jobs, newest first, at most `most`; pages are fetched as needed.
 
-        Filters: state, team, owner, cluster, pool, q, name, label, sort.
+        Filters: state, team, owner, cluster, pool, kind, origin, q, name, label, sort.
         """
         limit = PAGE if most is None else min(most, PAGE)
         return map(Job.of, self._client.items("jobs", most, limit=limit, **filters))

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TextIO
 
 from muster.errors import MusterError, NotAuthenticated
@@ -56,10 +57,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Listing:
-    """How rows of a shape, named as in `muster.shapes`, are listed. `id` is the field of --quiet."""
+    """How rows of a shape, named as in `muster.shapes`, are listed.
+
+    `id` is the field that --quiet prints, or a function of the row.
+    """
 
     shape: str
-    id: str
+    id: str | Callable[[Any], object]
     columns: tuple[Column, ...]
 
     def table(self, rows: Iterable[Mapping[str, Any]], empty: str = "") -> Table:
@@ -102,7 +106,8 @@ class Session:
     def show_list(self, page: Mapping[str, Any], listing: Listing, empty: str) -> None:
         """Print the rows of a page: as JSON, their ids, or a table; `empty` if there are none."""
         rows = page["items"]
-        self.show(page, listing.table(rows, empty), [row[listing.id] for row in rows])
+        named = listing.id if callable(listing.id) else itemgetter(listing.id)
+        self.show(page, listing.table(rows, empty), [named(row) for row in rows])
 
     def echo(self, text: str, colour: str = "") -> None:
         """Print progress for people; silent with --quiet and --json."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from muster.shapes import AttemptShape, JobDetailShape
+    from muster.shapes.jobs import AttemptShape, JobDetailShape
 
 FINAL = frozenset({"succeeded", "failed", "canceled"})
 Json = dict[str, Any]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from muster.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from muster.shapes import JobShape, PersonShape, ResourcesShape
+    from muster.shapes.jobs import JobShape, ResourcesShape
+    from muster.shapes.portal import PersonShape
 
 COLOURS = {
     "running": "blue",

@@ -156,7 +156,8 @@ class Workspaces:
 class _FolderSender(Sender):
     """Sends files by their paths in a workspace."""
 
-    takes_batches = False
+    def _named(self, digest: str, file: Path, data: bytes) -> Json:
+        return {"path": digest, "bytes": len(data)}
 
     def _send(self, digest: str, file: Path, counter: Counter) -> None:
         size = file.stat().st_size

@@ -18,6 +18,7 @@ from datasets.api.uploads import (
     PIECE,
     TusMixin,
     UnsupportedMediaType,
+    files_in,
     metadata_of,
     number_in,
 )
@@ -75,6 +76,15 @@ class WorkspaceChangeSerializer(_Fields):
 
 class InvitationChangeSerializer(s.Serializer):  # type: ignore[type-arg]
     can_write = s.BooleanField(required=False, default=False)
+
+
+class _SmallFileSerializer(s.Serializer):  # type: ignore[type-arg]
+    path = s.CharField(max_length=4096, trim_whitespace=False)
+    bytes = s.IntegerField(min_value=0, max_value=1 << 20)
+
+
+class WorkspaceFilesSerializer(s.Serializer):  # type: ignore[type-arg]
+    files = _SmallFileSerializer(many=True, allow_empty=False, max_length=1_000)
 
 
 class MoveSerializer(s.Serializer):  # type: ignore[type-arg]
@@ -253,6 +263,30 @@ class WorkspaceFileView(FolderView):
     def delete(self, request: Request, workspace: str, path: str) -> Response:
         """Delete a file, or a folder with all in it."""
         entries.delete(actor=self.actor, folder=self.folder(workspace), paths=[path])
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class WorkspaceBatchView(FolderView):
+    """Many small files in one request, whose bytes follow a line that names them."""
+
+    permissions = {"PUT": None}
+
+    @extend_schema(request=_BYTES, responses={204: None})
+    def put(self, request: Request, workspace: str) -> Response:
+        """Store up to 1,000 small files; they replace what is at their paths.
+
+        The body is a line of JSON, `{"files": [{"path": …, "bytes": …}, …]}`, and then the bytes of
+        these files one after the other: at most 1 MiB each and 32 MiB together.
+        """
+        row = self.folder(workspace)
+        check_may_write(self.actor, row)
+        files, chunks = files_in(request, WorkspaceFilesSerializer)
+        entries.put_files(
+            actor=self.actor,
+            folder=row,
+            files=[(file["path"], file["bytes"]) for file in files],
+            chunks=chunks,
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

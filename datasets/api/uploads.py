@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from datasets import selectors, services
 from datasets.access import check_may_write
@@ -85,12 +87,8 @@ class BatchView(KindView):
         """
         row = self.repository(repository)
         check_may_write(self.actor, row)
-        line, chunks = first_line_of(body_chunks(request._request))
-        body = s.SmallFilesSerializer(data=_object_in(line))
-        body.is_valid(raise_exception=True)
-        announced = [
-            StoredFile(file["sha256"], file["bytes"]) for file in body.validated_data["files"]
-        ]
+        files, chunks = files_in(request, s.SmallFilesSerializer)
+        announced = [StoredFile(file["sha256"], file["bytes"]) for file in files]
         stored = services.put_files(
             actor=self.actor,
             repository=row,
@@ -101,13 +99,20 @@ class BatchView(KindView):
         return Response(whole_page(rows), status=status.HTTP_201_CREATED)
 
 
-def _object_in(line: bytes) -> Any:
+def files_in(
+    request: Request, serializer: type[Serializer[Any]]
+) -> tuple[list[dict[str, Any]], Iterator[bytes]]:
+    """Return the files that the first line of a body names, and the bytes after it."""
+    line, chunks = first_line_of(body_chunks(request._request))
     try:
-        return orjson.loads(line)
+        data = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise InvalidInput(
             Message("The first line of the body is not JSON."), code="not_json"
         ) from error
+    body = serializer(data=data)
+    body.is_valid(raise_exception=True)
+    return body.validated_data["files"], chunks
 
 
 class TusMixin:

@@ -64,6 +64,7 @@ _FOLDERS = (
     (f"{_WORKSPACE}/people/<str:email>", folders.PersonInvitationView, "workspace-person"),
     (f"{_WORKSPACE}/tree", folders.WorkspaceTreeView, "workspace-tree"),
     (f"{_WORKSPACE}/files/<path:path>", folders.WorkspaceFileView, "workspace-file"),
+    (f"{_WORKSPACE}/contents/batch", folders.WorkspaceBatchView, "workspace-contents-batch"),
     (f"{_WORKSPACE}/folders/<path:path>", folders.WorkspaceFolderView, "workspace-folder"),
     (f"{_WORKSPACE}/moves", folders.WorkspaceMovesView, "workspace-moves"),
     (f"{_WORKSPACE}/uploads", folders.WorkspaceUploadsView, "workspace-uploads"),

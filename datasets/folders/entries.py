@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from django.conf import settings
@@ -13,9 +13,12 @@ from datasets.folders.access import check_may_write
 from datasets.folders.selectors import tree_of
 from datasets.folders.services import locked, record_change
 from datasets.models import FolderUpload, SharedFolder
+from datasets.services.contents import check_small, cut
+from portal.blobs.files import sync_all
 from portal.blobs.folders import Aside, FolderEntry, check_not_around, checked_names
 from portal.core import clock
-from portal.core.errors import InvalidInput, NotFound, TooLarge
+from portal.core.disk import full_disk
+from portal.core.errors import InvalidInput, NotFound, PortalError, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -50,6 +53,60 @@ def put_file(
         return place(actor=actor, folder=folder, aside=aside, path=path, replaces=replaces)
     finally:
         aside.discard()
+
+
+def put_files(
+    *,
+    actor: Actor,
+    folder: SharedFolder,
+    files: Sequence[tuple[str, int]],
+    chunks: Iterable[bytes],
+) -> None:
+    """Store small files, named by path and size, whose bytes follow one another.
+
+    They replace what is there. Raises as `put_file` does, and TooLarge beyond what `check_small` says;
+    then the folder is as before. If one cannot be at its path, those before it stay.
+    """
+    check_may_write(actor, folder)
+    sizes = [size for _path, size in files]
+    total = check_small(sizes)
+    for path, size in files:
+        _check_file(path, size)
+    if len({checked_names(path) for path, _size in files}) < len(files):
+        raise InvalidInput.at("files", Message("must have different paths"))
+    tree, asides = tree_of(folder), list[Aside]()
+    try:
+        for data in cut(sizes, usage.within_room(folder, chunks, total)):
+            asides.append(tree.start())
+            asides[-1].write(data)
+        sync_all([aside.path for aside in asides])
+        refused = _place_many(actor, folder, files, asides)
+    except OSError as error:
+        raise full_disk(error) or error from error
+    finally:
+        for aside in asides:
+            aside.discard()
+    if refused is not None:
+        raise refused
+
+
+@transaction.atomic
+def _place_many(
+    actor: Actor, folder: SharedFolder, files: Sequence[tuple[str, int]], asides: Sequence[Aside]
+) -> PortalError | None:
+    """Move files into the folder until one cannot be placed; return why. Raises QuotaExceeded."""
+    row, tree = locked(folder), tree_of(folder)
+    check_may_write(actor, row)  # as it is now, after a long upload
+    replaced = [old.size if (old := tree.find(path)) else 0 for path, _size in files]
+    usage.hold(row, sum(size for _path, size in files), sum(replaced))
+    for number, (path, _size) in enumerate(files):
+        try:
+            tree.place(asides[number], path)
+        except PortalError as error:
+            left = sum(size for _path, size in files[number:])
+            usage.hold(row, sum(replaced[number:]), left)  # undo what was held for them
+            return error
+    return None
 
 
 @transaction.atomic

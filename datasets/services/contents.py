@@ -84,23 +84,29 @@ def check_small(sizes: Sequence[int]) -> int:
 
 def split_files(announced: Sequence[StoredFile], chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Cut bytes that follow one another into files. Raises InvalidInput for others than announced."""
+    contents = cut([file.size for file in announced], chunks)
+    for data, file in zip(contents, announced, strict=True):
+        check_digest(StoredFile(hashlib.sha256(data).hexdigest(), len(data)), file.sha256)
+        yield data
+
+
+def cut(sizes: Sequence[int], chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut bytes that follow one another into files. Raises InvalidInput for other sizes."""
     source, rest = iter(chunks), bytearray()
-    for number, file in enumerate(announced, 1):
-        while len(rest) < file.size and (chunk := next(source, b"")):
+    for number, size in enumerate(sizes, 1):
+        while len(rest) < size and (chunk := next(source, b"")):
             rest += chunk
-        if len(rest) < file.size:
+        if len(rest) < size:
             raise InvalidInput(
                 Message(
                     "The body ended within file {n} of {files}. Send the files again.",
                     n=number,
-                    files=len(announced),
+                    files=len(sizes),
                 ),
                 code="incomplete",
             )
-        data = bytes(rest[: file.size])
-        del rest[: file.size]
-        check_digest(StoredFile(hashlib.sha256(data).hexdigest(), len(data)), file.sha256)
-        yield data
+        yield bytes(rest[:size])
+        del rest[:size]
     if rest or any(source):
         raise InvalidInput(
             Message("The body is longer than the files that it announces."), code="too_long"

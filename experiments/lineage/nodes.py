@@ -17,6 +17,7 @@ from experiments.models import LoggedModel, Run, RunStatus
 from experiments.selectors import visible_logged_models, visible_runs
 from jobs.models import Job
 from jobs.selectors import visible_jobs
+from jobs.workload_kinds import page_at
 from portal.core.messages import Message
 from registry.models import ModelVersion
 from registry.selectors import in_readable_teams
@@ -142,7 +143,7 @@ def _jobs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
                 f"job:{row.number}",
                 "job",
                 f"#{row.number} {row.name}",
-                page=f"/{org}/jobs/{row.number}",
+                page=page_at(org, row.kind, row.number),
                 state=State(row.state).label,
                 state_text=State(row.state).label,
                 at=row.created_at,

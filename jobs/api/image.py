@@ -6,7 +6,8 @@ from typing import TypedDict
 
 from jobs.images import lookups
 from jobs.images.check import check_result_for
-from jobs.services.checks import check_features, choose_place
+from jobs.services.checks import check_features
+from jobs.services.submission import Submission
 from portal.core.errors import PortalError
 from schedulers.spec import JobSpec
 from workspaces.access.actors import Actor
@@ -36,9 +37,10 @@ def image_note(
             return {"ok": None, "doubtful": False, "text": ""}
         image = begun
     try:
-        place = choose_place(actor, team, spec)
-        check_features(spec, place.cluster)
+        submission = Submission.of(actor, team, spec, is_rehearsal=True)
+        check_features(submission)
     except PortalError:  # reported elsewhere; this note is about the image only
         return None
-    answer = check_result_for(image, spec, place.cluster, place.pool)
+    place = submission.place
+    answer = check_result_for(image, submission.spec, place.cluster, place.pool)
     return {"ok": answer.is_ok, "doubtful": answer.is_doubtful, "text": answer.text}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from clusters.models import Cluster, Pool
+from jobs.origins import Origin
 from portal.core import clock
 from portal.core.message_fields import MessageField
 from schedulers.states import State
@@ -28,8 +29,12 @@ class Job(TenantModel):
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
     # Reason of the placement, if there was a choice.
     place_why = MessageField(blank=True)
-    # The job that this one reruns.
-    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    # `jobs.workload_kinds`
+    kind = models.CharField(max_length=16, default="batch", db_default="batch")
+    # What submitted it for its owner (`jobs.origins`).
+    origin_kind = models.CharField(max_length=32, blank=True, default="", db_default="")
+    origin_id = models.UUIDField(null=True)
+    origin_label = models.CharField(max_length=200, blank=True, default="", db_default="")
     name = models.CharField(max_length=100)
     spec = models.JSONField()
     labels = models.JSONField(default=dict)
@@ -71,6 +76,16 @@ class Job(TenantModel):
             models.Index(fields=["org", "owner", "-number"], name="job_owner"),
             models.Index(fields=["org", "name", "-number"], name="job_name"),
             models.Index(
+                fields=["org", "kind", "-number"],
+                name="job_kind",
+                condition=~models.Q(kind="batch"),
+            ),
+            models.Index(
+                fields=["org", "origin_kind", "origin_id", "-number"],
+                name="job_origin",
+                condition=~models.Q(origin_kind=""),
+            ),
+            models.Index(
                 fields=["org", "finished_at"],
                 name="job_finished",
                 condition=models.Q(finished_at__isnull=False),
@@ -94,6 +109,18 @@ class Job(TenantModel):
 
     def __str__(self) -> str:
         return f"#{self.number} {self.name}"
+
+    @property
+    def origin(self) -> Origin | None:
+        if self.origin_id is None:
+            return None
+        return Origin(self.origin_kind, self.origin_id, self.origin_label)
+
+    @origin.setter
+    def origin(self, origin: Origin | None) -> None:
+        if origin is not None:
+            self.origin_kind, self.origin_id = origin.kind, origin.id
+            self.origin_label = origin.label[:200]
 
 
 class Dependency(TenantModel):

@@ -7,13 +7,11 @@ from uuid import UUID
 
 from datasets.origins import Origin
 from jobs.selectors import visible_jobs
+from jobs.workload_kinds import page_of
 from workspaces.access.actors import Actor
 
 
 def origins_for(actor: Actor, jobs: Collection[UUID]) -> dict[UUID, Origin]:
     """Return those of the jobs that the actor may see."""
     rows = visible_jobs(actor).filter(id__in=list(jobs)).select_related("org")
-    return {
-        job.id: Origin(f"#{job.number} {job.name}", f"/{job.org.slug}/jobs/{job.number}")
-        for job in rows
-    }
+    return {job.id: Origin(f"#{job.number} {job.name}", page_of(job)) for job in rows}

@@ -10,6 +10,7 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from jobs.models import Attempt
 from jobs.scheduling.pending_summary import wait_text
+from jobs.workload_kinds import page_of
 from portal.core.errors import InvalidInput
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor, authorize
@@ -136,7 +137,7 @@ def _row(attempt: Attempt, tasks: int) -> dict[str, Any]:
         "since": attempt.wait_since or attempt.queued_at,
         "queued_at": attempt.queued_at,
         "gpus": job.resources.get("gpu", 0),
-        "page": f"/{job.org.slug}/jobs/{job.number}",
+        "page": page_of(job),
     }
 
 

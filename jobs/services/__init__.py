@@ -1,11 +1,11 @@
 from jobs.services.change import cancel_job, change_job, hold_job, release_job
-from jobs.services.dry_run import Check, DryRun, check_draft, dry_run_job
+from jobs.services.dry_run import CheckResult, DryRun, check_draft, dry_run_job
 from jobs.services.exec import run_command
 from jobs.services.logs import delete_logs
 from jobs.services.submit import rerun_job, submit_job
 
 __all__ = [
-    "Check",
+    "CheckResult",
     "DryRun",
     "cancel_job",
     "change_job",

@@ -22,26 +22,8 @@ from portal.core.models import Event
 from workspaces.models import Organization
 
 _LOW = (1 << 64) - 1
-_JOB = (
-    "id",
-    "org_id",
-    "team_id",
-    "owner_id",
-    "cluster_id",
-    "pool_id",
-    "place_why",
-    "parent_id",
-    "name",
-    "spec",
-    "labels",
-    "priority",
-    "resources",
-    "array_size",
-    "max_parallel",
-    "created_at",
-    "state_at",
-    "wait",
-)
+# The number is counted by the statement itself.
+_JOB = tuple(f.attname for f in Job._meta.concrete_fields if f.name != "number")
 
 
 def is_one_statement() -> bool:

@@ -1,105 +1,78 @@
-"""Validate a submission before anything is written; the dry run makes the same checks."""
+"""The checks of a submission, in order; submission stops at the first fault, a dry run reports all."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import Exists, OuterRef
-
-from clusters.backends import backend_of
-from clusters.models import Cluster, Pool
 from clusters.sharing import refusal_text
-from jobs.dispatch.launch import rehearsal_launch
-from jobs.job_specs import request_of
-from jobs.models.job import PRIORITIES, Job
+from datasets.folders import access as folder_access
+from jobs.dispatch.job_status import is_met
+from jobs.images.check import check_image
+from jobs.models.job import PRIORITIES
+from jobs.pricing import check_budget
 from jobs.saving.versions import check_output
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_of_request
-from jobs.scheduling.placement import FEATURES, HERE, choose
+from jobs.scheduling.placement import FEATURES, HERE
+from jobs.services import inputs, workspaces
+from jobs.services.submission import Submission
+from jobs.services.team_rules import check_pool_rule, check_rules
+from jobs.workload_kinds import faults_of_kind
 from portal.core.errors import InvalidInput, PortalError, QuotaExceeded
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Rejected
-from schedulers.spec import JobSpec
-from schedulers.states import Wait
-from workspaces.access.actors import Actor, authorize
+from schedulers.states import State, Wait
+from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission
 from workspaces.credentials.secrets import check_references
-from workspaces.models import Team
 from workspaces.quotas.limits import GPU_HOURS, STORAGE
 
 MAX_ARRAY = 100_000
-_SLURM_ONLY = ("constraint", "licenses", "signal")  # without them the result may differ
 
 
-@dataclass(frozen=True)
-class Prerequisite:
-    """A job that must end first, and the condition on how it ends."""
+def check_submission(submission: Submission) -> None:
+    """Make every check that applies. Raises the first fault."""
+    for check in CHECKS:
+        if check.applies(submission):
+            check.make(submission)
 
-    job: Job
-    condition: str
 
-
-def check_access(actor: Actor, team: Team, spec: JobSpec) -> None:
+def check_access(submission: Submission) -> None:
     """Require permission to submit to this team at this priority. Raises NotPermitted."""
+    actor, team = submission.actor, submission.team
     authorize(actor, Permission.JOBS_SUBMIT, team)
-    if PRIORITIES[spec.policy.priority] > PRIORITIES["normal"]:
+    if PRIORITIES[submission.spec.policy.priority] > PRIORITIES["normal"]:
         authorize(actor, Permission.JOBS_ADMIN, team)
 
 
-def check_secrets(team: Team, spec: JobSpec) -> None:
+def check_kind(submission: Submission) -> None:
+    """Require the spec to ask only for what its kind allows. Raises InvalidInput."""
+    if errors := faults_of_kind(submission.kind, submission.spec):
+        raise InvalidInput(Message.joined(": ", errors[0].values()), errors=errors)
+
+
+def check_secrets(submission: Submission) -> None:
     """Require every referenced secret to exist and be usable by the team. Raises InvalidInput."""
     for field in ("secrets", "secret_files"):
-        if references := getattr(spec, field):
-            check_references(team, references, field)
+        if references := getattr(submission.spec, field):
+            check_references(submission.team, references, field)
 
 
-def check_outputs(actor: Actor, team: Team, spec: JobSpec) -> None:
+def check_outputs(submission: Submission) -> None:
     """Require that the job may save its outputs where the spec says. Raises InvalidInput."""
-    for name, output in spec.outputs.items():
+    for name, output in submission.spec.outputs.items():
         try:
-            check_output(actor, team, output)
+            check_output(submission.actor, submission.team, output)
         except PortalError as error:
             raise InvalidInput.at(f"outputs.{name}", error.message) from error
 
 
-@dataclass(frozen=True)
-class Place:
-    """The cluster and pool of a job. `why`: one sentence if there was a choice."""
-
-    cluster: Cluster
-    pool: Pool | None = None
-    why: str = ""
-
-
-def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
-    """Return the pool or cluster that `policy.pool` names, else the best one the team may use.
-
-    Raises InvalidInput.
-    """
-    pools = Exists(Pool.objects.filter(cluster=OuterRef("pk")))
-    rows = list(Cluster.objects.filter(is_enabled=True).annotate(has_pools=pools)[:2])
-    if not rows:
-        raise InvalidInput(
-            Message(
-                "No cluster is connected yet, so nothing can run. Ask an operator to connect one."
-            ),
-            code="no_cluster",
-        )
-    if len(rows) > 1 or rows[0].has_pools:
-        choice = choose(actor, team, spec)
-        return Place(choice.cluster, choice.pool, choice.why)
-    if spec.policy.pool not in ("", rows[0].name):
-        raise InvalidInput.at(
-            "policy.pool", f"{spec.policy.pool!r} does not exist; use {rows[0].name}"
-        )
-    return Place(rows[0])
-
-
-def check_features(spec: JobSpec, cluster: Cluster) -> None:
+def check_features(submission: Submission) -> None:
     """Require the cluster and installation to support the spec's features. Raises InvalidInput."""
+    spec, cluster = submission.spec, submission.place.cluster
     if refusal := refusal_text(cluster):
         raise InvalidInput(Message.joined(": ", (cluster.name, refusal)), code="no_isolation")
     # Only these features depend on the options of the backend.
@@ -119,35 +92,61 @@ def check_features(spec: JobSpec, cluster: Cluster) -> None:
         )
 
 
-def ignored_options(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
-    """Describe the scheduler options that the cluster ignores; empty if it honors all of them.
+def check_inputs(submission: Submission) -> None:
+    """Resolve the inputs, and keep their versions from being deleted until the commit."""
+    if submission.inputs and not submission.is_rehearsal:
+        inputs.keep_inputs(submission.inputs)
 
-    Raises InvalidInput.
-    """
-    if not spec.native and not spec.image:
-        return ""
-    if Capability.NATIVE not in capabilities_of(place.cluster.backend):
-        return _ignored_elsewhere(spec)
-    backend: Any = backend_of(place.cluster)
+
+def check_mounts(submission: Submission) -> None:
+    """Require the cluster to be able to mount inputs where the spec wants. Raises InvalidInput."""
+    if Capability.INPUTS not in capabilities_of(submission.place.cluster.backend):
+        return
     try:
-        return Message.joined(
-            " ", backend.ignored_options(rehearsal_launch(place.pool, team, actor, spec))
-        )
+        submission.backend.check_inputs(submission.launch)
     except Rejected as error:
-        raise InvalidInput.at(error.field or "slurm", str(error)) from error
+        raise InvalidInput.at(error.field or "inputs", str(error)) from error
 
 
-def _ignored_elsewhere(spec: JobSpec) -> str:
-    """Return that options of Slurm are ignored. Raises InvalidInput if the result would change."""
-    if name := next((name for name in _SLURM_ONLY if name in spec.native), ""):
-        raise InvalidInput.at(
-            f"slurm.{name}",
-            Message(
-                "means nothing on this cluster, which does not run Slurm: remove it, or choose a pool of "
-                "a Slurm cluster"
-            ),
-        )
-    return Message("`slurm` is ignored: this is not a Slurm cluster.") if spec.native else ""
+def check_workspaces(submission: Submission) -> None:
+    """Require the cluster to be able to mount the workspaces, for this person. Raises InvalidInput."""
+    cluster = submission.place.cluster
+    if Capability.WORKSPACES not in capabilities_of(cluster.backend, lambda: cluster.config):
+        return  # `Feature.WORKSPACES` has refused it
+    for one in submission.folders if not submission.backend.has_private_mounts else ():
+        if not folder_access.may_write(submission.actor, one.folder):
+            raise InvalidInput.at(
+                f"workspaces.{one.name}",
+                Message(
+                    "You may only read {name}. Jobs on {cluster} could also write to it, because "
+                    "they have the rights of one user of that cluster.",
+                    name=one.folder.name,
+                    cluster=cluster.name,
+                ),
+            )
+    try:
+        submission.backend.check_workspaces(submission.launch)
+    except Rejected as error:
+        raise InvalidInput.at(error.field or "workspaces", str(error)) from error
+
+
+def check_size(submission: Submission) -> None:
+    """Require that the task fits and no limit is below it. Raises InvalidInput, QuotaExceeded."""
+    if submission.plain_cluster is None:
+        check_possible(submission.request, submission.snapshot)
+
+
+def check_needs(submission: Submission) -> None:
+    """Reject a dependency that has already ended and can never be met. Raises InvalidInput."""
+    for at, need in enumerate(submission.needs):
+        state = State(need.job.state)
+        if state.is_final and not is_met(need.condition, state):
+            raise InvalidInput.at(
+                f"after[{at}]",
+                f"#{need.job.number} has already ended {state.label}, so this job would never "
+                "start; "
+                f'write "#{need.job.number}:any" to start it anyway',
+            )
 
 
 def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None:
@@ -207,23 +206,127 @@ def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None
             )
 
 
-def request_for(actor: Actor, team: Team, spec: JobSpec) -> AdmissionRequest:
-    """Return the request of one task of the spec."""
-    assert actor.user_id is not None
-    return AdmissionRequest(team.org_id, team.id, actor.user_id, request_of(spec))
+@dataclass(frozen=True)
+class Check:
+    """One check. `text`: said by a dry run when it passes, or empty.
 
-
-def find_needs(actor: Actor, spec: JobSpec) -> list[Prerequisite]:
-    """Find and lock the jobs that the spec depends on.
-
-    They must belong to the organization and be visible to the actor. The lock keeps them from
-    ending unnoticed before the commit. Raises InvalidInput.
+    `needs`: checks after whose failure this one would say nothing more.
     """
-    found = []
-    for at, need in enumerate(spec.after):
-        by = {"number": need.number} if need.id is None else {"id": need.id}
-        job = Job.objects.select_for_update(of=("self",)).filter(**by).first()
-        if job is None or not actor.may(Permission.JOBS_READ, job.team_id):
-            raise InvalidInput.at(f"after[{at}]", f"there is no job {need} that you can see")
-        found.append(Prerequisite(job, need.condition.value))
-    return found
+
+    name: str
+    make: Callable[[Submission], object]
+    text: Callable[[Submission], str] = lambda submission: ""
+    applies: Callable[[Submission], bool] = lambda submission: True
+    needs: tuple[str, ...] = ()
+
+
+def _secrets_text(submission: Submission) -> str:
+    spec = submission.spec
+    references = sorted({*spec.secrets.values(), *spec.secret_files.values()})
+    return Message("Its secrets exist: {references}.", references=", ".join(references))
+
+
+def _outputs_text(submission: Submission) -> str:
+    names = ", ".join(output.repository for output in submission.spec.outputs.values())
+    return Message("What it writes is saved to {names}.", names=names)
+
+
+def _place_text(submission: Submission) -> str:
+    place = submission.place
+    runs_on = Message("Runs on cluster {name}.", name=place.cluster.name)
+    return Message.joined(" ", (runs_on, place.why))
+
+
+def _size_text(submission: Submission) -> str:
+    totals = submission.request.resources.totals
+    held = ", ".join(amount_text(r, n) for r, n in totals.items() if r != "jobs")
+    return Message("Each task would use {held}.", held=held)
+
+
+CHECKS = (
+    Check(
+        "access",
+        check_access,
+        lambda s: Message("You may submit to team {slug}.", slug=s.team.slug),
+    ),
+    Check("kind", check_kind),
+    Check(
+        "rules",
+        lambda s: check_rules(s.team, s.spec),
+        lambda s: Message("It follows the rules of team {slug}.", slug=s.team.slug),
+        applies=lambda s: bool(s.team.job_rules),
+        needs=("access",),
+    ),
+    Check("budget", lambda s: check_budget(s.team), needs=("access", "rules")),
+    Check(
+        "secrets",
+        check_secrets,
+        _secrets_text,
+        applies=lambda s: bool(s.spec.secrets or s.spec.secret_files),
+        needs=("access", "rules", "budget"),
+    ),
+    Check(
+        "outputs",
+        check_outputs,
+        _outputs_text,
+        applies=lambda s: bool(s.spec.outputs),
+        needs=("access",),
+    ),
+    Check("place", lambda s: s.place, _place_text),
+    Check(
+        "features",
+        check_features,
+        lambda s: Message("The cluster supports everything in the spec."),
+        needs=("place",),
+    ),
+    Check("quota and size", check_size, _size_text, needs=("place",)),
+    Check(
+        "allowed pool",
+        lambda s: check_pool_rule(s.team, (s.place.pool or s.place.cluster).name),
+        lambda s: Message("The team may use it."),
+        applies=lambda s: bool(s.team.job_rules),
+        needs=("place",),
+    ),
+    Check(
+        "image",
+        lambda s: check_image(s.spec, s.place.cluster, s.place.pool),
+        applies=lambda s: bool(s.spec.image),
+        needs=("place", "features"),
+    ),
+    Check(
+        "inputs",
+        check_inputs,
+        lambda s: inputs.text_of(s.inputs),
+        applies=lambda s: bool(s.spec.inputs),
+        needs=("access",),
+    ),
+    Check(
+        "mount paths",
+        check_mounts,
+        lambda s: Message("The inputs can be mounted at their paths."),
+        applies=lambda s: bool(s.spec.inputs),
+        needs=("place",),
+    ),
+    Check(
+        "workspaces",
+        lambda s: s.folders,
+        lambda s: workspaces.text_of(s.folders),
+        applies=lambda s: bool(s.spec.workspaces),
+        needs=("access",),
+    ),
+    Check(
+        "workspace mounts",
+        check_workspaces,
+        lambda s: Message("The workspaces can be mounted."),
+        applies=lambda s: bool(s.spec.workspaces),
+        needs=("place", "workspaces"),
+    ),
+    Check("data", check_needs, lambda s: Message("Nothing it needs is missing."), needs=("place",)),
+    Check(
+        "options of the scheduler",
+        lambda s: s.ignored_options,
+        lambda s: s.ignored_options or Message("None is ignored."),
+        applies=lambda s: bool(s.spec.native or s.spec.image),
+        needs=("place",),
+    ),
+)

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from clusters.backends import backend_of
 from datasets.models import Ref, Repository, Version
 from datasets.selectors import find_repository, find_version, refs_of
 from datasets.services.records import keep_versions
-from jobs.dispatch.launch import rehearsal_launch
 from jobs.inputs import job_reader
 from jobs.models import Job, JobInput
-from jobs.services.checks import Place
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
-from schedulers import capabilities_of
-from schedulers.contract import Capability, Rejected
 from schedulers.spec import Input, JobSpec
 from workspaces.access.actors import Actor
 from workspaces.models import Team
@@ -50,19 +44,6 @@ def resolve_inputs(actor: Actor, team: Team, spec: JobSpec) -> list[ResolvedInpu
         first = Message.joined(": ", (errors[0]["field"], errors[0]["message"]))
         raise InvalidInput(first, errors=errors)
     return found
-
-
-def check_mounts(actor: Actor, team: Team, spec: JobSpec, place: Place) -> None:
-    """Require the cluster to be able to show inputs, and to mount them where the spec wants."""
-    if not spec.inputs:
-        return
-    if Capability.INPUTS not in capabilities_of(place.cluster.backend):
-        return
-    backend: Any = backend_of(place.cluster)
-    try:
-        backend.check_inputs(rehearsal_launch(place.pool, team, actor, spec))
-    except Rejected as error:
-        raise InvalidInput.at(error.field or "inputs", str(error)) from error
 
 
 def keep_inputs(inputs: Sequence[ResolvedInput]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from jobs.services.checks import Place
 from portal.core.errors import InvalidInput
 from schedulers.spec import JobSpec
 from schedulers.spec.grammar import format_duration
@@ -59,9 +58,9 @@ def check_rules(team: Team, spec: JobSpec) -> None:
         raise InvalidInput.at("policy.pool", _pools(spec.policy.pool, rules, whose))
 
 
-def check_place_rule(team: Team, place: Place) -> None:
+def check_pool_rule(team: Team, name: str) -> None:
     """Require the chosen pool to be one that the team's rules allow. Raises InvalidInput."""
-    rules, name = rules_of(team), place.pool.name if place.pool else place.cluster.name
+    rules = rules_of(team)
     if not rules.allows_pool(name):
         raise InvalidInput.at("policy.pool", _pools(name, rules, f"a rule of team {team.name}"))
 

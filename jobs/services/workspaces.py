@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from clusters.backends import backend_of
 from datasets.folders import access, usage
 from datasets.folders.selectors import find_folder
 from datasets.models import SharedFolder
-from jobs.dispatch.launch import rehearsal_launch
 from jobs.models import Job, JobWorkspace
-from jobs.services.checks import Place
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
-from schedulers import capabilities_of
-from schedulers.contract import Capability, Rejected
 from schedulers.spec import JobSpec, Workspace
 from workspaces.access.actors import Actor
-from workspaces.models import Team
 
 
 @dataclass(frozen=True)
@@ -51,33 +44,6 @@ def resolve_workspaces(actor: Actor, spec: JobSpec) -> list[ResolvedWorkspace]:
         first = Message.joined(": ", (errors[0]["field"], errors[0]["message"]))
         raise InvalidInput(first, errors=errors)
     return found
-
-
-def check_workspaces(
-    actor: Actor, team: Team, spec: JobSpec, place: Place, found: Sequence[ResolvedWorkspace]
-) -> None:
-    """Require the cluster to be able to mount the workspaces, for this person. Raises InvalidInput."""
-    cluster = place.cluster
-    if not found or Capability.WORKSPACES not in capabilities_of(
-        cluster.backend, lambda: cluster.config
-    ):
-        return  # `Feature.WORKSPACES` has refused it
-    backend: Any = backend_of(cluster)
-    for one in found if not backend.has_private_mounts else ():
-        if not access.may_write(actor, one.folder):
-            raise InvalidInput.at(
-                f"workspaces.{one.name}",
-                Message(
-                    "You may only read {name}. Jobs on {cluster} could also write to it, because "
-                    "they have the rights of one user of that cluster.",
-                    name=one.folder.name,
-                    cluster=cluster.name,
-                ),
-            )
-    try:
-        backend.check_workspaces(rehearsal_launch(place.pool, team, actor, spec))
-    except Rejected as error:
-        raise InvalidInput.at(error.field or "workspaces", str(error)) from error
 
 
 def record_workspaces(job: Job, found: Sequence[ResolvedWorkspace]) -> None:

@@ -14,6 +14,7 @@ from jobs.models import AttemptUtilization, Job
 from jobs.selectors import visible_jobs
 from jobs.utilization.recording import is_idle_gpu
 from jobs.utilization.selectors import FRESH, HOUR_MS
+from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.events import EventRecord, record
@@ -80,7 +81,7 @@ def _idle_row(rows: list[AttemptUtilization], actor: Actor, notice: Event | None
     return {
         "number": job.number,
         "name": job.name,
-        "page": f"/{job.org.slug}/jobs/{job.number}",
+        "page": page_of(job),
         "team": job.team.slug,
         "owner": {"email": job.owner.email, "name": job.owner.display_name},
         "gpus": len(idle),

@@ -20,6 +20,7 @@ from clusters.models import Pool
 from jobs.models import Attempt, IdleCase, IdleRule, Job
 from jobs.services.change import authorize_change, cancel_job, change_job
 from jobs.utilization.recording import GPU_UTILIZATION, MINUTE, ByGpu, sums_of_running
+from jobs.workload_kinds import kinds, page_of
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, PortalError
 from portal.core.events import EventRecord, changes, record
@@ -249,6 +250,7 @@ def _attempts(rule: IdleRule, start: int) -> list[Attempt]:
     """Return the running attempts of jobs that have run for the whole window."""
     rows = Attempt.objects.filter(
         job__pool=rule.pool,
+        job__kind__in=[kind.name for kind in kinds() if kind.has_idle_rules],
         job__resources__gpu__gt=0,
         job__cancel_asked_at=None,
         is_current=True,
@@ -406,7 +408,7 @@ def _found_row(one: Idle, case: IdleCase | None) -> IdleFindingShape:
         "organization": job.org.slug,
         "team": job.team.slug,
         "owner": job.owner.email,
-        "page": f"/{job.org.slug}/jobs/{job.number}",
+        "page": page_of(job),
         "gpus": int(job.resources["gpu"]),
         "metric": one.measure.metric,
         "metric_title": one.measure.title,

@@ -12,7 +12,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from clusters.models import Device
-from jobs import representations, selectors, storage
+from jobs import origins, representations, reruns, selectors, storage
 from jobs.dispatch.environment import environment_of
 from jobs.metrics import chart_context
 from jobs.models import Attempt, Dependency, Job
@@ -140,6 +140,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "now": clock.now(),
         "lineage": _lineage(request, row),
         "links": links_of(request.actor, row),
+        "origin": origins.link_of(request.actor, row),
         "graph": lineage_context(request, "job", row.id) if tab == "lineage" else None,
         "diff": spec_diff(request.actor, row),
         "env": sorted(environment_of(attempt).items()),
@@ -364,8 +365,8 @@ def _lineage(request: Any, row: Job) -> dict[str, Any]:
     needs = Dependency.objects.filter(job=row).values("needs")
     needed_by = Dependency.objects.filter(needs=row).values("job")
     return {
-        "parents": shown(id=row.parent_id) if row.parent_id else [],
-        "reruns": shown(parent=row),
+        "parents": shown(id=row.origin_id) if row.origin_kind == reruns.NAME else [],
+        "reruns": shown(origin_kind=reruns.NAME, origin_id=row.id),
         "needs": shown(id__in=needs) if needs.exists() else [],
         "needed_by": shown(id__in=needed_by) if needed_by.exists() else [],
     }

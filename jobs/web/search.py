@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Job
 from jobs.selectors import visible_jobs
+from jobs.workload_kinds import page_at
 from portal.web.search import EACH, Hit, Provider, Query
 from portal.web.translation import translated
 from schedulers.states import State
@@ -24,11 +25,11 @@ def _jobs(query: Query) -> Iterator[Hit]:
     # The names are in an index; the rows are not read until it has found them
     numbers = rows.order_by("-number").values_list("number", flat=True)[:EACH]
     found = Job.objects.filter(number__in=list(numbers)).order_by("-number")
-    for job in found.values("number", "name", "state", "team__slug"):
+    for job in found.values("number", "kind", "name", "state", "team__slug"):
         state = translated(State(job["state"]).label)
         yield Hit(
             f"#{job['number']} {job['name']}",
-            f"/{query.org}/jobs/{job['number']}",
+            page_at(query.org, job["kind"], job["number"]),
             f"{state} · {job['team__slug']}",
         )
 

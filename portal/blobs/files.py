@@ -96,7 +96,7 @@ class FileStore:
                 written.append((aside, StoredFile(hashlib.sha256(data).hexdigest(), len(data))))
                 with open(aside, "xb", opener=_private) as file:
                     file.write(data)
-            _sync_all([aside for aside, _stored in written])
+            sync_all([aside for aside, _stored in written])
             self._add_many(org_id, written)
         except OSError as error:
             raise full_disk(error) or error from error
@@ -276,7 +276,7 @@ class FileStore:
                 path = folders[stored.sha256[:2]] / stored.sha256
                 os.replace(aside, path)
                 os.utime(path, ns=(now_in_nanoseconds(), now_in_nanoseconds()))
-        _sync_all(folders.values())
+        sync_all(folders.values())
 
     def discard(self, org_id: UUID, upload_id: UUID) -> None:
         """Delete a started file."""
@@ -557,7 +557,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _sync_all(paths: Collection[Path]) -> None:
+def sync_all(paths: Collection[Path]) -> None:
     """Sync files or folders, several at once."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(_sync, paths))

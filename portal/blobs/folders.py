@@ -340,6 +340,10 @@ class Aside:
         except FileNotFoundError:
             raise _no_upload() from None
 
+    def write(self, data: bytes) -> None:
+        """Write a small file, which the caller syncs. Raises OSError."""
+        self.path.write_bytes(data)
+
     def append(self, offset: int, chunks: Iterable[bytes], *, limit: int) -> int:
         """Append durably, and return the new size; what came is kept also if an error cuts it.
 

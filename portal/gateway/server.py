@@ -48,6 +48,8 @@ log = logging.getLogger(__name__)
 THREADS = 8  # that ask the provider
 FORWARD = b"muster-tcp"  # the `Upgrade` of `muster port-forward` and of tunnels
 _MOST_CACHED = 10_000
+_MOST_IDLE, _IDLE_SECONDS = 8, 15.0  # connections to one app that wait for a request
+_REPEATABLE = (b"GET", b"HEAD", b"OPTIONS")
 T = TypeVar("T")
 
 
@@ -98,19 +100,10 @@ class _Clock:
 
 
 @dataclass(slots=True)
-class _Upstream:
-    """The connection to an app, kept for the next request of the same client."""
-
-    grant: Grant
-    channel: Channel
-
-
-@dataclass(slots=True)
 class _Client:
     channel: Channel
     address: str
     scheme: bytes
-    upstream: _Upstream | None = None
     is_tunnel: bool = False  # the connection is kept for later
 
 
@@ -137,6 +130,7 @@ class Gateway:
 
     def __post_init__(self) -> None:
         self._grants: dict[tuple[Address, Credential], tuple[float, Grant]] = {}
+        self._idle: dict[tuple[str, int], list[tuple[float, Channel]]] = {}
         self._targets: dict[tuple[str, int], tuple[float, Target]] = {}
         self._asked: dict[Any, asyncio.Future[Any]] = {}
         self._streams: set[Stream] = set()
@@ -193,8 +187,6 @@ class Gateway:
             log.exception("a connection failed")
             channel.write(answers.plain(500, "The gateway failed."))
         finally:
-            if client.upstream is not None:
-                client.upstream.channel.abort()
             if not client.is_tunnel:
                 channel.on_end = None
                 channel.close()
@@ -266,18 +258,19 @@ class Gateway:
         self._touch(grant)
         try:
             if request.head.get(b"upgrade").lower() == FORWARD:
-                upstream = await self._connected(client, grant)
+                upstream = await self._connect(grant)
                 channel.write(answers.switched(FORWARD))
                 await self._pass_bytes(client, upstream, grant)
                 return False
-            is_again = client.upstream is not None and not request.head.has_body
-            try:
-                return await self._exchange(client, request, grant)
-            except _NoAnswer:
-                # A kept connection may have ended in the moment in which it was used again.
-                if not (is_again and request.head.method in (b"GET", b"HEAD", b"OPTIONS")):
-                    raise
-                return await self._exchange(client, request, grant)
+            kept = self._take_idle(grant)
+            if kept is not None:
+                try:
+                    return await self._exchange(client, request, grant, kept)
+                except _NoAnswer:
+                    # It may have ended in the moment in which it was used again.
+                    if request.head.has_body or request.head.method not in _REPEATABLE:
+                        raise
+            return await self._exchange(client, request, grant, await self._connect(grant))
         except _NoAnswer as error:
             if await self._ask(lambda: self.provider.is_starting(grant)):
                 raise NotReady("The program does not answer yet.") from error
@@ -286,38 +279,38 @@ class Gateway:
             self._streams.discard(stream)
             channel.on_end = None
 
-    async def _exchange(self, client: _Client, request: _Request, grant: Grant) -> bool:
+    async def _exchange(
+        self, client: _Client, request: _Request, grant: Grant, upstream: Channel
+    ) -> bool:
         """Pass a request on, and its answer back. Raises _NoAnswer if there is none."""
-        head, channel = request.head, client.channel
-        upstream = await self._connected(client, grant)
+        head, channel, is_reusable = request.head, client.channel, False
         channel.on_end = upstream.abort
-        if channel.is_at_end:
-            raise Closed
-        upstream.write(request_to_app(head, request.route.target, request.place))
         body: asyncio.Task[None] | None = None
-        if head.has_body:
-            body = asyncio.create_task(_pump(channel, upstream, request_framing(head)))
         try:
+            if channel.is_at_end:
+                raise Closed
+            upstream.write(request_to_app(head, request.route.target, request.place))
+            if head.has_body:
+                body = asyncio.create_task(_pump(channel, upstream, request_framing(head)))
             answer = await self._answer(client, upstream, request)
             self._touch(grant, has_answered=True)
             if answer.status == 101:
                 await self._pass_bytes(client, upstream, grant)
                 return False
-            await _pump(upstream, channel, response_framing(answer, head.method))
+            framing = response_framing(answer, head.method)
+            await _pump(upstream, channel, framing)
+            # If the app did not read everything, the rest is not a new request.
+            is_read = body is None or (body.done() and not body.exception())
+            is_reusable = is_read and framing.is_complete and answer.is_persistent and head.is_1_1
+            return is_read and _is_kept(head, answer)
         except (_NoAnswer, Closed):
-            client.upstream = None
             if body is not None and body.done() and isinstance(body.exception(), BadHead):
                 raise body.exception() from None  # type: ignore[misc]
             raise
         finally:
-            is_read = body is None or (body.done() and not body.exception())
             if body is not None:
                 body.cancel()
-        if not (answer.is_persistent and head.is_1_1) or upstream.has_data or not is_read:
-            upstream.abort()
-            client.upstream = None
-        # If the app did not read everything, the rest is not a new request.
-        return is_read and _is_kept(head, answer)
+            self._put_idle(grant, upstream) if is_reusable else upstream.abort()
 
     async def _answer(self, client: _Client, upstream: Channel, request: _Request) -> Head:
         """Pass on the head of the answer and return it."""
@@ -349,30 +342,50 @@ class Gateway:
             client.channel.abort()
         finally:
             upstream.abort()
-            client.upstream = None
             clock.streams -= 1
             clock.is_new = True
 
-    async def _connected(self, client: _Client, grant: Grant) -> Channel:
-        """Return a connection to the app. Raises NotServing, NotReady."""
-        kept, client.upstream = client.upstream, None
-        if kept is not None:
-            if kept.grant == grant and not kept.channel.is_readable:
-                client.upstream = kept
-                return kept.channel
-            kept.channel.abort()
+    def _take_idle(self, grant: Grant) -> Channel | None:
+        """Return a connection to the app that another request has left, or None."""
+        idle = self._idle.get((grant.key, grant.port))
+        while idle:
+            channel = idle.pop()[1]
+            channel.on_end = None
+            if not channel.is_readable:
+                return channel
+            channel.abort()
+        return None
+
+    def _put_idle(self, grant: Grant, channel: Channel) -> None:
+        """Keep a connection for the next request, unless the app has said too much."""
+        idle = self._idle.setdefault((grant.key, grant.port), [])
+        if channel.is_readable or len(idle) >= _MOST_IDLE:
+            channel.abort()
+            return
+        idle.append((time.monotonic() + _IDLE_SECONDS, channel))
+        channel.on_end = channel.abort
+
+    def _drop_idle(self) -> None:
+        now = time.monotonic()
+        for key, idle in list(self._idle.items()):
+            for entry in [one for one in idle if one[0] < now or one[1].is_lost]:
+                entry[1].abort()
+                idle.remove(entry)
+            if not idle:
+                del self._idle[key]
+
+    async def _connect(self, grant: Grant) -> Channel:
+        """Return a new connection to the app. Raises NotServing, NotReady."""
         key = grant.key, grant.port
         target = await self._cached(self._targets, key, lambda: self.provider.locate(grant))
         try:
             async with asyncio.timeout(self.options.dial_seconds):
-                channel = await self._dial(target, grant)
+                return await self._dial(target, grant)
         except (OSError, TimeoutError) as error:
             self._targets.pop(key, None)
             if await self._ask(lambda: self.provider.is_starting(grant)):
                 raise NotReady("The program does not answer yet.") from error
             raise NotServing("The program does not answer.") from error
-        client.upstream = _Upstream(grant, channel)
-        return channel
 
     async def _dial(self, target: Target, grant: Grant) -> Channel:
         loop = asyncio.get_running_loop()
@@ -437,6 +450,7 @@ class Gateway:
         """End what may no longer be used: its token, role, session or job has ended."""
         while True:
             await asyncio.sleep(self.options.check_seconds)
+            self._drop_idle()
             by_right: dict[tuple[Address, Credential], list[Stream]] = {}
             for stream in self._streams:
                 by_right.setdefault((stream.address, stream.credential), []).append(stream)

@@ -73,7 +73,7 @@ http {{
     upstream muster_web {{ server "unix:{sockets}/web.sock"; keepalive 32; }}
     upstream muster_uploads {{ server "unix:{sockets}/uploads.sock"; }}
     upstream muster_live {{ server "unix:{sockets}/live.sock"; }}
-    upstream muster_gateway {{ server "unix:{sockets}/gateway.sock"; }}
+    upstream muster_gateway {{ server "unix:{sockets}/gateway.sock"; keepalive 32; }}
     server {{
         listen {listen} backlog=2048;
         {client}

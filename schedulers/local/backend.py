@@ -445,6 +445,9 @@ class LocalBackend:
         words = _words(folder)
         if len(words) < 3 or (folder / "end.json").exists():
             raise Rejected(Message("The job is not running."))
+        launch = json.loads((folder / "launch.json").read_text())
+        if launch["container"] and (published := self._published(launch, port)):
+            return published
         pid = int(words[0])
         host = ports.listens(port, [pid, *processes.tree_of(pid)]) or ports.listens(
             port, processes.leftovers(key)
@@ -452,6 +455,24 @@ class LocalBackend:
         if not host:
             raise Rejected(Message("Nothing in the job listens on port {port}.", port=port))
         return Endpoint(host, port)
+
+    def _published(self, launch: Mapping[str, Any], port: int) -> Endpoint | None:
+        """Return where podman publishes a port of a container; None on the machine's network.
+
+        Raises Unavailable.
+        """
+        try:
+            done = subprocess.run(
+                [*launch["container"], "port", launch["key"], f"{port}/tcp"],
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unavailable(f"podman does not answer: {error}") from error
+        host, _, number = done.stdout.partition("\n")[0].rpartition(":")
+        return Endpoint(host, int(number)) if number.isdigit() else None
 
     def forget(self, key: str) -> None:
         folder = self._folder(key)
@@ -696,6 +717,8 @@ class LocalBackend:
             f"--cpus={launch.limits.cpus:g}",
             "--env=MUSTER_JOB_KEY",
         ]
+        # podman chooses the ports of the machine, as other jobs may listen on the same
+        options += [f"--publish=127.0.0.1::{port.number}" for port in launch.network.ports]
         options += [f"--volume={one}:/muster/programs:ro" for one in self._programs(launch)]
         for one in launch.data.inputs:
             for path in filter(None, (f"/muster/inputs/{one.name}", one.path)):

@@ -249,6 +249,13 @@ class JobSpec(Section):
     elsewhere = other_tools.ELSEWHERE
     never_empty = ("array", "after")
 
+    kind: Annotated[
+        str, text(pattern=r"[a-z][a-z-]{0,15}", hint="lower-case letters, such as batch")
+    ] = Field(
+        default="batch",
+        description="The kind of workload; which ones there are depends on the portal",
+        examples=["batch"],
+    )
     name: Annotated[str, text(most=400, check=names.check_job_name)] = Field(
         default="job", description="Display name of the job", examples=["llama-sft"]
     )

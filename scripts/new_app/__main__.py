@@ -38,6 +38,7 @@ def main(words: list[str]) -> int:
         ["manage.py", "makemigrations", "-v0", given.names],
         ["-m", "ruff", "format", "-q", given.names],
         ["-m", "tests.rig", "migrations"],
+        ["manage.py", "shapes"],
     ):
         subprocess.run([sys.executable, *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     print("\n".join(str(path.relative_to(ROOT)) for path in made))

@@ -126,6 +126,8 @@ class PortalDouble:
             "attempt_count": 1,
             "resources": {"cpus": 1, "memory": 0, "gpus": 0, "gpu_type": None},
             "labels": {},
+            "kind": "batch",
+            "origin": None,
             "node": "n1",
             "nodes": ["n1"],
             "cluster": "local",

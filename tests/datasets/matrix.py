@@ -70,6 +70,7 @@ WORKSPACE = {
     ("-tree", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-file", "GET"): Row(VIEWERS, P.DATASETS_READ),
     ("-file", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
+    ("-contents-batch", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-file", "DELETE"): Row(WORKERS, P.DATASETS_WRITE),
     ("-folder", "PUT"): Row(WORKERS, P.DATASETS_WRITE),
     ("-moves", "POST"): Row(WORKERS, P.DATASETS_WRITE, {"source": "x", "target": "y"}),
@@ -128,6 +129,7 @@ SILENT = {
         for verb in verbs
     },
     ("api-workspace-file", "PUT"): "a file of people's work: data, as those of a run are",
+    ("api-workspace-contents-batch", "PUT"): "the same",
     ("api-workspace-folder", "PUT"): "the same",
     ("api-workspace-uploads", "POST"): "the same",
     ("api-workspace-upload", "PATCH"): "the same",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -223,6 +224,50 @@ def test_uploads_continue_where_they_ended_and_appear_at_the_end(stage):
     with clock.frozen(clock.now() + timedelta(days=2)), no_scope():
         apply_retention()
     assert not FolderUpload.objects.exists()
+
+
+def test_small_files_are_stored_together_and_counted(stage, django_assert_max_num_queries):
+    client, url = (
+        stage.story.api(stage.story.ben),
+        "/api/v1/orgs/atlas/workspaces/code/contents/batch",
+    )
+
+    def send(files: dict[str, bytes], status: int, rest: bytes = b""):
+        named = [{"path": path, "bytes": len(data)} for path, data in files.items()]
+        body = json.dumps({"files": named}).encode() + b"\n" + b"".join(files.values()) + rest
+        answer = client.put(url, body, content_type="application/octet-stream")
+        assert answer.status_code == status, answer.content
+        stage.code.refresh_from_db()
+        assert stage.tree.usage()[1] == stage.code.used_bytes
+        assert not [*stage.tree._incoming.iterdir()]
+
+    for stranger, status in (
+        (stage.story.api(stage.story.ben, scopes=("datasets:read",)), 403),
+        (stage.story.api(stage.story.cyd), 404),
+    ):
+        assert stranger.put(url, b"", content_type="application/octet-stream").status_code == status
+    put(stage.ben, stage.code, "a/7", b"longer than before")
+    data = {f"a/{n}": b"%d" % n * n for n in range(300)}
+    with django_assert_max_num_queries(50):  # not a number for each file
+        send(data, 204)
+    assert {
+        path: b"".join(stage.tree.read(path, 0, len(old))) for path, old in data.items()
+    } == data
+    assert stage.code.used_bytes == sum(map(len, data.values()))
+    for files, status in (
+        ({"../b": b"x"}, 400),
+        ({"b": b"x", "": b"y"}, 400),
+        ({"b": b"x" * (1 << 20) + b"y"}, 400),
+        ({"c": b"first", "a": b"a folder is there", "d": b"last"}, 409),
+    ):
+        send(files, status)
+    send({"b": b"x"}, 400, b"more")
+    assert stage.tree.find("b") is None and stage.tree.find("d") is None
+    services.update_folder(actor=stage.ben, folder=stage.code, quota=stage.code.used_bytes + 10)
+    send({"c": b"other", "e": b"123456"}, 409)
+    send({"c": b"other", "e": b"12345"}, 204)
+    services.update_folder(actor=stage.ben, folder=stage.code, quota=None)
+    send({f"large/{n}": bytes(1 << 20) for n in range(17)}, 204)  # more than other bodies may have
 
 
 def test_copies_count_and_links_are_left_out(stage):

@@ -16,7 +16,7 @@ from django.test import Client
 
 from clusters.backends import ensure_first_cluster
 from jobs.services import submit_job
-from portal.core.protocols import registered
+from portal.core.protocols import protocols
 from schedulers.spec import parse_mapping
 from tests.http.table import PAGE_READS, READS, browser
 from tests.rig.environment import ROOT
@@ -286,7 +286,7 @@ def test_unknown_host_is_refused_and_not_echoed(browsers):
 def test_refusals_before_a_view_are_in_the_form_of_their_protocol(browsers):
     """Paths of programs are never answered with a page, whatever is wrong with the request."""
     wrong = []
-    for protocol in registered():
+    for protocol in protocols():
         if protocol.error_body is None:
             continue
         for path in (protocol.prefix, protocol.prefix + "a/b/c/d"):

@@ -12,7 +12,7 @@ from django.db import connection
 
 from clusters.models import Cluster, Node
 from jobs.models import Attempt, Job
-from jobs.services import submit as submission
+from jobs.services import submission
 from portal.core.errors import PortalError
 from portal.core.models import Event
 from tests.jobs.stage import GIB, cluster_with, submit

@@ -331,7 +331,7 @@ def test_rerun_with_overrides_changes_single_fields_and_keeps_the_parent(ada, st
     assert ada.get(f"{JOBS}/2").json()["parent"] == 1
     with platform_scope("test"):
         event = Event.objects.filter(kind="job.submitted").order_by("position").last()
-    assert event.data["rerun_of"] == 1
+    assert event.data["origin"]["label"] == "#1"
     wrong = post(ada, {"overrides": {"resources.cups": 2}}, path)
     assert wrong.status_code == 400
     assert wrong.json()["errors"][0]["field"] == "resources.cups"

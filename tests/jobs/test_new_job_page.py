@@ -39,7 +39,7 @@ def test_edit_and_rerun_keeps_the_parent_also_after_a_refusal(story):
     accepted = client.post(NEW, {**form, "yaml": "run: 'true'\nenvs: {LR: 3e-4}\n"})
     assert accepted["Location"] == "/atlas/jobs/2"
     with org_scope(story.atlas.id):
-        assert Job.objects.get(number=2).parent.number == 1
+        assert Job.objects.get(number=2).origin.label == "#1"
 
 
 def test_copy_of_a_job_has_no_parent(story):
@@ -49,7 +49,7 @@ def test_copy_of_a_job_has_no_parent(story):
     text = client.get(f"{NEW}?copy=1").context["yaml"]
     client.post(NEW, {"team": "vision", "yaml": text})
     with org_scope(story.atlas.id):
-        assert Job.objects.get(number=2).parent is None
+        assert Job.objects.get(number=2).origin is None
 
 
 def test_page_without_cluster_or_team_says_what_to_do(story):

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -21,8 +22,9 @@ from portal.gateway.provider import Grant, NotServing, Target
 from schedulers import backends, capabilities_of
 from schedulers.contract import Backend, Capability, Port, Rejected, ReservationRequest
 from schedulers.states import Reason, State
-from tests.rig.gateway import TOKEN
+from tests.rig.gateway import TOKEN, head, until
 from tests.rig.processes import free_port
+from tests.rig.web_app import RUN
 from tests.schedulers.conftest import MAKERS, backend_of
 
 ONCE = "echo started >> {path}; sleep 0.3; echo done"
@@ -390,10 +392,10 @@ def test_port_of_a_running_job_is_reached_through_the_gateway(stage, tmp_path, s
     asked, backend = gateway.asked, stage.backend
     port, other = free_port(), free_port()
     launch = stage.launch(
-        f"echo from the job > index.html; exec python3 -u -m http.server {port} --bind 127.0.0.1",
+        RUN,
         ports=(Port("web", port),),
         gateway_url=f"http://127.0.0.1:{gateway.address[1]}",
-        env={"MUSTER_TOKEN": TOKEN},
+        env={"MUSTER_TOKEN": TOKEN, "MUSTER_PORT_WEB": str(port)},
     )
     key = backend.submit(launch).key
     asked.port, asked.key = port, key
@@ -406,8 +408,15 @@ def test_port_of_a_running_job_is_reached_through_the_gateway(stage, tmp_path, s
         return Target(found.host, found.port, found.connect)
 
     asked.locate = locate
-    stage.logged(key, b"Serving HTTP", 30)
-    assert stage.wait_for(lambda: gateway.say("Connection: close").endswith(b"from the job\n"), 30)
+    stage.logged(key, b"serving", 30)
+    assert stage.wait_for(lambda: b"hello from the job" in gateway.say("Connection: close"), 30)
+    first = "GET /_apps/atlas/7/web/ws HTTP/1.1"
+    upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: a")
+    with closing(gateway.connect()) as sock:
+        sock.sendall(head(*upgrade, first=first))
+        assert b" 101 " in until(sock, b"\r\n\r\n")
+        sock.sendall(b"\x81\x82abcd" + bytes(a ^ b for a, b in zip(b"hi", b"ab", strict=True)))
+        assert until(sock, b"hi") == b"\x81\x02hi"
     with socket.create_server(("127.0.0.1", other)):
         asked.port = other
         assert b" 502 " in gateway.say("Connection: close")[:16], "not a port of the job"

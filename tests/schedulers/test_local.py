@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -13,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from portal.blobs.folders import SharedTree
-from schedulers.contract import FolderMount, InputFiles, Rejected
+from schedulers.contract import FolderMount, InputFiles, Port, Rejected
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
-from tests.rig.processes import program
+from tests.rig.processes import free_port, program
 from tests.schedulers.conftest import Stage, a_sleep, cleaned_up, running
 
 CONTAINERS_CONF = "[containers]\ndefault_ulimits = []\npids_limit = 0\n"
 IMAGE = "localhost/muster-test:1"
-APPLETS = ("sh", "cat", "env", "sleep", "id", "ls", "echo", "pwd")
+APPLETS = ("sh", "cat", "env", "sleep", "id", "ls", "echo", "pwd", "nc")
 
 
 @pytest.fixture
@@ -317,3 +318,28 @@ def test_container_has_inputs_and_workspaces_at_their_paths(boxed, shared_folder
     )
     assert (seen.reason, log) == (Reason.COMPLETED, b"bytes\nbytes\nthe code\nnew\nend\n")
     assert trees[0].entry("new").size == 4 and trees[1].listing("") == []
+
+
+def test_port_of_a_container_on_the_machines_network_is_found(tmp_path, wait_for, podman):
+    network = ["--network=host"]
+    options = {"root": str(tmp_path / "jobs"), "podman": podman, "run_options": network}
+    stage = Stage(LocalBackend, options, tmp_path, wait_for)
+    cleanup = cleaned_up(stage)
+    next(cleanup)
+    port, other = free_port(), free_port()
+    run = f"while true; do echo from the container | nc -l -p {port}; done"
+    key = stage.submit(run, image=IMAGE, ports=(Port("web", port),)).key
+    wait_for(lambda: answer_of(stage, key, port) == b"from the container\n", 30)
+    with pytest.raises(Rejected):
+        stage.backend.endpoint(key, other)
+    list(cleanup)
+
+
+def answer_of(stage: Stage, key: str, port: int) -> bytes:
+    try:
+        found = stage.backend.endpoint(key, port)
+        with socket.create_connection((found.host, found.port), 5) as sock:
+            sock.settimeout(5)
+            return sock.recv(100)
+    except (Rejected, OSError):
+        return b""

@@ -13,7 +13,7 @@ from muster.streams import read_text
 from muster.wording import ago
 
 if TYPE_CHECKING:
-    from muster.shapes import ClusterShape, GpuUseShape, NodeCountsShape, PoolShape
+    from muster.shapes.clusters import ClusterShape, GpuUseShape, NodeCountsShape, PoolShape
 
 COMMANDS = {
     "cluster": ("clusters", 310, "Connect and manage clusters (operators)."),

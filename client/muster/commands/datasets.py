@@ -18,7 +18,7 @@ from muster.wording import ago, count, size, size_or_dash
 if TYPE_CHECKING:
     from muster.datasets import Repositories
     from muster.folders import Progress
-    from muster.shapes import DatasetImportShape
+    from muster.shapes.datasets import DatasetImportShape
 
 COMMANDS = {
     "dataset": ("datasets", 40, "Upload, download, version and share datasets."),

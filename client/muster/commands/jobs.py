@@ -36,7 +36,7 @@ from muster.wording import (
 )
 
 if TYPE_CHECKING:
-    from muster.shapes import AttemptShape, JobDetailShape, JobShape
+    from muster.shapes.jobs import AttemptShape, JobDetailShape, JobShape
 
 COMMANDS = {"job": ("app", 20, "Submit, list, follow and control jobs.")}
 app = Commands(help="Submit, list, follow and control jobs.")
@@ -117,6 +117,11 @@ def list_jobs(
         Text, Option("--cluster", metavar="NAMES", help="Comma-separated clusters.")
     ] = None,
     pool: Annotated[Text, Option("--pool", metavar="NAMES", help="Comma-separated pools.")] = None,
+    kind: Annotated[Text, Option("--kind", metavar="KINDS", help="Kinds, such as batch.")] = None,
+    origin: Annotated[
+        Text,
+        Option("--origin", metavar="TEXT", help="What submitted it, such as rerun or rerun:#12."),
+    ] = None,
     limit: Annotated[
         int, Option("--limit", "-l", min=1, metavar="N", help="Maximum number of jobs.")
     ] = 50,
@@ -138,6 +143,8 @@ def list_jobs(
         "team": session.team,
         "cluster": cluster,
         "pool": pool,
+        "kind": kind,
+        "origin": origin,
     }
     if watch and session.json:
         raise InvalidInput("--watch cannot be used with --json.")
@@ -405,6 +412,8 @@ def _facts(session: Session, row: JobDetailShape) -> list[tuple[str, object]]:
         ("Node", " ".join(filter(None, [row["cluster"], _where(row)]))),
         ("Priority", row["priority"]),
         ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())),
+        ("Kind", row["kind"] if row["kind"] != "batch" else None),
+        ("Origin", "{kind} {label}".format_map(origin) if (origin := row["origin"]) else None),
         ("After", " ".join(f"#{n}" for n in row["after"])),
         ("Submitted", ago(row["created_at"])),
         ("Elapsed", _run_for(row)),

@@ -17,7 +17,7 @@ from muster.output import Column, Listing, Session, Table
 from muster.wording import ago, clean, number, span
 
 if TYPE_CHECKING:
-    from muster.shapes import LogDeletionShape
+    from muster.shapes.jobs import LogDeletionShape
 
 Index = Annotated[
     int | None,

@@ -19,7 +19,7 @@ from muster.records import Job
 from muster.wording import COLOURS, clean, ending, progress
 
 if TYPE_CHECKING:
-    from muster.shapes import RehearsalShape
+    from muster.shapes.jobs import RehearsalShape
 
 COMMANDS = {
     "run": ("app", 10, "Run a command as a job, stream its log and return its exit code."),

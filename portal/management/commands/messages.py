@@ -26,6 +26,7 @@ _IGNORED = [
     "docs",
     "examples",
     "node_modules",
+    "scripts",
     "tests",
     "var",
     "vendor",

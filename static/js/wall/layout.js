@@ -53,7 +53,10 @@ export class Layout {
         y += shelf;
         shelf = 0;
       }
-      Object.assign(block, { x, y, top: y + head, heading: y + HEAD / 2 });
+      block.x = x;
+      block.y = y;
+      block.top = y + head;
+      block.heading = y + HEAD / 2;
       x += block.width;
       shelf = Math.max(shelf, head + rows * this.high + (head ? 8 : 0));
     }

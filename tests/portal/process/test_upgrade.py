@@ -21,6 +21,8 @@ from tests.rig.redis import start_redis
 from tests.rig.tables import FILE
 
 COMMIT = "53239a21"
+# the second job reruns the first one
+RERUN = "UPDATE {0} SET parent_id = (SELECT id FROM {0} WHERE number = 1) WHERE number = 2;"
 
 
 def landed(folder: Folder, database_url: str = "", redis_url: str = "") -> Portal:
@@ -28,6 +30,7 @@ def landed(folder: Folder, database_url: str = "", redis_url: str = "") -> Porta
     portal = Portal(folder, database_url, redis_url, settings={"MUSTER_SECRET_KEY": KEY})
     portal.home.mkdir(mode=0o700)
     sql = unpack(f"{COMMIT}-{'postgresql' if database_url else 'sqlite'}", portal.home)
+    sql += RERUN.format("public.jobs_job" if database_url else "jobs_job")
     if database_url:
         psql = [binary("psql"), "-q", "-v", "ON_ERROR_STOP=1", database_url]
         subprocess.run(psql, input=sql, text=True, check=True, stdout=subprocess.DEVNULL)
@@ -68,6 +71,8 @@ def test_running_job_of_previous_landing_goes_on_after_upgrade(kind, folder, wai
             "running",
             "queued",
         ]
+        rerun = api.get("jobs/2").json()
+        assert (rerun["kind"], rerun["parent"], rerun["origin"]["label"]) == ("batch", 1, "#1")
         os.kill(int(started.split()[0]), 0)
         (job / "out" / "go").touch()
         for number in (2, 3):

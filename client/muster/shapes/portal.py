@@ -1,0 +1,33 @@
+"""Types of the API's answers, as `make shapes` writes them: do not edit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Generic, TypedDict, TypeVar
+
+Id = str
+T = TypeVar("T")
+Time = str  # ISO 8601
+
+
+class PageShape(TypedDict, Generic[T]):
+    items: list[T]
+    next: str | None
+    previous: str | None
+
+
+class OptionShape(TypedDict):
+    name: str
+    label: str
+    kind: Annotated[str, "text, secret, whole, number, switch or words"]
+    note: str
+    choices: list[str]
+    default: Any
+    is_required: bool
+    is_rare: bool
+    is_long: bool
+    is_operators: bool
+
+
+class PersonShape(TypedDict):
+    email: str
+    name: str

@@ -1,0 +1,116 @@
+"""Workload kinds: how a portal treats batch jobs, and each other kind that an app runs as jobs.
+
+An app declares the kinds that it runs as WORKLOAD_KINDS in `providers.py`. A spec of another kind is
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from portal.core.declarations import declared
+from portal.core.errors import InvalidInput
+from portal.core.messages import Message
+from schedulers.spec import Preempt
+
+if TYPE_CHECKING:
+    from jobs.models import Job
+    from schedulers.spec import JobSpec
+
+
+def _unchanged(spec: JobSpec) -> JobSpec:
+    return spec
+
+
+@dataclass(frozen=True)
+class WorkloadKind:
+    """How jobs of one kind differ. The defaults are those of batch jobs.
+
+    `name` is `kind` in a spec and in filters, `title` the kind for people. `list_path` is the page
+    below `/ORG/` that lists them; the page of a job is below it, by its number.
+    `with_defaults` fills in a spec before it is checked; `allows_…` refuse fields of it.
+    `has_idle_rules`: rules of pools for idle GPUs apply. `ledger_class`: of its use, as in
+    `billing.models.LedgerKind`. `end_notices`: the events that end a job and that its owner hears
+    of, with the titles of the notifications.
+    """
+
+    name: str
+    title: Message
+    list_path: str = "jobs"
+    with_defaults: Callable[[JobSpec], JobSpec] = _unchanged
+    allows_retries: bool = True
+    allows_array: bool = True
+    allows_time_limit: bool = True
+    allows_preemption: bool = True
+    has_idle_rules: bool = True
+    ledger_class: str = "job"
+    end_notices: Mapping[str, Message] = field(default_factory=dict)
+
+
+BATCH = WorkloadKind(
+    "batch",
+    Message("Batch job"),
+    end_notices={
+        "job.failed": Message("#{number} {name} failed"),
+        "job.canceled": Message("#{number} {name} was canceled"),
+        "job.succeeded": Message("#{number} {name} succeeded"),
+    },
+)
+
+
+def kinds() -> Sequence[WorkloadKind]:
+    return declared("providers", "WORKLOAD_KINDS")
+
+
+def _named() -> dict[str, WorkloadKind]:
+    return {kind.name: kind for kind in kinds()}
+
+
+def find_kind(name: str) -> WorkloadKind:
+    """Return the kind of a spec. Raises InvalidInput if no app runs it."""
+    if (kind := _named().get(name)) is None:
+        known = ", ".join(_named())
+        text = Message(
+            "This portal does not run the kind {name} yet. It runs: {known}.",
+            name=name,
+            known=known,
+        )
+        raise InvalidInput.at("kind", text)
+    return kind
+
+
+def kind_named(name: str) -> WorkloadKind:
+    """Return the kind of an accepted job; that of batch jobs if its app is no longer installed."""
+    return _named().get(name, BATCH)
+
+
+def kind_of(job: Job) -> WorkloadKind:
+    return kind_named(job.kind)
+
+
+def page_of(job: Job) -> str:
+    """Return the address of the page of a job, whose organization is loaded."""
+    return page_at(job.org.slug, job.kind, job.number)
+
+
+def page_at(org: str, kind: str, number: int) -> str:
+    return f"/{org}/{kind_named(kind).list_path}/{number}"
+
+
+def faults_of_kind(kind: WorkloadKind, spec: JobSpec) -> list[dict[str, str]]:
+    """Return an error for each field of a spec that its kind does not allow."""
+    policy = spec.policy
+    asks = {
+        "policy.retries": (kind.allows_retries, bool(policy.retries)),
+        "array": (kind.allows_array, spec.array is not None),
+        "policy.max_runtime": (kind.allows_time_limit, policy.max_runtime is not None),
+        "policy.preempt": (kind.allows_preemption, policy.preempt != Preempt.RUNONCE),
+    }
+    text = Message("is not possible for the kind {kind}; remove it", kind=kind.name)
+    return [
+        {"field": field, "message": text}
+        for field, (is_allowed, is_asked) in asks.items()
+        if is_asked and not is_allowed
+    ]
