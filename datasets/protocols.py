@@ -25,14 +25,16 @@ _FOLDER = r"/api/v1/orgs/[^/]+/workspaces/[^/]+"
 LARGER_BODIES = (
     LargerBody("", re.compile(r"/[^/]+/(datasets|checkpoints|workspaces)/[^/]+/upload"), UPLOAD),
     *(
-        LargerBody("/api/v1/", re.compile(pattern, re.DOTALL), most)
+        LargerBody("/api/v1/", pattern, most)
         for pattern, most in (
-            (rf"{_REPOSITORY}/contents", settings.MUSTER_FILE_LIMIT),
-            (rf"{_REPOSITORY}/uploads/[^/]+", settings.MUSTER_FILE_LIMIT),
-            (rf"{_REPOSITORY}/contents/batch", BATCH_LIMIT),
-            (rf"{_FOLDER}/contents/batch", BATCH_LIMIT),
-            (rf"{_FOLDER}/(files/.+|uploads/[^/]+)", settings.MUSTER_FILE_LIMIT),
-            (rf"{_REPOSITORY}/commits", COMMITS_LIMIT),
+            (re.compile(rf"{_REPOSITORY}/(contents|uploads/[^/]+)"), settings.MUSTER_FILE_LIMIT),
+            (re.compile(rf"{_REPOSITORY}/contents/batch"), BATCH_LIMIT),
+            (re.compile(rf"{_FOLDER}/contents/batch"), BATCH_LIMIT),
+            (
+                re.compile(rf"{_FOLDER}/(files/.+|uploads/[^/]+)", re.DOTALL),
+                settings.MUSTER_FILE_LIMIT,
+            ),
+            (re.compile(rf"{_REPOSITORY}/commits"), COMMITS_LIMIT),
         )
     ),
 )

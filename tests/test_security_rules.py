@@ -122,7 +122,6 @@ LOOSE = {
 
 # Patterns passed as arguments: each is from a table of ours, or escaped.
 PATTERNS = {
-    "datasets/protocols.py",  # constants of the module
     "experiments/mlflow/routes.py",
     "schedulers/spec/field_types.py",
     "schedulers/spec/sbatch.py",
@@ -133,11 +132,11 @@ PATTERNS = {
     "schedulers/slurm/show.py",
     "schedulers/kubernetes/kueue.py",
     "portal/core/sqlite.py",  # escaped, or `.`
-    "monitoring/live/topics.py",  # names that apps declare
 }
 FORMATS = {
     "clusters/health/checks.py",
     "experiments/search/expressions.py",
+    "jobs/notices.py",  # of kinds
     "portal/core/messages.py",
     "portal/web/translation.py",
     "portal/core/joined_select.py",
