@@ -20,7 +20,7 @@ import pytest
 from asgiref.sync import SyncToAsync
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 5.0  # seconds for threads that are about to end
+PATIENCE = 15.0  # seconds for threads that are about to end
 SOON = 0.2  # seconds after which garbage is collected: an object in a cycle may keep a thread
 # Threads that serve a whole process, by the first words of their names, and why.
 KEPT = {

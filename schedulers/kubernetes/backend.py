@@ -132,7 +132,8 @@ class KubernetesBackend:
 
     def close(self) -> None:
         """End its watches; otherwise they end when nobody uses it any more."""
-        self._view.stop()
+        if "_view" in vars(self):
+            self._view.stop()
 
     def probe(self) -> Probe:
         try:

@@ -306,8 +306,8 @@ def test_refusals_before_a_view_are_in_the_form_of_their_protocol(browsers):
     assert not wrong
 
 
-def test_method_that_a_hub_view_does_not_have_is_refused_in_its_form(browsers):
-    answer = browsers["ben"].put("/hf/api/datasets/atlas/nowhere")
+def test_method_that_a_hub_view_does_not_have_is_refused_in_its_form(shared_story):
+    answer = shared_story.api(shared_story.ben).put("/hf/api/datasets/atlas/nowhere")
     assert (answer.status_code, "not allowed" in answer.json()["error"]) == (405, True)
     assert answer.headers["Allow"]
 

@@ -43,14 +43,14 @@ def stage():
 
 def test_retention_waits_for_a_job_that_pins_a_version(stage, monkeypatch):
     story, cifar = stage
-    pinned, go_on, find_needs = threading.Event(), threading.Event(), submitting.find_needs
+    pinned, go_on, write = threading.Event(), threading.Event(), submitting._write
 
     def slowly(*given):
         pinned.set()
         go_on.wait(20)
-        return find_needs(*given)
+        return write(*given)
 
-    monkeypatch.setattr(submitting, "find_needs", slowly)
+    monkeypatch.setattr(submitting, "_write", slowly)
     person = _thread(lambda: submit(story, inputs={"data": "cifar@1"}))
     person.start()
     assert pinned.wait(20)

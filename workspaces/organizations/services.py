@@ -50,6 +50,7 @@ RESERVED = frozenset(
         "new",
         "oauth",
         "oidc",
+        "platform",
         "readyz",
         "robots.txt",
         "s3",

@@ -381,7 +381,7 @@ def test_job_that_ends_while_a_limit_is_judged_is_counted(story, monkeypatch, wh
         _run(first, NOON - timedelta(hours=1), NOON)
         return list(running(*asked)) if found is None else found
 
-    monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [read])
+    monkeypatch.setattr("workspaces.quotas.gpu_hours.declared", lambda *_: [read])
     used = [
         now.used
         for meter, now in limits_of([request]).items()
@@ -397,7 +397,9 @@ def test_usage_of_a_person_does_not_count_in_another_organization(story, monkeyp
         only_attempt(submit(story, resources={"accelerators": 1}))
     )
     elsewhere = story.borealis.id, "user", story.ada.id, timedelta(hours=2)
-    monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [lambda *asked: [elsewhere]])
+    monkeypatch.setattr(
+        "workspaces.quotas.gpu_hours.declared", lambda *_: [lambda *asked: [elsewhere]]
+    )
     GpuMonth.objects.create(
         org=story.borealis,
         scope="user",

@@ -67,7 +67,7 @@ def test_server_mode_without_urls_names_missing_variables(umask, tmp_path, monke
 def test_unknown_component_is_refused_with_known_names(umask, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
     assert main(["--only", "wbe"]) == 2
-    known = "Components: nginx, web, uploads, live, worker, beat, watcher, agent, prepare."
+    known = "Components: nginx, web, uploads, live, gateway, worker, beat, watcher, agent, prepare."
     assert known in capsys.readouterr().err
 
 
