@@ -25,7 +25,7 @@ from billing.services.ledger import GpuClasses, unused
 from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, NodeHealth, Pool, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_in
-from clusters.services.pools import is_in
+from clusters.pools import is_in
 from jobs.models import Attempt
 from jobs.utilization.recording import (
     IDLE_BELOW,

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypedDict
 
 from clusters.models import Pool
 from clusters.node_capacity import NodeUsage
-from clusters.services.pools import is_in
+from clusters.pools import is_in
 from schedulers.shares import share_of
 
 STATES = ("ready", "drained", "down")

@@ -7,10 +7,9 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from clusters import capacity, representations
+from clusters import capacity, pools, representations
 from clusters.models import Cluster
 from clusters.node_capacity import node_usage_in
-from clusters.services import pools as service
 from clusters.status import status_of
 from clusters.workload import workload
 from portal.lists import Column, Filter, ListView
@@ -23,12 +22,12 @@ Item = dict[str, Any]
 
 def _places(actor: Actor) -> list[dict[str, Any]]:
     """Return visible pools (all, for operators) and clusters without pools."""
-    seen = service.pools_visible_to(actor)
+    seen = pools.pools_visible_to(actor)
     whole = list(Cluster.objects.filter(is_enabled=True, pools=None).order_by("name"))
     clusters = {c.id: c for c in (*whole, *(p.cluster for p in seen))}
     machines, teams, used = (
         node_usage_in(clusters.values()),
-        service.teams_of(seen),
+        pools.teams_of(seen),
         workload().counts_in(actor),
     )
     nothing = {"runs": 0, "waits": 0}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from clusters.pools import names_visible_to
 from clusters.services.connections import cluster_names
 from clusters.services.pool_requests import KIND
-from clusters.services.pools import names_visible_to
 from clusters.sharing import refusals
 
 APPROVAL_KINDS = (KIND,)

@@ -13,8 +13,8 @@ from clusters.backends import secrets_set
 from clusters.capacity import STATES, CapacityShape, NodeCountsShape, by_pool, natural
 from clusters.models import Cluster, Gpu, Node, Pool
 from clusters.node_capacity import NodeRow, NodeUsage, node_usage_in
+from clusters.pools import IdentityShape, identities_of, pools_visible_to, teams_of
 from clusters.services.drain import may_drain
-from clusters.services.pools import IdentityShape, identities_of, pools_visible_to, teams_of
 from clusters.status import StandingShape, status_of, trouble_of
 from clusters.workload import workload
 from portal.core.shapes import PageShape, Time

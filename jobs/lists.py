@@ -14,7 +14,7 @@ from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
 
 from clusters.models import Cluster, Gpu
-from clusters.services.pools import pools_visible_to
+from clusters.pools import pools_visible_to
 from jobs import origins, workload_kinds
 from jobs.models import Job
 from jobs.representations import job_row, job_rows, listed

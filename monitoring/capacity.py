@@ -19,7 +19,7 @@ from clusters.free_capacity import FreeGpus, free_by_model
 from clusters.health.selectors import OUT, HealthShape, finding_text, unhealthy_nodes
 from clusters.models import Cluster, Device, Pool
 from clusters.node_capacity import NodeUsage, node_usage_in
-from clusters.services.pools import pools_visible_to
+from clusters.pools import pools_visible_to
 from jobs.models import Attempt
 from portal.core import clock
 from portal.core.messages import Message

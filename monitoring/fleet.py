@@ -17,7 +17,7 @@ from django.core.cache import cache
 
 from clusters.capacity import natural
 from clusters.models import Device, Node, Pool
-from clusters.services.pools import is_in, pools_visible_to
+from clusters.pools import is_in, pools_visible_to
 from jobs.utilization.selectors import gpu_utilization_of_nodes
 from monitoring.inventory import rack_of
 from monitoring.nodes import FRESH_MS

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, Device, Gpu, Node
-from clusters.services.pools import is_in, pools_visible_to
+from clusters.pools import is_in, pools_visible_to
 from monitoring.devices import device_rows
 from monitoring.inventory import rack_of
 from monitoring.nodes import UNREAD, node_rows

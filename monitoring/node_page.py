@@ -9,7 +9,7 @@ from typing import Any
 from clusters.health.checks import STATE_WORDS, HealthState, check_of_xid, why_text
 from clusters.health.selectors import SHAPES
 from clusters.models import Device, Node
-from clusters.services.pools import is_in, pools_visible_to
+from clusters.pools import is_in, pools_visible_to
 from monitoring.nodes import measured
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message

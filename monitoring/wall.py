@@ -10,7 +10,7 @@ import orjson
 
 from clusters.health.selectors import unhealthy_nodes
 from clusters.models import Cluster
-from clusters.services.pools import pools_visible_to
+from clusters.pools import pools_visible_to
 from monitoring.inventory import InventorySnapshot, inventory_snapshot
 from monitoring.nodes import JobsByPlace, jobs_of_all, jobs_visible_to, placements
 from monitoring.wall_use import use_of

@@ -1,12 +1,16 @@
-"""Requirements are locked, and no test is skipped."""
+"""Requirements are locked, imports have no cycle, and no test is skipped."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
+
+import grimp
 
 from tests.rig.environment import ROOT
 
@@ -24,6 +28,17 @@ def sources(*packages: str) -> Iterator[Path]:
 
 def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
+
+
+def test_no_module_imports_itself_through_others():
+    """Imports in functions count, too."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    graph = grimp.build_graph(
+        *settings["root_packages"], exclude_type_checking_imports=True, cache_dir=None
+    )
+    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    assert len(imported) > 1_000
+    TopologicalSorter(imported).prepare()  # raises CycleError, which names the modules
 
 
 def test_lock_files_have_hashes_and_no_index_url():

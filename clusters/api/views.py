@@ -9,7 +9,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from clusters import representations
+from clusters import pools, representations
 from clusters.backend_options import backend_kinds
 from clusters.lists import CLUSTERS
 from clusters.models import Cluster
@@ -21,7 +21,8 @@ from clusters.representations import (
     PoolCapacityShape,
     PoolShape,
 )
-from clusters.services import connections, drain, pools
+from clusters.services import connections, drain
+from clusters.services import pools as service
 from portal.core.shapes import PageShape, whole_page
 from schedulers.contract import Identity, Probe
 from workspaces.access.permissions import Permission as P
@@ -200,7 +201,7 @@ class PoolsView(OrgView):
     def post(self, request: Request) -> Response:
         """Create a pool from nodes of a cluster."""
         body = read(NewPoolSerializer, request)
-        made = pools.create_pool(actor=self.actor, cluster=_cluster(body.pop("cluster")), **body)
+        made = service.create_pool(actor=self.actor, cluster=_cluster(body.pop("cluster")), **body)
         return Response(representations.pool_row(made, []), status=status.HTTP_201_CREATED)
 
 
@@ -210,7 +211,7 @@ class PoolView(OrgView):
     @extend_schema(request=PoolRuleSerializer)
     def patch(self, request: Request, pool: str) -> PoolShape:
         """Change the rule of a pool; omitted fields stay."""
-        row = pools.change_pool(
+        row = service.change_pool(
             actor=self.actor, pool=pools.find_pool(pool), **read(PoolRuleSerializer, request)
         )
         return representations.pool_row(row, pools.teams_of([row])[row.id])
@@ -218,7 +219,7 @@ class PoolView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pool: str) -> Response:
         """Delete a pool with its grants."""
-        pools.delete_pool(actor=self.actor, pool=pools.find_pool(pool))
+        service.delete_pool(actor=self.actor, pool=pools.find_pool(pool))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -232,7 +233,7 @@ class PoolTeamView(OrgView):
         Without a body the identity stays.
         """
         row, given = pools.find_pool(pool), read(IdentitySerializer, request)
-        pools.grant_pool(
+        service.grant_pool(
             actor=self.actor,
             pool=row,
             team=self.team(team),
@@ -245,7 +246,7 @@ class PoolTeamView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pool: str, team: str) -> Response:
         """Revoke the grant; running jobs continue."""
-        pools.revoke_pool(actor=self.actor, pool=pools.find_pool(pool), team=self.team(team))
+        service.revoke_pool(actor=self.actor, pool=pools.find_pool(pool), team=self.team(team))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

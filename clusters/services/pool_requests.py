@@ -19,8 +19,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from clusters.capacity import inside_of
 from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant, PoolRequest, PoolReservation
 from clusters.node_capacity import NodeUsage, node_usage_of
+from clusters.pools import find_pool
 from clusters.services.pool_reservations import end_for, reserve_for, scope_of
-from clusters.services.pools import find_pool
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import record

@@ -14,9 +14,9 @@ from clusters.health.checks import HealthState
 from clusters.health.selectors import node_health
 from clusters.models import Cluster, Node
 from clusters.node_capacity import node_usage_of
+from clusters.pools import pools_of
 from clusters.services import connections, drain
 from clusters.services import health as health_service
-from clusters.services.pools import pools_of
 from clusters.sharing import isolation_text
 from clusters.web.health import FORMS, act_on_health, health_tab
 from clusters.workload import PENDING, RUNNING, workload

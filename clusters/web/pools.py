@@ -12,6 +12,7 @@ from clusters import capacity, representations
 from clusters.lists import PLACES
 from clusters.models import Cluster, Pool
 from clusters.node_capacity import node_usage_of
+from clusters.pools import grants_elsewhere, identities_of, pools_visible_to, teams_of
 from clusters.services import connections
 from clusters.services import pools as service
 from clusters.services.pool_requests import requests_in
@@ -72,7 +73,7 @@ def pools(request: Any) -> HttpResponse:
 @page(P.NODES_READ, ("GET", "HEAD", "POST"))
 def pool(request: Any, pool: str) -> HttpResponse:
     """Show one pool."""
-    row = next((p for p in service.pools_visible_to(request.actor) if p.name == pool), None)
+    row = next((p for p in pools_visible_to(request.actor) if p.name == pool), None)
     if row is None:
         raise NotFound(Message("There is no pool {x} that you can see.", x=repr(pool[:80])))
     faults: dict[str, str] = {}
@@ -91,8 +92,8 @@ def pool(request: Any, pool: str) -> HttpResponse:
 def _shown(request: Any, row: Pool) -> dict[str, Any]:
     machines = node_usage_of(row.cluster)
     inside = sorted(capacity.inside_of(row, machines), key=lambda m: capacity.natural(m.node.name))
-    actor, teams = request.actor, service.teams_of([row])[row.id]
-    given = service.identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
+    actor, teams = request.actor, teams_of([row])[row.id]
+    given = identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
     return {
         "page_title": row.name,
         "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
@@ -107,7 +108,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
         "may_read": actor.may(P.CLUSTERS_READ),
         "RUNS": RUNNING,
         "WAITS": PENDING,
-        "elsewhere": service.grants_elsewhere(actor, row) if actor.may(P.CLUSTERS_READ) else [],
+        "elsewhere": grants_elsewhere(actor, row) if actor.may(P.CLUSTERS_READ) else [],
         "load": workload().load_of(actor, row.cluster, row)
         if actor.may(P.CLUSTERS_READ)
         else workload().load_in(actor, request.org, row),

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from clusters.models import Cluster
-from clusters.services.pools import pools_visible_to
+from clusters.pools import pools_visible_to
 from portal.web.search import EACH, Hit, Provider, Query
 from workspaces.access.permissions import Permission as P
 

@@ -10,7 +10,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from clusters.services.pools import find_pool, pools_visible_to
+from clusters.pools import find_pool, pools_visible_to
 from jobs import selectors
 from jobs.models import IdleRule
 from jobs.utilization import idle_rules

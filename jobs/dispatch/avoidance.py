@@ -7,7 +7,7 @@ from uuid import UUID
 
 from clusters.models import Cluster
 from clusters.node_capacity import NodeUsage, node_usage_of
-from clusters.services.pools import is_in
+from clusters.pools import is_in
 from jobs.models import Attempt
 from schedulers import capabilities_of
 from schedulers.capacity import Candidates, ResourceRequest, idle

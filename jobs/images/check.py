@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from clusters.models import Cluster, Gpu, Node, Pool
-from clusters.services.pools import is_in
+from clusters.pools import is_in
 from jobs.images import lookups
 from jobs.images.failures import remembered
 from portal.core.errors import InvalidInput

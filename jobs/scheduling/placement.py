@@ -16,7 +16,7 @@ from django.db.models import Count
 from clusters.capacity import capacity_of
 from clusters.models import Cluster, Pool
 from clusters.node_capacity import node_usage_in
-from clusters.services.pools import is_in, pools_for
+from clusters.pools import is_in, pools_for
 from clusters.sharing import refusal_text
 from jobs.images.check import image_misfit
 from jobs.job_specs import request_of

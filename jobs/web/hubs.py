@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from clusters.services.pools import pools_visible_to, teams_of
+from clusters.pools import pools_visible_to, teams_of
 from jobs.gpu_use import allocated, gpu_days
 from jobs.models import Job
 from jobs.representations import JobShape, job_row, listed

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from clusters.services.pools import pools_visible_to
+from clusters.pools import pools_visible_to
 from jobs.models import IdleRule
 from jobs.utilization import idle_rules as service
 from portal.core.errors import InvalidInput, NotFound

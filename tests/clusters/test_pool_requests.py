@@ -11,8 +11,9 @@ from django.core import mail
 from django.db import connection
 
 from clusters.models import Device, Node, Pool, PoolGrant, PoolRequest
+from clusters.pools import pools_for
 from clusters.services import pool_requests as service
-from clusters.services.pools import delete_pool, grant_pool, pools_for, revoke_pool
+from clusters.services.pools import delete_pool, grant_pool, revoke_pool
 from clusters.tasks import run_pool_requests
 from jobs.models import Attempt
 from monitoring.what_if import what_if

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from clusters import representations
+from clusters import pools, representations
 from clusters.models import Cluster, Node, Pool, PoolGrant
 from clusters.services import pools as p
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
@@ -28,18 +28,18 @@ def dot(story):
 def test_team_sees_a_granted_pool_until_it_is_revoked(story, cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="h100", gpu_type="H100")
     with org_scope(story.atlas.id):
-        assert p.pools_for(story.vision) == []
+        assert pools.pools_for(story.vision) == []
         p.grant_pool(actor=dot, pool=pool, team=story.vision)
         p.grant_pool(actor=dot, pool=pool, team=story.vision)
-        assert p.pools_for(story.vision) == [pool]
-        assert p.pools_for(story.speech) == []
-        assert p.teams_of([pool]) == {pool.id: ["vision"]}
+        assert pools.pools_for(story.vision) == [pool]
+        assert pools.pools_for(story.speech) == []
+        assert pools.teams_of([pool]) == {pool.id: ["vision"]}
     with org_scope(story.borealis.id):
-        assert p.pools_visible_to(story.actor(story.cyd)) == []
-        assert p.teams_of([pool]) == {pool.id: []}
+        assert pools.pools_visible_to(story.actor(story.cyd)) == []
+        assert pools.teams_of([pool]) == {pool.id: []}
     with org_scope(story.atlas.id):
         p.revoke_pool(actor=dot, pool=pool, team=story.vision)
-        assert p.pools_for(story.vision) == []
+        assert pools.pools_for(story.vision) == []
         with pytest.raises(NotFound):
             p.revoke_pool(actor=dot, pool=pool, team=story.vision)
     kinds = Event.objects.filter(subject_id=pool.id).order_by("id").values_list("kind", "org_id")
@@ -53,10 +53,10 @@ def test_team_sees_a_granted_pool_until_it_is_revoked(story, cluster, dot):
 def test_open_pool_is_for_everybody_and_one_of_a_disabled_cluster_for_nobody(story, cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="all", is_open=True)
     with org_scope(story.atlas.id):
-        assert p.pools_for(story.speech) == [pool]
-        assert p.pools_visible_to(story.actor(story.ben)) == [pool]
+        assert pools.pools_for(story.speech) == [pool]
+        assert pools.pools_visible_to(story.actor(story.ben)) == [pool]
         Cluster.objects.update(is_enabled=False)
-        assert p.pools_for(story.speech) == []
+        assert pools.pools_for(story.speech) == []
 
 
 RULES = [
@@ -78,7 +78,7 @@ def test_node_belongs_to_a_pool_if_all_rules_match(subtests):
             node = Node(
                 name="n", labels={"rack": "3", "disk": "fast"}, partitions=["main", "night"]
             )
-            assert p.is_in(Pool(**rule), node, ["h100"]) == is_inside
+            assert pools.is_in(Pool(**rule), node, ["h100"]) == is_inside
 
 
 NO_RULES = [
@@ -154,13 +154,15 @@ def test_grant_has_an_identity_that_only_operators_see(story, slurm, dot):
             actor=dot, pool=pool, team=story.vision, identity=Identity("vision", "atlas", "long")
         )
         p.grant_pool(actor=dot, pool=pool, team=story.vision)
-        assert p.identities_of([pool]) == {
+        assert pools.identities_of([pool]) == {
             pool.id: {"vision": {"user": "vision", "account": "atlas", "qos": "long"}}
         }
-        assert representations.pool_rows(dot)[0]["identities"] == p.identities_of([pool])[pool.id]
+        assert (
+            representations.pool_rows(dot)[0]["identities"] == pools.identities_of([pool])[pool.id]
+        )
         assert "identities" not in representations.pool_rows(story.actor(story.ben))[0]
         p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=Identity(account="borealis"))
-        assert p.identities_of([pool])[pool.id]["vision"] == {
+        assert pools.identities_of([pool])[pool.id]["vision"] == {
             "user": "",
             "account": "borealis",
             "qos": "",

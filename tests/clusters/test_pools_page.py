@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from clusters import pools
 from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
-from clusters.services import pools as service
 from jobs.models import Job
 from portal.core import clock
 from schedulers.states import State
@@ -155,7 +155,7 @@ def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
     dot.post(page, {"do": "change", "labels": "", "partition": "main", "is_open": "on"})
     with org_scope(story.atlas.id):
         row = Pool.objects.get(name="fast")
-        assert (row.labels, row.partition, row.is_open, service.teams_of([row])[row.id]) == (
+        assert (row.labels, row.partition, row.is_open, pools.teams_of([row])[row.id]) == (
             {},
             "main",
             True,
