@@ -41,6 +41,13 @@ def test_no_module_imports_itself_through_others():
     TopologicalSorter(imported).prepare()  # raises CycleError, which names the modules
 
 
+def test_architecture_names_files_that_exist():
+    text = (ROOT / "docs/design/ARCHITECTURE.md").read_text()
+    named = re.findall(r"`(\w+/[\w./-]+)`", text)
+    assert len(named) > 40
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_lock_files_have_hashes_and_no_index_url():
     for lock in (ROOT / "requirements").glob("*.lock"):
         text = lock.read_text()
