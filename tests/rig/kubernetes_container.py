@@ -197,9 +197,15 @@ class Container:
                 return "OOMKilled", None
             deadline = (pod or {"spec": {}})["spec"].get("activeDeadlineSeconds")
             is_deleted = pod is not None and "deletionTimestamp" in pod["metadata"]
-            if pod is None or (
-                asked_at is not None
-                and time.monotonic() - asked_at > self.pod["spec"]["terminationGracePeriodSeconds"]
+            is_closed = not self.node.root.exists()  # just after this process was started
+            if (
+                pod is None
+                or is_closed
+                or (
+                    asked_at is not None
+                    and time.monotonic() - asked_at
+                    > self.pod["spec"]["terminationGracePeriodSeconds"]
+                )
             ):
                 break
             if asked_at is None and (
