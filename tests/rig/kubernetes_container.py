@@ -42,7 +42,7 @@ class Container:
                 )["data"]
                 break
             except Answer:
-                if self.node.current(self.pod) is None or not self.node.root.exists():
+                if self.node.current(self.pod) is None or self.node.is_closed:
                     return False
                 time.sleep(LOOK)
         for part in ("given", "work", "out"):
@@ -174,10 +174,12 @@ class Container:
         )
 
     def kill(self) -> None:
-        """Kill every process of the container."""
-        for pid in self._processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        """Kill every process of the container, also those that start meanwhile."""
+        while found := self._processes():
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(LOOK / 10)
 
     def _watch(self, process: subprocess.Popen[bytes], since: float) -> tuple[str, float | None]:
         """Wait until it ends; return why we ended it, and when."""
@@ -197,10 +199,9 @@ class Container:
                 return "OOMKilled", None
             deadline = (pod or {"spec": {}})["spec"].get("activeDeadlineSeconds")
             is_deleted = pod is not None and "deletionTimestamp" in pod["metadata"]
-            is_closed = not self.node.root.exists()  # just after this process was started
             if (
                 pod is None
-                or is_closed
+                or self.node.is_closed  # just after this process was started
                 or (
                     asked_at is not None
                     and time.monotonic() - asked_at

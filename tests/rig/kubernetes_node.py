@@ -50,10 +50,12 @@ class Node:
                 "conditions": [{"type": "Ready", "status": "True"}],
             },
         }
+        self.is_closed = False
         store.listeners.append(self._hear)
 
     def close(self) -> None:
-        """Kill what runs; without its folder, whatever waits for a change gives up."""
+        """Kill what runs; whatever waits for a change gives up."""
+        self.is_closed = True  # the folder may outlive this: a pod that starts writes to it
         for container in list(self.containers.values()):
             container.kill()
         shutil.rmtree(self.root, ignore_errors=True)
@@ -154,7 +156,7 @@ class Node:
             text = f"0/1 nodes are available: 1 node(s) had untolerated taint {{{taint}}}"
             status = _condition("PodScheduled", "False", "Unschedulable", text)
             now = self.current(pod)
-            if now is None or not self.root.exists():
+            if now is None or self.is_closed:
                 return
             if not now["status"].get("conditions"):
                 self._pod(pod, {"phase": "Pending", "conditions": [status]})
@@ -190,7 +192,7 @@ class Node:
                     pod, {"waiting": {"reason": trouble[0], "message": trouble[1]}}, "Pending"
                 )
                 result = trouble
-            if (now := self.current(pod)) is None or not self.root.exists():
+            if (now := self.current(pod)) is None or self.is_closed:
                 return False
             if now["spec"].get("activeDeadlineSeconds") == 1:
                 self._never(pod)
