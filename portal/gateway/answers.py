@@ -53,7 +53,8 @@ def switched(head: Head, protocol: bytes) -> bytes:
         b"HTTP/1.1 101 Switching Protocols",
         b"Connection: Upgrade",
         b"Upgrade: websocket",
-        b"Sec-WebSocket-Accept: " + accept_key(head.get(b"sec-websocket-key").decode("latin1")).encode(),
+        b"Sec-WebSocket-Accept: "
+        + accept_key(head.get(b"sec-websocket-key").decode("latin1")).encode(),
         b"Sec-WebSocket-Protocol: " + protocol,
     ]
     return b"\r\n".join(lines) + END

@@ -18,7 +18,10 @@ TUNNEL_SETTINGS = "MUSTER_TUNNEL"  # a secret file
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
 _FUTURE = "from __future__ import annotations\n"  # only valid at the beginning of a file
 _BROUGHT = re.compile(r"(?m)^from (schedulers\.programs|muster)\.(\w+) import .+\n")
-_FOLDERS = {"schedulers.programs": Path(__file__).parent, "muster": Path(__file__).parents[2] / "client/muster"}
+_FOLDERS = {
+    "schedulers.programs": Path(__file__).parent,
+    "muster": Path(__file__).parents[2] / "client/muster",
+}
 _FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading|Mounting) .+ failed: .*)$")
 
 

@@ -28,7 +28,11 @@ class Tunnel:
     """The spare connections of one job."""
 
     def __init__(self, url: str, token: str, ports: list[int]):
-        self.url, self.token, self.ports = f"{url.rstrip('/')}/_apps/tunnel", token, frozenset(ports)
+        self.url, self.token, self.ports = (
+            f"{url.rstrip('/')}/_apps/tunnel",
+            token,
+            frozenset(ports),
+        )
         self.busy: set[asyncio.Task[None]] = set()
 
     async def keep(self) -> None:

@@ -17,7 +17,7 @@ from schedulers.kubernetes.backend import KubernetesBackend
 from tests.rig.gateway import serving
 from tests.rig.kube import folder_of, options_of
 from tests.rig.kubernetes_double import Double
-from tests.rig.podman import IMAGE, PYTHON, own_network, podman
+from tests.rig.podman import PYTHON, own_network, podman
 from tests.schedulers.launches import a_launch
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,7 +16,7 @@ from schedulers.contract import FolderMount, InputFiles, Port, Rejected
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
 from tests.rig.podman import APPLETS, IMAGE
-from tests.rig.processes import free_port, program
+from tests.rig.processes import free_port
 from tests.schedulers.conftest import Stage, a_sleep, cleaned_up, running
 
 

@@ -350,7 +350,9 @@ def test_tcp_is_forwarded_over_a_websocket_and_half_closed(serving, monkeypatch)
         sock.sendall(head(*TCP, first="GET /_apps/atlas/7/web HTTP/1.1"))
         assert until(sock, b"\r\n\r\n").startswith(b"HTTP/1.1 101")
         parts = [(0x02, b"ab"), (0x89, b"?"), (0x00, b""), (0x80, b"c"), (0x82, b"")]
-        sock.sendall(b"".join(bytes([kind, 0x80 | len(data)]) + b"\0\0\0\0" + data for kind, data in parts))
+        sock.sendall(
+            b"".join(bytes([kind, 0x80 | len(data)]) + b"\0\0\0\0" + data for kind, data in parts)
+        )
         got = everything(sock)
         assert b"\x8a\x01?" in got and b"\x82\x053 abc\x82\x00" in got
 
