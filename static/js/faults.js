@@ -1,5 +1,7 @@
-// Restore the input of a rejected form and show the error next to its field. Without this module,
-// the error is shown at the top of the page.
+// Restore the input of a rejected form and show each error next to its field. Without this module,
+// the errors are shown at the top of the page.
+import { requirement } from "./requirements.js";
+
 const KEY = "sent",
   KEPT =
     "input:not([type=password], [type=hidden], [type=file], .masked, .secret *), select, textarea:not(.masked, [name=value])";
@@ -63,18 +65,57 @@ function beside(note, form) {
   const name = note.dataset.field,
     text = note.querySelector("span").textContent.trim(),
     field = about(form, name, text);
-  const place = field?.closest(".field, td");
-  if (!place) return;
+  if (!field || !mark(field, text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text))
+    return null;
+  (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
+  return field;
+}
+
+// Show what is wrong with a field next to it until its value changes. False if there is no place.
+function mark(field, text) {
+  const place = field.closest(".field, td, .check") ?? field.closest("label");
+  if (!place) return false;
+  unmark(field);
   const fault = document.createElement("span");
   fault.className = "error";
+  fault.id = `fault-${(marked += 1)}`;
   fault.setAttribute("role", "alert");
-  fault.textContent = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
+  fault.textContent = text;
   place.append(fault);
   field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-errormessage", fault.id);
   reveal(field);
-  field.focus();
-  (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
+  return true;
 }
+
+function unmark(field) {
+  document.getElementById(field.getAttribute("aria-errormessage") ?? "")?.remove();
+  field.removeAttribute("aria-errormessage");
+  field.removeAttribute("aria-invalid");
+}
+
+// What a browser refuses is said like what the portal refuses: at each field, in our words.
+let first = null,
+  marked = 0;
+document.addEventListener(
+  "invalid",
+  (event) => {
+    const field = event.target,
+      isNamed = field.type === "radio" && field.form?.querySelector("[type=radio][aria-invalid]");
+    if (!isNamed && !mark(field, requirement(field))) return; // the browser says it itself
+    event.preventDefault();
+    if (first) return;
+    first = field;
+    queueMicrotask(() => {
+      first.focus();
+      first = null;
+    });
+  },
+  true,
+);
+document.addEventListener("input", ({ target }) => {
+  if (target.getAttribute?.("aria-errormessage")?.startsWith("fault-")) unmark(target);
+});
 
 // A modal dialog covers the messages of the page, so its own comes along.
 function atTop(note, form) {
@@ -88,12 +129,20 @@ function reveal(place) {
   place.closest("dialog:not([open])")?.showModal();
 }
 
-const note = document.querySelector(".messages [data-field], .messages .note.bad"),
+const notes = [...document.querySelectorAll(".messages [data-field], .messages .note.bad")],
   sent = sessionStorage.getItem(KEY);
 sessionStorage.removeItem(KEY);
-if (note && sent) {
-  const name = note.dataset.field,
-    form = back(JSON.parse(sent), name);
-  if (form && name) beside(note, form);
-  else if (form) atTop(note, form);
+if (notes.length && sent) {
+  const told = JSON.parse(sent),
+    fields = [];
+  for (const note of notes) {
+    const name = note.dataset.field,
+      form = back(told, name),
+      field = form && name ? beside(note, form) : null;
+    if (field) fields.push(field);
+    else if (form && !name) atTop(note, form);
+  }
+  fields
+    .sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0]
+    ?.focus();
 }

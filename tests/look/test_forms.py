@@ -29,6 +29,22 @@ def test_team_form_with_an_error_keeps_input_and_marks_the_field(page: Page, sit
     expect(page.locator("[name=slug]")).to_have_value("")
 
 
+def test_browser_checks_are_said_at_each_field_and_go_with_the_mistake(
+    page: Page, site: Site
+) -> None:
+    page.goto(f"{site.url}/home/teams")
+    page.click("[data-opens-dialog=new-team]")
+    page.click("text=Create team")
+    slug, fault = page.locator("[name=slug]"), page.locator(".field:has([name=slug]) .error")
+    expect(fault).to_have_text("Fill in this field.")
+    expect(slug).to_be_focused()
+    page.keyboard.type("Bad Name")
+    expect(fault).to_have_count(0)
+    page.click("text=Create team")
+    expect(fault).to_contain_text("Begin with a letter")
+    expect(slug).to_have_attribute("aria-invalid", "true")
+
+
 def test_form_of_limits_names_the_invalid_amount(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/quotas/team/default")
     page.locator("[name=limit]").nth(1).fill("many")

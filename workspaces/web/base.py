@@ -19,6 +19,7 @@ from workspaces.access.actors import authorize
 from workspaces.access.permissions import AppPermission
 
 View = Callable[..., HttpResponse]
+MOST_FAULTS = 20  # that are shown at a time
 
 
 def page(
@@ -90,7 +91,11 @@ def local_path(text: str, default: str) -> str:
 def show_error(request: HttpRequest, error: PortalError) -> None:
     """Show an error above the page.
 
-    `faults.js` moves errors of a field to it and restores the input.
+    `faults.js` moves errors of fields to them and restores the input.
     """
-    fields = [one["field"] for one in error.data.get("errors", ())]
-    messages.error(request, error.message, extra_tags=fields[0] if len(fields) == 1 else "")
+    faults = error.data.get("errors", ())
+    if len(faults) < 2:
+        messages.error(request, error.message, extra_tags=faults[0]["field"] if faults else "")
+    for one in faults[:MOST_FAULTS] if len(faults) > 1 else ():
+        text = Message.joined(": ", (one["field"], one["message"]))
+        messages.error(request, text, extra_tags=one["field"])
