@@ -16,8 +16,8 @@ from billing.models import LedgerLine, UsageDay
 from billing.selectors.access import visible_teams
 from billing.services.ledger import GpuClasses, Run, resources_of, runs_of
 from billing.services.prices import PriceList, account_of
-from jobs.job_specs import request_of
 from jobs.models import Attempt, Job
+from jobs.specs.stored import request_of
 from portal.core import clock
 from schedulers.spec import JobSpec
 from schedulers.states import State

@@ -20,8 +20,8 @@ from demo.backend import SimulatedCluster
 from demo.history import DAYS, runs_of
 from demo.mig import DRIVER, described, report
 from demo.simulation import Run
-from jobs.metrics import task_labels, unit_of
 from jobs.models import Attempt
+from jobs.selectors.metrics import task_labels, unit_of
 from monitoring.metrics.ingest import store_samples
 from portal import series
 from portal.background import every

@@ -14,9 +14,16 @@ from experiments.models import Artifact, Run, RunStatus
 from experiments.reproduction import SOURCE_TAGS, is_source_the_job
 from experiments.run_keys import OWN_TAGS
 from experiments.selectors import find_run
-from jobs import comparison
-from jobs.comparison import MOST, Difference, config_of, gpu_use, metric_summaries, number_of
 from jobs.models import Job
+from jobs.selectors import comparison
+from jobs.selectors.comparison import (
+    MOST,
+    Difference,
+    config_of,
+    gpu_use,
+    metric_summaries,
+    number_of,
+)
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -79,7 +86,7 @@ def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
 
 
 def compared(run: Run) -> comparison.Run:
-    """Return a run as `jobs.comparison` compares it."""
+    """Return a run as `jobs.selectors.comparison` compares it."""
     ended = run.ended_ms
     state, word = STATES[RunStatus(run.status)]
     return comparison.Run(

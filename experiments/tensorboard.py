@@ -24,9 +24,9 @@ from django.db.models import Q
 from experiments import event_files
 from experiments.jobs import follow_job
 from experiments.models import EventFile, Run
-from jobs.metrics import series_of, unit_of
+from jobs.data.outputs import output_of
 from jobs.models import Attempt, Job
-from jobs.outputs import output_of
+from jobs.selectors.metrics import series_of, unit_of
 from jobs.services.measure import store_points, targets_of
 from portal import series
 from portal.core import clock

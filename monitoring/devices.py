@@ -9,7 +9,7 @@ from uuid import UUID
 from clusters.health.selectors import device_findings
 from clusters.models import Device
 from jobs.models import Attempt, Job
-from jobs.selectors import visible_jobs
+from jobs.selectors.jobs import visible_jobs
 from jobs.utilization.selectors import gpu_utilization_of_nodes
 from monitoring.nodes import FRESH_MS, JobsByPlace, jobs_visible_to
 from portal import series

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from clusters.health.selectors import health_row, health_rows
 from clusters.models import Gpu, Node
 from jobs.models import Attempt, Job
-from jobs.selectors import visible_jobs
+from jobs.selectors.jobs import visible_jobs
 from jobs.utilization.selectors import gpu_utilization_of_nodes
 from portal import series
 from portal.core import clock

@@ -10,8 +10,8 @@ import orjson
 from django.db.models import Q, Sum
 
 from clusters.models import Node
-from jobs.gpu_use import allocated_by_org
 from jobs.models import AttemptUtilization, GpuTime
+from jobs.selectors.gpu_use import allocated_by_org
 from monitoring.wall import current_gpus
 from portal.core import clock
 from workspaces.access.actors import Actor, authorize

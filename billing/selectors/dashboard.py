@@ -29,9 +29,9 @@ from billing.recording import HOURS_KEPT, recorded_until
 from billing.selectors.access import visible_teams
 from billing.services.prices import DEFAULT_CURRENCY, PriceList, account_of
 from clusters.models import Cluster
+from jobs.kinds.workload_kinds import page_of
 from jobs.models import Job
 from jobs.utilization.recording import PERIOD
-from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message

@@ -30,8 +30,8 @@ from billing.amounts import (
 )
 from billing.models import ChangedDay, LedgerKind, LedgerLine, Progress, UsageDay
 from clusters.models import Gpu, PoolRequest
+from jobs.kinds.workload_kinds import kind_named
 from jobs.models import Attempt
-from jobs.workload_kinds import kind_named
 from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.ids import uuid7

@@ -15,9 +15,9 @@ from datasets.models import Ref, Repository, Version
 from experiments.lists import STATES
 from experiments.models import LoggedModel, Run, RunStatus
 from experiments.selectors import visible_logged_models, visible_runs
+from jobs.kinds.workload_kinds import page_at
 from jobs.models import Job
-from jobs.selectors import visible_jobs
-from jobs.workload_kinds import page_at
+from jobs.selectors.jobs import visible_jobs
 from portal.core.messages import Message
 from registry.models import ModelVersion
 from registry.selectors import in_readable_teams

@@ -10,7 +10,7 @@ from datasets.models import Repository, Version
 from datasets.selectors import find_repository, find_version
 from experiments.lineage.nodes import Key
 from experiments.selectors import ID, find_logged_model, find_run
-from jobs.selectors import find_job
+from jobs.selectors.jobs import find_job
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from registry import selectors as registry

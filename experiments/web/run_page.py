@@ -19,8 +19,8 @@ from experiments.reproduction import environment_of, reproduction_of
 from experiments.run_keys import OWN_TAGS, in_order, last_values
 from experiments.selectors import visible_runs
 from experiments.services.experiments import NOTE
-from jobs.pricing import cost_of_jobs
-from jobs.selectors import visible_jobs
+from jobs.quotas.pricing import cost_of_jobs
+from jobs.selectors.jobs import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.lineage import lineage_context

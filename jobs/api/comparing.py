@@ -7,7 +7,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import comparison
+from jobs.selectors import comparison
 from portal.core.errors import InvalidInput
 from workspaces.api.base import OrgView
 

@@ -7,10 +7,11 @@ from typing import Annotated, TypedDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
-from jobs import representations, storage
 from jobs.api.query import limit_of
+from jobs.data import log_storage
 from jobs.lists import JOBS
-from jobs.representations import JobShape
+from jobs.selectors import representations
+from jobs.selectors.representations import JobShape
 from portal.core.shapes import PageShape, PersonShape, Time, whole_page
 from workspaces.api.base import OrgView
 from workspaces.quotas import space
@@ -69,7 +70,7 @@ class StorageView(OrgView):
         return whole_page(
             [
                 _row(representations.job_row(job), size)
-                for size, job in storage.largest(rows, limit_of(params.get("limit")))
+                for size, job in log_storage.largest(rows, limit_of(params.get("limit")))
             ]
         )
 

@@ -21,7 +21,6 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from clusters.models import Cluster
-from jobs.bulk import write_rows
 from jobs.dispatch import job_status
 from jobs.dispatch.submission import Claim, InFlight, SubmissionPool
 from jobs.models import Attempt, Job
@@ -30,6 +29,7 @@ from jobs.scheduling.admission import AdmissionDecision, AdmissionRequest, Clust
 from jobs.scheduling.reservations import meters_of, with_jobs
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
+from portal.core.bulk_updates import write_rows
 from portal.core.events import EventRecord, record_all
 from portal.core.lease_holder import is_dead, new_lease
 from portal.core.wakeups import wake_worker

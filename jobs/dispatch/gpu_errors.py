@@ -17,8 +17,8 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from clusters.models import Device, Node
-from jobs.job_specs import spec_of
 from jobs.models import Attempt
+from jobs.specs.stored import spec_of
 from portal import series
 from portal.core import clock
 from portal.core.messages import Message

@@ -11,14 +11,14 @@ from django.conf import settings
 from clusters.holds import fits_in, reservations_in
 from clusters.models import Cluster, Pool, PoolGrant, PoolReservation
 from clusters.sharing import not_served_text, only_org_id, uids_of
+from jobs.data.folders import JobFolders
+from jobs.data.inputs import JobData
 from jobs.dispatch.avoidance import excluded_nodes
-from jobs.examples import contents
-from jobs.inputs import JobData
-from jobs.job_specs import request_of, spec_of
 from jobs.models import Attempt, Job
 from jobs.saving.launching import with_outputs
 from jobs.saving.starting import Begun, begin
-from jobs.workspaces import JobFolders
+from jobs.specs.examples import contents
+from jobs.specs.stored import request_of, spec_of
 from portal.core.messages import Message
 from schedulers.capacity import ResourceRequest
 from schedulers.contract import (

@@ -17,7 +17,7 @@ from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover
 from jobs.ports.access import OpenPort, find_port
 from jobs.ports.activity import record_uses
-from jobs.representations import reason_of
+from jobs.selectors.representations import reason_of
 from jobs.web.reading import last_lines
 from portal.core.errors import NotAuthenticated, NotFound, PortalError, Unavailable
 from portal.core.messages import Message

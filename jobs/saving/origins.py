@@ -6,8 +6,8 @@ from collections.abc import Collection
 from uuid import UUID
 
 from datasets.origins import Origin
-from jobs.selectors import visible_jobs
-from jobs.workload_kinds import page_of
+from jobs.kinds.workload_kinds import page_of
+from jobs.selectors.jobs import visible_jobs
 from workspaces.access.actors import Actor
 
 

@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 
 from clusters.models import Cluster, Gpu, Pool
 from jobs.models import Attempt
-from jobs.selectors import visible_jobs
+from jobs.selectors.jobs import visible_jobs
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission

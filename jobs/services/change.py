@@ -7,8 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs import live_updates
-from jobs.dispatch import job_status
+from jobs.dispatch import job_status, live_updates
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
 from jobs.models.job import PRIORITIES

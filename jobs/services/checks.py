@@ -9,16 +9,16 @@ from clusters.sharing import refusal_text
 from datasets.folders import access as folder_access
 from jobs.dispatch.job_status import is_met
 from jobs.images.check import check_image
+from jobs.kinds.workload_kinds import faults_of_kind
 from jobs.models.job import PRIORITIES
-from jobs.pricing import check_budget
+from jobs.quotas.pricing import check_budget
 from jobs.saving.versions import check_output
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_of_request
 from jobs.scheduling.placement import FEATURES, HERE
-from jobs.services import inputs, workspaces
+from jobs.services import folders, inputs
 from jobs.services.submission import Submission
 from jobs.services.team_rules import check_pool_rule, check_rules
-from jobs.workload_kinds import faults_of_kind
 from portal.core.errors import InvalidInput, PortalError, QuotaExceeded
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
@@ -310,7 +310,7 @@ CHECKS = (
     Check(
         "workspaces",
         lambda s: s.folders,
-        lambda s: workspaces.text_of(s.folders),
+        lambda s: folders.text_of(s.folders),
         applies=lambda s: bool(s.spec.workspaces),
         needs=("access",),
     ),

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from jobs.kinds.workload_kinds import page_of
 from jobs.models import AttemptUtilization, Job
-from jobs.selectors import visible_jobs
+from jobs.selectors.jobs import visible_jobs
 from jobs.utilization.recording import is_idle_gpu
 from jobs.utilization.selectors import FRESH, HOUR_MS
-from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.events import EventRecord, record

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from jobs import comparison
-from jobs.metrics import chart_source, unit_of
+from jobs.selectors import comparison
+from jobs.selectors.metrics import chart_source, unit_of
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P

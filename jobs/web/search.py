@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
+from jobs.kinds.workload_kinds import page_at
 from jobs.models import Job
-from jobs.selectors import visible_jobs
-from jobs.workload_kinds import page_at
+from jobs.selectors.jobs import visible_jobs
 from portal.web.search import EACH, Hit, Provider, Query
 from portal.web.translation import translated
 from schedulers.states import State

@@ -6,9 +6,16 @@ import json
 
 import pytest
 
-from jobs.comparison import Run, best_run, chosen_jobs, config_of, differences, is_lower_better
-from jobs.metrics import system_series, training_series, unit_of
 from jobs.models import Job
+from jobs.selectors.comparison import (
+    Run,
+    best_run,
+    chosen_jobs,
+    config_of,
+    differences,
+    is_lower_better,
+)
+from jobs.selectors.metrics import system_series, training_series, unit_of
 from portal import series
 from portal.core.errors import InvalidInput
 from tests.jobs.stage import cluster_with, only_attempt, submit

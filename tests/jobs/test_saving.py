@@ -14,10 +14,10 @@ import pytest
 from datasets import services as datasets
 from datasets.models import Repository, Version
 from datasets.selectors import find_version, tree_of
+from jobs.data.outputs import output_of
 from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job, JobOutput
-from jobs.outputs import output_of
 from jobs.saving import folder as folders
 from jobs.saving import saver
 from jobs.saving.versions import best_of, versions_by

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from jobs.kinds.origins import Origin
 from jobs.models import Job
-from jobs.origins import Origin
 
 NAME = "rerun"
 

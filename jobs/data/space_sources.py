@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.db.models import Count, Sum
 
+from jobs.data.log_storage import largest
+from jobs.kinds.workload_kinds import page_at
 from jobs.models import Attempt
-from jobs.selectors import visible_jobs
-from jobs.storage import largest
-from jobs.workload_kinds import page_at
+from jobs.selectors.jobs import visible_jobs
 from portal.core.messages import Message
 from workspaces.quotas.space import Asked, Source, Total, Use
 

@@ -10,9 +10,9 @@ from uuid import UUID
 from datasets import access
 from datasets.models import Repository, Version
 from datasets.uses import Use
+from jobs.kinds.workload_kinds import page_of
 from jobs.models import Attempt, Job, JobInput, JobOutput
-from jobs.selectors import visible_jobs
-from jobs.workload_kinds import page_of
+from jobs.selectors.jobs import visible_jobs
 from portal.core.errors import PortalError
 from portal.core.messages import Message
 from schedulers.contract import InputFiles

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from jobs.metrics import first_tasks, unit_of
 from jobs.models import Attempt, Job
-from jobs.representations import job_row
-from jobs.selectors import find_job
+from jobs.selectors.jobs import find_job
+from jobs.selectors.metrics import first_tasks, unit_of
+from jobs.selectors.representations import job_row
 from portal import series
 from portal.core import clock
 from portal.core.errors import InvalidInput

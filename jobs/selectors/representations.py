@@ -9,17 +9,17 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from django.db.models import Count, QuerySet
 
 from clusters.models import Cluster
-from jobs.job_specs import spec_of
+from jobs.data.log_storage import deleting
+from jobs.data.outputs import output_text
+from jobs.kinds.reruns import parent_of
+from jobs.kinds.workload_kinds import page_of
 from jobs.models import Attempt, Dependency, Job, JobInput, JobWorkspace
 from jobs.models.job import PRIORITIES
-from jobs.outputs import output_text
 from jobs.ports.listing import JobPortShape, port_rows
-from jobs.reruns import parent_of
 from jobs.saving.represent import JobOutputShape, output_rows
 from jobs.scheduling.pending_summary import PendingShape, pending_summary
-from jobs.storage import deleting
+from jobs.specs.stored import spec_of
 from jobs.utilization.selectors import gpu_utilization_of
-from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message

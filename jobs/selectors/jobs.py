@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from jobs.models import Attempt, Job
-from jobs.representations import listed
+from jobs.selectors.representations import listed
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor

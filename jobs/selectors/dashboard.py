@@ -11,10 +11,10 @@ from django.core.cache import cache
 from django.db.models import Case, Count, Q, QuerySet, Value, When
 
 from clusters.models import Cluster
-from jobs import gpu_use, representations
 from jobs.models import Job
-from jobs.representations import JobShape
-from jobs.selectors import visible_jobs
+from jobs.selectors import gpu_use, representations
+from jobs.selectors.jobs import visible_jobs
+from jobs.selectors.representations import JobShape
 from jobs.utilization.selectors import running_utilization_of
 from portal.core import clock
 from schedulers.states import State

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db.models import Count
 
+from jobs.kinds.workload_kinds import page_at
 from jobs.models import Job
-from jobs.workload_kinds import page_at
 from schedulers.states import State
 
 MOST = 500

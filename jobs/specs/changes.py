@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from jobs.job_specs import spec_of
+from jobs.kinds.reruns import parent_of
 from jobs.models import Job
-from jobs.reruns import parent_of
+from jobs.specs.stored import spec_of
 from schedulers.spec import JobSpec, diff
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission

@@ -14,10 +14,10 @@ from django.core.exceptions import EmptyResultSet
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
-from jobs.bulk import write_rows
 from jobs.models import Attempt, Job
 from portal.blobs.logs import log_store
 from portal.core import clock, errors
+from portal.core.bulk_updates import write_rows
 from portal.core.wakeups import wake_worker
 from workspaces.quotas import reservations
 from workspaces.quotas.limits import STORAGE, Meter, meters

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from jobs.bulk import attach
 from jobs.models import Job
-from jobs.representations import job_row
+from jobs.selectors.representations import job_row
 from portal.core import streams
+from portal.core.bulk_updates import attach
 from workspaces.tenancy.scope import platform_scope
 
 MOST = 200  # Rows per transaction that are published; viewers of a longer list reload it.
