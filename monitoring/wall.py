@@ -11,8 +11,10 @@ import orjson
 from clusters.health.selectors import unhealthy_nodes
 from clusters.models import Cluster
 from clusters.pools import pools_visible_to
+from clusters.workload import JobsByNode
+from jobs.scheduling.cluster_load import jobs_of_all, jobs_visible_to
 from monitoring.inventory import InventorySnapshot, inventory_snapshot
-from monitoring.nodes import JobsByPlace, jobs_of_all, jobs_visible_to, placements
+from monitoring.nodes import placements
 from monitoring.wall_use import use_of
 from portal.core import clock
 from schedulers import backends, capabilities_of
@@ -33,7 +35,7 @@ def platform_wall(actor: Actor) -> dict[str, Any]:
     return _wall(actor, jobs_of_all(actor))
 
 
-def _wall(actor: Actor, seen: JobsByPlace) -> dict[str, Any]:
+def _wall(actor: Actor, seen: JobsByNode) -> dict[str, Any]:
     """Return the overview.
 
     `nodes` holds rows of [name, cluster, state, GPUs, bits of allocated GPUs, types, partitions] as

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import transaction
 
 from clusters.backends import backend_of
-from clusters.mig_layouts import (
+from clusters.mig.layouts import (
     Stored,
     as_stored,
     gpu_layouts,

@@ -10,4 +10,14 @@ from workspaces.access.permissions import Permission as P
 ENTRIES = (
     Entry(Group.COMPUTE, _("Pools"), "pools", "pools", P.NODES_READ, 40, "p"),
     Entry(Group.PLATFORM, _("Clusters"), "clusters", "clusters", P.CLUSTERS_READ, 20, "l"),
+    Entry(Group.PLATFORM, _("Partitioning"), "mig-plans", "slices", P.CLUSTERS_READ, 32, "m"),
+    Entry(
+        Group.PLATFORM,
+        _("GPU requests"),
+        "platform-pool-requests",
+        "inbox",
+        P.CLUSTERS_READ,
+        35,
+        "r",
+    ),
 )

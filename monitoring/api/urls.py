@@ -2,19 +2,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from monitoring.api import mig, sources, views
+from monitoring.api import sources, views
 from portal.api.schema import Tag
 
 TAGS = (
     Tag("Nodes", 110, ("nodes", "wall", "agent")),
-    Tag("GPUs", 120, ("capacity", "gpus", "mig", "fleet")),
+    Tag("GPUs", 120, ("capacity", "gpus", "fleet")),
     Tag("Telemetry", 150, ("telemetry-sources", "telemetry-test")),
 )
 urlpatterns = [
     path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
-    path("mig/plans", mig.MigPlansView.as_view(), name="api-mig-plans"),
-    path("mig/plans/<uuid:plan>", mig.MigPlanView.as_view(), name="api-mig-plan"),
-    path("mig/clusters/<str:cluster>", mig.MigSettingsView.as_view(), name="api-mig-settings"),
     path("wall", views.PlatformWallView.as_view(), name="api-platform-wall"),
     path(
         "nodes/<str:node>/metrics",

@@ -11,16 +11,6 @@ ENTRIES = (
     Entry(Group.COMPUTE, _("Capacity"), "capacity", "capacity", P.NODES_READ, 25, "c"),
     Entry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),
     Entry(Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"),
-    Entry(
-        Group.PLATFORM,
-        _("GPU requests"),
-        "platform-pool-requests",
-        "inbox",
-        P.CLUSTERS_READ,
-        35,
-        "r",
-    ),
-    Entry(Group.PLATFORM, _("Partitioning"), "mig-plans", "slices", P.CLUSTERS_READ, 32, "m"),
     Entry(Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"),
     Entry(
         Group.PLATFORM,

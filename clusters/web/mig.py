@@ -9,11 +9,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from clusters.models import MigPlan
-from clusters.services import mig_plans as service
-from clusters.services.connections import find_cluster
-from monitoring.api.mig import act
-from monitoring.mig_page import (
+from clusters.api.mig import act
+from clusters.mig.representations import (
     METHODS,
     MOST_NODES,
     Method,
@@ -22,6 +19,9 @@ from monitoring.mig_page import (
     settings_rows,
     title_of,
 )
+from clusters.models import MigPlan
+from clusters.services import mig_plans as service
+from clusters.services.connections import find_cluster
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
@@ -58,7 +58,7 @@ def mig_plans(request: Any) -> HttpResponse:
     clusters = settings_rows()
     return render(
         request,
-        "monitoring/mig_plans.html",
+        "clusters/mig_plans.html",
         {
             "page_title": Message("GPU partitioning"),
             "plans": [(plan, title_of(plan), *plan_state(plan)) for plan in service.plans()],
@@ -86,7 +86,7 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
     nodes = node_rows(row, request.actor)
     return render(
         request,
-        "monitoring/mig_plan.html",
+        "clusters/mig_plan.html",
         {
             "page_title": title_of(row),
             "crumbs": [(Message("GPU partitioning"), "/platform/mig")],

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from django.db.models import Count
 
-from clusters.mig_layouts import Stored
+from clusters.mig.layouts import Stored
 from clusters.models import Cluster, Device, MigPlan, MigPlanNode, MigSettings
 from clusters.services import mig_plans
-from monitoring.nodes import jobs_of_all
+from clusters.workload import workload
 from portal.core.messages import Message
 from schedulers import mig
 from workspaces.access.actors import Actor
@@ -86,7 +86,7 @@ def node_rows(plan: MigPlan, actor: Actor, most: int = MOST_NODES) -> list[dict[
     """Return the nodes of a plan in the order of names, with slots and running jobs."""
     rows = list(plan.nodes.select_related("node").order_by("node__name")[:most])
     may_see = bool(rows) and actor.may(Permission.CLUSTERS_READ)
-    jobs = jobs_of_all(actor, {row.node.name for row in rows}) if may_see else {}
+    jobs = workload().jobs_of_all(actor, {row.node.name for row in rows}) if may_see else {}
     return [_node(row, jobs.get((plan.cluster_id, row.node.name), ()), plan) for row in rows]
 
 

@@ -12,10 +12,10 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from clusters.mig.representations import as_dict, settings_dict
 from clusters.models import MigPlan, MigSettings
 from clusters.services import mig_plans as service
 from clusters.services.connections import find_cluster
-from monitoring.mig_page import as_dict, settings_dict
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import PortalView, idempotent
 from workspaces.api.views import items, read
