@@ -59,7 +59,7 @@ class Capability(StrEnum):
     # keeps secrets of an attempt on the cluster until it ends (`SupportsRelease`)
     RELEASE = "release"
     INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
-    WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsWorkspaces`)
+    WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsFolders`)
     RESERVATIONS = "reservations"  # keeps GPUs for one team (`SupportsReservations`)
     # an operator partitions GPUs by a node label (`SupportsMigLabels`)
     MIG_LABELS = "mig_labels"
@@ -175,7 +175,7 @@ class LaunchData:
     inputs: Sequence[InputFiles] = ()
     # folders below MUSTER_OUTPUT_DIR by name: where a container has them as well
     output_paths: Mapping[str, str] = field(default_factory=dict)
-    workspaces: Sequence[FolderMount] = ()
+    folders: Sequence[FolderMount] = ()
 
 
 @dataclass(frozen=True)
@@ -616,7 +616,7 @@ class SupportsInputs(Protocol):
         """Raise Rejected if an input cannot be mounted at its path here."""
 
 
-class SupportsWorkspaces(Protocol):
+class SupportsFolders(Protocol):
     """A backend with Capability.WORKSPACES."""
 
     @property
@@ -626,7 +626,7 @@ class SupportsWorkspaces(Protocol):
         Otherwise a job could write to what is mounted read-only.
         """
 
-    def check_workspaces(self, launch: Launch) -> None:
+    def check_folders(self, launch: Launch) -> None:
         """Raise Rejected if a workspace cannot be mounted here."""
 
 

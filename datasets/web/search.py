@@ -20,7 +20,7 @@ def _repositories(kind: str, query: Query) -> Iterator[Hit]:
         yield Hit(row.name, reverse("repository", kwargs=kwargs), row.team.slug)
 
 
-def _workspaces(query: Query) -> Iterator[Hit]:
+def _folders(query: Query) -> Iterator[Hit]:
     for row in query.narrow(visible_folders(query.actor), "name"):
         page = reverse("workspace", kwargs={"org": query.org, "workspace": row.name})
         yield Hit(row.name, page, row.team.slug)
@@ -29,5 +29,5 @@ def _workspaces(query: Query) -> Iterator[Hit]:
 PROVIDERS = (
     Provider("datasets", _("Datasets"), 31, partial(_repositories, Kind.DATASET.value)),
     Provider("checkpoints", _("Checkpoints"), 32, partial(_repositories, Kind.CHECKPOINT.value)),
-    Provider("workspaces", _("Workspaces"), 33, _workspaces),
+    Provider("workspaces", _("Workspaces"), 33, _folders),
 )

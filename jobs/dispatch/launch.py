@@ -86,7 +86,7 @@ def build_launches(
             LaunchData(
                 secret_files=_secret_files(spec, secrets.values),
                 inputs=tuple(inputs.inputs) if inputs else (),
-                workspaces=tuple(mounts.mounts) if mounts else (),
+                folders=tuple(mounts.mounts) if mounts else (),
             ),
         )
         blocks = (
@@ -217,7 +217,7 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
                 )
                 for name, entry in spec.inputs.items()
             ),
-            workspaces=tuple(
+            folders=tuple(
                 FolderMount(name, "", entry.path, entry.read_only, text=entry.workspace)
                 for name, entry in spec.workspaces.items()
             ),

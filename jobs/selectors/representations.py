@@ -238,7 +238,7 @@ def job_detail(job: Job) -> JobDetailShape:
         "attempts": [attempt_row(a) for a in current],
         "after": [need.needs.number for need in needs],
         "inputs": [input_row(one) for one in inputs_of(job)],
-        "workspaces": workspace_rows(job),
+        "workspaces": folder_rows(job),
         "parent": parent.number if (parent := parent_of(job)) else None,
         "cancel_asked_by": job.cancel_asked_by,
         "pool": job.pool.name if job.pool else None,
@@ -271,7 +271,7 @@ def input_row(one: JobInput) -> JobInputShape:
     }
 
 
-def workspace_rows(job: Job) -> list[JobWorkspaceShape]:
+def folder_rows(job: Job) -> list[JobWorkspaceShape]:
     """Return the workspaces that a job mounts; without a page once one was deleted."""
     if not job.spec.get("workspaces"):
         return []

@@ -108,7 +108,7 @@ def check_mounts(submission: Submission) -> None:
         raise InvalidInput.at(error.field or "inputs", str(error)) from error
 
 
-def check_workspaces(submission: Submission) -> None:
+def check_folders(submission: Submission) -> None:
     """Require the cluster to be able to mount the workspaces, for this person. Raises InvalidInput."""
     cluster = submission.place.cluster
     if Capability.WORKSPACES not in capabilities_of(cluster.backend, lambda: cluster.config):
@@ -125,7 +125,7 @@ def check_workspaces(submission: Submission) -> None:
                 ),
             )
     try:
-        submission.backend.check_workspaces(submission.launch)
+        submission.backend.check_folders(submission.launch)
     except Rejected as error:
         raise InvalidInput.at(error.field or "workspaces", str(error)) from error
 
@@ -316,7 +316,7 @@ CHECKS = (
     ),
     Check(
         "workspace mounts",
-        check_workspaces,
+        check_folders,
         lambda s: Message("The workspaces can be mounted."),
         applies=lambda s: bool(s.spec.workspaces),
         needs=("place", "workspaces"),

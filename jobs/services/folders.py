@@ -17,7 +17,7 @@ from workspaces.access.actors import Actor
 
 
 @dataclass(frozen=True)
-class ResolvedWorkspace:
+class ResolvedFolder:
     """A workspace of the spec and the folder that it names."""
 
     name: str
@@ -25,12 +25,12 @@ class ResolvedWorkspace:
     folder: SharedFolder
 
 
-def resolve_workspaces(actor: Actor, spec: JobSpec) -> list[ResolvedWorkspace]:
+def resolve_folders(actor: Actor, spec: JobSpec) -> list[ResolvedFolder]:
     """Return the workspaces that the spec names, which the actor may use in this way.
 
     Raises InvalidInput that says what is wrong.
     """
-    found, errors = list[ResolvedWorkspace](), list[dict[str, str]]()
+    found, errors = list[ResolvedFolder](), list[dict[str, str]]()
     for name, entry in spec.workspaces.items():
         try:
             folder = _folder(actor, entry)
@@ -39,14 +39,14 @@ def resolve_workspaces(actor: Actor, spec: JobSpec) -> list[ResolvedWorkspace]:
             continue
         if fault := _fault(actor, entry, folder):
             errors.append({"field": f"workspaces.{name}", "message": fault})
-        found.append(ResolvedWorkspace(name, entry, folder))
+        found.append(ResolvedFolder(name, entry, folder))
     if errors:
         first = Message.joined(": ", (errors[0]["field"], errors[0]["message"]))
         raise InvalidInput(first, errors=errors)
     return found
 
 
-def record_workspaces(job: Job, found: Sequence[ResolvedWorkspace]) -> None:
+def record_folders(job: Job, found: Sequence[ResolvedFolder]) -> None:
     """Note the folders of a new job, so that another one of the same name is not mounted later."""
     JobWorkspace.objects.bulk_create(
         JobWorkspace(
@@ -61,7 +61,7 @@ def record_workspaces(job: Job, found: Sequence[ResolvedWorkspace]) -> None:
     )
 
 
-def text_of(found: Sequence[ResolvedWorkspace]) -> str:
+def text_of(found: Sequence[ResolvedFolder]) -> str:
     """Say which workspaces a job mounts, in one sentence."""
     return Message("Mounts {names}.", names=", ".join(one.folder.name for one in found))
 

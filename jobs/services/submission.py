@@ -19,7 +19,7 @@ from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
 from jobs.scheduling.placement import choose
 from jobs.scheduling.snapshot import snapshot_of
 from jobs.services.fast_path import plain_cluster
-from jobs.services.folders import ResolvedWorkspace, resolve_workspaces
+from jobs.services.folders import ResolvedFolder, resolve_folders
 from jobs.services.inputs import ResolvedInput, resolve_inputs
 from jobs.services.team_rules import with_defaults
 from jobs.specs.stored import request_of
@@ -123,9 +123,9 @@ class Submission:
         return resolve_inputs(self.actor, self.team, self.spec)
 
     @cached_property
-    def folders(self) -> Sequence[ResolvedWorkspace]:
+    def folders(self) -> Sequence[ResolvedFolder]:
         """The workspaces that the spec names, which the actor may use in this way."""
-        return resolve_workspaces(self.actor, self.spec)
+        return resolve_folders(self.actor, self.spec)
 
     @cached_property
     def needs(self) -> Sequence[Prerequisite]:

@@ -54,7 +54,7 @@ def _write(submission: Submission) -> Job:
     if submission.inputs:
         inputs.record_inputs(job, submission.inputs)
     if submission.folders:
-        folders.record_workspaces(job, submission.folders)
+        folders.record_folders(job, submission.folders)
     live_updates.job_added(job)
     wake_worker("jobs.dispatch")
     return job

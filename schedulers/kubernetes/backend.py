@@ -168,8 +168,8 @@ class KubernetesBackend:
 
     has_private_mounts: ClassVar[bool] = True
 
-    def check_workspaces(self, launch: Launch) -> None:
-        pod.check_workspaces(launch, self.site)
+    def check_folders(self, launch: Launch) -> None:
+        pod.check_folders(launch, self.site)
 
     def render(self, launch: Launch) -> str:
         made = self._built(launch)

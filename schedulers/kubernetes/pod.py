@@ -15,7 +15,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Output, OutputRetention, Rejected
-from schedulers.kubernetes import inputs, names, workspaces
+from schedulers.kubernetes import folders, inputs, names
 from schedulers.kubernetes.entrypoint import START
 
 Object = dict[str, Any]
@@ -48,7 +48,7 @@ class KubernetesSettings:
     # the claim for outputs; without one the output is deleted with the pod
     outputs: tuple[str, str] | None = None
     data: str = ""  # the claim with the portal's data folder; without one inputs are fetched
-    workspaces: str = ""  # the claim with all workspaces
+    folders_claim: str = ""  # of the volume with all workspaces
     keeps_nodes: bool = True  # for pools of teams: by taints, else by queues of Kueue
     fetch_image: str = ""  # of the container that fetches them; empty: `image`, else the job's
 
@@ -71,7 +71,7 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
     namespace = names.namespace_name(site.prefix, launch.identity.org, launch.identity.team)
     _check(launch)
     check_inputs(launch, site)
-    check_workspaces(launch, site)
+    check_folders(launch, site)
     launch = inputs.with_program(launch, site.data)
     meta = {
         "name": name,
@@ -114,9 +114,9 @@ def check_inputs(launch: Launch, site: KubernetesSettings) -> None:
     inputs.check(launch, [path for _, path in _claims(site)])
 
 
-def check_workspaces(launch: Launch, site: KubernetesSettings) -> None:
+def check_folders(launch: Launch, site: KubernetesSettings) -> None:
     """Raise Rejected for a workspace that pods do not see, or whose path is taken."""
-    workspaces.check(launch, site.workspaces, [path for _, path in _claims(site)])
+    folders.check(launch, site.folders_claim, [path for _, path in _claims(site)])
 
 
 def owned_by(made: Object, job: Object) -> Object:
@@ -158,7 +158,7 @@ def environment(launch: Launch, name: str, site: KubernetesSettings) -> dict[str
         **launch.env,
         **own,
         **inputs.environment(launch),
-        **workspaces.environment(launch),
+        **folders.environment(launch),
         **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.data.secret_files},
     }
 
@@ -271,13 +271,13 @@ def _variables(env: Mapping[str, str], name: str) -> list[Object]:
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
     """Return the files of the read-only folder: key in the Secret, path, content."""
     own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
-    folders = {
+    mounted = {
         "example": ("examples", launch.data.examples),
         "program": ("programs", launch.data.programs),
     }
     return own + [
         (f"{key}-{i}", f"{folder}/{path}", content)
-        for key, (folder, files) in folders.items()
+        for key, (folder, files) in mounted.items()
         for i, (path, content) in enumerate(files.items())
     ]
 
@@ -359,7 +359,7 @@ def _pod(
             "runAsGroup": site.user,
             "fsGroup": site.user,
             # with the files of others in it, nothing is to be changed for each pod
-            **({"fsGroupChangePolicy": "OnRootMismatch"} if launch.data.workspaces else {}),
+            **({"fsGroupChangePolicy": "OnRootMismatch"} if launch.data.folders else {}),
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [main],
@@ -509,7 +509,7 @@ def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object
             }
         )
     found += inputs.volumes(launch, site.data)
-    found += workspaces.volumes(launch, site.workspaces)
+    found += folders.volumes(launch, site.folders_claim)
     return found + [
         {"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}}
         for i, (claim, _) in enumerate(_claims(site))
@@ -533,7 +533,7 @@ def _mounts(launch: Launch, site: KubernetesSettings) -> list[Object]:
         for name, path in launch.data.output_paths.items()
     ]
     found += inputs.mounts(launch, site.data)
-    found += workspaces.mounts(launch)
+    found += folders.mounts(launch)
     return found + [
         {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(claims)
     ]

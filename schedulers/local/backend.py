@@ -232,12 +232,12 @@ class LocalBackend:
             if fault := one.path and mount_fault(one.path):
                 raise Rejected(fault, f"inputs.{one.name}.path")
 
-    # Without mounts, `check_workspaces` refuses what is to be read-only.
+    # Without mounts, `check_folders` refuses what is to be read-only.
     has_private_mounts: ClassVar[bool] = True
 
-    def check_workspaces(self, launch: Launch) -> None:
+    def check_folders(self, launch: Launch) -> None:
         apart = self.isolation
-        for one in () if launch.image else launch.data.workspaces:
+        for one in () if launch.image else launch.data.folders:
             field = f"workspaces.{one.name}"
             if apart.level is IsolationLevel.USER and not apart.has_mounts:
                 raise Rejected(
@@ -542,20 +542,20 @@ class LocalBackend:
             [
                 folder / "work",
                 folder / "out",
-                *(Path(one.folder) for one in launch.data.workspaces if not one.read_only),
+                *(Path(one.folder) for one in launch.data.folders if not one.read_only),
             ],
             [
                 folder / "script",
                 Path(room),
                 *self._programs(launch),
                 *(Path(self._tree(one)) for one in launch.data.inputs),
-                *(Path(one.folder) for one in launch.data.workspaces if one.read_only),
+                *(Path(one.folder) for one in launch.data.folders if one.read_only),
             ],
             self.config.paths,
             _gpu_devices() if launch.limits.gpus else (),
             [
                 *((self._tree(one), one.path) for one in launch.data.inputs if one.path),
-                *((one.folder, one.path) for one in launch.data.workspaces if one.path),
+                *((one.folder, one.path) for one in launch.data.folders if one.path),
             ],
         )
         enter = ["/bin/sh", "-c", _ENTER, room]
@@ -587,7 +587,7 @@ class LocalBackend:
         for one in launch.data.inputs:
             place = f"/muster/inputs/{one.name}" if launch.image else self._tree(one)
             files[data_variable("MUSTER_INPUT", one.name)] = place
-        for mount in launch.data.workspaces:
+        for mount in launch.data.folders:
             place = f"/muster/workspaces/{mount.name}" if launch.image else mount.folder
             files[data_variable("MUSTER_WORKSPACE", mount.name)] = place
         if launch.data.programs:
@@ -725,7 +725,7 @@ class LocalBackend:
                 options.append(f"--volume={self._tree(one)}:{path}:ro")
         for name, path in launch.data.output_paths.items():
             options.append(f"--volume={folder}/out/{name}:{path}")
-        for mount in launch.data.workspaces:
+        for mount in launch.data.folders:
             for path in filter(None, (f"/muster/workspaces/{mount.name}", mount.path)):
                 how = "ro" if mount.read_only else "rw"
                 options.append(f"--volume={mount.folder}:{path}:{how}")

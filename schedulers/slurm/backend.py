@@ -46,7 +46,7 @@ from schedulers.contract import (
 from schedulers.slurm import gpu_files, reservations, script, states
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
-from schedulers.slurm.inputs import check_mounts, check_workspaces
+from schedulers.slurm.inputs import check_folders, check_mounts
 from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
@@ -333,8 +333,8 @@ class SlurmBackend:
     # The user of the jobs owns the way to all workspaces; a mount only hides it.
     has_private_mounts: ClassVar[bool] = False
 
-    def check_workspaces(self, launch: Launch) -> None:
-        check_workspaces(launch, self.site.inputs, self.site.images.kind)
+    def check_folders(self, launch: Launch) -> None:
+        check_folders(launch, self.site.inputs, self.site.images.kind)
 
     def check_identity(self, identity: Identity) -> None:
         whose = LaunchIdentity(run_as=identity)

@@ -311,7 +311,7 @@ def test_container_has_inputs_and_workspaces_at_their_paths(boxed, shared_folder
         inputs=[
             InputFiles("data", "o", "dataset", "x", 1, "c" * 40, tree="trees/o/c-k", path="/data")
         ],
-        workspaces=[
+        folders=[
             FolderMount("code", str(trees[0].path), "/code"),
             FolderMount("voices", str(trees[1].path), read_only=True),
         ],

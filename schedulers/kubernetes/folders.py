@@ -21,7 +21,7 @@ FOLDER = "/muster/workspaces"
 def check(launch: Launch, claim: str, mounted: Iterable[str]) -> None:
     """Raise Rejected without a volume for workspaces, or for a path that is taken."""
     taken = [*mounted, *(one.path for one in launch.data.inputs if one.path)]
-    for one in launch.data.workspaces:
+    for one in launch.data.folders:
         if not claim:
             raise Rejected(
                 Message(
@@ -38,12 +38,12 @@ def environment(launch: Launch) -> dict[str, str]:
     """Return MUSTER_WORKSPACE_NAME for each workspace."""
     return {
         data_variable("MUSTER_WORKSPACE", one.name): f"{FOLDER}/{one.name}"
-        for one in launch.data.workspaces
+        for one in launch.data.folders
     }
 
 
 def volumes(launch: Launch, claim: str) -> list[Object]:
-    if not launch.data.workspaces:
+    if not launch.data.folders:
         return []
     return [{"name": "workspaces", "persistentVolumeClaim": {"claimName": claim}}]
 
@@ -56,7 +56,7 @@ def mounts(launch: Launch) -> list[Object]:
             "subPath": one.tree,
             "readOnly": one.read_only,
         }
-        for one in launch.data.workspaces
+        for one in launch.data.folders
         for path in (f"{FOLDER}/{one.name}", one.path)
         if path
     ]

@@ -51,16 +51,16 @@ def mount(stage, path: str = "", *, read_only: bool = False) -> FolderMount:
 
 
 def finished(stage, launch) -> tuple[Reason, bytes]:
-    stage.backend.check_workspaces(launch)
+    stage.backend.check_folders(launch)
     stage.backend.submit(launch)
     return stage.ended(launch.key).reason, stage.log(launch.key)
 
 
 def test_job_writes_and_the_next_job_and_the_portal_read(local):
-    launch = local.launch(WRITES, workspaces=[mount(local)])
+    launch = local.launch(WRITES, folders=[mount(local)])
     if not local.backend.isolation.has_mounts:
         with pytest.raises(Rejected, match="bubblewrap"):
-            local.backend.check_workspaces(launch)
+            local.backend.check_folders(launch)
         return
     assert finished(local, launch) == (Reason.COMPLETED, b"the code\nend\n")
     assert {one.name: one.kind for one in local.tree.listing("")} == {
@@ -69,7 +69,7 @@ def test_job_writes_and_the_next_job_and_the_portal_read(local):
         "train.py": "file",
     }
     assert b"".join(local.tree.read("out/deep/metrics", 0, 99)) == b"result\n"
-    again = local.launch(AGAIN, workspaces=[mount(local)])
+    again = local.launch(AGAIN, folders=[mount(local)])
     if local.backend.isolation.level == "user":  # a job of another team, which is invited
         again = changed(again, uid=again.identity.uid + 1)
     assert finished(local, again) == (Reason.COMPLETED, b"result\nok\n")
@@ -88,10 +88,10 @@ for place in /muster-code "$MUSTER_WORKSPACE_CODE"; do
 done
 echo end
 """
-    launch = local.launch(script, workspaces=[mount(local, "/muster-code", read_only=True)])
+    launch = local.launch(script, folders=[mount(local, "/muster-code", read_only=True)])
     assert finished(local, launch) == (Reason.COMPLETED, b"the code\nend\n")
     assert [one.name for one in local.tree.listing("")] == ["train.py"]
-    both = local.launch("echo x > /muster-code/x", workspaces=[mount(local, "/muster-code")])
+    both = local.launch("echo x > /muster-code/x", folders=[mount(local, "/muster-code")])
     assert finished(local, both)[0] == Reason.COMPLETED
     assert local.tree.entry("x").size == 2
     assert not os.path.exists("/muster-code")
@@ -99,7 +99,7 @@ echo end
 
 def test_container_has_workspace_as_volume(local):
     options = local.backend._container_options(
-        local.launch("true", image="alpine", workspaces=[mount(local, "/code", read_only=True)])
+        local.launch("true", image="alpine", folders=[mount(local, "/code", read_only=True)])
     )
     assert f"--volume={local.tree.path}:/muster/workspaces/code:ro" in options
     assert f"--volume={local.tree.path}:/code:ro" in options

@@ -19,7 +19,7 @@ from datasets.folders.dav import bodies
 from datasets.folders.representations import folder_detail
 from datasets.models import FolderUpload, SharedFolder
 from datasets.services import create_repository, delete_repository
-from datasets.tasks import apply_retention, count_workspaces
+from datasets.tasks import apply_retention, count_folders
 from jobs.saving.versions import as_job
 from portal.core import clock
 from portal.core.errors import (
@@ -185,7 +185,7 @@ def test_what_jobs_write_is_counted_by_the_task(stage):
     (stage.tree.path / "out" / "by-job").write_bytes(b"x" * 100)
     services.update_folder(actor=stage.ben, folder=stage.code, quota=50)
     with clock.frozen(clock.now() + timedelta(hours=1)), no_scope():
-        count_workspaces()
+        count_folders()
     stage.code.refresh_from_db()
     assert (stage.code.used_bytes, stage.code.files) == (100, 1)
     assert usage.is_full(stage.code)

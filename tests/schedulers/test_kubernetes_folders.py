@@ -22,8 +22,8 @@ VOICES = FolderMount("voices", "/portal/org/2c3d", read_only=True, tree="org/2c3
 
 
 def test_pod_mounts_its_own_folders_of_the_volume_only():
-    site = replace(SITE, workspaces="muster-workspaces")
-    made = pod.build(changed(LAUNCH, workspaces=[CODE, VOICES]), site)
+    site = replace(SITE, folders_claim="muster-workspaces")
+    made = pod.build(changed(LAUNCH, folders=[CODE, VOICES]), site)
     spec = made.job["spec"]["template"]["spec"]
     claim = {"claimName": "muster-workspaces"}
     assert {"name": "workspaces", "persistentVolumeClaim": claim} in spec["volumes"]
@@ -39,11 +39,11 @@ def test_pod_mounts_its_own_folders_of_the_volume_only():
 
 def test_workspace_without_volume_or_at_taken_path_is_rejected():
     with pytest.raises(Rejected, match="Workspaces in the settings of the cluster"):
-        pod.build(changed(LAUNCH, workspaces=[VOICES]), SITE)
-    site = replace(SITE, shared=[("team", "/shared")], workspaces="w")
+        pod.build(changed(LAUNCH, folders=[VOICES]), SITE)
+    site = replace(SITE, shared=[("team", "/shared")], folders_claim="w")
     for path in ("/shared/x", "/muster/given", "/dev/shm", "/data/deep"):
         with pytest.raises(Rejected, match="has other files") as refused:
-            pod.build(changed(LAUNCH, inputs=INPUTS, workspaces=[replace(CODE, path=path)]), site)
+            pod.build(changed(LAUNCH, inputs=INPUTS, folders=[replace(CODE, path=path)]), site)
         assert refused.value.field == "workspaces.code.path"
     with pytest.raises(Rejected) as refused:
         KubernetesBackend.configured({"workspaces_claim": "../x"})
@@ -70,7 +70,7 @@ def test_pods_and_portal_share_files(double, tmp_path, wait_for):
         }
     )
     script = 'cd "$MUSTER_WORKSPACE_CODE" && cat train.py && echo result > metrics'
-    key = backend.submit(launch(script, workspaces=[replace(CODE, path="")])).key
+    key = backend.submit(launch(script, folders=[replace(CODE, path="")])).key
     wait_for(lambda: state_of(backend, key) == State.SUCCEEDED, 40)
     assert backend.read_log(key, 0).data == b"the code\n"
     assert b"".join(tree.read("metrics", 0, 99)) == b"result\n"

@@ -35,7 +35,7 @@ GIB = 1 << 30
 PLURAL = Message("Workspaces")
 
 
-class Place:
+class FolderPage:
     """A workspace and what its pages share: header, tabs and addresses."""
 
     def __init__(self, request: Any, name: str):
@@ -80,14 +80,14 @@ class Place:
 
 
 @page(None, ("GET", "HEAD", "POST"))
-def workspaces(request: Any) -> HttpResponse:
+def shared_folders(request: Any) -> HttpResponse:
     """List the workspaces; create one."""
     teams = teams_to_write(request.actor)
     if request.method == "POST":
         return _create(request, teams)
     return FOLDERS.render(
         request,
-        "datasets/workspaces/list.html",
+        "datasets/folders/list.html",
         {
             "page_title": PLURAL,
             "teams": teams,
@@ -121,7 +121,7 @@ def _create(request: Any, teams: list[Team]) -> HttpResponse:
 @page(None, ("GET", "HEAD", "POST"))
 def folder(request: Any, workspace: str, path: str = "") -> HttpResponse:
     """Show a folder; make a folder in it, move and delete what is selected."""
-    place = Place(request, workspace)
+    place = FolderPage(request, workspace)
     path = "/".join(checked_names(path))
     if request.method == "POST":
         return _change(place, path)
@@ -132,7 +132,7 @@ def folder(request: Any, workspace: str, path: str = "") -> HttpResponse:
         rows.sort(key=lambda one: one["kind"] != "folder")
     return render(
         request,
-        "datasets/workspaces/folder.html",
+        "datasets/folders/folder.html",
         place.context("files", path.rpartition("/")[2] or None)
         | {
             "path": path,
@@ -148,7 +148,7 @@ def folder(request: Any, workspace: str, path: str = "") -> HttpResponse:
 @page(None)
 def file(request: Any, workspace: str, path: str) -> HttpResponse:
     """Show a file."""
-    place = Place(request, workspace)
+    place = FolderPage(request, workspace)
     entry = place.tree.entry(path)
     if entry.is_folder:
         return redirect(place.url(path=entry.path))
@@ -157,7 +157,7 @@ def file(request: Any, workspace: str, path: str) -> HttpResponse:
     preview = preview_of(entry.path, entry.size, lambda: place.tree.open(entry.path))
     return render(
         request,
-        "datasets/workspaces/file.html",
+        "datasets/folders/file.html",
         place.context("files", entry.name)
         | {
             "path": entry.path,
@@ -175,14 +175,14 @@ def file(request: Any, workspace: str, path: str) -> HttpResponse:
 @page(None)
 def download(request: Any, workspace: str, path: str) -> Any:
     """Download a file; with `show`, images and sounds are shown in the page."""
-    place = Place(request, workspace)
+    place = FolderPage(request, workspace)
     return send_file(request, download_of(place.row, path, is_shown=bool(request.GET.get("show"))))
 
 
 @page(None, ("GET", "HEAD", "POST"))
 def upload(request: Any, workspace: str) -> HttpResponse:
     """Upload files. `dataset-upload.js` sends them to the API; without it, a form of few files."""
-    place = Place(request, workspace)
+    place = FolderPage(request, workspace)
     given = request.POST if request.method == "POST" else request.GET
     path = "/".join(checked_names(given.get("folder", "").strip()))
     if request.method == "POST":
@@ -192,10 +192,10 @@ def upload(request: Any, workspace: str) -> HttpResponse:
         )
         return action(request, place.url(path=path), done, lambda: _store(place, path, files))
     context = place.context("files", Message("Upload")) | {"path": path}
-    return render(request, "datasets/workspaces/upload.html", context)
+    return render(request, "datasets/folders/upload.html", context)
 
 
-def _store(place: Place, folder: str, files: list[Any]) -> None:
+def _store(place: FolderPage, folder: str, files: list[Any]) -> None:
     if not files:
         raise InvalidInput.at("files", Message("choose at least one file"))
     for one in files:
@@ -208,7 +208,7 @@ def _store(place: Place, folder: str, files: list[Any]) -> None:
         )
 
 
-def _change(place: Place, path: str) -> HttpResponse:
+def _change(place: FolderPage, path: str) -> HttpResponse:
     """Do what a form of a folder's page says; `path` is that folder."""
     given, here = place.request.POST, place.url(path=path)
     about = {"actor": place.request.actor, "folder": place.row}
@@ -250,7 +250,7 @@ def _change(place: Place, path: str) -> HttpResponse:
 @page(None, ("GET", "HEAD", "POST"))
 def share(request: Any, workspace: str) -> HttpResponse:
     """Show who is invited; invite people and teams, and withdraw invitations."""
-    place = Place(request, workspace)
+    place = FolderPage(request, workspace)
     access.check_may_manage(request.actor, place.row)
     if request.method == "POST":
         return _invite(place)
@@ -260,7 +260,7 @@ def share(request: Any, workspace: str) -> HttpResponse:
     users = {one.user_id for one in invited if one.user_id} | {place.row.owner_id}
     return render(
         request,
-        "datasets/workspaces/share.html",
+        "datasets/folders/share.html",
         context
         | {
             "teams": Team.objects.exclude(id__in=teams).order_by("slug"),
@@ -272,7 +272,7 @@ def share(request: Any, workspace: str) -> HttpResponse:
     )
 
 
-def _invite(place: Place) -> HttpResponse:
+def _invite(place: FolderPage) -> HttpResponse:
     given, here = place.request.POST, place.url("workspace-share")
     after = local_path(given.get("back", ""), here)  # the page that shows this one in a drawer
     whom, _colon, name = given.get("with", "").partition(":")
@@ -330,14 +330,14 @@ def _person(email: str) -> Any:
 @page(None, ("GET", "HEAD", "POST"))
 def settings(request: Any, workspace: str) -> HttpResponse:
     """Show and change the settings."""
-    place = Place(request, workspace)
+    place = FolderPage(request, workspace)
     access.check_may_manage(request.actor, place.row)
     if request.method == "POST":
         return _delete(place) if request.POST.get("do") == "delete" else _save(place)
     quota = place.row.quota
     return render(
         request,
-        "datasets/workspaces/settings.html",
+        "datasets/folders/settings.html",
         place.context("settings", Message("Settings"))
         | {
             "quota_gib": f"{quota / GIB:.6g}" if quota else "",
@@ -346,7 +346,7 @@ def settings(request: Any, workspace: str) -> HttpResponse:
     )
 
 
-def _save(place: Place) -> HttpResponse:
+def _save(place: FolderPage) -> HttpResponse:
     request, given = place.request, place.request.POST
     wanted: dict[str, Any] = {
         name: given[name] for name in ("name", "description", "visibility") if name in given
@@ -370,7 +370,7 @@ def _bytes(gib: str) -> int | None:
         raise InvalidInput.at("quota_gib", Message("must be a number")) from None
 
 
-def _delete(place: Place) -> HttpResponse:
+def _delete(place: FolderPage) -> HttpResponse:
     request, row = place.request, place.row
     try:
         services.delete_folder(actor=request.actor, folder=row)
@@ -396,7 +396,7 @@ def trash(request: Any) -> HttpResponse:
     rows = selectors.visible_folders(request.actor, is_deleted=True)
     return TRASH.render(
         request,
-        "datasets/workspaces/trash.html",
+        "datasets/folders/trash.html",
         {
             "page_title": Message("Trash"),
             "crumbs": [(PLURAL, listed)],
@@ -434,7 +434,7 @@ def _act_on_deleted(request: Any) -> HttpResponse:
     )
 
 
-def _item(place: Place, entry: FolderEntry) -> dict[str, Any]:
+def _item(place: FolderPage, entry: FolderEntry) -> dict[str, Any]:
     is_file = entry.kind == "file" and entry.is_nameable
     url = ""
     if is_file:
@@ -452,7 +452,7 @@ def _item(place: Place, entry: FolderEntry) -> dict[str, Any]:
     }
 
 
-def _usage(place: Place) -> dict[str, str]:
+def _usage(place: FolderPage) -> dict[str, str]:
     """Return how a job and programs on a computer use it."""
     name = shlex.quote(place.row.name)
     return {
