@@ -18,7 +18,7 @@ from jobs.models import Job
 from jobs.selectors import comparison
 from jobs.selectors.comparison import (
     MOST,
-    Difference,
+    ConfigDifference,
     config_of,
     gpu_use,
     metric_summaries,
@@ -85,11 +85,11 @@ def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
     return list({run.id: run for run in runs}.values())
 
 
-def compared(run: Run) -> comparison.Run:
+def compared(run: Run) -> comparison.ComparedRun:
     """Return a run as `jobs.selectors.comparison` compares it."""
     ended = run.ended_ms
     state, word = STATES[RunStatus(run.status)]
-    return comparison.Run(
+    return comparison.ComparedRun(
         id=run.id.hex,
         name=run.name,
         url=f"/{run.org.slug}/runs/{run.id.hex}",
@@ -132,7 +132,7 @@ def _hardware(job: Job) -> Iterable[tuple[str, Any]]:
         yield "hardware.nodes", ", ".join(job.nodes or [job.node])
 
 
-def ranked(differences: Sequence[Difference]) -> list[RankedDifference]:
+def ranked(differences: Sequence[ConfigDifference]) -> list[RankedDifference]:
     """Return the differences of two runs, those with the most likely effect first."""
     found = []
     for one in differences:

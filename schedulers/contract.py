@@ -199,7 +199,7 @@ class PortProtocol(StrEnum):
 
 
 @dataclass(frozen=True)
-class Port:
+class LaunchPort:
     """A port that the program of an attempt listens on, on its first node."""
 
     name: str
@@ -215,7 +215,7 @@ class LaunchNetwork:
     clusters that the portal does not reach.
     """
 
-    ports: tuple[Port, ...] = ()
+    ports: tuple[LaunchPort, ...] = ()
     gateway_url: str = ""
 
 
@@ -459,7 +459,7 @@ class OutputRetention(StrEnum):
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputFolder:
     """The output folder of a job (MUSTER_OUTPUT_DIR), as the job sees it.
 
     `shared` lists other folders that outlive the job. `local_path` is the folder on the portal's
@@ -509,7 +509,7 @@ class Backend(Protocol):
         Idempotent: calling it twice starts one job. Raises Rejected, Unavailable.
         """
 
-    def output_of(self, key: str) -> Output:
+    def output_of(self, key: str) -> OutputFolder:
         """Return where this attempt writes, and for how long.
 
         Makes no request. Raises Rejected for a malformed key.

@@ -49,7 +49,7 @@ class Done:
         return asdict(self)
 
 
-class Source:
+class MlflowSource:
     """The server to import from, with the credentials of MLflow's clients."""
 
     def __init__(self, url: str):
@@ -186,7 +186,7 @@ class Import:
     """One import into the team of a client. `say` reports progress."""
 
     def __init__(self, client: Client, url: str, *, team: str | None, say: Callable[[str], None]):
-        self.client, self.source, self.say = client, Source(url), say
+        self.client, self.source, self.say = client, MlflowSource(url), say
         self.team = team or client.team
         self.done = Done()
         self._run_ids: dict[str, str] = {}  # there -> here

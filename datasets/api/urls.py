@@ -3,11 +3,11 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 
 from datasets.api import folders, imports, uploads, versions, views
-from datasets.models import Kind
+from datasets.models import RepositoryKind
 from portal.api.schema import Tag
 
 
-def _routes(kind: Kind) -> list[URLPattern]:
+def _routes(kind: RepositoryKind) -> list[URLPattern]:
     """Return the routes of one kind; both are served by the same views."""
     rows = f"orgs/<slug:org>/{kind}s"
     one = f"{rows}/<str:repository>"
@@ -76,7 +76,7 @@ TAGS = (
     Tag("Workspaces", 80, ("workspaces", "workspaces-trash")),
 )
 urlpatterns = [
-    *_routes(Kind.DATASET),
-    *_routes(Kind.CHECKPOINT),
+    *_routes(RepositoryKind.DATASET),
+    *_routes(RepositoryKind.CHECKPOINT),
     *(path(route, view.as_view(), name=f"api-{name}") for route, view, name in _FOLDERS),
 ]

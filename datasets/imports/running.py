@@ -22,7 +22,7 @@ from django.db.models import QuerySet
 
 from datasets import storage
 from datasets.access import check_may_write
-from datasets.imports.source import Restarted, Source, SourceFile
+from datasets.imports.source import ImportSource, Restarted, SourceFile
 from datasets.imports.sources import open_source
 from datasets.models import Import, ImportedFile
 from datasets.names import checked_path
@@ -152,7 +152,7 @@ def _check_still_may(row: Import) -> None:
         authorize(actor, P.JOBS_SUBMIT, row.repository.team_id)
 
 
-def _source(row: Import) -> Source:
+def _source(row: Import) -> ImportSource:
     team, values = row.repository.team, {}
     if row.secrets:
         use = SecretReferences(
@@ -187,7 +187,7 @@ _Results = queue.SimpleQueue[tuple[Stored, UUID | None] | None]
 class ImportRun:
     """One attempt: list the source, fetch what is missing in several threads, report each second."""
 
-    def __init__(self, row: Import, source: Source, renew: Callable[[], bool]):
+    def __init__(self, row: Import, source: ImportSource, renew: Callable[[], bool]):
         self._row, self._source, self._renew = row, source, renew
         self._stop, self._lock = threading.Event(), threading.Lock()
         self._done = self._bytes = 0

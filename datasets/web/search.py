@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from datasets.folders.selectors import visible_folders
-from datasets.models import Kind
+from datasets.models import RepositoryKind
 from datasets.selectors import visible_repositories
-from portal.web.search import Hit, Provider, Query
+from portal.web.search import Hit, Query, SearchProvider
 
 
 def _repositories(kind: str, query: Query) -> Iterator[Hit]:
@@ -27,7 +27,11 @@ def _folders(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    Provider("datasets", _("Datasets"), 31, partial(_repositories, Kind.DATASET.value)),
-    Provider("checkpoints", _("Checkpoints"), 32, partial(_repositories, Kind.CHECKPOINT.value)),
-    Provider("workspaces", _("Workspaces"), 33, _folders),
+    SearchProvider(
+        "datasets", _("Datasets"), 31, partial(_repositories, RepositoryKind.DATASET.value)
+    ),
+    SearchProvider(
+        "checkpoints", _("Checkpoints"), 32, partial(_repositories, RepositoryKind.CHECKPOINT.value)
+    ),
+    SearchProvider("workspaces", _("Workspaces"), 33, _folders),
 )

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.urls import path, register_converter
 
-from datasets.models import Kind
+from datasets.models import RepositoryKind
 from datasets.web import (
     files,
     folders,
@@ -22,8 +22,8 @@ class KindConverter:
 
     regex = "datasets|checkpoints"
     kinds: ClassVar[dict[str, str]] = {
-        "datasets": Kind.DATASET.value,
-        "checkpoints": Kind.CHECKPOINT.value,
+        "datasets": RepositoryKind.DATASET.value,
+        "checkpoints": RepositoryKind.CHECKPOINT.value,
     }
 
     def to_python(self, value: str) -> str:

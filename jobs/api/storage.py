@@ -88,7 +88,7 @@ class UseView(OrgView):
         """Say what takes the space, and what nothing refers to, of what you may see."""
         params = request.query_params
         team = self.team(params["team"]) if params.get("team") else None
-        asked = space.Asked(self.actor, self.org.slug, team.id if team else None)
+        asked = space.SpaceQuery(self.actor, self.org.slug, team.id if team else None)
         most = limit_of(params.get("limit"))
         return {
             "totals": [
@@ -100,7 +100,7 @@ class UseView(OrgView):
         }
 
 
-def _use(source: space.Source, use: space.Use) -> UseShape:
+def _use(source: space.SpaceSource, use: space.SpaceUse) -> UseShape:
     return {
         "kind": source.kind,
         "title": use.title,

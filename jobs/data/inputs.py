@@ -9,7 +9,7 @@ from uuid import UUID
 
 from datasets import access
 from datasets.models import Repository, Version
-from datasets.uses import Use
+from datasets.uses import VersionUse
 from jobs.kinds.workload_kinds import page_of
 from jobs.models import Attempt, Job, JobInput, JobOutput
 from jobs.selectors.jobs import visible_jobs
@@ -127,11 +127,11 @@ def commits_in_use(org_id: UUID) -> set[str]:
     )
 
 
-def jobs_reading(actor: Actor, repository: Repository) -> list[Use]:
+def jobs_reading(actor: Actor, repository: Repository) -> list[VersionUse]:
     """Return the last jobs that read a repository and that the actor may see."""
     rows = JobInput.objects.filter(version__repository=repository, job__in=visible_jobs(actor))
     return [
-        Use(
+        VersionUse(
             version=row.number,
             title=f"#{row.job.number} {row.job.name}",
             url=page_of(row.job),

@@ -9,13 +9,13 @@ from clusters.models import Cluster
 from jobs.models import Attempt
 from portal.core.messages import Message
 from portal.core.vault import Unreadable
-from schedulers.contract import Output, OutputRetention, Rejected
+from schedulers.contract import OutputFolder, OutputRetention, Rejected
 from schedulers.states import State
 
 KEPT = timedelta(days=7)  # from the attempt's end until the backend deletes them
 
 
-def output_of(cluster: Cluster, key: str) -> Output | None:
+def output_of(cluster: Cluster, key: str) -> OutputFolder | None:
     """Return the cluster's output policy; None if its backend cannot be created."""
     try:
         return backends.backend_of(cluster).output_of(key)
@@ -41,7 +41,7 @@ def warning(cluster: Cluster) -> str:
     return _text_before_end(output) if output and output.retention is OutputRetention.RUN else ""
 
 
-def _text_before_end(output: Output) -> str:
+def _text_before_end(output: OutputFolder) -> str:
     """Return the text for a job that has not ended."""
     if output.retention is OutputRetention.ON:
         return Message("What it writes to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
@@ -64,7 +64,7 @@ def _text_before_end(output: Output) -> str:
     )
 
 
-def _text_after_end(output: Output, *, is_forgotten: bool) -> str:
+def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
     if output.retention is OutputRetention.ON:
         return Message("What it wrote to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
     if output.retention is OutputRetention.RUN:

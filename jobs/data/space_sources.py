@@ -9,20 +9,20 @@ from jobs.kinds.workload_kinds import page_at
 from jobs.models import Attempt
 from jobs.selectors.jobs import visible_jobs
 from portal.core.messages import Message
-from workspaces.quotas.space import Asked, Source, Total, Use
+from workspaces.quotas.space import SpaceQuery, SpaceSource, SpaceUse, Total
 
 
-def _total(asked: Asked) -> Total:
+def _total(asked: SpaceQuery) -> Total:
     jobs = asked.narrow(visible_jobs(asked.actor))
     rows = Attempt.objects.filter(job__in=jobs, log_bytes__gt=0)
     sums = rows.aggregate(n=Count("job_id", distinct=True), bytes=Sum("log_bytes"))
     return Total(sums["n"], sums["bytes"] or 0)
 
 
-def _largest(asked: Asked, most: int) -> list[Use]:
+def _largest(asked: SpaceQuery, most: int) -> list[SpaceUse]:
     jobs = asked.narrow(visible_jobs(asked.actor)).select_related("team", "owner")
     return [
-        Use(
+        SpaceUse(
             f"#{job.number} {job.name}",
             size,
             job.team.slug,
@@ -33,4 +33,4 @@ def _largest(asked: Asked, most: int) -> list[Use]:
     ]
 
 
-SOURCE = Source("log", Message("Job logs"), 50, _total, _largest)
+SOURCE = SpaceSource("log", Message("Job logs"), 50, _total, _largest)

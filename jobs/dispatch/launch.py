@@ -32,8 +32,8 @@ from schedulers.contract import (
     LaunchLimits,
     LaunchNetwork,
     LaunchPlace,
+    LaunchPort,
     Placement,
-    Port,
 )
 from schedulers.spec import JobSpec, Launcher, Task, environment, ports_of, script
 from workspaces.access.actors import Actor
@@ -320,5 +320,5 @@ def _network(spec: JobSpec, task: Task) -> LaunchNetwork:
     if not spec.ports:
         return LaunchNetwork()
     numbers = ports_of(spec, task.attempt_id)
-    ports = (Port(port.name, numbers[port.name], port.protocol) for port in spec.ports)
+    ports = (LaunchPort(port.name, numbers[port.name], port.protocol) for port in spec.ports)
     return LaunchNetwork(tuple(ports), settings.MUSTER_GATEWAY_URL)

@@ -10,11 +10,11 @@ from django.db import transaction
 
 from jobs.models import Attempt, PortActivity
 from portal.core import clock
-from portal.gateway.provider import Use
+from portal.gateway.provider import PortUse
 from workspaces.tenancy.scope import platform_scope
 
 
-def record_uses(uses: Sequence[Use]) -> None:
+def record_uses(uses: Sequence[PortUse]) -> None:
     """Store what the gateway has seen since its last report: one statement for all ports."""
     at = clock.now()
     by_attempt = {UUID(use.key.removeprefix("muster-")) for use in uses}

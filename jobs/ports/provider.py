@@ -28,8 +28,8 @@ from portal.gateway.provider import (
     Grant,
     NotReady,
     NotServing,
+    PortUse,
     Target,
-    Use,
 )
 from schedulers.contract import Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
@@ -139,7 +139,7 @@ class PortProvider:
         return render_to_string("gateway/unreachable.html", context).encode()
 
     @_entry
-    def record(self, uses: Sequence[Use]) -> None:
+    def record(self, uses: Sequence[PortUse]) -> None:
         record_uses(uses)
 
 

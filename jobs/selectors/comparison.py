@@ -1,6 +1,6 @@
 """Compare runs: configuration that differs, summaries of metrics, and the best run.
 
-`Run` is all that a comparison needs, so other things than jobs can be compared the same way.
+`ComparedRun` is all that a comparison needs, so other things than jobs can be compared the same way.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class MetricSummary:
 
 
 @dataclass(frozen=True)
-class Run:
+class ComparedRun:
     """A run to compare. `config` is flat: dotted names and plain values."""
 
     id: str
@@ -68,7 +68,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ConfigDifference:
     """A key of the configuration with the value of each run; None where it is not set."""
 
     key: str
@@ -76,7 +76,7 @@ class Difference:
     is_numeric: bool
 
 
-def differences(runs: Sequence[Run]) -> list[Difference]:
+def differences(runs: Sequence[ComparedRun]) -> list[ConfigDifference]:
     """Return the keys whose values differ, parameters and environment first."""
     keys = sorted({key for run in runs for key in run.config}, key=lambda key: (_group(key), key))
     found = []
@@ -84,11 +84,11 @@ def differences(runs: Sequence[Run]) -> list[Difference]:
         values = [run.config.get(key) for run in runs]
         if any(value != values[0] for value in values):
             is_numeric = all(number_of(value) is not None for value in values)
-            found.append(Difference(key, values, is_numeric))
+            found.append(ConfigDifference(key, values, is_numeric))
     return found
 
 
-def metric_names(runs: Sequence[Run]) -> list[str]:
+def metric_names(runs: Sequence[ComparedRun]) -> list[str]:
     """Return the names of all metrics: those of most runs first, validation loss before others."""
     names = {name for run in runs for name in run.metrics}
 
@@ -100,7 +100,7 @@ def metric_names(runs: Sequence[Run]) -> list[str]:
     return sorted(names, key=rank)
 
 
-def best_run(runs: Sequence[Run], metric: str) -> Run | None:
+def best_run(runs: Sequence[ComparedRun], metric: str) -> ComparedRun | None:
     """Return the run with the best value of a metric; None if none has it, or none is better."""
     having = [run for run in runs if metric in run.metrics]
     if not having or _NEITHER.search(metric):
@@ -109,7 +109,7 @@ def best_run(runs: Sequence[Run], metric: str) -> Run | None:
     return min(having, key=lambda run: sign * run.metrics[metric].best)
 
 
-def comparison(runs: Sequence[Run]) -> dict[str, Any]:
+def comparison(runs: Sequence[ComparedRun]) -> dict[str, Any]:
     """Return the comparison as JSON."""
     names = metric_names(runs)
     best = {name: found.id for name in names if (found := best_run(runs, name))}
@@ -169,11 +169,11 @@ def chosen_jobs(actor: Actor, texts: Iterable[str]) -> list[Job]:
     return list({job.id: job for job in jobs}.values())
 
 
-def run_of_job(job: Job) -> Run:
+def run_of_job(job: Job) -> ComparedRun:
     """Return a job as a run."""
     row = job_row(job)
     end = job.finished_at or (None if State(job.state).is_final else clock.now())
-    return Run(
+    return ComparedRun(
         id=str(job.number),
         name=f"#{job.number} {job.name}",
         url=row["page"],

@@ -50,7 +50,9 @@ def compare(request: Any) -> HttpResponse:
     )
 
 
-def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) -> dict[str, Any]:
+def comparison_context(
+    runs: Sequence[comparison.ComparedRun], name: str, best_by: str
+) -> dict[str, Any]:
     """Return the context of jobs/_compare_rows.html and jobs/_compare_metrics.html.
 
     `name` is the parameter of the URL that has the ids, `best_by` the metric that was asked for.
@@ -109,7 +111,9 @@ def _is_best(found: dict[str, Any], run: dict[str, Any], metric: str) -> bool:
 
 
 def _plot(
-    runs: Sequence[comparison.Run], differences: Sequence[comparison.Difference], metric: str
+    runs: Sequence[comparison.ComparedRun],
+    differences: Sequence[comparison.ConfigDifference],
+    metric: str,
 ) -> dict[str, Any] | None:
     """Return axes and runs of parallel coordinates: settings that differ, then metrics."""
     names = [metric, *(name for name in comparison.metric_names(runs) if name != metric)]

@@ -187,7 +187,7 @@ def _ingest_columns(
         return _answer(node, body, total, refused) | ({"watched": True} if is_watched else {})
 
 
-def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column]) -> None:
+def _publish(topic: str, times: Sequence[int], columns: Sequence[series.BatchColumn]) -> None:
     keys = [series_key(column.name, column.labels) for column in columns]
     streams.publish_all(
         (
@@ -205,7 +205,7 @@ def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column])
     )
 
 
-def _columns(columns: Any, count: int, refused: _Refused) -> list[series.Column]:
+def _columns(columns: Any, count: int, refused: _Refused) -> list[series.BatchColumn]:
     if not isinstance(columns, list) or len(columns) > MAX_SAMPLES:
         raise InvalidInput.at("columns", f"must be a list of at most {MAX_SAMPLES}")
     for number, column in enumerate(columns):
@@ -236,7 +236,7 @@ def _columns(columns: Any, count: int, refused: _Refused) -> list[series.Column]
             ]
         if digits is not None:
             values = [value if value is None else round(value, digits) for value in values]
-        found.append(series.Column(name, labels, unit, values))
+        found.append(series.BatchColumn(name, labels, unit, values))
     return found
 
 

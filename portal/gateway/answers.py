@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from portal.gateway.heads import END, Head
+from portal.gateway.heads import END, MessageHead
 from portal.gateway.routes import PATHS, Route
 
 NONCE_SECONDS = 300  # to come back from the portal, which may ask for a password
@@ -74,7 +74,7 @@ def with_ticket(
     return _answer(HTTPStatus.SEE_OTHER, b"", b"", more)
 
 
-def for_browser(head: Head, route: Route, scheme: bytes) -> bytes | None:
+def for_browser(head: MessageHead, route: Route, scheme: bytes) -> bytes | None:
     """Return the refusal of a request that another site made with this browser's ticket.
 
     Also the answers that an app below a path does not give: to its own preflight requests.
@@ -103,7 +103,7 @@ def for_browser(head: Head, route: Route, scheme: bytes) -> bytes | None:
     return None
 
 
-def sandbox(head: Head, route: Route) -> Sequence[bytes]:
+def sandbox(head: MessageHead, route: Route) -> Sequence[bytes]:
     """Return the lines that keep an app below a path apart from the portal on the same host."""
     if not route.prefix:
         return ()

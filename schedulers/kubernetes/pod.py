@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from portal.core.messages import Message
-from schedulers.contract import Launch, Output, OutputRetention, Rejected
+from schedulers.contract import Launch, OutputFolder, OutputRetention, Rejected
 from schedulers.kubernetes import folders, inputs, names
 from schedulers.kubernetes.entrypoint import START
 
@@ -130,13 +130,13 @@ def owned_by(made: Object, job: Object) -> Object:
     return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
 
 
-def output_of(key: str, site: KubernetesSettings) -> Output:
+def output_of(key: str, site: KubernetesSettings) -> OutputFolder:
     """Return the output folder: on the configured volume, else deleted with the pod."""
     shared = tuple(path for _, path in site.shared)
     return (
-        Output(f"{site.outputs[1]}/{key}", OutputRetention.ON, shared)
+        OutputFolder(f"{site.outputs[1]}/{key}", OutputRetention.ON, shared)
         if site.outputs
-        else Output("/muster/out", OutputRetention.RUN, shared)
+        else OutputFolder("/muster/out", OutputRetention.RUN, shared)
     )
 
 

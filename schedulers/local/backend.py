@@ -35,7 +35,7 @@ from schedulers.contract import (
     LogChunk,
     NodeFacts,
     Observation,
-    Output,
+    OutputFolder,
     OutputRetention,
     Poll,
     Probe,
@@ -345,9 +345,9 @@ class LocalBackend:
         self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
 
-    def output_of(self, key: str) -> Output:
+    def output_of(self, key: str) -> OutputFolder:
         path = str(self._folder(key) / "out")
-        return Output(path, OutputRetention.WEEK, local_path=path)
+        return OutputFolder(path, OutputRetention.WEEK, local_path=path)
 
     def find(self, key: str) -> Handle | None:
         folder = self._folder(key)

@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from schedulers.programs.portal_api import Portal, Refused
+from schedulers.programs.portal_api import Portal, PortalRefusal
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -137,7 +137,7 @@ def fetch_small(portal: Portal, entry: Json, root: str, rows: list[Json]) -> Non
     try:
         where = f"{entry['path']}/downloads/{entry['commit']}"
         data = portal.open("POST", where, body, headers).read()
-    except (Refused, OSError, http.client.HTTPException):
+    except (PortalRefusal, OSError, http.client.HTTPException):
         portal.drop()
         data = b""
     at = 0
@@ -259,7 +259,7 @@ def main(argv: list[str]) -> int:
         for entry in settings["inputs"]:
             text = entry["text"]
             provide(portal, entry, folder, settings["limit"])
-    except (Failure, Refused, OSError) as error:
+    except (Failure, PortalRefusal, OSError) as error:
         why = " ".join(str(error).split())[:500]
         said = f"muster: Fetching {text} failed: {why}"
         print(said, flush=True)

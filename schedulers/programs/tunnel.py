@@ -28,7 +28,7 @@ LISTEN = "0A"
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Refused(Exception):
+class TunnelRefusal(Exception):
     """The gateway does not want this tunnel: the job has ended for it."""
 
 
@@ -58,7 +58,7 @@ class Tunnel:
                     task.add_done_callback(self.busy.discard)
                     continue
                 streams[1].close()
-            except Refused:
+            except TunnelRefusal:
                 return
             except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError):
                 pass
@@ -80,7 +80,7 @@ class Tunnel:
             return reader, writer
         writer.close()
         if status in (400, 401, 403):
-            raise Refused
+            raise TunnelRefusal
         raise OSError(f"the gateway answered {status}")
 
     async def connect(self) -> Streams:

@@ -31,7 +31,7 @@ from schedulers.contract import (
     LogChunk,
     NodeFacts,
     Observation,
-    Output,
+    OutputFolder,
     OutputRetention,
     Poll,
     Probe,
@@ -385,11 +385,11 @@ class SlurmBackend:
         limits = replace(launch.limits, gpu_type=found.get(gpu_type, gpu_type))
         return replace(launch, limits=limits)
 
-    def output_of(self, key: str) -> Output:
+    def output_of(self, key: str) -> OutputFolder:
         files = self._files
         is_mounted = isinstance(files, MountedSpool) and files.root.is_dir()
         here = str(files.root / key / "out") if is_mounted else ""
-        return Output(f"{self._folder(key)}/out", OutputRetention.WEEK, local_path=here)
+        return OutputFolder(f"{self._folder(key)}/out", OutputRetention.WEEK, local_path=here)
 
     def endpoint(self, key: str, port: int) -> Endpoint:
         """Return the tunnel: nodes need no open port. It runs beside the job on its first node."""

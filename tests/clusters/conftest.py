@@ -11,7 +11,7 @@ from schedulers import backends
 from schedulers.contract import (
     Capability,
     Launch,
-    Output,
+    OutputFolder,
     OutputRetention,
     Probe,
     Rejected,
@@ -64,8 +64,8 @@ class Drainable:
     def render(self, launch: Launch) -> str:
         return f"{launch.place.partition} {launch.script}"
 
-    def output_of(self, key: str) -> Output:
-        return Output(f"/jobs/{key}/out", OutputRetention.WEEK)
+    def output_of(self, key: str) -> OutputFolder:
+        return OutputFolder(f"/jobs/{key}/out", OutputRetention.WEEK)
 
     def drain(self, node: str, why: str) -> None:
         if self.is_away:

@@ -20,7 +20,7 @@ import pytest
 
 from portal.gateway.provider import Grant, NotServing, Target
 from schedulers import backends, capabilities_of
-from schedulers.contract import Backend, Capability, Port, Rejected, ReservationRequest
+from schedulers.contract import Backend, Capability, LaunchPort, Rejected, ReservationRequest
 from schedulers.states import Reason, State
 from tests.rig.gateway import TOKEN, head, until
 from tests.rig.processes import free_port
@@ -393,7 +393,7 @@ def test_port_of_a_running_job_is_reached_through_the_gateway(stage, tmp_path, s
     port, other = free_port(), free_port()
     launch = stage.launch(
         RUN,
-        ports=(Port("web", port),),
+        ports=(LaunchPort("web", port),),
         gateway_url=f"http://127.0.0.1:{gateway.address[1]}",
         env={"MUSTER_TOKEN": TOKEN, "MUSTER_PORT_WEB": str(port)},
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from portal.blobs.folders import SharedTree
-from schedulers.contract import FolderMount, InputFiles, Port, Rejected
+from schedulers.contract import FolderMount, InputFiles, LaunchPort, Rejected
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
 from tests.rig.processes import free_port, program
@@ -328,7 +328,7 @@ def test_port_of_a_container_on_the_machines_network_is_found(tmp_path, wait_for
     next(cleanup)
     port, other = free_port(), free_port()
     run = f"while true; do echo from the container | nc -l -p {port}; done"
-    key = stage.submit(run, image=IMAGE, ports=(Port("web", port),)).key
+    key = stage.submit(run, image=IMAGE, ports=(LaunchPort("web", port),)).key
     wait_for(lambda: answer_of(stage, key, port) == b"from the container\n", 30)
     with pytest.raises(Rejected):
         stage.backend.endpoint(key, other)

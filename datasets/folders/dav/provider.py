@@ -24,7 +24,7 @@ _SHOWN = {"file", "folder"}
 
 
 @dataclass(frozen=True)
-class Place:
+class RequestedFolder:
     """The shared folder of a request, at the path `prefix` of the provider."""
 
     actor: Actor
@@ -66,7 +66,7 @@ class _Resource:
     environ: dict[str, Any]
     path: str
     provider: DAVProvider
-    place: Place
+    place: RequestedFolder
     entry: FolderEntry
 
     def get_last_modified(self) -> float:
@@ -207,7 +207,7 @@ class FolderProvider(DAVProvider):  # type: ignore[misc]
     """Finds resources of the workspace in the environment, and of no other."""
 
     def get_resource_inst(self, path: str, environ: dict[str, Any]) -> Any:
-        place: Place = environ[PLACE]
+        place: RequestedFolder = environ[PLACE]
         inside = place.inside(path)
         if inside is None:
             return None
