@@ -156,7 +156,7 @@ def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
     stock.is_exact &= len(whole) < 2 or left in (0, sum(whole.values()))
     for kind in types.keys() - whole.keys():
         used = machine.used(f"gpu.{kind}")
-        kept = machine.reserved(f"gpu.{kind}") if machine.holds else 0
+        kept = machine.reserved(f"gpu.{kind}") if machine.reserved_gpus else 0
         stock.gpus.setdefault(kind, GpuCounts()).add(
             types[kind], used, kept, is_ready=state == "ready"
         )
@@ -164,5 +164,5 @@ def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
         used = min(left, n)
         left -= used
         for gpus in (stock.all_gpus, stock.gpus.setdefault(kind, GpuCounts())):
-            kept = machine.reserved(f"gpu.{kind}") if machine.holds else 0
+            kept = machine.reserved(f"gpu.{kind}") if machine.reserved_gpus else 0
             gpus.add(n, used, kept, is_ready=state == "ready")

@@ -107,7 +107,7 @@ class SimulatedAttempt:
         if self.recipe.curve:
             every = max(self.seconds / LINES, 5)
             yield from self._progress(every)
-        yield self.started + self.seconds - 0.5, self._last_words()
+        yield self.started + self.seconds - 0.5, self._final_output()
 
     def _progress(self, every: float) -> Iterator[tuple[float, str]]:
         line: dict[str, float] = {}
@@ -121,7 +121,7 @@ class SimulatedAttempt:
         if line:
             yield at, _line(step, line)
 
-    def _last_words(self) -> str:
+    def _final_output(self) -> str:
         match Reason(self.end):
             case Reason.COMPLETED:
                 return "done: wrote checkpoints/final.safetensors"

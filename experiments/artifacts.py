@@ -53,7 +53,7 @@ def put(
     """
     check_may_put(actor, owner, path)
     amounts, replaced = _amounts(owner, 1), _size_at(owner, path)
-    chunks = storage.within_room(amounts, chunks, size=size, replaced=replaced)
+    chunks = storage.within_limits(amounts, chunks, size=size, replaced=replaced)
     stored = file_store().put(owner.org_id, chunks, size=size, limit=settings.MUSTER_FILE_LIMIT)
     return add(owner, path, stored)
 
@@ -206,7 +206,7 @@ def check_space(owner: Owner, path: str, size: int) -> None:
 
     Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
     """
-    storage.within_room(_amounts(owner, 1), [], size=size, replaced=_size_at(owner, path))
+    storage.within_limits(_amounts(owner, 1), [], size=size, replaced=_size_at(owner, path))
 
 
 def _check_conflicts(owner: Owner, path: str) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster.errors import InvalidInput, Json, MusterError, NotFound, Unavailable, error_of
-from muster.wording import number_word
+from muster.wording import number_text
 
 if TYPE_CHECKING:
     import httpx
@@ -294,7 +294,7 @@ class Import:
             batch.append(
                 {
                     "name": key,
-                    "value": value if math.isfinite(value) else number_word(value),
+                    "value": value if math.isfinite(value) else number_text(value),
                     "step": int(point.get("step") or 0),
                     "at": int(point["timestamp"]),
                 }

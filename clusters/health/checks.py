@@ -50,7 +50,7 @@ STATE_OF = {
     Action.DRAIN: HealthState.DRAINING,
     Action.QUARANTINE: HealthState.QUARANTINED,
 }
-STATE_WORDS = {
+STATE_LABELS = {
     HealthState.HEALTHY: Message("healthy"),
     HealthState.WARNING: Message("warning"),
     HealthState.DRAINING: Message("draining"),

@@ -262,7 +262,7 @@ class ImportRun:
         found = {path: sha256 for path, sha256 in claimed.items() if sha256 in have}
         missing = [file for path, file in files.items() if path not in found]
         needed = sum(file.size or 0 for file in missing)
-        list(storage.within_room(self._row.repository, [], needed))
+        list(storage.within_limits(self._row.repository, [], needed))
         return found, missing
 
     def _report(self, results: _Results, found: dict[str, str]) -> None:
@@ -318,7 +318,7 @@ class ImportRun:
                 if isinstance(error, PortalError) and error.kind == "disk_full":
                     raise
                 if attempt == _TRIES - 1 or self._stop.wait(1 + attempt):
-                    raise _as_words(error, file) from error
+                    raise _explained(error, file) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _store(self, file: SourceFile, tally: _Tally) -> tuple[StoredFile, UUID | None]:
@@ -391,7 +391,7 @@ def _slice(pieces: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def _as_words(error: Exception, file: SourceFile) -> PortalError:
+def _explained(error: Exception, file: SourceFile) -> PortalError:
     if isinstance(error, Restarted):
         return Unavailable(Message("{path} changes while it is read.", path=file.path[:200]))
     assert isinstance(error, PortalError)

@@ -210,7 +210,7 @@ def _snapshot_after(
         else replace(
             snapshot,
             nodes=before.nodes,
-            holds=before.holds,
+            reserved_gpus=before.reserved_gpus,
             running=snapshot.running | before.running,
         )
     )
@@ -248,10 +248,12 @@ class EquivalenceClass:
     owner: tuple[tuple[str, UUID], ...]  # whose limits apply; empty if only the nodes matter
 
     @classmethod
-    def of(cls, attempt: Attempt, wait: Wait, *, has_holds: bool = False) -> EquivalenceClass:
+    def of(
+        cls, attempt: Attempt, wait: Wait, *, has_reserved_gpus: bool = False
+    ) -> EquivalenceClass:
         """Return the class; with reservations, the nodes differ by team."""
         job = attempt.job
-        if wait in _OF_NODES and has_holds:
+        if wait in _OF_NODES and has_reserved_gpus:
             return cls(wait, json.dumps(job.resources), (("job__team_id", job.team_id),))
         owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | (
             {"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {}
@@ -300,7 +302,9 @@ def _select(
             refused.append((attempt, decision))
             if not attempt.avoid:  # others may start where this one does not want to
                 kinds.add(
-                    EquivalenceClass.of(attempt, decision.wait, has_holds=bool(snapshot.holds))
+                    EquivalenceClass.of(
+                        attempt, decision.wait, has_reserved_gpus=bool(snapshot.reserved_gpus)
+                    )
                 )
         elif len(chosen) < limit:
             _set_placement(attempt, decision)

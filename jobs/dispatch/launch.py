@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from clusters.holds import fits_in, reservations_in
 from clusters.models import Cluster, Pool, PoolGrant, PoolReservation
+from clusters.reserved_gpus import fits_in, reservations_in
 from clusters.sharing import not_served_text, only_org_id, uids_of
 from jobs.data.folders import JobFolders
 from jobs.data.inputs import JobData

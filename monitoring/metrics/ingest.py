@@ -124,8 +124,8 @@ class _Refused:
             data = one["data"]
             if cache.add(f"impossible:{node.id}:{data['metric']}:{data.get('gpu')}", 1, _AGAIN):
                 _record_events(node, [{"kind": "impossible_value", **data, "count": self.count}])
-        told = [{"field": one["field"], "message": one["message"]} for one in self.values]
-        return {"refused": told, "refused_count": self.count}
+        reported = [{"field": one["field"], "message": one["message"]} for one in self.values]
+        return {"refused": reported, "refused_count": self.count}
 
 
 def _answer(node: Node, body: Mapping[str, Any], total: int, refused: _Refused) -> dict[str, Any]:

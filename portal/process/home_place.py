@@ -48,7 +48,7 @@ def check_place(home: Path, last: str = "") -> None:
                 f"then MUSTER_HOME={home} {_ADOPT}"
             )
         is_gone = known["machine"] == here["machine"] and former != home.resolve()
-        if not is_gone and _holds_its_database() and _was_recently_used():
+        if not is_gone and _has_its_database() and _was_recently_used():
             raise Refusal(
                 f"This home, {home}, is a copy of {former} on {known['machine_name']}, made while a\n"
                 "portal ran there. If both run, both submit the queued jobs.\n"
@@ -121,7 +121,7 @@ def _original(home: Path, known: dict[str, Any]) -> Path | None:
     return None
 
 
-def _holds_its_database() -> bool:
+def _has_its_database() -> bool:
     """Return whether the database is copied with the home.
 
     Portals that share a database submit no job twice, because they share their leases.

@@ -225,22 +225,22 @@ def _by_quota(
 
 
 def _by_queue(
-    waiting: PendingReason, told: Mapping[str, Any], job: Object, snapshot: KubernetesSnapshot
+    waiting: PendingReason, given: Mapping[str, Any], job: Object, snapshot: KubernetesSnapshot
 ) -> PendingReason:
     """Explain who uses the quota of this flavor in the queue.
 
     A change is suggested only if Kueue would admit it and a node could run it now.
     """
     holding = [
-        (one, one.amounts.get((told["flavor"], told["resource"]), 0))
+        (one, one.amounts.get((given["flavor"], given["resource"]), 0))
         for one in snapshot.reserved
-        if one.queue == told.get("queue")
+        if one.queue == given.get("queue")
     ]
     held = explanations.held(
         [(one.key, amount, one.since) for one, amount in holding if one.key and amount],
         [amount for one, amount in holding if not one.key and amount],
     )
-    change, spec = told.get("change"), job["spec"]["template"]["spec"]
+    change, spec = given.get("change"), job["spec"]["template"]["spec"]
     if change:
         need = _need(spec, states.len_of(job), snapshot)
         change = (

@@ -23,8 +23,8 @@ MOUNT, SECRETS = "/muster/given", "/muster/secrets"
 # seconds to keep a finished Job: longer than an outage of the portal, which must read the result
 KEPT = 3 * 86400
 # seconds for pulling the image and starting, added to the deadline of the pod
-START_ROOM = 1800
-SECRET_ROOM = 1 << 20  # bytes of values in a Secret
+START_SECONDS = 1800
+MOST_SECRET_BYTES = 1 << 20  # bytes of values in a Secret
 _ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,510}")
 _WORD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
@@ -237,7 +237,7 @@ def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
         f"file-{i}": value.encode() for i, value in enumerate(launch.data.secret_files.values())
     }
     sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
-    if sum(sizes) > SECRET_ROOM:
+    if sum(sizes) > MOST_SECRET_BYTES:
         raise Rejected(
             Message(
                 "The script with its examples is {x} bytes and the variables are {x2}; "
@@ -372,7 +372,7 @@ def _pod(
         spec["subdomain"] = name
     if launch.limits.time_limit:
         spec["activeDeadlineSeconds"] = (
-            math.ceil(launch.limits.time_limit + launch.limits.grace) + START_ROOM
+            math.ceil(launch.limits.time_limit + launch.limits.grace) + START_SECONDS
         )
     if selector := {**launch.place.node_labels, **site.selector}:
         spec["nodeSelector"] = selector

@@ -136,10 +136,10 @@ def phase(pod: Object) -> str:
 
 def unknown_phases(job: Object, pods: Sequence[Object]) -> set[str]:
     """Return unknown phases of pods without any other sign of an end; they decide nothing."""
-    is_told = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
+    is_reported = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
     return (
         set()
-        if is_told
+        if is_reported
         else {phase(pod) for pod in pods if "deletionTimestamp" not in pod["metadata"]} - PHASES
     )
 

@@ -519,7 +519,7 @@ class LocalBackend:
             )
             (aside / "supervisor.lock").touch(0o600)
             for name in supervisor.ROOM:
-                (aside / f"{name}.new").write_bytes(b" " * supervisor.ROOM_SIZE)
+                (aside / f"{name}.new").write_bytes(b" " * supervisor.SPARE_BYTES)
             _write(aside / "secret.json", json.dumps(self._secrets(folder, launch)))
             _write(aside / "launch.json", json.dumps(self._record(folder, launch, argv)))
             os.rename(aside, folder)

@@ -194,7 +194,7 @@ def remove(path: str) -> None:
     shutil.rmtree(path)
 
 
-def make_room(folder: str, size: int, limit: int) -> None:
+def free_space(folder: str, size: int, limit: int) -> None:
     """Remove what was not used for longest and nobody reads, until a version fits."""
     trees = []
     for name in os.listdir(folder):
@@ -240,7 +240,7 @@ def provide(portal: Portal, entry: Json, folder: str, limit: int) -> int:
         if os.path.isdir(target):
             continue
         if limit:
-            make_room(folder, entry["bytes"], limit)
+            free_space(folder, entry["bytes"], limit)
         fetch(portal, entry, os.path.join(folder, "." + entry["folder"]), target)
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(entry["bytes"]).encode(), 0)

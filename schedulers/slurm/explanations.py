@@ -76,7 +76,7 @@ class SlurmSnapshot:
 
     @property
     def holding(self) -> list[Queued]:
-        return self.answers.once("holding", lambda: [one for one in self.queue if one.holds])
+        return self.answers.once("holding", lambda: [one for one in self.queue if one.is_held])
 
     @property
     def _lines(self) -> Mapping[str, list[tuple[int, int]]]:
@@ -272,7 +272,7 @@ def _by_capacity(
         if reserved := _reserved(plain, job, snapshot):
             return reserved
         return (
-            replace(plain, facts={**plain.facts, **explanations.room(scene, job.need)})
+            replace(plain, facts={**plain.facts, **explanations.free_resources(scene, job.need)})
             if plain.wait == Wait.CAPACITY
             else None
         )
@@ -323,17 +323,17 @@ def _behind(plain: PendingReason, job: Queued, snapshot: SlurmSnapshot) -> Pendi
             partition=partition,
         )
     )
-    fitting, room = snapshot.answers.once(("room", _shape(job)), lambda: _capacity(job, snapshot))
+    fitting, free = snapshot.answers.once(("free", _shape(job)), lambda: _capacity(job, snapshot))
     return replace(
         plain,
         text=Message.joined(" ", (many, fitting)),
-        facts={**plain.facts, **room, "before": first},
+        facts={**plain.facts, **free, "before": first},
     )
 
 
 def _capacity(job: Queued, snapshot: SlurmSnapshot) -> tuple[str, dict[str, Any]]:
     scene, _ = scene_of(job, snapshot)
-    return explanations.fitting(scene, job.need), explanations.room(scene, job.need)
+    return explanations.fitting(scene, job.need), explanations.free_resources(scene, job.need)
 
 
 def _held(
@@ -357,28 +357,28 @@ def _held(
     )
 
 
-def _expected(told: PendingReason, row: Row) -> PendingReason:
+def _expected(plain: PendingReason, row: Row) -> PendingReason:
     """Return the start time that Slurm expects, rounded to five minutes.
 
     Slurm changes its estimate every few seconds.
     """
-    if not row.started or told.wait not in (
+    if not row.started or plain.wait not in (
         Wait.CAPACITY,
         Wait.SCATTERED,
         Wait.BEHIND,
         Wait.CLUSTER_LIMIT,
     ):
-        return told
+        return plain
     seconds = _ROUND.total_seconds()
     at = datetime.fromtimestamp(-(-row.started // seconds) * seconds, UTC)
     return replace(
-        told,
+        plain,
         advice=Message.joined(
             " ",
             (
-                told.advice,
+                plain.advice,
                 Message("Slurm expects it to start by {at} UTC.", at=f"{at:%Y-%m-%d %H:%M}"),
             ),
         ),
-        facts={**told.facts, "expected": at.isoformat()},
+        facts={**plain.facts, "expected": at.isoformat()},
     )

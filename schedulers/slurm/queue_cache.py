@@ -18,13 +18,13 @@ from schedulers.states import State
 class Seen:
     """One job in one poll.
 
-    `told` is its observation, with the numbers of `snapshot`.
+    `observation` has the numbers of `snapshot`.
     """
 
-    __slots__ = ("bare", "row", "snapshot", "told")
+    __slots__ = ("bare", "observation", "row", "snapshot")
 
     def __init__(self, row: Row, bare: Observation):
-        self.row, self.bare, self.told = row, bare, bare
+        self.row, self.bare, self.observation = row, bare, bare
         self.snapshot: SlurmSnapshot | None = None
 
     @property
@@ -34,9 +34,9 @@ class Seen:
 
     def explained(self, snapshot: SlurmSnapshot | None) -> Observation:
         if self.snapshot is not snapshot:
-            self.told = replace(self.bare, waiting=explained(self.row, snapshot))
+            self.observation = replace(self.bare, waiting=explained(self.row, snapshot))
             self.snapshot = snapshot
-        return self.told
+        return self.observation
 
 
 class ObservationCache:

@@ -175,7 +175,7 @@ def test_quotas_of_workspace_and_team_refuse_and_leave_nothing(stage):
     Quota.objects.filter(**team).update(limit=4)
     with pytest.raises(QuotaExceeded):
         put(stage.ben, code, "c", b"123")
-    assert usage.room(code) == 2
+    assert usage.free_bytes(code) == 2
     entries.delete(actor=stage.ben, folder=code, paths=["a"])
     assert Quota.objects.get(**team).used == 0
 

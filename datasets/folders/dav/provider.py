@@ -200,7 +200,7 @@ class FolderResource(_Resource, DAVCollection):  # type: ignore[misc]
         return self.place.folder.used_bytes
 
     def get_available_bytes(self) -> int | None:
-        return usage.room(self.place.folder)
+        return usage.free_bytes(self.place.folder)
 
 
 class FolderProvider(DAVProvider):  # type: ignore[misc]

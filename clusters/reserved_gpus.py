@@ -9,13 +9,13 @@ from uuid import UUID
 from clusters.models import PoolReservation
 from clusters.workload import workload
 from portal.core import clock
-from schedulers.capacity import Hold, ResourceRequest
+from schedulers.capacity import ReservedGpus, ResourceRequest
 from workspaces.tenancy.scope import platform_scope
 
 Key = tuple[UUID, str]  # cluster, node
 
 
-def holds_in(clusters: Iterable[UUID]) -> dict[Key, list[Hold]]:
+def reserved_in(clusters: Iterable[UUID]) -> dict[Key, list[ReservedGpus]]:
     """Return what is reserved now on these clusters, by cluster and node.
 
     What a team uses already counts against its own reservations, the earliest first.
@@ -32,7 +32,7 @@ def holds_in(clusters: Iterable[UUID]) -> dict[Key, list[Hold]]:
     if not rows:
         return {}
     used = workload().gpus_used_by({row.team_id for row in rows}, {row.cluster_id for row in rows})
-    found: dict[Key, list[Hold]] = defaultdict(list)
+    found: dict[Key, list[ReservedGpus]] = defaultdict(list)
     for row in rows:
         for node, gpus in row.nodes.items():
             by_type = used.get((row.cluster_id, node, row.team_id), Counter())
@@ -42,7 +42,7 @@ def holds_in(clusters: Iterable[UUID]) -> dict[Key, list[Hold]]:
                 by_type[kind] -= part
                 own += part
             found[row.cluster_id, node].append(
-                Hold(
+                ReservedGpus(
                     node,
                     row.team_id,
                     row.org_id,
