@@ -12,7 +12,7 @@ TAGS = (
 )
 urlpatterns = [
     path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
-    path("wall", views.PlatformWallView.as_view(), name="api-platform-wall"),
+    path("wall", views.PlatformGpuGridView.as_view(), name="api-platform-wall"),
     path(
         "nodes/<str:node>/metrics",
         views.PlatformNodeMetricsView.as_view(),
@@ -40,7 +40,7 @@ urlpatterns = [
     path("orgs/<slug:org>/fleet", views.FleetView.as_view(), name="api-fleet"),
     path("orgs/<slug:org>/gpus", views.GpusView.as_view(), name="api-gpus"),
     path("orgs/<slug:org>/gpus/<str:uuid>", views.GpuView.as_view(), name="api-gpu"),
-    path("orgs/<slug:org>/wall", views.WallView.as_view(), name="api-wall"),
+    path("orgs/<slug:org>/wall", views.GpuGridView.as_view(), name="api-wall"),
     path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),
     path(
         "orgs/<slug:org>/nodes/<str:node>/metrics",

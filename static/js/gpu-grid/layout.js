@@ -1,4 +1,4 @@
-// Where the cells of the wall are: groups on shelves, nodes in columns, GPUs in a node. Pure.
+// Where the cells of the grid are: groups on shelves, nodes in columns, GPUs in a node. Pure.
 const HEAD = 18; // pixels of a group's heading
 const TALL = 12_000; // pixels; a browser limits the height of a canvas
 

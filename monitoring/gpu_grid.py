@@ -13,9 +13,9 @@ from clusters.models import Cluster
 from clusters.pools import pools_visible_to
 from clusters.workload import JobsByNode
 from jobs.scheduling.cluster_load import jobs_of_all, jobs_visible_to
+from monitoring.gpu_grid_use import use_of
 from monitoring.inventory import InventorySnapshot, inventory_snapshot
 from monitoring.nodes import placements
-from monitoring.wall_use import use_of
 from portal.core import clock
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability
@@ -25,17 +25,17 @@ STATES = ("ready", "drained", "down")
 _SHOWN = ("id", "name", "backend", "trouble", "inventory")
 
 
-def wall_of(actor: Actor) -> dict[str, Any]:
+def grid_of(actor: Actor) -> dict[str, Any]:
     """Return the overview with the jobs of the organization that the actor may see."""
-    return _wall(actor, jobs_visible_to(actor))
+    return _grid(actor, jobs_visible_to(actor))
 
 
-def platform_wall(actor: Actor) -> dict[str, Any]:
+def platform_grid(actor: Actor) -> dict[str, Any]:
     """Return the overview with the jobs of every organization. Raises NotPermitted."""
-    return _wall(actor, jobs_of_all(actor))
+    return _grid(actor, jobs_of_all(actor))
 
 
-def _wall(actor: Actor, seen: JobsByNode) -> dict[str, Any]:
+def _grid(actor: Actor, seen: JobsByNode) -> dict[str, Any]:
     """Return the overview.
 
     `nodes` holds rows of [name, cluster, state, GPUs, bits of allocated GPUs, types, partitions] as

@@ -2,9 +2,9 @@
 // of a cell is its allocation, the fill its use. Pointer or arrow keys name a node, its GPU and its
 // jobs; click or Enter opens the node. Filters and grouping are in the URL.
 import { gpuName } from "./gpu-names.js";
-import { grouped, isAllocated, jobsOn, passing, readWall, STATES } from "./wall/gpus.js";
-import { Layout } from "./wall/layout.js";
-import { paint } from "./wall/painter.js";
+import { grouped, isAllocated, jobsOn, passing, readGrid, STATES } from "./gpu-grid/gpus.js";
+import { Layout } from "./gpu-grid/layout.js";
+import { paint } from "./gpu-grid/painter.js";
 import { count, locale, say } from "./words.js";
 
 const TITLES = {
@@ -30,8 +30,8 @@ const ALL = {
 };
 const EVERY = 30_000;
 
-class Wall {
-  #wall = null;
+class GpuGrid {
+  #grid = null;
   #loaded = null;
   #layout = new Layout([]);
   #at = -1; // the place of the named node in the layout
@@ -39,8 +39,8 @@ class Wall {
   constructor(root) {
     this.root = root;
     this.canvas = root.querySelector("canvas");
-    this.tip = root.querySelector(".wall-tip");
-    this.lost = root.parentElement.querySelector("[data-wall-lost]");
+    this.tip = root.querySelector(".gpu-grid-tip");
+    this.lost = root.parentElement.querySelector("[data-gpu-grid-lost]");
     this.filters = [...root.querySelectorAll("[data-by]")];
     this.listen();
     this.load();
@@ -86,9 +86,9 @@ class Wall {
       return;
     }
     this.#loaded = new Date();
-    this.#wall = readWall(await answer.json());
+    this.#grid = readGrid(await answer.json());
     const only = this.root.dataset.cluster;
-    this.root.hidden = !this.#wall.nodes.some(
+    this.root.hidden = !this.#grid.nodes.some(
       ({ gpus, cluster }) => gpus.length && (!only || cluster.name === only),
     );
     if (this.root.hidden) return;
@@ -98,7 +98,7 @@ class Wall {
 
   // -- filters
   offerFilters() {
-    const { clusters, types, partitions } = this.#wall;
+    const { clusters, types, partitions } = this.#grid;
     const asked = new URLSearchParams(location.search);
     const options = {
       cluster: clusters.map(({ name }) => [name, name]),
@@ -117,7 +117,7 @@ class Wall {
 
   // What the nodes can be grouped by; a grouping that separates nothing is not offered.
   groupings() {
-    const { clusters, pools, racks, types } = this.#wall;
+    const { clusters, pools, racks, types } = this.#grid;
     return [
       clusters.length > 1 && !this.root.dataset.cluster && ["cluster", say("by cluster")],
       pools.length && ["pool", say("by pool")],
@@ -129,9 +129,9 @@ class Wall {
   choose() {
     const by = Object.fromEntries(this.filters.map(({ dataset, value }) => [dataset.by, value]));
     by.cluster = this.root.dataset.cluster || by.cluster;
-    const nodes = passing(this.#wall, by);
+    const nodes = passing(this.#grid, by);
     this.tell(nodes);
-    this.#layout = new Layout(grouped(this.#wall, nodes, by.group));
+    this.#layout = new Layout(grouped(this.#grid, nodes, by.group));
     this.#at = -1;
     this.tip.hidden = true;
     this.draw();
@@ -159,7 +159,7 @@ class Wall {
   }
 
   draw() {
-    if (!this.#wall || this.root.hidden) return;
+    if (!this.#grid || this.root.hidden) return;
     const began = performance.now();
     paint(this.root, this.canvas, this.#layout, this.#at);
     this.root.dataset.drawn = (performance.now() - began).toFixed(1);
@@ -179,7 +179,7 @@ class Wall {
   }
 
   point(event) {
-    if (!this.#wall) return;
+    if (!this.#grid) return;
     const box = this.canvas.getBoundingClientRect();
     const found = this.#layout.find(event.clientX - box.left, event.clientY - box.top);
     this.name(found ? found.index : -1, found?.gpu);
@@ -250,4 +250,4 @@ function remember(filter) {
   history.replaceState(null, "", url);
 }
 
-for (const root of document.querySelectorAll("[data-wall]")) new Wall(root);
+for (const root of document.querySelectorAll("[data-gpu-grid]")) new GpuGrid(root);

@@ -9,8 +9,8 @@ export const STATES = ["free", "busy", "idle", "unmeasured", "drained", "down", 
 const ALLOCATED = new Set(["busy", "idle", "unmeasured"]);
 export const isAllocated = (state) => ALLOCATED.has(state);
 
-// The rows of the answer are short lists (`monitoring.wall`); nothing else knows their columns.
-export function readWall(answer) {
+// The rows of the answer are short lists (`monitoring.gpu_grid`); nothing else knows their columns.
+export function readGrid(answer) {
   const nodes = answer.nodes.map(
     ([name, cluster, state, gpus, allocated, types, partitions], index) => {
       const health = answer.health?.[index];
@@ -50,16 +50,16 @@ function stateOf(node, isUsed, use) {
 }
 
 // `by` has the chosen cluster, type, partition and state; "" is all.
-export function passing(wall, by) {
+export function passing(grid, by) {
   const known = (names, name) => (names.includes(name) ? name : "");
   const cluster = known(
-      wall.clusters.map(({ name }) => name),
+      grid.clusters.map(({ name }) => name),
       by.cluster,
     ),
-    type = known(wall.types, by.type),
-    partition = known(wall.partitions, by.partition),
+    type = known(grid.types, by.type),
+    partition = known(grid.partitions, by.partition),
     state = known(STATES, by.state);
-  return wall.nodes.filter(
+  return grid.nodes.filter(
     (node) =>
       node.gpus.length &&
       (!cluster || node.cluster.name === cluster) &&
@@ -70,15 +70,15 @@ export function passing(wall, by) {
 }
 
 // The nodes in the chosen groups, in the order of the groups; a node may be in several pools.
-export function grouped(wall, nodes, by) {
+export function grouped(grid, nodes, by) {
   if (!by) return [{ title: "", nodes }];
   const isIn = ({ nodes: ranges }, { index }) =>
     ranges.some(([first, last]) => first <= index && index <= last);
   const groups = {
-    pool: () => wall.pools.map((pool) => [pool.name, (node) => isIn(pool, node)]),
-    rack: () => wall.racks.map((rack) => [rack.name, (node) => isIn(rack, node)]),
-    model: () => wall.types.map((type) => [gpuName(type), (node) => node.types.includes(type)]),
-    cluster: () => wall.clusters.map((one) => [one.name, (node) => node.cluster === one]),
+    pool: () => grid.pools.map((pool) => [pool.name, (node) => isIn(pool, node)]),
+    rack: () => grid.racks.map((rack) => [rack.name, (node) => isIn(rack, node)]),
+    model: () => grid.types.map((type) => [gpuName(type), (node) => node.types.includes(type)]),
+    cluster: () => grid.clusters.map((one) => [one.name, (node) => node.cluster === one]),
   }[by]();
   const found = groups.map(([title, fits]) => ({ title, nodes: nodes.filter(fits) }));
   const inside = new Set(found.flatMap((group) => group.nodes));

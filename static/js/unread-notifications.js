@@ -1,4 +1,4 @@
-// The bell in the top bar: the number of unread notifications, kept up to date by the websocket. The
+// The link to notifications in the top bar: the number of unread notifications, kept up to date by the websocket. The
 // last number is shown at once, so that the bar does not jump.
 import "./drawer.js";
 import "./swap.js";
@@ -6,20 +6,20 @@ import { live } from "./live.js";
 import { say } from "./words.js";
 
 const MOST = 99;
-const bell = document.querySelector("[data-bell]");
+const link = document.querySelector("[data-notifications]");
 
-if (bell) {
+if (link) {
   show(Number(sessionStorage.getItem("unread")) || 0);
   count();
   const ask = () => count();
-  live().subscribe(bell.dataset.bell, { event: ask, resync: ask });
+  live().subscribe(link.dataset.notifications, { event: ask, resync: ask });
   document.addEventListener("swapped", ask);
 }
 
 async function count() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
   try {
-    const answer = await fetch(`${bell.pathname}/unread?zone=${encodeURIComponent(zone)}`);
+    const answer = await fetch(`${link.pathname}/unread?zone=${encodeURIComponent(zone)}`);
     if (!answer.ok) return;
     const { unread } = await answer.json();
     sessionStorage.setItem("unread", unread);
@@ -30,10 +30,10 @@ async function count() {
 }
 
 function show(unread) {
-  const badge = bell.querySelector(".bell-count");
+  const badge = link.querySelector(".unread-count");
   badge.hidden = !unread;
   badge.textContent = unread > MOST ? `${MOST}+` : unread;
-  bell.title = unread
+  link.title = unread
     ? say("{n} unread notifications", { n: badge.textContent })
     : say("Notifications");
 }

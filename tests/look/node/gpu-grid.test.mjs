@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-const { grouped, jobsOn, passing, readWall } = await import("../../../static/js/wall/gpus.js");
-const { Layout } = await import("../../../static/js/wall/layout.js");
+const { grouped, jobsOn, passing, readGrid } = await import("../../../static/js/gpu-grid/gpus.js");
+const { Layout } = await import("../../../static/js/gpu-grid/layout.js");
 
 const ANSWER = {
   states: ["ready", "drained", "down"],
@@ -28,12 +28,12 @@ const ANSWER = {
     ],
   },
 };
-const wall = readWall(ANSWER);
+const grid = readGrid(ANSWER);
 const states = (node) => node.gpus.map(({ state }) => state);
 const names = (nodes) => nodes.map(({ name }) => name);
 
 test("rows of the answer become objects with a state for each GPU", () => {
-  const [n0, n1, n2, n3] = wall.nodes;
+  const [n0, n1, n2, n3] = grid.nodes;
   assert.deepEqual(states(n0), ["busy", "idle", "drained", "drained"]);
   assert.deepEqual(states(n1), ["unmeasured", "unhealthy"]);
   assert.deepEqual(states(n2), ["down"]);
@@ -52,15 +52,15 @@ test("rows of the answer become objects with a state for each GPU", () => {
 });
 
 test("filters narrow the nodes; an unknown choice is none", () => {
-  assert.deepEqual(names(passing(wall, {})), ["n0", "n1", "n2", "n3"]);
-  assert.deepEqual(names(passing(wall, { cluster: "big" })), ["n0"]);
-  assert.deepEqual(names(passing(wall, { type: "h100", state: "free" })), ["n3"]);
-  assert.deepEqual(names(passing(wall, { partition: "gone" })), ["n0", "n1", "n2", "n3"]);
+  assert.deepEqual(names(passing(grid, {})), ["n0", "n1", "n2", "n3"]);
+  assert.deepEqual(names(passing(grid, { cluster: "big" })), ["n0"]);
+  assert.deepEqual(names(passing(grid, { type: "h100", state: "free" })), ["n3"]);
+  assert.deepEqual(names(passing(grid, { partition: "gone" })), ["n0", "n1", "n2", "n3"]);
 });
 
 test("groups keep their order, and the others come last", () => {
   const found = (by) =>
-    grouped(wall, passing(wall, {}), by).map(({ title, nodes }) => [title, names(nodes)]);
+    grouped(grid, passing(grid, {}), by).map(({ title, nodes }) => [title, names(nodes)]);
   assert.deepEqual(found("pool"), [
     ["research", ["n0", "n1"]],
     ["no pool", ["n2", "n3"]],
@@ -73,7 +73,7 @@ test("groups keep their order, and the others come last", () => {
 });
 
 test("a point in a cell finds its node and GPU, and arrows the nodes above and below", () => {
-  const layout = new Layout(grouped(wall, passing(wall, {}), "cluster"));
+  const layout = new Layout(grouped(grid, passing(grid, {}), "cluster"));
   layout.place(300);
   layout.nodes.forEach((_, index) => {
     const { x, y } = layout.cornerOf(index);
@@ -81,7 +81,7 @@ test("a point in a cell finds its node and GPU, and arrows the nodes above and b
     assert.deepEqual(layout.find(x + layout.cell + 1, y + layout.cell + 1), { index, gpu: 5 });
   });
   assert.equal(layout.find(-5, -5), null);
-  const tall = new Layout([{ title: "", nodes: wall.nodes.slice(0, 3) }]);
+  const tall = new Layout([{ title: "", nodes: grid.nodes.slice(0, 3) }]);
   tall.place(tall.wide + 1);
   assert.equal(tall.beside(0, 1), 1);
   assert.equal(tall.beside(1, -1), 0);
