@@ -155,12 +155,12 @@ class Version(TenantModel):
 class Ref(TenantModel):
     """A branch, which moves with each commit, or a tag, which stays at its version."""
 
-    class RepositoryKind(models.TextChoices):
+    class Kind(models.TextChoices):
         BRANCH = "branch"
         TAG = "tag"
 
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="refs")
-    kind = models.CharField(max_length=6, choices=RepositoryKind.choices)
+    kind = models.CharField(max_length=6, choices=Kind.choices)
     name = models.CharField(max_length=200)
     version = models.ForeignKey(
         Version, null=True, on_delete=models.PROTECT, related_name="refs"
