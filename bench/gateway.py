@@ -30,7 +30,7 @@ from portal.gateway.heads import (
 )
 from portal.gateway.running import _loop_factory, run_process
 from portal.gateway.server import Gateway, Options
-from portal.process.prepare import listen
+from portal.process.sockets import listen
 from tests.rig.gateway import TOKEN, Asked
 from tests.rig.processes import Folder, free_port, is_listening, wait_until
 

@@ -9,6 +9,7 @@ from celery.signals import worker_ready
 
 from clusters.backends import backend_of
 from clusters.models import Cluster
+from jobs.background import wake_watchers
 from jobs.data import log_storage
 from jobs.data.outputs import KEPT
 from jobs.dispatch import claims as dispatching
@@ -56,8 +57,6 @@ def sweep() -> None:
 @shared_task(name="jobs.watch")
 def watch() -> None:
     """Wake the watcher in embedded mode; it polls every half second anyway."""
-    from jobs.background import wake_watchers
-
     wake_watchers()
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from muster import __version__
 from muster.declarations import declared
 from muster.errors import InvalidInput, MusterError
 from muster.options import READER_GONE, Json, Org, Quiet, Team, Url, start
@@ -84,8 +85,6 @@ def options(
     """Run and manage jobs on your organization's clusters."""
     start(context, json=json, quiet=quiet, org=org, team=team, url=url)
     if version:
-        from muster import __version__
-
         typer.echo(f"muster {__version__}")
         raise typer.Exit
 

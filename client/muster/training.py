@@ -28,6 +28,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, SupportsFloat
 from urllib.parse import quote, urlencode
 
+from muster import settings
+from muster.errors import InvalidInput, NotAuthenticated, NotFound, Unavailable, error_of
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -409,9 +412,6 @@ def place_of_job() -> RunTarget | None:
 
 def _new_run(experiment: str, name: str, tags: Mapping[str, object]) -> RunTarget:
     """Create a run with the settings of this user. Raises MusterError."""
-    from muster import settings
-    from muster.errors import InvalidInput, NotAuthenticated
-
     found = settings.load()
     if not found.url:
         raise InvalidInput(
@@ -439,8 +439,6 @@ def _new_run(experiment: str, name: str, tags: Mapping[str, object]) -> RunTarge
 
 def _asked(place: RunTarget, method: str, url: str, body: Any = None) -> Any:
     """Send a request of `init` and return the answer. Raises MusterError."""
-    from muster.errors import Unavailable, error_of
-
     try:
         return place.send(method, url, body)
     except urllib.error.HTTPError as error:
@@ -456,8 +454,6 @@ def _asked(place: RunTarget, method: str, url: str, body: Any = None) -> Any:
 
 def _experiment_id(place: RunTarget, name: str) -> str:
     """Return the id of an experiment, which is created if needed."""
-    from muster.errors import NotFound
-
     query = urlencode({"experiment_name": name})
     try:
         found = _asked(place, "GET", f"{place.mlflow}/experiments/get-by-name?{query}")

@@ -16,6 +16,8 @@ from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
+from schedulers.spec import parse_mapping
+from schedulers.spec.errors import SpecErrors
 from schedulers.states import Reason, State, Wait
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -197,9 +199,6 @@ def _set_priority(actor: Actor, job: Job, priority: str) -> None:
 
 def _validated(field: str, value: object) -> Any:
     """Validate one field by the rules of the job spec."""
-    from schedulers.spec import parse_mapping
-    from schedulers.spec.errors import SpecErrors
-
     try:
         return getattr(parse_mapping({"run": "true", field: value}), field)
     except SpecErrors as error:

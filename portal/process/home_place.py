@@ -15,6 +15,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from django.db import connection
+
+from portal.core import clock
+from portal.core.models import Lease
 from portal.process.words import Refusal
 
 FILE = "home_place"
@@ -126,16 +130,11 @@ def _has_its_database() -> bool:
 
     Portals that share a database submit no job twice, because they share their leases.
     """
-    from django.db import connection
-
     return connection.vendor == "sqlite"
 
 
 def _was_recently_used() -> bool:
     """Return whether a portal used the database when it was copied, minutes ago."""
-    from portal.core import clock
-    from portal.core.models import Lease
-
     return Lease.objects.filter(until__gt=clock.now() - _RECENT).exists()
 
 

@@ -43,7 +43,7 @@ from schedulers.contract import (
     Unavailable,
     option,
 )
-from schedulers.exit_reasons import ProcessEnd, classify
+from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.local import files, ports, processes, supervisor
 from schedulers.local.isolation import (
     EXAMPLES,
@@ -896,8 +896,6 @@ class LocalBackend:
     def _image_trouble(
         self, launch: Mapping[str, Any], end: Mapping[str, Any], folder: Path
     ) -> Any:
-        from schedulers.exit_reasons import EndReason
-
         if not launch["container"] or end["asked"]:
             return None
         if end["exit_code"] == 125:

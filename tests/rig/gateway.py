@@ -14,7 +14,7 @@ from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalE
 from portal.gateway.provider import Address, Credential, Grant, PortUse, Target
 from portal.gateway.running import run_thread
 from portal.gateway.server import Gateway, Options
-from portal.process.prepare import listen
+from portal.process.sockets import listen
 from tests.rig.processes import free_port
 
 TOKEN = "mst_ada"

@@ -9,6 +9,8 @@ from typing import Annotated
 from typer import Argument, Option, prompt
 
 from muster import settings
+from muster.client import Client
+from muster.device import Grant
 from muster.errors import InvalidInput, Json
 from muster.options import Commands
 from muster.output import Session, Table
@@ -44,8 +46,6 @@ def login(
     ] = False,
 ) -> None:
     """Sign in with a browser and store the portal's URL and a token."""
-    from muster.client import Client
-
     kept = settings.load(url=url or session.url, org=session.org, team=session.team)
     if not kept.url:
         raise InvalidInput(
@@ -240,8 +240,6 @@ def revoke(
 def _browser_token(url: str) -> tuple[str, str]:
     """Return a token and its organization, granted by the user in a browser."""
     import webbrowser
-
-    from muster.device import Grant
 
     grant = Grant(url)
     authorization = grant.begin()
