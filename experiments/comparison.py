@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import log
-from typing import Any
+from typing import Annotated, Any, TypedDict, cast
 
 from experiments import artifacts
 from experiments.lists import STATES
@@ -18,6 +18,7 @@ from jobs.models import Job
 from jobs.selectors import comparison
 from jobs.selectors.comparison import (
     MOST,
+    ComparisonShape,
     ConfigDifference,
     config_of,
     gpu_use,
@@ -52,6 +53,22 @@ _GROUPS = (
 )
 _OTHER = (Message("Spec"), LOW)
 _EFFECTS = (HIGH, MEDIUM, LOW)
+
+
+class RankedDifferenceShape(TypedDict):
+    key: str
+    group: str
+    effect: Annotated[str, "High, Medium or Low."]
+    level: Annotated[int, "1 for the likeliest effect, to 3."]
+    before: Any
+    after: Any
+    factor: Annotated[float | None, "Of numbers: after / before."]
+
+
+class RunComparisonShape(ComparisonShape):
+    ranked: Annotated[
+        list[RankedDifferenceShape], "Of the first and the last run, the likeliest effect first."
+    ]
 
 
 @dataclass(frozen=True)
@@ -153,6 +170,16 @@ def ranked(differences: Sequence[ConfigDifference]) -> list[RankedDifference]:
         return (_EFFECTS.index(one.effect), place_of(one.key), -size, one.key)
 
     return sorted(found, key=rank)
+
+
+def compared_runs(runs: Sequence[comparison.ComparedRun]) -> RunComparisonShape:
+    """Return the comparison as JSON, with the differences of the first and the last run."""
+    differences = ranked(comparison.differences(runs))
+    rows = [asdict(one) | {"level": one.level} for one in differences]
+    return {
+        **comparison.comparison(runs),
+        "ranked": cast("list[RankedDifferenceShape]", rows),
+    }
 
 
 def _factor(before: Any, after: Any) -> float | None:
