@@ -30,7 +30,7 @@ def release(repository: Repository, size: int) -> None:
 def within_limits(
     repository: Repository, chunks: Iterable[bytes], size: int | None
 ) -> Iterable[bytes]:
-    """Return the bytes of an upload, which raise QuotaExceeded beyond the room."""
+    """Return the bytes of an upload, which raise QuotaExceeded beyond the limits."""
     return storage.within_limits(_amounts(repository, 1), chunks, size=size, replaced=0)
 
 

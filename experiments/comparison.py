@@ -105,7 +105,7 @@ def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
 def compared(run: Run) -> comparison.ComparedRun:
     """Return a run as `jobs.selectors.comparison` compares it."""
     ended = run.ended_ms
-    state, word = STATES[RunStatus(run.status)]
+    state, label = STATES[RunStatus(run.status)]
     return comparison.ComparedRun(
         id=run.id.hex,
         name=run.name,
@@ -114,7 +114,7 @@ def compared(run: Run) -> comparison.ComparedRun:
         config=configuration(run),
         metrics=metric_summaries(run.series_owner),
         facts={
-            "state_word": word,
+            "state_word": label,
             "owner": {"email": run.owner.email, "name": run.owner.display_name},
             "experiment": run.experiment.name,
             "duration_seconds": (ended - run.started_ms) / 1000 if ended else None,

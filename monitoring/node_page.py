@@ -113,11 +113,11 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
             return {"shape": "succeeded", "text": Message("Resumed")}
         case "node.health_changed":
             state = HealthState(data.get("after", {}).get("state", HealthState.HEALTHY))
-            word = Message("Health: {state}", state=STATE_LABELS[state])
+            label = Message("Health: {state}", state=STATE_LABELS[state])
             why = ""
             if data.get("check"):
                 why = why_text(data["check"], data.get("gpu"), data.get("params") or {})
-            return {"shape": SHAPES[state], "text": Message.joined(". ", (word, why))}
+            return {"shape": SHAPES[state], "text": Message.joined(". ", (label, why))}
         case "node.xid":
             text, action, is_fault = _xid_text(data)
             return {

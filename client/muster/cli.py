@@ -92,14 +92,15 @@ def options(
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the console script and exit with a code listed in `EPILOG`."""
     prepare()
-    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     if "_MUSTER_COMPLETE" in os.environ:
         from typer.completion import completion_init
 
         completion_init()
-    if words == ["--version"]:
-        words = ["--version", "config"]  # a group needs a command; the option exits before it runs
-    code = _run(words)
+    if arguments == ["--version"]:
+        # a group needs a command; the option exits before it runs
+        arguments = ["--version", "config"]
+    code = _run(arguments)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -116,10 +117,10 @@ def _output_failed(error: OSError) -> int:
     return 1
 
 
-def _run(words: list[str]) -> int:
-    wants_json = "--json" in words[: words.index("--") if "--" in words else None]
+def _run(arguments: list[str]) -> int:
+    wants_json = "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
     try:
-        return int(app(words, prog_name="muster", standalone_mode=False) or 0)
+        return int(app(arguments, prog_name="muster", standalone_mode=False) or 0)
     except MusterError as error:
         return print_error(error, as_json=wants_json)
     except (typer.Abort, KeyboardInterrupt):

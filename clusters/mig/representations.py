@@ -78,7 +78,7 @@ def title_of(plan: MigPlan) -> Message | str:
 
 
 def plan_state(plan: MigPlan) -> tuple[str, Message]:
-    """Return the shape and the word of a plan's state."""
+    """Return the shape and the label of a plan's state."""
     return _PLAN_SHAPES[MigPlan.State(plan.state)]
 
 
@@ -91,13 +91,13 @@ def node_rows(plan: MigPlan, actor: Actor, most: int = MOST_NODES) -> list[dict[
 
 
 def _node(row: MigPlanNode, jobs: Sequence[Mapping[str, Any]], plan: MigPlan) -> dict[str, Any]:
-    shape, word = _SHAPES[State(row.state)]
+    shape, label = _SHAPES[State(row.state)]
     is_by_hand = row.state == State.CHANGING and plan.method == Method.HAND
     return {
         "name": row.node.name,
         "state": row.state,
         "shape": shape,
-        "word": word,
+        "label": label,
         "since": row.since,
         "note": row.note,
         "error": row.error,

@@ -79,7 +79,7 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
     row = service.find_plan(plan)
     if request.method == "POST":
         return _act(request, row)
-    shape, word = plan_state(row)
+    shape, label = plan_state(row)
     settings = service.settings_of(row.cluster)
     is_draft = row.state == MigPlan.State.DRAFT
     method = Method(row.method or settings.method)
@@ -93,7 +93,7 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
             "plan": row,
             "title": title_of(row),
             "shape": shape,
-            "word": word,
+            "label": label,
             "is_draft": is_draft,
             "is_active": row.state == MigPlan.State.APPLYING,
             "may_undo": row.state in (MigPlan.State.DONE, MigPlan.State.FAILED),

@@ -39,7 +39,7 @@ def release(row: SharedFolder, size: int) -> None:
 
 
 def within_limits(row: SharedFolder, chunks: Iterable[bytes], size: int | None) -> Iterable[bytes]:
-    """Return the bytes of an upload, which raise QuotaExceeded beyond the room."""
+    """Return the bytes of an upload, which raise QuotaExceeded beyond the limits."""
     check_space(row, size or 0, 0)
     chunks = storage.within_limits(_amounts(row, 1), chunks, size=size, replaced=0)
     return chunks if row.quota is None else _counted(row, chunks)

@@ -154,7 +154,7 @@ def _jobs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
 def _runs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
     rows = visible_runs(actor, "all").filter(id__in=ids).select_related("experiment")
     for row in rows:
-        state, word = STATES[RunStatus(row.status)]
+        state, label = STATES[RunStatus(row.status)]
         is_deleted = row.deleted_at is not None or row.experiment.deleted_at is not None
         yield (
             row.id,
@@ -165,7 +165,7 @@ def _runs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
                 row.experiment.name,
                 "" if is_deleted else f"/{org}/runs/{row.id.hex}",
                 state,
-                word,
+                label,
                 row.created_at,
                 is_deleted=is_deleted,
             ),

@@ -379,12 +379,12 @@ def is_stale(job: Job) -> bool:
 def state_text(job: Job) -> str:
     """Return the state with its source and age: "running, reported by this machine 4 s ago"."""
     state = State(job.state)
-    word = Message(state.label)
+    label = Message(state.label)
     if source_of(job) == "muster":
         time = span_text(clock.now() - job.state_at)
         if state.is_final:
-            return Message("{state}, {time} ago", state=word, time=time)
-        return Message("{state}, for {time}", state=word, time=time)
+            return Message("{state}, {time} ago", state=label, time=time)
+        return Message("{state}, for {time}", state=label, time=time)
     silence = _silence(job.cluster)
     time = span_text(silence)
     if silence > SILENT_AFTER:
@@ -392,10 +392,10 @@ def state_text(job: Job) -> str:
             "unknown: cluster {who} hasn't responded for {time}; last seen {state}",
             who=job.cluster.name,
             time=time,
-            state=word,
+            state=label,
         )
     who = Message(title_of(job.cluster.backend))
-    return Message("{state}, reported by {who} {time} ago", state=word, who=who, time=time)
+    return Message("{state}, reported by {who} {time} ago", state=label, who=who, time=time)
 
 
 def _silence(cluster: Cluster) -> float:

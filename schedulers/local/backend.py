@@ -533,7 +533,7 @@ class LocalBackend:
 
     def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
         """Write what the supervisor and `exec` need; contains no secrets."""
-        room, apart = self._secret_folder(launch), self.isolation
+        secret_folder, apart = self._secret_folder(launch), self.isolation
         has_user = apart.level is IsolationLevel.USER
         place = JobFileSystem(
             self.config.root,
@@ -546,7 +546,7 @@ class LocalBackend:
             ],
             [
                 folder / "script",
-                Path(room),
+                Path(secret_folder),
                 *self._programs(launch),
                 *(Path(self._tree(one)) for one in launch.data.inputs),
                 *(Path(one.folder) for one in launch.data.folders if one.read_only),
@@ -558,7 +558,7 @@ class LocalBackend:
                 *((one.folder, one.path) for one in launch.data.folders if one.path),
             ],
         )
-        enter = ["/bin/sh", "-c", _ENTER, room]
+        enter = ["/bin/sh", "-c", _ENTER, secret_folder]
         return {
             "key": launch.key,
             "argv": argv
@@ -566,7 +566,7 @@ class LocalBackend:
             else [*command(apart, place, launch.identity.uid), *enter, *argv],
             "beside": command(apart, place, launch.identity.uid, dies_with_parent=True),
             "host": self._host(launch.key),
-            "room": room,
+            "room": secret_folder,
             "files": list(launch.data.secret_files),
             "uid": launch.identity.uid if has_user else 0,
             "memory": launch.limits.memory,
@@ -582,8 +582,8 @@ class LocalBackend:
 
         They stay in memory from the start of the job and are deleted at its end.
         """
-        room = _IN_CONTAINER if launch.image else self._secret_folder(launch)
-        files = {f"{name}_FILE": f"{room}/{name}" for name in launch.data.secret_files}
+        secret_folder = _IN_CONTAINER if launch.image else self._secret_folder(launch)
+        files = {f"{name}_FILE": f"{secret_folder}/{name}" for name in launch.data.secret_files}
         for one in launch.data.inputs:
             place = f"/muster/inputs/{one.name}" if launch.image else self._tree(one)
             files[data_variable("MUSTER_INPUT", one.name)] = place

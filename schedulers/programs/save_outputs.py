@@ -127,10 +127,10 @@ class SavedFolder:
         """Note why a file is not saved."""
         self.notes.setdefault(why, []).append(path)
 
-    def leave_out_large(self, files: dict[str, Mark], room: int | None) -> None:
+    def leave_out_large(self, files: dict[str, Mark], most: int | None) -> None:
         """Remove files for which the repository has no room, before a byte of them is read."""
         fresh = {path: mark for path, mark in files.items() if self.seen.get(path, (0,))[0] != mark}
-        left = room
+        left = most
         for path, mark in sorted(fresh.items(), key=lambda item: item[1][0]):
             if left is None:
                 return

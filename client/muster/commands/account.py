@@ -194,10 +194,10 @@ def create(
     """Create a token and print it. It is shown only once."""
     made = session.client.tokens.create(
         name,
-        words(scopes),
+        comma_separated(scopes),
         team=session.team,
         days=days or None,
-        networks=words(networks),
+        networks=comma_separated(networks),
         cluster=cluster,
     )
     session.echo("Copy the token now; it cannot be shown again.")
@@ -299,6 +299,6 @@ def _with(kept: settings.Settings, name: str, value: str) -> settings.Settings:
     return replace(kept, **{name: clean(value)})
 
 
-def words(text: str) -> list[str]:
+def comma_separated(text: str) -> list[str]:
     """Split a comma-separated list."""
     return [word.strip() for word in text.split(",") if word.strip()]
