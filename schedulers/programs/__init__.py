@@ -15,7 +15,7 @@ from schedulers.states import Reason
 FETCH, SAVE, TUNNEL = "fetch_inputs.py", "save_outputs.py", "tunnel.py"
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
 _FUTURE = "from __future__ import annotations\n"  # only valid at the beginning of a file
-_CLIENT = "from schedulers.programs.portal_api import Portal, Refused\n"
+_CLIENT = re.compile(r"(?m)^from schedulers\.programs\.portal_api import .+\n")
 _FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading|Mounting) .+ failed: .*)$")
 
 
@@ -24,12 +24,9 @@ def source_of(name: str) -> bytes:
     """Return the text of a program, which is one file on the node: it brings its client along."""
     folder = Path(__file__).parent
     program = (folder / name).read_text()
-    if _CLIENT not in program:
+    if not _CLIENT.search(program):
         return program.encode()
-    for line in (_FUTURE, _CLIENT):
-        if line not in program:
-            raise AssertionError(f"{name} has no line {line}")
-        program = program.replace(line, "")
+    program = _CLIENT.sub("", program.replace(_FUTURE, ""))
     return f"{(folder / 'portal_api.py').read_text()}\n\n{program}".encode()
 
 

@@ -55,7 +55,7 @@ class Portal:
     ) -> http.client.HTTPResponse:
         """Return the open answer to a request, which the caller reads to its end.
 
-        Raises Refused, and OSError or HTTPException for what may pass.
+        Raises PortalRefusal, and OSError or HTTPException for what may pass.
         """
         given = {"Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
         try:

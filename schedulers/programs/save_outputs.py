@@ -67,7 +67,7 @@ class SavedFolder:
     ) -> bool:
         """Save what is whole. `until` is the time after which a changed file is not; None: all are.
 
-        Returns whether everything was whole. Raises Refused, OSError.
+        Returns whether everything was whole. Raises PortalRefusal, OSError.
         """
         self.notes = {}
         files, changing = self.listed(until, has_succeeded, is_end)

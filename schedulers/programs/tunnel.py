@@ -66,7 +66,7 @@ class Tunnel:
             pause = min(pause * 2, LONGEST_PAUSE)
 
     async def dial(self) -> Streams:
-        """Return a connection that the gateway has taken. Raises OSError, Refused."""
+        """Return a connection that the gateway has taken. Raises OSError, TunnelRefusal."""
         reader, writer = await self.connect()
         path = self.parts.path.rstrip("/") + "/_apps/tunnel"
         writer.write(
