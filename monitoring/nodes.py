@@ -24,7 +24,7 @@ from workspaces.access.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
 _GPU = ("index", "uuid", "model", "type", "memory")
-UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
+UNREAD = ("cluster__config", "cluster__secrets", "runs", "reported", "partitions")
 FRESH_MS = 120_000  # an older measurement is not shown as the current one
 _PLACED = Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)  # as the index `attempt_active`
 _MEASURED = {

@@ -263,7 +263,7 @@ def _stored_obstacles(plan: MigPlan) -> list[Message]:
             Message("GPUs of {nodes} have changed since this was planned. Plan again.", nodes=stale)
         )
     if settings.method == Method.AGENT:
-        closed = [row.node.name for row in rows if row.node.told.get("mig") != "allowed"]
+        closed = [row.node.name for row in rows if row.node.reported.get("mig") != "allowed"]
         if closed:
             found.append(
                 Message(

@@ -253,7 +253,7 @@ def _column_names(described: bytes) -> list[tuple[str, dict[str, str], str, int 
     return found
 
 
-_NODE = ("id", "cluster_id", "name", "told")
+_NODE = ("id", "cluster_id", "name", "reported")
 _FIND = JoinedSelect(
     "SELECT {columns} FROM {node} JOIN {cluster} ON cluster.id = node.cluster_id "
     "WHERE node.name = %s ORDER BY node.seen_at DESC",
@@ -365,10 +365,10 @@ def _store_facts(node: Node, facts: Any, source: str = "") -> None:
     if isinstance(gpus, list):
         described = json.dumps([gpus, reported.get("driver", "")], sort_keys=True)
         reported["devices"] = sha256(described.encode()).hexdigest()[:16]
-        if reported["devices"] != node.told.get("devices"):
+        if reported["devices"] != node.reported.get("devices"):
             store_devices(node, gpus, reported.get("driver", ""), is_partial=bool(source))
-    if reported != node.told:
-        Node.objects.filter(id=node.id).update(told=reported)
+    if reported != node.reported:
+        Node.objects.filter(id=node.id).update(reported=reported)
 
 
 def _points(at: int, samples: Any, refused: _Refused, shift: int = 0) -> Iterable[series.Point]:

@@ -41,7 +41,7 @@ class Drainable:
     title: ClassVar[str] = "a scheduler"
     capabilities = frozenset({Capability.DRAIN})
     Config = Config
-    told: ClassVar[list[tuple[str, ...]]] = []
+    calls: ClassVar[list[tuple[str, ...]]] = []
     is_away: ClassVar[bool] = False
 
     def __init__(self, options: Any):
@@ -72,16 +72,16 @@ class Drainable:
             raise Unavailable("no answer in 3 s")
         if node == "stuck":
             raise Rejected("no such node")
-        self.told.append(("drain", node, why))
+        self.calls.append(("drain", node, why))
 
     def resume(self, node: str) -> None:
-        self.told.append(("resume", node))
+        self.calls.append(("resume", node))
 
 
 @pytest.fixture(autouse=True)
 def drainable(monkeypatch) -> type[Drainable]:
     monkeypatch.setitem(backends(), "drainable", Drainable)
-    monkeypatch.setattr(Drainable, "told", [])
+    monkeypatch.setattr(Drainable, "calls", [])
     return Drainable
 
 
