@@ -162,7 +162,10 @@ class IdleJobShape(TypedDict):
 class IdleRuleShape(TypedDict):
     pool: str
     is_enabled: bool
-    metric: Annotated[str, "auto: SM activity if known, else power with `watts`, else utilization."]
+    metric: Annotated[
+        str,
+        "auto: SM activity if known, else power with `watts`, else utilization. ports: requests.",
+    ]
     threshold: Annotated[int, "Percent, of SM activity or utilization."]
     watts: Annotated[int | None, "Per GPU, for power."]
     window: Annotated[int, "Minutes below the threshold."]
@@ -170,6 +173,7 @@ class IdleRuleShape(TypedDict):
     grace: Annotated[int, "Minutes from the warning to the action."]
     exempt: Annotated[list[str], "Labels: kind=session."]
     spares_exec: Annotated[bool, "Jobs in which somebody ran a command are left alone."]
+    spares_ports: Annotated[bool, "Jobs whose ports were used are left alone."]
     changed_at: Time
     changed_by: str
 
