@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's door for the shell."""
+"""Run a management command of Django."""
 
 from __future__ import annotations
 

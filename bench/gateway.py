@@ -22,7 +22,7 @@ import h11
 
 from bench.table import Row, report
 from portal.gateway.heads import (
-    Place,
+    PublicLocation,
     parse_request,
     parse_response,
     request_to_app,
@@ -30,7 +30,7 @@ from portal.gateway.heads import (
 )
 from portal.gateway.running import _loop_factory, run_process
 from portal.gateway.server import Gateway, Options
-from portal.process.prepare import listen
+from portal.process.sockets import listen
 from tests.rig.gateway import TOKEN, Asked
 from tests.rig.processes import Folder, free_port, is_listening, wait_until
 
@@ -190,7 +190,7 @@ def _cpu(pid: int | None) -> float:
 def _parsing() -> tuple[float, float]:
     """Return microseconds to read both heads of an exchange: ours with rewriting, and h11."""
     head = HEAD.format(path=PATH, token=TOKEN).encode()
-    place, times = Place(b"10.0.0.1", b"https"), 5000
+    place, times = PublicLocation(b"10.0.0.1", b"https"), 5000
     answer = ANSWER.removesuffix(BODY)
 
     def ours() -> None:

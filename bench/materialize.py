@@ -31,7 +31,7 @@ def main(count: int) -> None:
 
     django.setup()
     from datasets import staging
-    from datasets.trees import Entry
+    from datasets.trees import TreeEntry
     from portal.blobs.store import file_store
 
     org, store, entries = uuid4(), file_store(), []
@@ -41,7 +41,7 @@ def main(count: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         os.truncate(path, SIZE)  # without blocks: only the folders take space
-        entries.append(Entry(f"class-{number % 1000:03}/{number:07}.bin", digest, SIZE))
+        entries.append(TreeEntry(f"class-{number % 1000:03}/{number:07}.bin", digest, SIZE))
     entries.sort(key=lambda entry: entry.path.replace("/", "\0"))
     version: Any = SimpleNamespace(org_id=org, commit="c" * 40)
     print(f"{count:,} files of {SIZE:,} bytes, load {os.getloadavg()[0]:.1f}")

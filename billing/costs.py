@@ -14,10 +14,10 @@ from django.db.models import Sum
 from billing.amounts import at_ms, by_day, day_of, hours_of, money, rounded, start_of
 from billing.models import LedgerLine, UsageDay
 from billing.selectors.access import visible_teams
-from billing.services.ledger import GpuClasses, Run, resources_of, runs_of
+from billing.services.ledger import GpuClasses, UsageSpan, resources_of, runs_of
 from billing.services.prices import PriceList, account_of
-from jobs.job_specs import request_of
 from jobs.models import Attempt, Job
+from jobs.specs.stored import request_of
 from portal.core import clock
 from schedulers.spec import JobSpec
 from schedulers.states import State
@@ -106,7 +106,7 @@ def cost_of_jobs(job_ids: Collection[UUID]) -> tuple[Decimal | None, str]:
     return (sum(costs.values(), Decimal()) if costs else None), account.currency
 
 
-def _used_by(runs: Iterable[Run]) -> Iterator[Used]:
+def _used_by(runs: Iterable[UsageSpan]) -> Iterator[Used]:
     for run in runs:
         for kind, day, start, end in run.spans():
             for resource, units in run.resources.items():

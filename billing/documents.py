@@ -237,10 +237,10 @@ def lines_csv(lines: Any, prices: PriceList, teams: dict[Any, str]) -> Iterator[
 def as_pdf(document: Document, sha256: str = "") -> bytes:
     """Return a statement as PDF. Without `sha256` it is marked as a draft."""
     org = document["organization"]
-    words = f"{org['name']} {org['address']}" + "".join(
+    contents = f"{org['name']} {org['address']}" + "".join(
         f"{line['team_name']}{line['note']}" for line in document["lines"]
     )
-    font, bold = _fonts(words + gettext("Statement"))
+    font, bold = _fonts(contents + gettext("Statement"))
     text = ParagraphStyle("text", fontName=font, fontSize=9, leading=12, wordWrap="CJK")
     small = ParagraphStyle("small", parent=text, fontSize=7, textColor=colors.grey)
     head = ParagraphStyle("head", parent=text, fontName=bold, fontSize=16, leading=22)
@@ -329,10 +329,10 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
     return out.getvalue()
 
 
-def _fonts(words: str) -> tuple[str, str]:
-    """Return fonts that can show these words: PDF readers have those of Korean and Japanese."""
+def _fonts(text: str) -> tuple[str, str]:
+    """Return fonts that can show these text: PDF readers have those of Korean and Japanese."""
     for letters, name in _CID:
-        if any(ord(letter) in letters for letter in words):
+        if any(ord(letter) in letters for letter in text):
             pdfmetrics.registerFont(UnicodeCIDFont(name))
             return name, name
     return "Helvetica", "Helvetica-Bold"

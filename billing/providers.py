@@ -5,7 +5,7 @@ from __future__ import annotations
 from billing import costs
 from billing.selectors import spending
 from billing.services import budgets
-from jobs.pricing import Pricing
+from jobs.quotas.pricing import Pricing
 
 PRICING = (
     Pricing(

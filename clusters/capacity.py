@@ -43,7 +43,7 @@ class CapacityShape(TypedDict):
 
 
 @dataclass
-class Gpus:
+class GpuCounts:
     """GPU counts. `off`: unused GPUs on nodes that take no new jobs; `reserved`: for single teams."""
 
     total: int = 0
@@ -71,8 +71,8 @@ class CapacitySummary:
     """
 
     nodes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
-    gpus: dict[str, Gpus] = field(default_factory=dict)
-    all_gpus: Gpus = field(default_factory=Gpus)
+    gpus: dict[str, GpuCounts] = field(default_factory=dict)
+    all_gpus: GpuCounts = field(default_factory=GpuCounts)
     is_exact: bool = True
 
     @property
@@ -85,7 +85,7 @@ class CapacitySummary:
         return self.total - self.nodes["ready"]
 
     def as_dict(self) -> CapacityShape:
-        def counts(gpus: Gpus) -> GpuCountsShape:
+        def counts(gpus: GpuCounts) -> GpuCountsShape:
             return {
                 "total": gpus.total,
                 "used": gpus.used,
@@ -156,11 +156,13 @@ def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
     stock.is_exact &= len(whole) < 2 or left in (0, sum(whole.values()))
     for kind in types.keys() - whole.keys():
         used = machine.used(f"gpu.{kind}")
-        kept = machine.reserved(f"gpu.{kind}") if machine.holds else 0
-        stock.gpus.setdefault(kind, Gpus()).add(types[kind], used, kept, is_ready=state == "ready")
+        kept = machine.reserved(f"gpu.{kind}") if machine.reserved_gpus else 0
+        stock.gpus.setdefault(kind, GpuCounts()).add(
+            types[kind], used, kept, is_ready=state == "ready"
+        )
     for kind, n in whole.items():
         used = min(left, n)
         left -= used
-        for gpus in (stock.all_gpus, stock.gpus.setdefault(kind, Gpus())):
-            kept = machine.reserved(f"gpu.{kind}") if machine.holds else 0
+        for gpus in (stock.all_gpus, stock.gpus.setdefault(kind, GpuCounts())):
+            kept = machine.reserved(f"gpu.{kind}") if machine.reserved_gpus else 0
             gpus.add(n, used, kept, is_ready=state == "ready")

@@ -81,7 +81,7 @@ class Node(models.Model):
     runs = models.JSONField(default=dict)
     # These facts as reported by the node's agent, `compute`, and `mig`: whether it may partition
     # GPUs; written by `ingest`
-    told = models.JSONField(default=dict)
+    reported = models.JSONField(default=dict, db_column="told")
     # Last change of this description; each inventory updates `counted_at` of the cluster.
     seen_at = models.DateTimeField(default=clock.now)
 

@@ -13,15 +13,15 @@ from uuid import UUID
 from django.db.models import Sum, TextField
 from django.db.models.functions import Cast, Coalesce
 
-from clusters.holds import holds_in
 from clusters.models import Cluster, Gpu, Node, node_state
+from clusters.reserved_gpus import reserved_in
 from clusters.workload import workload
 from portal.core import messages
 from schedulers import backends, capabilities_of
 from schedulers.capacity import (
     GpuId,
-    Hold,
     NodeCapacity,
+    ReservedGpus,
     gpu_amounts,
     reported_capacity,
     withhold,
@@ -59,7 +59,7 @@ class NodeUsage:
 
     node: NodeRow | Node
     capacity: NodeCapacity
-    holds: tuple[Hold, ...] = ()
+    reserved_gpus: tuple[ReservedGpus, ...] = ()
 
     @cached_property
     def gpus(self) -> dict[str, int]:
@@ -73,7 +73,7 @@ class NodeUsage:
     @cached_property
     def open_capacity(self) -> NodeCapacity:
         """The capacity without what is reserved."""
-        return withhold(self.capacity, self.holds) if self.holds else self.capacity
+        return withhold(self.capacity, self.reserved_gpus) if self.reserved_gpus else self.capacity
 
     def reserved(self, resource: str) -> int:
         """Return how much of what is free is reserved."""
@@ -81,9 +81,11 @@ class NodeUsage:
 
     def seen_by(self, team_id: UUID) -> NodeUsage:
         """Return the node as a team may use it: without its own reservations."""
-        if not self.holds:
+        if not self.reserved_gpus:
             return self
-        return replace(self, holds=tuple(h for h in self.holds if h.team_id != team_id))
+        return replace(
+            self, reserved_gpus=tuple(h for h in self.reserved_gpus if h.team_id != team_id)
+        )
 
 
 def node_usage_in(
@@ -100,15 +102,15 @@ def node_usage_in(
     placing = {pk for pk, backend in known.items() if Capability.PLACES in capabilities_of(backend)}
     held = {} if is_idle or not placing else workload().reserved_by_node(placing)
     gpus, counts = _gpus(placing, known.keys() - placing)
-    kept = {} if is_idle else holds_in(known)
+    kept = {} if is_idle else reserved_in(known)
     for node in _rows(known):
         capacity = capacity_of_node(node, counts.get(node.id, {}))
         if node.cluster_id in placing:
             capacity = replace(capacity, free=capacity.total, free_gpus=gpus[node.id])
             if taken := held.get((node.cluster_id, node.name)):
                 capacity = capacity.without(*taken)
-        holds = tuple(kept.get((node.cluster_id, node.name), ())) if kept else ()
-        found[node.cluster_id].append(NodeUsage(node, capacity, holds))
+        reserved = tuple(kept.get((node.cluster_id, node.name), ())) if kept else ()
+        found[node.cluster_id].append(NodeUsage(node, capacity, reserved))
     return found
 
 

@@ -232,7 +232,7 @@ def _machine_facts(m: NodeUsage) -> NodeShape:
     facts["cpus"]["used"] = m.used("cpu") / 1000
     facts["memory"]["used"] = m.used("memory")
     facts["gpus"]["used"] = m.used("gpu")
-    facts["gpus"]["reserved"] = m.reserved("gpu") if m.holds else 0
+    facts["gpus"]["reserved"] = m.reserved("gpu") if m.reserved_gpus else 0
     return facts
 
 

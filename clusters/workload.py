@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Protocol, TypedDict
 from uuid import UUID
 
@@ -17,6 +17,8 @@ from workspaces.models import Organization
 RUNNING = "starting,running,stopping"
 PENDING = "queued,dispatching,submitted"
 Load = list[dict[str, Any]]
+NodeKey = tuple[UUID, str]  # a cluster, and the name of a node, which is unique only there
+JobsByNode = Mapping[NodeKey, list[dict[str, Any]]]
 
 
 class Workload(Protocol):
@@ -24,7 +26,7 @@ class Workload(Protocol):
 
     def reserved_by_node(
         self, clusters: Iterable[UUID]
-    ) -> dict[tuple[UUID, str], tuple[int, int, list[str]]]:
+    ) -> dict[NodeKey, tuple[int, int, list[str]]]:
         """Return (millicores, bytes, UUIDs of GPUs) that Muster reserved, by (cluster, node)."""
 
     def gpus_used_by(
@@ -40,6 +42,12 @@ class Workload(Protocol):
 
     def counts_in(self, actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
         """Return `runs` and `waits` of the jobs that the actor may see, by (cluster, pool)."""
+
+    def jobs_of_all(self, actor: Actor, names: Collection[str] | None = None) -> JobsByNode:
+        """Return the running jobs of every organization, perhaps only on nodes of these names.
+
+        Operators only; raises NotPermitted.
+        """
 
     def active_jobs_on(self, actor: Actor, cluster: Cluster) -> int:
         """Return how many jobs have not ended there. Operators only; raises NotPermitted."""

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from datasets.models import Block, Content, Repository, Version
 from datasets.services.records import locked
-from datasets.trees import BlockInfo, Entry, decode
+from datasets.trees import BlockInfo, TreeEntry, decode
 from portal.blobs.files import StoredFile
 from portal.blobs.store import file_store, references
 from portal.core.errors import NotFound
@@ -107,7 +107,7 @@ class _Check:
             self._add("block", f"{where}: does not have the files that its version says")
         self._check_entries(version, entries)
 
-    def _check_entries(self, version: Version, entries: list[Entry]) -> None:
+    def _check_entries(self, version: Version, entries: list[TreeEntry]) -> None:
         sizes = dict(
             Content.objects.filter(
                 repository=self._row, sha256__in={entry.sha256 for entry in entries}

@@ -8,7 +8,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
-from datasets.models import Kind, Ref, Repository, Visibility
+from datasets.models import Ref, Repository, RepositoryKind, Visibility
 from datasets.representations import repository_rows
 from datasets.selectors import visible_repositories
 from portal.core.errors import InvalidInput
@@ -81,7 +81,7 @@ def _with_head(rows: QuerySet[Repository]) -> QuerySet[Repository]:
     )
 
 
-def _list_of(kind: Kind, label: Any, placeholder: Any) -> ListView:
+def _list_of(kind: RepositoryKind, label: Any, placeholder: Any) -> ListView:
     return ListView(
         name=f"{kind}s",
         rows=lambda actor: _with_head(visible_repositories(actor, kind)),
@@ -93,7 +93,7 @@ def _list_of(kind: Kind, label: Any, placeholder: Any) -> ListView:
     )
 
 
-def _trash_of(kind: Kind, label: Any) -> ListView:
+def _trash_of(kind: RepositoryKind, label: Any) -> ListView:
     return ListView(
         name=f"{kind}s-trash",
         rows=lambda actor: visible_repositories(actor, kind, is_deleted=True),
@@ -111,14 +111,14 @@ def _trash_of(kind: Kind, label: Any) -> ListView:
 
 
 LISTS = {
-    Kind.DATASET: _list_of(
-        Kind.DATASET, _("Dataset"), _("Search datasets, or team:vision user:me")
+    RepositoryKind.DATASET: _list_of(
+        RepositoryKind.DATASET, _("Dataset"), _("Search datasets, or team:vision user:me")
     ),
-    Kind.CHECKPOINT: _list_of(
-        Kind.CHECKPOINT, _("Checkpoint"), _("Search checkpoints, or team:vision user:me")
+    RepositoryKind.CHECKPOINT: _list_of(
+        RepositoryKind.CHECKPOINT, _("Checkpoint"), _("Search checkpoints, or team:vision user:me")
     ),
 }
 TRASHES = {
-    Kind.DATASET: _trash_of(Kind.DATASET, _("Dataset")),
-    Kind.CHECKPOINT: _trash_of(Kind.CHECKPOINT, _("Checkpoint")),
+    RepositoryKind.DATASET: _trash_of(RepositoryKind.DATASET, _("Dataset")),
+    RepositoryKind.CHECKPOINT: _trash_of(RepositoryKind.CHECKPOINT, _("Checkpoint")),
 }

@@ -12,7 +12,7 @@ from workspaces.models import Team, User
 from workspaces.tenancy.models import TenantModel
 
 
-class Kind(models.TextChoices):
+class RepositoryKind(models.TextChoices):
     DATASET = "dataset"
     CHECKPOINT = "checkpoint"
 
@@ -33,7 +33,7 @@ class Repository(TenantModel):
     `legal_hold`. `stored_bytes` is the sum of its contents, held in the storage quota.
     """
 
-    kind = models.CharField(max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=10, choices=RepositoryKind.choices)
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=96)
@@ -77,7 +77,7 @@ class FormerName(TenantModel):
     """A name that a repository had, written when it is renamed. Clients of the Hub may use it."""
 
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="+")
-    kind = models.CharField(max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=10, choices=RepositoryKind.choices)
     name = models.CharField(max_length=96)  # in lower case
 
     class Meta(TenantModel.Meta):
@@ -92,7 +92,7 @@ class FormerName(TenantModel):
 class RetentionDefault(TenantModel):
     """Rules of the organization for repositories of a kind that have none of their own."""
 
-    kind = models.CharField(max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=10, choices=RepositoryKind.choices)
     keep_last = models.PositiveIntegerField(default=0)
     keep_days = models.PositiveIntegerField(default=0)
     updated_at = models.DateTimeField(default=clock.now)

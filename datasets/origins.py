@@ -10,19 +10,19 @@ from portal.core.declarations import declared
 from workspaces.access.actors import Actor
 
 
-class Origin(NamedTuple):
+class VersionOrigin(NamedTuple):
     """A job that made versions, as a viewer may see it."""
 
     text: str
     url: str
 
 
-Provider = Callable[[Actor, Collection[UUID]], dict[UUID, Origin]]
+Provider = Callable[[Actor, Collection[UUID]], dict[UUID, VersionOrigin]]
 
 
-def origins_of(actor: Actor, jobs: Collection[UUID]) -> dict[UUID, Origin]:
+def origins_of(actor: Actor, jobs: Collection[UUID]) -> dict[UUID, VersionOrigin]:
     """Return the jobs that made versions, by id."""
-    found: dict[UUID, Origin] = {}
+    found: dict[UUID, VersionOrigin] = {}
     for provider in declared("providers", "VERSION_ORIGINS") if jobs else ():
         found |= provider(actor, jobs)
     return found

@@ -11,7 +11,7 @@ from datasets.access import may_manage, may_write
 from datasets.imports import sources
 from datasets.models import Import, Ref, Repository, Share, Version
 from datasets.selectors import rules_of
-from datasets.trees import Difference, Entry, Folder
+from datasets.trees import Folder, TreeDifference, TreeEntry
 from portal.core.shapes import Id, PersonShape, Time
 from workspaces.access.actors import Actor
 
@@ -275,7 +275,7 @@ def ref_rows(refs: Iterable[Ref]) -> list[RefShape]:
     ]
 
 
-def entry_rows(entries: Iterable[Entry | Folder]) -> list[EntryShape]:
+def entry_rows(entries: Iterable[TreeEntry | Folder]) -> list[EntryShape]:
     """Return files and folders of a listing."""
     return [
         {"type": "folder", "path": entry.path, "bytes": None, "sha256": None}
@@ -285,7 +285,7 @@ def entry_rows(entries: Iterable[Entry | Folder]) -> list[EntryShape]:
     ]
 
 
-def difference_rows(found: Iterable[Difference]) -> list[FileDifferenceShape]:
+def difference_rows(found: Iterable[TreeDifference]) -> list[FileDifferenceShape]:
     """Return the files that two versions do not have in common."""
     return [
         {
@@ -324,13 +324,13 @@ def import_row(row: Import) -> DatasetImportShape:
     }
 
 
-def _kind_of(change: Difference) -> str:
+def _kind_of(change: TreeDifference) -> str:
     if change.before is None:
         return "added"
     return "removed" if change.after is None else "changed"
 
 
-def _side(entry: Entry | None) -> SideShape | None:
+def _side(entry: TreeEntry | None) -> SideShape | None:
     return {"bytes": entry.size, "sha256": entry.sha256} if entry else None
 
 

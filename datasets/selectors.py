@@ -21,7 +21,7 @@ from datasets.models import (
     Version,
 )
 from datasets.names import checked_path
-from datasets.trees import BlockInfo, Entry, Tree, sort_key
+from datasets.trees import BlockInfo, Tree, TreeEntry, sort_key
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -133,7 +133,7 @@ def tree_of(version: Version | None) -> Tree:
     return Tree([BlockInfo(*block) for block in version.blocks], read)
 
 
-def find_file(version: Version, path: str) -> Entry:
+def find_file(version: Version, path: str) -> TreeEntry:
     """Return a file of a version. Raises NotFound, InvalidInput."""
     found = tree_of(version).find(checked_path(path))
     if found is None:
@@ -141,7 +141,7 @@ def find_file(version: Version, path: str) -> Entry:
     return found
 
 
-def find_files(version: Version, paths: Sequence[str]) -> list[Entry]:
+def find_files(version: Version, paths: Sequence[str]) -> list[TreeEntry]:
     """Return files of a version in this order. Raises NotFound, InvalidInput."""
     wanted = [checked_path(path) for path in paths]
     tree, found = tree_of(version), {}

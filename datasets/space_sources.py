@@ -11,22 +11,24 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from datasets.models import Content, Kind, Ref, Repository, Upload, Version
+from datasets.models import Content, Ref, Repository, RepositoryKind, Upload, Version
 from datasets.references import referred_to
 from datasets.selectors import visible_repositories
 from portal.core.messages import Message
-from workspaces.quotas.space import Asked, Source, Total, Use
+from workspaces.quotas.space import SpaceQuery, SpaceSource, SpaceUse, Total
 
 MOST_LOOSE = 5000  # versions of one answer
 
 
-def _rows(asked: Asked, kind: Kind, *, is_deleted: bool = False) -> QuerySet[Repository]:
+def _rows(
+    asked: SpaceQuery, kind: RepositoryKind, *, is_deleted: bool = False
+) -> QuerySet[Repository]:
     rows = visible_repositories(asked.actor, kind, is_deleted=is_deleted)
     return asked.narrow(rows)  # type: ignore[no-any-return]
 
 
-def _total(kind: Kind) -> Callable[[Asked], Total]:
-    def total(asked: Asked) -> Total:
+def _total(kind: RepositoryKind) -> Callable[[SpaceQuery], Total]:
+    def total(asked: SpaceQuery) -> Total:
         sums = [
             _rows(asked, kind, is_deleted=is_deleted).aggregate(
                 n=Count("id"), bytes=Sum("stored_bytes")
@@ -38,8 +40,8 @@ def _total(kind: Kind) -> Callable[[Asked], Total]:
     return total
 
 
-def _largest(kind: Kind) -> Callable[[Asked, int], Sequence[Use]]:
-    def largest(asked: Asked, most: int) -> list[Use]:
+def _largest(kind: RepositoryKind) -> Callable[[SpaceQuery, int], Sequence[SpaceUse]]:
+    def largest(asked: SpaceQuery, most: int) -> list[SpaceUse]:
         rows = _rows(asked, kind).order_by("-stored_bytes").filter(stored_bytes__gt=0)[:most]
         counts = dict(
             Version.objects.filter(repository__in=[row.id for row in rows])
@@ -58,14 +60,14 @@ def _versions(n: int) -> Any:
     return Message.plural(n, "{n} version", "{n} versions", n=n)
 
 
-def _unused(kind: Kind) -> Callable[[Asked, int], Sequence[Use]]:
-    def unused(asked: Asked, most: int) -> list[Use]:
+def _unused(kind: RepositoryKind) -> Callable[[SpaceQuery, int], Sequence[SpaceUse]]:
+    def unused(asked: SpaceQuery, most: int) -> list[SpaceUse]:
         return [*_trash(asked, kind, most), *_unnamed(asked, kind, most), *_loose(asked, kind)]
 
     return unused
 
 
-def _trash(asked: Asked, kind: Kind, most: int) -> Iterator[Use]:
+def _trash(asked: SpaceQuery, kind: RepositoryKind, most: int) -> Iterator[SpaceUse]:
     page = reverse("repository-trash", kwargs={"org": asked.org, "kind": kind})
     days = timedelta(days=settings.MUSTER_TRASH_DAYS)
     rows = _rows(asked, kind, is_deleted=True).filter(stored_bytes__gt=0)
@@ -77,7 +79,7 @@ def _trash(asked: Asked, kind: Kind, most: int) -> Iterator[Use]:
             if row.legal_hold
             else Message("In the trash until {day}", day=f"{end:%Y-%m-%d}")
         )
-        yield Use(
+        yield SpaceUse(
             row.name,
             row.stored_bytes,
             row.team.slug,
@@ -88,7 +90,7 @@ def _trash(asked: Asked, kind: Kind, most: int) -> Iterator[Use]:
         )
 
 
-def _unnamed(asked: Asked, kind: Kind, most: int) -> Iterator[Use]:
+def _unnamed(asked: SpaceQuery, kind: RepositoryKind, most: int) -> Iterator[SpaceUse]:
     """Yield repositories with files that no version names, or uploads not completed."""
     unnamed = Content.objects.filter(repository=OuterRef("id"), is_used=False).order_by()
     sizes = unnamed.values("repository").annotate(n=Sum("size")).values("n")
@@ -123,7 +125,7 @@ def _unnamed(asked: Asked, kind: Kind, most: int) -> Iterator[Use]:
             )
 
 
-def _loose(asked: Asked, kind: Kind) -> Iterator[Use]:
+def _loose(asked: SpaceQuery, kind: RepositoryKind) -> Iterator[SpaceUse]:
     """Yield repositories with versions to which no branch, tag, job or model refers."""
     named = Ref.objects.filter(version=OuterRef("id"))
     versions = Version.objects.filter(repository__in=_rows(asked, kind)).exclude(
@@ -151,17 +153,19 @@ def _loose(asked: Asked, kind: Kind) -> Iterator[Use]:
         )
 
 
-def _use(asked: Asked, row: Repository, size: int, settings_part: str = "", **more: Any) -> Use:
+def _use(
+    asked: SpaceQuery, row: Repository, size: int, settings_part: str = "", **more: Any
+) -> SpaceUse:
     kwargs = {"org": asked.org, "kind": row.kind, "repository": row.name}
     name = "repository-settings" if settings_part else "repository"
     page = reverse(name, kwargs=kwargs) + settings_part
-    return Use(row.name, size, row.team.slug, row.owner.email, page, **more)
+    return SpaceUse(row.name, size, row.team.slug, row.owner.email, page, **more)
 
 
 SOURCES = tuple(
-    Source(kind.value, label, order, _total(kind), _largest(kind), _unused(kind))
+    SpaceSource(kind.value, label, order, _total(kind), _largest(kind), _unused(kind))
     for kind, label, order in (
-        (Kind.DATASET, Message("Datasets"), 10),
-        (Kind.CHECKPOINT, Message("Checkpoints"), 20),
+        (RepositoryKind.DATASET, Message("Datasets"), 10),
+        (RepositoryKind.CHECKPOINT, Message("Checkpoints"), 20),
     )
 )

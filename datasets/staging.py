@@ -30,7 +30,7 @@ from django.utils.crypto import salted_hmac
 
 from datasets.models import Version
 from datasets.selectors import tree_of
-from datasets.trees import Entry
+from datasets.trees import TreeEntry
 from datasets.uses import commits_in_use
 from portal.blobs.store import file_store
 from portal.core import clock
@@ -121,7 +121,7 @@ def _folders(path: str) -> Iterator[str]:
         yield "/".join(names[:count])
 
 
-def _link(org_id: UUID, root: Path, entries: Sequence[Entry]) -> None:
+def _link(org_id: UUID, root: Path, entries: Sequence[TreeEntry]) -> None:
     store = file_store()
     for entry in entries:
         target = f"{root}/{entry.path}"

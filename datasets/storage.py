@@ -27,17 +27,17 @@ def release(repository: Repository, size: int) -> None:
         repository.save(update_fields=["stored_bytes"])
 
 
-def within_room(
+def within_limits(
     repository: Repository, chunks: Iterable[bytes], size: int | None
 ) -> Iterable[bytes]:
-    """Return the bytes of an upload, which raise QuotaExceeded beyond the room."""
-    return storage.within_room(_amounts(repository, 1), chunks, size=size, replaced=0)
+    """Return the bytes of an upload, which raise QuotaExceeded beyond the limits."""
+    return storage.within_limits(_amounts(repository, 1), chunks, size=size, replaced=0)
 
 
-def room_of(repository: Repository) -> int:
+def free_bytes_of(repository: Repository) -> int:
     """Return the bytes of a file that can be stored now, by quota, disk and limit of a file."""
-    rooms = [*storage.rooms(_amounts(repository, 1)), settings.MUSTER_FILE_LIMIT]
-    return max(min(*rooms, file_store().room()), 0)
+    limits = [*storage.free_amounts(_amounts(repository, 1)), settings.MUSTER_FILE_LIMIT]
+    return max(min(*limits, file_store().free_bytes()), 0)
 
 
 def _amounts(repository: Repository, size: int) -> dict[Meter, int]:

@@ -45,7 +45,7 @@ def apply_retention() -> None:
 
 
 @shared_task(name="datasets.workspace_usage")
-def count_workspaces() -> None:
+def count_folders() -> None:
     """Count what jobs have written into workspaces."""
     with platform_scope("house-keeping"):
         usage.count_all(clock.now() - COUNTED_EVERY)

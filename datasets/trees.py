@@ -22,7 +22,7 @@ AVERAGE, LARGEST = 1024, 4096  # entries of a block
 _LEVEL = 3
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A file of a tree."""
 
     path: str
@@ -45,12 +45,12 @@ class Folder(NamedTuple):
     path: str
 
 
-class Difference(NamedTuple):
+class TreeDifference(NamedTuple):
     """A file that two trees do not have in common; None where it is missing."""
 
     path: str
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
 
 Blocks = Sequence[BlockInfo]
@@ -100,7 +100,7 @@ class Tree:
     def bytes(self) -> int:
         return sum(block.bytes for block in self.blocks)
 
-    def find(self, path: str) -> Entry | None:
+    def find(self, path: str) -> TreeEntry | None:
         """Return the file at a path."""
         found = next(self.entries(path), None)
         return found if found and found.path == path else None
@@ -109,7 +109,7 @@ class Tree:
         """Return whether there are files below a path; "" is the top."""
         return next(self.below(path), None) is not None
 
-    def entries(self, start: str = "") -> Iterator[Entry]:
+    def entries(self, start: str = "") -> Iterator[TreeEntry]:
         """Yield files in order, from a path on."""
         yield from self._from_key(sort_key(start))
 
@@ -118,7 +118,7 @@ class Tree:
         for data in self.load_all([block.digest for block in self.blocks]):
             yield from _paths(_lines(data))
 
-    def below(self, folder: str, after: str = "") -> Iterator[Entry]:
+    def below(self, folder: str, after: str = "") -> Iterator[TreeEntry]:
         """Yield all files in a folder and its subfolders, those after the path `after`.
 
         "" is the top.
@@ -130,7 +130,7 @@ class Tree:
             if entry.path != after:
                 yield entry
 
-    def listing(self, folder: str = "", after: str = "") -> Iterator[Entry | Folder]:
+    def listing(self, folder: str = "", after: str = "") -> Iterator[TreeEntry | Folder]:
         """Yield the files and subfolders directly in a folder, those after the path `after`."""
         inside = f"{folder}/" if folder else ""
         key = sort_key(inside)
@@ -169,7 +169,7 @@ class Tree:
         self._ahead = dict(self.read([self.blocks[number + n].digest for n in ends]))
         self._read_to = number + ends[-1]
 
-    def _from_key(self, key: str) -> Iterator[Entry]:
+    def _from_key(self, key: str) -> Iterator[TreeEntry]:
         number = self.block_of(key)
         for block in self.blocks[number:]:
             lines, count = self.load(block.digest), 1  # the first alone: a listing may need no more
@@ -183,7 +183,7 @@ class Tree:
         return max(bisect_right(self.firsts, key) - 1, 0)
 
 
-def differences(before: Tree, after: Tree, start: str = "") -> Iterator[Difference]:
+def differences(before: Tree, after: Tree, start: str = "") -> Iterator[TreeDifference]:
     """Yield the files that were added, changed or removed, in order, those after the path `start`.
 
     Skips equal blocks.
@@ -209,29 +209,29 @@ def differences(before: Tree, after: Tree, start: str = "") -> Iterator[Differen
     yield from _compared(old_lines, new_lines)
 
 
-def _compared(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Difference]:
+def _compared(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[TreeDifference]:
     """Yield the differences of two sorted lists of lines that cover the same range of paths."""
     if len(old) == len(new):  # nearly always
         pairs = [(one, other) for one, other in zip(old, new, strict=True) if one != other]
         before, after = _parsed([one for one, _ in pairs]), _parsed([other for _, other in pairs])
         if all(one.path == other.path for one, other in zip(before, after, strict=True)):
-            yield from map(Difference, (one.path for one in before), before, after)
+            yield from map(TreeDifference, (one.path for one in before), before, after)
             return
     left = {entry.path: entry for entry in _parsed(list(set(old).difference(new)))}
     right = {entry.path: entry for entry in _parsed(list(set(new).difference(old)))}
     for path in sorted(left.keys() | right.keys(), key=sort_key):
-        yield Difference(path, left.get(path), right.get(path))
+        yield TreeDifference(path, left.get(path), right.get(path))
 
 
 def changed_tree(
-    tree: Tree, changes: Mapping[str, Entry | None]
+    tree: Tree, changes: Mapping[str, TreeEntry | None]
 ) -> tuple[list[BlockInfo], dict[str, bytes]]:
     """Apply changes (None deletes) and return the new blocks, and the data of those to store.
 
     Only the blocks that changes fall into are read. Raises PathConflict if a path would be that of
     a file and of a folder.
     """
-    by_block: dict[int, dict[str, Entry | None]] = {}
+    by_block: dict[int, dict[str, TreeEntry | None]] = {}
     for path, entry in changes.items():
         by_block.setdefault(tree.block_of(sort_key(path)), {})[path] = entry
     blocks: list[BlockInfo] = []
@@ -273,13 +273,13 @@ class PathConflict(Exception):
         self.path = path
 
 
-def encode(entries: Sequence[Entry]) -> bytes:
+def encode(entries: Sequence[TreeEntry]) -> bytes:
     """Return entries as the data of a block."""
     rows = orjson.dumps([tuple(entry) for entry in entries])
     return zstandard.ZstdCompressor(level=_LEVEL).compress(rows)
 
 
-def decode(data: bytes) -> list[Entry]:
+def decode(data: bytes) -> list[TreeEntry]:
     """Return the entries of a block."""
     return list(map(_entry_of, orjson.loads(_decompressed(data))))
 
@@ -296,7 +296,7 @@ def _lines(data: bytes) -> list[bytes]:
     return rows[3:-2].split(_BETWEEN)
 
 
-def _parsed(lines: Sequence[bytes]) -> list[Entry]:
+def _parsed(lines: Sequence[bytes]) -> list[TreeEntry]:
     if not lines:
         return []
     return list(map(_entry_of, orjson.loads(b'[["' + _BETWEEN.join(lines) + b"]]")))
@@ -312,10 +312,10 @@ def _line_key(line: bytes) -> str:
     return sort_key(orjson.loads(b'"' + path + b'"') if b"\\" in path else path.decode())
 
 
-_entry_of = partial(tuple.__new__, Entry)  # half the time of Entry(*row), a function of Python
+_entry_of = partial(tuple.__new__, TreeEntry)  # half the time of Entry(*row), a function of Python
 
 
-def _key(entry: Entry) -> str:
+def _key(entry: TreeEntry) -> str:
     return sort_key(entry.path)
 
 
@@ -326,7 +326,7 @@ def _check_order(paths: Sequence[str]) -> None:
             raise PathConflict(path)
 
 
-def _parts(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+def _parts(entries: Sequence[TreeEntry]) -> Iterator[Sequence[TreeEntry]]:
     start = 0
     for end, entry in enumerate(entries, 1):
         if end - start >= LARGEST or zlib.crc32(entry.path.encode()) % AVERAGE == 0:

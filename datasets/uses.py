@@ -30,7 +30,7 @@ def commits_in_use(org_id: UUID) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Use:
+class VersionUse:
     """Something that reads a version, such as a job, for the page of the versions."""
 
     version: int
@@ -39,10 +39,10 @@ class Use:
     state: str
 
 
-Finder = Callable[["Actor", "Repository"], Sequence[Use]]
+Finder = Callable[["Actor", "Repository"], Sequence[VersionUse]]
 
 
-def uses_of(actor: Actor, repository: Repository) -> list[Use]:
+def uses_of(actor: Actor, repository: Repository) -> list[VersionUse]:
     """Return what reads versions of a repository, as far as the actor may see it."""
     finders: Sequence[Finder] = declared("providers", "VERSION_USES")
     return [use for find in finders for use in find(actor, repository)]

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from demo.simulation import Run, RunStore, plan
+from demo.simulation import RunStore, SimulatedAttempt, plan
 from portal.core import clock
 from schedulers import mig
 from schedulers.contract import (
@@ -22,7 +22,7 @@ from schedulers.contract import (
     LogChunk,
     NodeFacts,
     Observation,
-    Output,
+    OutputFolder,
     OutputRetention,
     Poll,
     Probe,
@@ -188,8 +188,8 @@ class SimulatedCluster:
             self.runs.put(run)
         return Handle(run.key, _native_id(run))
 
-    def output_of(self, key: str) -> Output:
-        return Output(path=f"/scratch/{key}", retention=OutputRetention.WEEK)
+    def output_of(self, key: str) -> OutputFolder:
+        return OutputFolder(path=f"/scratch/{key}", retention=OutputRetention.WEEK)
 
     def find(self, key: str) -> Handle | None:
         run = self.runs.get(key)
@@ -224,7 +224,7 @@ class SimulatedCluster:
             end += len(line)
         return LogChunk(after, part, round(at * 1000))
 
-    def _output(self, run: Run) -> list[tuple[float, bytes]]:
+    def _output(self, run: SimulatedAttempt) -> list[tuple[float, bytes]]:
         with self._lock:
             if run.key not in self._outputs:
                 if len(self._outputs) > 200:
@@ -237,11 +237,11 @@ class SimulatedCluster:
         self._outputs.pop(key, None)
 
 
-def _native_id(run: Run) -> str:
+def _native_id(run: SimulatedAttempt) -> str:
     return str(100000 + int(run.key[-4:], 16))
 
 
-def _observation(run: Run, at: float) -> Observation:
+def _observation(run: SimulatedAttempt, at: float) -> Observation:
     state = (
         State.STARTING
         if at < run.started
@@ -264,7 +264,7 @@ def _observation(run: Run, at: float) -> Observation:
     )
 
 
-def _classified(run: Run) -> EndReason:
+def _classified(run: SimulatedAttempt) -> EndReason:
     """Return the reason of its end, from its output if the program failed."""
     if run.reason is not Reason.USER_ERROR:
         return EndReason(run.reason, _EVIDENCE.get(run.reason, ""))

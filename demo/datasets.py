@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from datasets import services
-from datasets.models import Kind, Repository, Version, Visibility
+from datasets.models import Repository, RepositoryKind, Version, Visibility
 from datasets.services import Add, Change, Delete
 from demo.history import Action
 from portal.core import clock
@@ -288,7 +288,7 @@ def _steps(card: str, *at: int) -> Iterator[Step]:
 
 EXAMPLES = (
     Example(
-        Kind.DATASET,
+        RepositoryKind.DATASET,
         "product-images",
         "vision",
         "Photos of products by class, cleaned, with labels",
@@ -315,7 +315,7 @@ EXAMPLES = (
         Visibility.ORGANIZATION,
     ),
     Example(
-        Kind.DATASET,
+        RepositoryKind.DATASET,
         "support-questions",
         "language",
         "Questions to the help desk with approved answers",
@@ -326,14 +326,14 @@ EXAMPLES = (
         shared_with="vision",
     ),
     Example(
-        Kind.DATASET,
+        RepositoryKind.DATASET,
         "press-readings",
         "vision",
         "Temperature and vibration of four presses, a file per day",
         tuple(Step(f"Readings of day {day}", 9 - day, _readings(day)) for day in range(1, 8)),
     ),
     Example(
-        Kind.DATASET,
+        RepositoryKind.DATASET,
         "eval-prompts",
         "language",
         "Prompts of the weekly evaluation",
@@ -359,7 +359,7 @@ EXAMPLES = (
         Visibility.PRIVATE,
     ),
     Example(
-        Kind.CHECKPOINT,
+        RepositoryKind.CHECKPOINT,
         "resnet50-products",
         "vision",
         "ResNet-50 on product-images",
@@ -377,14 +377,14 @@ EXAMPLES = (
         Visibility.ORGANIZATION,
     ),
     Example(
-        Kind.CHECKPOINT,
+        RepositoryKind.CHECKPOINT,
         "press-anomaly",
         "vision",
         "Autoencoder that finds unusual readings of presses",
         tuple(_steps("# Press anomaly\n\nTrained on `press-readings`.\n", 500, 1000, 1500)),
     ),
     Example(
-        Kind.CHECKPOINT,
+        RepositoryKind.CHECKPOINT,
         "llama-support-lora",
         "language",
         "LoRA adapter for answers of the help desk",

@@ -48,7 +48,7 @@ def report(cluster: Cluster, nodes: Sequence[Node]) -> None:
     )
     busy = set(planned.values_list("node", flat=True))
     for node in {*nodes, *Node.objects.filter(id__in=busy)}:
-        if node.id not in busy and node.told.get("mig") == "allowed":
+        if node.id not in busy and node.reported.get("mig") == "allowed":
             continue
         mig: dict[str, Any] = {"is_allowed": True}
         if done := backend.report_of(node.name):

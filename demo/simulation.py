@@ -44,7 +44,7 @@ KeyError: 'instruct-v4'"""
 
 
 @dataclass
-class Run:
+class SimulatedAttempt:
     """One simulated attempt. Times are Unix seconds."""
 
     key: str
@@ -107,7 +107,7 @@ class Run:
         if self.recipe.curve:
             every = max(self.seconds / LINES, 5)
             yield from self._progress(every)
-        yield self.started + self.seconds - 0.5, self._last_words()
+        yield self.started + self.seconds - 0.5, self._final_output()
 
     def _progress(self, every: float) -> Iterator[tuple[float, str]]:
         line: dict[str, float] = {}
@@ -121,7 +121,7 @@ class Run:
         if line:
             yield at, _line(step, line)
 
-    def _last_words(self) -> str:
+    def _final_output(self) -> str:
         match Reason(self.end):
             case Reason.COMPLETED:
                 return "done: wrote checkpoints/final.safetensors"
@@ -168,7 +168,7 @@ def _values(
     }
 
 
-def plan(launch: Launch, at: float) -> Run:
+def plan(launch: Launch, at: float) -> SimulatedAttempt:
     """Decide how a launched job will go."""
     rng = random.Random(launch.key)
     name = launch.name.partition("[")[0]
@@ -187,7 +187,7 @@ def plan(launch: Launch, at: float) -> Run:
     if seconds > limit:
         seconds, end = limit, Reason.TIME_LIMIT
     place = launch.place.placement
-    return Run(
+    return SimulatedAttempt(
         key=launch.key,
         name=name,
         node=place.node if place else "",
@@ -203,9 +203,9 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._known: dict[str, tuple[int, Run]] = {}
+        self._known: dict[str, tuple[int, SimulatedAttempt]] = {}
 
-    def get(self, key: str) -> Run | None:
+    def get(self, key: str) -> SimulatedAttempt | None:
         path = self.folder / f"{key}.json"
         try:
             changed = path.stat().st_mtime_ns
@@ -215,7 +215,7 @@ class RunStore:
         except FileNotFoundError:
             return None
 
-    def put(self, run: Run) -> None:
+    def put(self, run: SimulatedAttempt) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{run.key}.json"
         part = path.with_suffix(".part")
@@ -226,11 +226,11 @@ class RunStore:
         (self.folder / f"{key}.json").unlink(missing_ok=True)
         self._known.pop(key, None)
 
-    def all(self) -> list[Run]:
+    def all(self) -> list[SimulatedAttempt]:
         """Return every run that has not been forgotten."""
         keys = sorted(path.stem for path in self.folder.glob("*.json"))
         return [run for key in keys if (run := self.get(key))]
 
 
-def _run(stored: dict[str, object]) -> Run:
-    return Run(**{**stored, "gpus": tuple(stored["gpus"])})  # type: ignore[arg-type]
+def _run(stored: dict[str, object]) -> SimulatedAttempt:
+    return SimulatedAttempt(**{**stored, "gpus": tuple(stored["gpus"])})  # type: ignore[arg-type]

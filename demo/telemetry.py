@@ -19,9 +19,9 @@ from clusters.services.devices import store_devices
 from demo.backend import SimulatedCluster
 from demo.history import DAYS, runs_of
 from demo.mig import DRIVER, described, report
-from demo.simulation import Run
-from jobs.metrics import task_labels, unit_of
+from demo.simulation import SimulatedAttempt
 from jobs.models import Attempt
+from jobs.selectors.metrics import task_labels, unit_of
 from monitoring.metrics.ingest import store_samples
 from portal import series
 from portal.background import every
@@ -36,7 +36,9 @@ DETAILED = 10  # nodes with a week of measurements; others of a large fleet have
 FEW = 300.0  # seconds
 AT_A_TIME = 250  # nodes that are measured in one round: those of a large fleet take turns
 _rounds = count()
-Schedules = dict[str, tuple[list[float], list[float], list[Run]]]  # starts, ends, runs by GPU
+Schedules = dict[
+    str, tuple[list[float], list[float], list[SimulatedAttempt]]
+]  # starts, ends, runs by GPU
 WORN = ("dgx-07", "3")  # a GPU with a replaced memory row, for the health of its node
 POWER_CAP = 0.93  # utilization from which the power limit slows the clocks
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
@@ -76,7 +78,9 @@ def _append_few(node: Node, points: Sequence[series.Point]) -> None:
         (point.name, tuple(point.labels.items()), point.at_ms): point.value for point in points
     }
     columns = [
-        series.Column(name, dict(labels), unit, [values.get((name, labels, at)) for at in times])
+        series.BatchColumn(
+            name, dict(labels), unit, [values.get((name, labels, at)) for at in times]
+        )
         for (name, labels), unit in units.items()
     ]
     series.append_batch(f"node:{node.id.hex}", times, columns)
@@ -132,7 +136,7 @@ def _nodes(cluster: Cluster) -> Iterator[tuple[Node, list[Gpu]]]:
         yield node, gpus[node.id]
 
 
-def _by_gpu(runs: Sequence[Run]) -> Schedules:
+def _by_gpu(runs: Sequence[SimulatedAttempt]) -> Schedules:
     found: Schedules = defaultdict(lambda: ([], [], []))
     for run in sorted(runs, key=lambda run: run.started):
         for uuid in run.gpus:
@@ -143,7 +147,7 @@ def _by_gpu(runs: Sequence[Run]) -> Schedules:
     return found
 
 
-def _run_on(gpu: Gpu, by_gpu: Schedules, at: float) -> Run | None:
+def _run_on(gpu: Gpu, by_gpu: Schedules, at: float) -> SimulatedAttempt | None:
     """Return the run that has a GPU at a time; at most one does."""
     if gpu.uuid not in by_gpu:
         return None
@@ -195,7 +199,9 @@ def _instance_points(sensors: Sequence[series.Point], number: int) -> list[serie
     return points if number else points + others
 
 
-def _gpu_points(gpu: Gpu, run: Run | None, at: float, labels: dict[str, str]) -> list[series.Point]:
+def _gpu_points(
+    gpu: Gpu, run: SimulatedAttempt | None, at: float, labels: dict[str, str]
+) -> list[series.Point]:
     use = run.gpu_utilization(gpu.index, at) if run else 0.0
     idle, full = _WATTS.get(gpu.type, (50, 300))
     noise = random.Random(f"{gpu.uuid}{at // 10}").random()
@@ -229,7 +235,7 @@ def _activity(gpu: Gpu, use: float) -> list[tuple[str, float, str]]:
     ]
 
 
-def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
+def _write_curves(runs: Sequence[SimulatedAttempt], start: float, end: float) -> None:
     """Write what the programs and the sensors of their GPUs measured in an interval."""
     ids = {UUID(run.key.removeprefix("muster-")): run for run in runs}
     gpus = {gpu.uuid: gpu for gpu in Gpu.objects.filter(uuid__in={u for r in runs for u in r.gpus})}
@@ -246,7 +252,7 @@ def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
 
 
 def _measured(
-    attempt: Attempt, run: Run, gpus: Mapping[str, Gpu], start: float, end: float
+    attempt: Attempt, run: SimulatedAttempt, gpus: Mapping[str, Gpu], start: float, end: float
 ) -> tuple[list[series.Point], list[series.Point], int]:
     """Return the points of the program, those of its GPUs, and the time of the last."""
     step = max(run.seconds / CURVE_POINTS, LIVE)

@@ -33,7 +33,7 @@ Owner: TypeAlias = Run | LoggedModel
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArtifactEntry:
     """A file or a folder of a listing; `files` and `size` of a folder are those of all below it."""
 
     path: str
@@ -53,7 +53,7 @@ def put(
     """
     check_may_put(actor, owner, path)
     amounts, replaced = _amounts(owner, 1), _size_at(owner, path)
-    chunks = storage.within_room(amounts, chunks, size=size, replaced=replaced)
+    chunks = storage.within_limits(amounts, chunks, size=size, replaced=replaced)
     stored = file_store().put(owner.org_id, chunks, size=size, limit=settings.MUSTER_FILE_LIMIT)
     return add(owner, path, stored)
 
@@ -93,7 +93,7 @@ def files_of(owner: Owner) -> dict[str, Artifact]:
     return found | {row.path: row for row in _rows(owner)}
 
 
-def listing(owner: Owner, folder: str = "", *, with_models: bool = False) -> list[Entry]:
+def listing(owner: Owner, folder: str = "", *, with_models: bool = False) -> list[ArtifactEntry]:
     """Return the files and folders directly in a folder, ordered by path; "" is the top.
 
     The listing of a file is the file itself, and that of an unknown path is empty. The database
@@ -109,12 +109,14 @@ def listing(owner: Owner, folder: str = "", *, with_models: bool = False) -> lis
         .values_list("name")
         .annotate(Sum("size"), Count("id"))
     )
-    found = [Entry(start + name, True, size, files) for name, size, files in folders]
-    found += [Entry(row.path, False, row.size, 1, row) for row in below.filter(slash=0)]
+    found = [ArtifactEntry(start + name, True, size, files) for name, size, files in folders]
+    found += [ArtifactEntry(row.path, False, row.size, 1, row) for row in below.filter(slash=0)]
     if with_models and isinstance(owner, Run):
         found = _merged([*_of_models(owner, folder), *found])
     if folder and not found:
-        found = [Entry(r.path, False, r.size, 1, r) for r in _rows(owner).filter(path=folder)]
+        found = [
+            ArtifactEntry(r.path, False, r.size, 1, r) for r in _rows(owner).filter(path=folder)
+        ]
     return sorted(found, key=lambda entry: entry.path)
 
 
@@ -204,7 +206,7 @@ def check_space(owner: Owner, path: str, size: int) -> None:
 
     Unlocked: it spares the transfer of files that cannot be stored; `add` decides.
     """
-    storage.within_room(_amounts(owner, 1), [], size=size, replaced=_size_at(owner, path))
+    storage.within_limits(_amounts(owner, 1), [], size=size, replaced=_size_at(owner, path))
 
 
 def _check_conflicts(owner: Owner, path: str) -> None:
@@ -228,23 +230,23 @@ def _models_of(run: Run) -> QuerySet[LoggedModel]:
     return rows.order_by("created_at")
 
 
-def _of_models(run: Run, folder: str) -> list[Entry]:
+def _of_models(run: Run, folder: str) -> list[ArtifactEntry]:
     """Return what logged models add to a folder of their run."""
     found = []
     for model in _models_of(run):
         if not folder:
             sums = _rows(model).aggregate(size=Sum("size"), files=Count("id"))
             if sums["files"]:
-                found.append(Entry(model.name, True, sums["size"], sums["files"]))
+                found.append(ArtifactEntry(model.name, True, sums["size"], sums["files"]))
         elif folder == model.name or folder.startswith(f"{model.name}/"):
             inside = listing(model, folder[len(model.name) + 1 :])
             found += [replace(each, path=f"{model.name}/{each.path}") for each in inside]
     return found
 
 
-def _merged(entries: Iterable[Entry]) -> list[Entry]:
+def _merged(entries: Iterable[ArtifactEntry]) -> list[ArtifactEntry]:
     """Return entries with one for each path: folders are added up, and the last file counts."""
-    found: dict[str, Entry] = {}
+    found: dict[str, ArtifactEntry] = {}
     for entry in entries:
         before = found.get(entry.path)
         if before and before.is_folder and entry.is_folder:

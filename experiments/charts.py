@@ -8,9 +8,15 @@ from typing import Any
 
 from experiments.models import Run, RunStatus
 from experiments.run_keys import RunKeys, last_values
-from jobs import metrics as job_metrics
-from jobs.comparison import number_of
-from jobs.metrics import JobSeriesShape, first_tasks, system_series, task_labels, training_series
+from jobs.selectors import metrics as job_metrics
+from jobs.selectors.comparison import number_of
+from jobs.selectors.metrics import (
+    JobSeriesShape,
+    first_tasks,
+    system_series,
+    task_labels,
+    training_series,
+)
 from portal import series
 
 MOST = 8  # runs whose curves are drawn together, each in its colour

@@ -14,17 +14,17 @@ from experiments.models import Artifact, Run, RunStatus
 from experiments.reproduction import SOURCE_TAGS, is_source_the_job
 from experiments.run_keys import OWN_TAGS
 from experiments.selectors import find_run
-from jobs import comparison
-from jobs.comparison import (
+from jobs.models import Job
+from jobs.selectors import comparison
+from jobs.selectors.comparison import (
     MOST,
     ComparisonShape,
-    Difference,
+    ConfigDifference,
     config_of,
     gpu_use,
     metric_summaries,
     number_of,
 )
-from jobs.models import Job
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -102,11 +102,11 @@ def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
     return list({run.id: run for run in runs}.values())
 
 
-def compared(run: Run) -> comparison.Run:
-    """Return a run as `jobs.comparison` compares it."""
+def compared(run: Run) -> comparison.ComparedRun:
+    """Return a run as `jobs.selectors.comparison` compares it."""
     ended = run.ended_ms
-    state, word = STATES[RunStatus(run.status)]
-    return comparison.Run(
+    state, label = STATES[RunStatus(run.status)]
+    return comparison.ComparedRun(
         id=run.id.hex,
         name=run.name,
         url=f"/{run.org.slug}/runs/{run.id.hex}",
@@ -114,7 +114,7 @@ def compared(run: Run) -> comparison.Run:
         config=configuration(run),
         metrics=metric_summaries(run.series_owner),
         facts={
-            "state_word": word,
+            "state_word": label,
             "owner": {"email": run.owner.email, "name": run.owner.display_name},
             "experiment": run.experiment.name,
             "duration_seconds": (ended - run.started_ms) / 1000 if ended else None,
@@ -149,7 +149,7 @@ def _hardware(job: Job) -> Iterable[tuple[str, Any]]:
         yield "hardware.nodes", ", ".join(job.nodes or [job.node])
 
 
-def ranked(differences: Sequence[Difference]) -> list[RankedDifference]:
+def ranked(differences: Sequence[ConfigDifference]) -> list[RankedDifference]:
     """Return the differences of two runs, those with the most likely effect first."""
     found = []
     for one in differences:
@@ -172,7 +172,7 @@ def ranked(differences: Sequence[Difference]) -> list[RankedDifference]:
     return sorted(found, key=rank)
 
 
-def compared_runs(runs: Sequence[comparison.Run]) -> RunComparisonShape:
+def compared_runs(runs: Sequence[comparison.ComparedRun]) -> RunComparisonShape:
     """Return the comparison as JSON, with the differences of the first and the last run."""
     differences = ranked(comparison.differences(runs))
     rows = [asdict(one) | {"level": one.level} for one in differences]

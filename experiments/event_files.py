@@ -70,7 +70,7 @@ class Piece:
     bytes_read: int = 0
 
 
-class Source(Protocol):
+class BinaryFile(Protocol):
     """A binary file to read from."""
 
     def seek(self, offset: int, whence: int = 0, /) -> int: ...
@@ -84,7 +84,7 @@ def metric_name(path: str, tag: str) -> str:
     return "/".join([*folders, tag])[:250]
 
 
-def read(file: Source, offset: int, budget: int) -> Piece:
+def read(file: BinaryFile, offset: int, budget: int) -> Piece:
     """Return the scalars of complete records from an offset on.
 
     Goes on for about `budget` bytes, fewer where there is much damage. What may still be written is
@@ -101,7 +101,7 @@ def read(file: Source, offset: int, budget: int) -> Piece:
     return piece
 
 
-def _next(file: Source, piece: Piece) -> int | None:
+def _next(file: BinaryFile, piece: Piece) -> int | None:
     """Read one record, or skip to the next one; return the offset behind, None to come back."""
     at, after = piece.offset, None
     file.seek(at)
@@ -127,7 +127,7 @@ def _next(file: Source, piece: Piece) -> int | None:
     return found
 
 
-def _after_damage(file: Source, at: int, expected: int | None) -> int | None:
+def _after_damage(file: BinaryFile, at: int, expected: int | None) -> int | None:
     """Return where the next record begins, or where to search on; None at the end of the file."""
     if expected is not None:
         file.seek(expected)

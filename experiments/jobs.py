@@ -28,11 +28,11 @@ from experiments.models.experiment import DEFAULT
 from experiments.services import limits
 from experiments.services.experiments import ensure_experiment
 from experiments.services.runs import PARENT_TAG
-from jobs.bulk import write_rows
 from jobs.images import lookups
+from jobs.kinds.workload_kinds import page_at
 from jobs.models import Attempt, Job
-from jobs.workload_kinds import page_at
 from portal.core import clock
+from portal.core.bulk_updates import write_rows
 from portal.core.errors import InvalidInput
 from portal.core.wakeups import wake_worker
 from portal.series.models import Series

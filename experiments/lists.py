@@ -26,7 +26,7 @@ from workspaces.list_filters import TEAM, owned_by
 
 Item = dict[str, Any]
 DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
-STATES = {  # class and word of the state of a job that looks the same
+STATES = {  # class and label of the state of a job that looks the same
     RunStatus.SCHEDULED: ("queued", _("Scheduled")),
     RunStatus.RUNNING: ("running", _("Running")),
     RunStatus.FINISHED: ("succeeded", _("Finished")),
@@ -273,14 +273,14 @@ def _run_items(rows: Sequence[Run], actor: Actor) -> list[Item]:
 
 def run_item(row: Run, metrics: dict[str, dict[str, Any]]) -> Item:
     """Return a run as the table shows it; durations are in seconds."""
-    state, word = STATES[RunStatus(row.status)]
+    state, label = STATES[RunStatus(row.status)]
     started, ended = instant(row.started_ms), instant(row.ended_ms)
     return {
         "id": row.id.hex,
         "name": row.name,
         "status": row.status,
         "state": state,
-        "state_word": word,
+        "state_word": label,
         "is_live": row.status == RunStatus.RUNNING,
         "topic": f"metrics:{row.series_owner}",
         "owner": {"email": row.owner.email, "name": row.owner.display_name},

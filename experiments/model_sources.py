@@ -14,7 +14,7 @@ from experiments import artifacts, selectors
 from experiments.models import Artifact, LoggedModel, Run
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from registry.sources import Origin, Source, SourceFile
+from registry.sources import SourceFile, SourceOrigin, VersionSource
 from workspaces.access.actors import Actor
 
 _RUN = re.compile(
@@ -35,7 +35,7 @@ class RunSources:
 
     def find(
         self, actor: Actor, uri: str, run_id: UUID | None, logged_model_id: UUID | None
-    ) -> Source:
+    ) -> VersionSource:
         """Return the files below a source URI. Raises NotFound, InvalidInput."""
         if found := _MODEL.fullmatch(uri):
             model = selectors.find_logged_model(actor, found["model"])
@@ -59,7 +59,7 @@ class RunSources:
 
     def origins(
         self, actor: Actor, org: str, run_id: UUID | None, logged_model_id: UUID | None
-    ) -> Sequence[Origin]:
+    ) -> Sequence[SourceOrigin]:
         """Return the pages of a version's run and logged model that the actor may see."""
         try:
             run = selectors.find_run(actor, run_id.hex) if run_id else None
@@ -67,27 +67,27 @@ class RunSources:
                 run = selectors.find_logged_model(actor, logged_model_id.hex).run
         except NotFound:
             return ()
-        return () if run is None else (Origin(run.name, f"/{org}/runs/{run.id.hex}"),)
+        return () if run is None else (SourceOrigin(run.name, f"/{org}/runs/{run.id.hex}"),)
 
-    def _of_run(self, actor: Actor, run: Run, path: str) -> Source:
+    def _of_run(self, actor: Actor, run: Run, path: str) -> VersionSource:
         files = _files(Artifact.objects.filter(run=run), path)
         if not files:  # MLflow 3 keeps the files of the models that a run logs apart from it
             for model in selectors.visible_logged_models(actor).filter(run=run, name=path):
                 return self._of_model(model, "")
         last = selectors.last_metrics([run])[run.id]
         metrics = {name: p.value for name, p in last.items() if isfinite(p.value)}
-        return Source(files, run.id, metrics=metrics)
+        return VersionSource(files, run.id, metrics=metrics)
 
-    def _of_model(self, model: LoggedModel, path: str) -> Source:
+    def _of_model(self, model: LoggedModel, path: str) -> VersionSource:
         metrics = {
             each["key"]: float(each["value"])
             for each in model.metrics
             if isfinite(float(each["value"]))
         }
         files = _files(Artifact.objects.filter(logged_model=model), path)
-        return Source(files, model.run_id, model.id, metrics=metrics)
+        return VersionSource(files, model.run_id, model.id, metrics=metrics)
 
-    def _of_checkpoint(self, actor: Actor, version: Version, path: str) -> Source:
+    def _of_checkpoint(self, actor: Actor, version: Version, path: str) -> VersionSource:
         job_id = version.job_id
         run = selectors.visible_runs(actor).filter(id=job_id).first() if job_id else None
         start = len(path) + 1 if path else 0
@@ -97,7 +97,7 @@ class RunSources:
         ]
         last = selectors.last_metrics([run])[run.id] if run else {}
         metrics = {name: p.value for name, p in last.items() if isfinite(p.value)}
-        return Source(files, run.id if run else None, None, version.id, metrics)
+        return VersionSource(files, run.id if run else None, None, version.id, metrics)
 
 
 def _files(rows: Iterable[Artifact], path: str) -> list[SourceFile]:

@@ -29,7 +29,7 @@ _LABELS = {
 
 
 @dataclass(frozen=True)
-class Part:
+class ReproductionPart:
     """A part of a run that a new job repeats or cannot repeat, with its value and why."""
 
     label: Message
@@ -46,8 +46,8 @@ class Reproduction:
 
     job: int | None
     changes: dict[str, str] = field(default_factory=dict)
-    pinned: list[Part] = field(default_factory=list)
-    unpinned: list[Part] = field(default_factory=list)
+    pinned: list[ReproductionPart] = field(default_factory=list)
+    unpinned: list[ReproductionPart] = field(default_factory=list)
 
 
 def is_source_the_job(run: Run) -> bool:
@@ -82,9 +82,11 @@ def reproduction_of(run: Run, job: Job | None) -> Reproduction:
         return Reproduction(None)
     found = Reproduction(job.number, pinned_fields(run, job))
     spec: dict[str, Any] = job.spec
-    found.pinned.append(Part(Message("Command"), str(spec.get("run", ""))))
+    found.pinned.append(ReproductionPart(Message("Command"), str(spec.get("run", ""))))
     if envs := spec.get("envs"):
-        found.pinned.append(Part(Message("Environment variables"), ", ".join(sorted(envs))))
+        found.pinned.append(
+            ReproductionPart(Message("Environment variables"), ", ".join(sorted(envs)))
+        )
     _add_hardware(found, job)
     _add_image(found, found.changes.get("image", str(spec.get("image", ""))))
     _add_code(found, run.tags.get(COMMIT, ""), f"{spec.get('setup', '')} {spec.get('run', '')}")
@@ -118,43 +120,43 @@ def _add_hardware(found: Reproduction, job: Job) -> None:
         if kind.startswith("gpu.")
     ]
     if kinds:
-        found.pinned.append(Part(Message("GPUs"), ", ".join(kinds)))
+        found.pinned.append(ReproductionPart(Message("GPUs"), ", ".join(kinds)))
     if job.node:
         note = Message("The scheduler may choose another node.")
         nodes = ", ".join((job.nodes or [job.node])[:4])
-        found.unpinned.append(Part(Message("Node"), nodes, note))
+        found.unpinned.append(ReproductionPart(Message("Node"), nodes, note))
 
 
 def _add_image(found: Reproduction, image: str) -> None:
     if "@sha256:" in image:
-        found.pinned.append(Part(Message("Image"), image))
+        found.pinned.append(ReproductionPart(Message("Image"), image))
     elif image:
         note = Message("The tag may point to another image now. Use its digest to pin it.")
-        found.unpinned.append(Part(Message("Image"), image, note))
+        found.unpinned.append(ReproductionPart(Message("Image"), image, note))
     else:
         note = Message("The job uses the programs of the node, which may have changed.")
-        found.unpinned.append(Part(Message("Programs"), "", note))
+        found.unpinned.append(ReproductionPart(Message("Programs"), "", note))
 
 
 def _add_code(found: Reproduction, commit: str, commands: str) -> None:
     if commit and commit[:7] in commands:
-        found.pinned.append(Part(Message("Commit"), commit))
+        found.pinned.append(ReproductionPart(Message("Commit"), commit))
     elif commit:
         note = Message("The command doesn't check it out. Check out this commit in `setup`.")
-        found.unpinned.append(Part(Message("Commit"), commit, note))
+        found.unpinned.append(ReproductionPart(Message("Commit"), commit, note))
     else:
         note = Message("The run has recorded no commit. Run it from a git repository with MLflow.")
-        found.unpinned.append(Part(Message("Code"), "", note))
+        found.unpinned.append(ReproductionPart(Message("Code"), "", note))
 
 
 def _add_data(found: Reproduction, run: Run, job: Job) -> None:
     for one in job.inputs.order_by("name"):
-        found.pinned.append(Part(Message("Data"), f"{one.repository} v{one.number}"))
+        found.pinned.append(ReproductionPart(Message("Data"), f"{one.repository} v{one.number}"))
     note = Message("The digest is recorded; the program decides which version it reads.")
     for given in run.inputs:
         dataset = given.get("dataset") or {}
         value = f"{dataset.get('name', '')} {dataset.get('digest', '')}".strip()
-        found.unpinned.append(Part(Message("Data"), value, note))
+        found.unpinned.append(ReproductionPart(Message("Data"), value, note))
 
 
 def _add_params(found: Reproduction, run: Run, spec: dict[str, Any]) -> None:
@@ -166,7 +168,7 @@ def _add_params(found: Reproduction, run: Run, spec: dict[str, Any]) -> None:
     pinned = sorted(name for name, value in run.params.items() if str(value) in words)
     loose = sorted(set(run.params) - set(pinned))
     if pinned:
-        found.pinned.append(Part(Message("Parameters"), ", ".join(pinned)))
+        found.pinned.append(ReproductionPart(Message("Parameters"), ", ".join(pinned)))
     if loose:
         note = Message("Neither the command nor a variable sets them, so the program decides.")
-        found.unpinned.append(Part(Message("Parameters"), ", ".join(loose), note))
+        found.unpinned.append(ReproductionPart(Message("Parameters"), ", ".join(loose), note))

@@ -26,7 +26,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from experiments.models import Experiment, Run
 from experiments.run_order import metric_value
-from jobs.comparison import is_lower_better, number_of
+from jobs.selectors.comparison import is_lower_better, number_of
 from portal.series.models import Series
 
 RECENT = 300  # runs that are read

@@ -9,10 +9,10 @@ from django.db.models import Sum
 from experiments.models import Artifact
 from experiments.selectors import visible_runs
 from portal.core.messages import Message
-from workspaces.quotas.space import Asked, Source, Total, Use
+from workspaces.quotas.space import SpaceQuery, SpaceSource, SpaceUse, Total
 
 
-def _sums(asked: Asked, view: str) -> dict[UUID, int]:
+def _sums(asked: SpaceQuery, view: str) -> dict[UUID, int]:
     runs = asked.narrow(visible_runs(asked.actor, view))
     files = Artifact.objects.filter(run__in=runs).values_list("run")
     sums = dict(files.annotate(n=Sum("size")))
@@ -22,18 +22,18 @@ def _sums(asked: Asked, view: str) -> dict[UUID, int]:
     return {run: size for run, size in sums.items() if size}
 
 
-def _total(asked: Asked) -> Total:
+def _total(asked: SpaceQuery) -> Total:
     sums = _sums(asked, "all")
     return Total(len(sums), sum(sums.values()))
 
 
-def _uses(asked: Asked, most: int, view: str) -> list[Use]:
+def _uses(asked: SpaceQuery, most: int, view: str) -> list[SpaceUse]:
     sums = _sums(asked, view)
     ids = sorted(sums, key=lambda run: -sums[run])[:most]
     rows = visible_runs(asked.actor, view).filter(id__in=ids)
     is_deleted = view == "deleted"
     return [
-        Use(
+        SpaceUse(
             row.name,
             sums[row.id],
             row.team.slug,
@@ -49,7 +49,7 @@ def _uses(asked: Asked, most: int, view: str) -> list[Use]:
     ]
 
 
-SOURCE = Source(
+SOURCE = SpaceSource(
     "run",
     Message("Files of runs"),
     40,

@@ -24,9 +24,9 @@ from django.db.models import Q
 from experiments import event_files
 from experiments.jobs import follow_job
 from experiments.models import EventFile, Run
-from jobs.metrics import series_of, unit_of
+from jobs.data.outputs import output_of
 from jobs.models import Attempt, Job
-from jobs.outputs import output_of
+from jobs.selectors.metrics import series_of, unit_of
 from jobs.services.measure import store_points, targets_of
 from portal import series
 from portal.core import clock
@@ -116,7 +116,7 @@ def take_bytes(*, actor: Actor, job: Job, path: str, offset: int, size: int, dat
     targets, attempt = targets_of(actor, job)
     row = _row_of(Target(job, targets, attempt.id.hex if attempt else "sent"), path[:900])
     if size < row.offset:
-        row.offset, row.gaps, row.told = 0, [], 0  # another file has this name now
+        row.offset, row.gaps, row.reported_bytes = 0, [], 0  # another file has this name now
     if offset != row.offset:
         return Taken(row.offset, 0, _skipped(row.gaps))
     piece = event_files.read(_Window(data, offset, size), offset, len(data))
@@ -124,7 +124,7 @@ def take_bytes(*, actor: Actor, job: Job, path: str, offset: int, size: int, dat
     row.offset = piece.offset
     row.gaps = _merged([*row.gaps, *piece.gaps])
     _tell(row, job, path, _skipped(row.gaps))
-    row.save(update_fields=["offset", "gaps", "told"])
+    row.save(update_fields=["offset", "gaps", "reported_bytes"])
     return Taken(row.offset, len(piece.scalars), _skipped(row.gaps))
 
 
@@ -168,7 +168,7 @@ def _read_piece(target: Target, found: FoundFile) -> bool:
     if row.mark == found.mark and offset == row.offset:
         unread = found.size - offset if target.is_over else 0
         if _tell(row, target.job, found.path, _skipped(row.gaps) + unread):
-            row.save(update_fields=["told"])
+            row.save(update_fields=["reported_bytes"])
         return False
     if offset != row.offset:
         row.gaps = []
@@ -242,9 +242,9 @@ def _points(path: str, scalars: Iterable[event_files.Scalar]) -> list[series.Poi
 
 def _tell(row: EventFile, job: Job, path: str, skipped: int) -> bool:
     """Record an event of the job if more bytes were skipped than it has told."""
-    if skipped <= row.told:
+    if skipped <= row.reported_bytes:
         return False
-    row.told = skipped
+    row.reported_bytes = skipped
     data = {"file": path, "skipped_bytes": skipped, "at_byte": row.gaps[0][0] if row.gaps else 0}
     record(EventRecord(SKIPPED, job.org_id, "job", job.id, "muster", data))
     return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from jobs.selectors import find_job
-from jobs.workload_kinds import page_at
+from jobs.kinds.workload_kinds import page_at
+from jobs.selectors.jobs import find_job
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.check import AccessObject, Needs

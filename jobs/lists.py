@@ -15,12 +15,12 @@ from django.utils.translation import gettext_lazy as _
 
 from clusters.models import Cluster, Gpu
 from clusters.pools import pools_visible_to
-from jobs import origins, workload_kinds
+from jobs.data.log_storage import largest
+from jobs.kinds import origins, workload_kinds
 from jobs.models import Job
-from jobs.representations import job_row, job_rows, listed
-from jobs.selectors import visible_jobs
+from jobs.selectors.jobs import visible_jobs
+from jobs.selectors.representations import job_row, job_rows, listed
 from jobs.services.change import may_change
-from jobs.storage import largest
 from portal import list_language
 from portal.core.audit.reading import instant
 from portal.core.errors import InvalidInput

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
+from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Job
 from jobs.utilization.idle_rules import RULE
-from jobs.workload_kinds import kind_of, page_of
 from portal.core.messages import Message
 from portal.core.models import Event
 from schedulers.states import Reason

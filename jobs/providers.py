@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from jobs import dashboard, gpu_use, inputs, leavers, space_sources, workload_kinds
 from jobs.access import job_named
+from jobs.data import inputs, space_sources
+from jobs.kinds import workload_kinds
 from jobs.ports.provider import PortProvider
 from jobs.saving.origins import origins_for
 from jobs.scheduling import cluster_load
+from jobs.selectors import dashboard, gpu_use, leavers
 from jobs.web.origins import RERUN
 
 ACCESS_OBJECTS = (("job", job_named),)

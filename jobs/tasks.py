@@ -9,11 +9,12 @@ from celery.signals import worker_ready
 
 from clusters.backends import backend_of
 from clusters.models import Cluster
-from jobs import storage
+from jobs.background import wake_watchers
+from jobs.data import log_storage
+from jobs.data.outputs import KEPT
 from jobs.dispatch import claims as dispatching
 from jobs.dispatch import threads
 from jobs.models import Attempt, JobOutput
-from jobs.outputs import KEPT
 from jobs.utilization import idle_rules, recording
 from portal.core import clock
 from portal.core.wakeups import wake_worker
@@ -56,21 +57,19 @@ def sweep() -> None:
 @shared_task(name="jobs.watch")
 def watch() -> None:
     """Wake the watcher in embedded mode; it polls every half second anyway."""
-    from jobs.background import wake_watchers
-
     wake_watchers()
 
 
 @shared_task(name="jobs.delete_logs")
 def delete_logs() -> None:
     """Continue requested deletions of logs."""
-    storage.delete_requested()
+    log_storage.delete_requested()
 
 
 @shared_task(name="jobs.count_logs")
 def count_logs() -> None:
     """Account for sealed logs."""
-    storage.count_closed()
+    log_storage.count_closed()
 
 
 @shared_task(name="jobs.record_utilization")

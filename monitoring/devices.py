@@ -8,10 +8,12 @@ from uuid import UUID
 
 from clusters.health.selectors import device_findings
 from clusters.models import Device
+from clusters.workload import JobsByNode
 from jobs.models import Attempt, Job
-from jobs.selectors import visible_jobs
+from jobs.scheduling.cluster_load import jobs_visible_to
+from jobs.selectors.jobs import visible_jobs
 from jobs.utilization.selectors import gpu_utilization_of_nodes
-from monitoring.nodes import FRESH_MS, JobsByPlace, jobs_visible_to
+from monitoring.nodes import FRESH_MS
 from portal import series
 from portal.core import clock
 from portal.core.errors import NotFound
@@ -61,7 +63,7 @@ THROTTLE_REASONS = {
 
 
 def device_rows(
-    devices: Sequence[Device], actor: Actor, jobs: JobsByPlace | None = None
+    devices: Sequence[Device], actor: Actor, jobs: JobsByNode | None = None
 ) -> list[dict[str, Any]]:
     """Return GPUs with their latest measurements and the jobs that the actor may see."""
     nodes = {device.node_id: device.node for device in devices}

@@ -127,7 +127,7 @@ def _fleet(by: str, pools: Sequence[Pool]) -> list[dict[str, Any]]:
     measured = _measured()
     groups: dict[str, FleetGroup] = {}
     rows = Node.objects.filter(is_gone=False, id__in=list(devices)).select_related("cluster")
-    for node in rows.defer("cluster__config", "cluster__secrets", "told", "runs"):
+    for node in rows.defer("cluster__config", "cluster__secrets", "reported", "runs"):
         types = devices[node.id]
         facts = _NodeFacts(
             sum(n for n, _ in types.values()),

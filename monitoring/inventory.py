@@ -111,7 +111,7 @@ def inventory_snapshot(clusters: Sequence[Cluster], exact: Collection[UUID]) -> 
 
 def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnapshot:
     place = {cluster.id: at for at, cluster in enumerate(clusters)}
-    types, partitions = _WordIndex(), _WordIndex()
+    types, partitions = _TextIndex(), _TextIndex()
     kinds, rows, places = _kinds(), {cluster.id: [] for cluster in clusters}, {}  # type: ignore[var-annotated]
     ids: dict[UUID, tuple[UUID, int]] = {}
     members: list[_Member] = []
@@ -173,18 +173,18 @@ def _ranges(indexes: Iterable[int]) -> Sequence[Range]:
     return found
 
 
-class _WordIndex:
+class _TextIndex:
     """A list of unique words, referred to by index."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
         self._places: dict[str, int] = {}
 
-    def at(self, word: str) -> int:
-        if word not in self._places:
-            self._places[word] = len(self.all)
-            self.all.append(word)
-        return self._places[word]
+    def at(self, text: str) -> int:
+        if text not in self._places:
+            self._places[text] = len(self.all)
+            self.all.append(text)
+        return self._places[text]
 
 
 def _nodes(clusters: Collection[UUID]) -> Any:

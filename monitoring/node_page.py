@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clusters.health.checks import STATE_WORDS, HealthState, check_of_xid, why_text
+from clusters.health.checks import STATE_LABELS, HealthState, check_of_xid, why_text
 from clusters.health.selectors import SHAPES
 from clusters.models import Device, Node
 from clusters.pools import is_in, pools_visible_to
@@ -113,13 +113,13 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
             return {"shape": "succeeded", "text": Message("Resumed")}
         case "node.health_changed":
             state = HealthState(data.get("after", {}).get("state", HealthState.HEALTHY))
-            word = Message("Health: {state}", state=STATE_WORDS[state])
+            label = Message("Health: {state}", state=STATE_LABELS[state])
             why = ""
             if data.get("check"):
                 why = why_text(data["check"], data.get("gpu"), data.get("params") or {})
-            return {"shape": SHAPES[state], "text": Message.joined(". ", (word, why))}
+            return {"shape": SHAPES[state], "text": Message.joined(". ", (label, why))}
         case "node.xid":
-            text, action, is_fault = _xid_words(data)
+            text, action, is_fault = _xid_text(data)
             return {
                 "shape": "failed" if is_fault else "unknown",
                 "text": Message.joined(". ", (text, action)) if action else text,
@@ -145,15 +145,15 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
             return {"shape": "queued", "text": str(data.get("kind", kind))}
 
 
-def _xid_words(data: Mapping[str, Any]) -> tuple[Message, str, bool]:
+def _xid_text(data: Mapping[str, Any]) -> tuple[Message, str, bool]:
     """Return what happened, what to do, and whether the hardware is at fault."""
-    told, code = str(data.get("meaning", "")), data.get("code")
-    known = xid_of(code if isinstance(code, int) else 0, told, str(data.get("action", "")))
+    meaning, code = str(data.get("meaning", "")), data.get("code")
+    known = xid_of(code if isinstance(code, int) else 0, meaning, str(data.get("action", "")))
     text = Message(
         "XID {code} on GPU {gpu}: {meaning}",
         code=data.get("code", "?"),
         gpu=data.get("gpu", "?"),
-        meaning=told or known.meaning,
+        meaning=meaning or known.meaning,
     )
     check = check_of_xid(known.code, known.kind)
     advice = check.advice if check else _BY_PROGRAM if known.kind is XidClass.PROGRAM else ""

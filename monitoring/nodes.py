@@ -9,25 +9,22 @@ from statistics import fmean
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from clusters.health.selectors import health_row, health_rows
 from clusters.models import Gpu, Node
-from jobs.models import Attempt, Job
-from jobs.selectors import visible_jobs
+from clusters.workload import JobsByNode, NodeKey
+from jobs.models import Attempt
+from jobs.scheduling.cluster_load import jobs_visible_to
 from jobs.utilization.selectors import gpu_utilization_of_nodes
 from portal import series
 from portal.core import clock
 from schedulers.states import State
-from workspaces.access.actors import Actor, authorize
-from workspaces.access.permissions import Permission
+from workspaces.access.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
-Place = tuple[UUID, str]  # node names are unique only within a cluster
-JobsByPlace = Mapping[Place, list[dict[str, Any]]]
 _GPU = ("index", "uuid", "model", "type", "memory")
-UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
-MOST_JOBS = 2000  # running tasks that are named on nodes
+UNREAD = ("cluster__config", "cluster__secrets", "runs", "reported", "partitions")
 FRESH_MS = 120_000  # an older measurement is not shown as the current one
 _PLACED = Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)  # as the index `attempt_active`
 _MEASURED = {
@@ -55,7 +52,7 @@ def listed_rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
 def node_rows(
     nodes: Sequence[Node],
     actor: Actor,
-    jobs: JobsByPlace | None = None,
+    jobs: JobsByNode | None = None,
     names: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return nodes with usage, latest metrics and `jobs`, by default those that the actor may see.
@@ -180,9 +177,9 @@ def _seen_at(node: Node) -> datetime:
     )
 
 
-def placements() -> dict[Place, list[dict[str, Any]]]:
+def placements() -> dict[NodeKey, list[dict[str, Any]]]:
     """Return the placements of all organizations by cluster and node."""
-    found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
+    found: dict[NodeKey, list[dict[str, Any]]] = defaultdict(list)
     with platform_scope("what is taken on a node is taken for every organization"):
         rows = (
             Attempt.objects.filter(_PLACED, has_reservation=True)
@@ -191,72 +188,4 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
         )
         for cluster_id, place in rows:
             found[cluster_id, place["node"]].append(place)
-    return found
-
-
-def jobs_visible_to(actor: Actor, names: Collection[str] | None = None) -> JobsByPlace:
-    """Return the organization's running jobs that the actor may see, by cluster and node.
-
-    `names` limits them to jobs of these nodes, and to those of several nodes.
-    """
-    return _jobs_by_place(visible_jobs(actor), names)
-
-
-def jobs_of_all(actor: Actor, names: Collection[str] | None = None) -> JobsByPlace:
-    """Return the running jobs of every organization by cluster and node. Raises NotPermitted."""
-    authorize(actor, Permission.CLUSTERS_READ)
-    with platform_scope("operators see what runs on a node"):
-        return _jobs_by_place(Job.objects.all(), names)
-
-
-def _jobs_by_place(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsByPlace:
-    """Return rows of running jobs.
-
-    `gpus` are indexes and `uuids` their UUIDs, None if the scheduler does not tell them.
-    """
-    found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
-    there = Q() if names is None else Q(node__in=names) | Q(nodes__isnull=False)
-    rows = (
-        Attempt.objects.filter(
-            there, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=jobs
-        )
-        .order_by("job__number")
-        .values_list(
-            "cluster_id",
-            "node",
-            "nodes",
-            "placement",
-            "started_at",
-            "job__number",
-            "job__name",
-            "job__team_id",
-            "job__team__slug",
-            "job__owner__name",
-            "job__owner__email",
-            "job__org__slug",
-        )
-    )
-    known: dict[tuple[UUID, str, str, int], dict[str, Any]] = {}
-    for cluster_id, first, several, placed, since, number, name, team_id, *who in rows[:MOST_JOBS]:
-        team, owner, email, org = who
-        for node in several or [first]:
-            is_here = placed and placed["node"] == node
-            here, uuids = (placed["gpus"], placed["uuids"]) if is_here else (None, None)
-            key = (cluster_id, node, org, number)
-            if key in known:
-                known[key]["gpus"] = [*(known[key]["gpus"] or ()), *(here or ())] or None
-                known[key]["uuids"] = [*(known[key]["uuids"] or ()), *(uuids or ())] or None
-                continue
-            known[key] = {
-                "number": number,
-                "name": name,
-                "team_id": str(team_id),
-                "team": team,
-                "owner": owner or email,
-                "org": org,
-                "started_at": since,
-                "gpus": here,
-                "uuids": uuids,
-            }
-            found[cluster_id, node].append(known[key])
     return found

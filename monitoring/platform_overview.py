@@ -10,16 +10,16 @@ import orjson
 from django.db.models import Q, Sum
 
 from clusters.models import Node
-from jobs.gpu_use import allocated_by_org
 from jobs.models import AttemptUtilization, GpuTime
-from monitoring.wall import current_gpus
+from jobs.selectors.gpu_use import allocated_by_org
+from monitoring.gpu_grid import current_gpus
 from portal.core import clock
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization
 from workspaces.tenancy.scope import platform_scope
 
-IDLE = 10  # percent of use below which an allocated GPU counts as idle, as in wall.js
+IDLE = 10  # percent of use below which an allocated GPU counts as idle, as in gpu-grid.js
 MOST_NODES, MOST_ORGS = 10, 10
 HOUR_MS = 3_600_000
 _REASON = "operators see who uses the GPUs of the installation"

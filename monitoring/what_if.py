@@ -47,7 +47,7 @@ class WhatIf:
     busy: int
     gpu_hours: int
     short: int  # GPUs that are missing even if all were free
-    plan: mig.Plan | None = None
+    plan: mig.LayoutPlan | None = None
     wish: str = ""  # what the form of MIG plans needs for it, and on which nodes
     wish_nodes: str = ""
     reservation: ReservationPreview | None = None
@@ -166,7 +166,9 @@ def _waiting(row: PoolRequest, cluster: Cluster) -> tuple[int, int]:
     return len(asked), sum(asked.values())
 
 
-def _mig_plan(row: PoolRequest, inside: Sequence[NodeUsage], promised: int) -> mig.Plan | None:
+def _mig_plan(
+    row: PoolRequest, inside: Sequence[NodeUsage], promised: int
+) -> mig.LayoutPlan | None:
     """Return how to cut the pool's GPUs so that they offer what is promised and asked."""
     profile, states = row.gpu_type.removeprefix("mig-"), list[mig.GpuState]()
     used = {machine.node.id: machine.used("gpu") > 0 for machine in inside}

@@ -141,7 +141,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListQuery:
     """The state of a list, from the parameters of a request."""
 
     filters: dict[str, str]
@@ -352,7 +352,7 @@ class ListView:
 
     # Both
 
-    def read(self, params: Mapping[str, str]) -> Asked:
+    def read(self, params: Mapping[str, str]) -> ListQuery:
         """Parse and check the parameters of a request. Raises InvalidInput."""
         found = {name: params.get(name, "").strip() for name in self.names}
         for one in self.filters:
@@ -364,7 +364,9 @@ class ListView:
         sort = params.get("sort", "")
         if sort and sort.removeprefix("-") not in self.sorts:
             raise InvalidInput.at("sort", f"must be one of {', '.join(self.sorts) or 'none'}")
-        return Asked(found, sort, params.get("cursor", ""), self._limit(params.get("limit", "")))
+        return ListQuery(
+            found, sort, params.get("cursor", ""), self._limit(params.get("limit", ""))
+        )
 
     def narrowed(self, actor: Any, filters: Mapping[str, str]) -> Rows:
         """Return the rows that pass the filters. Raises InvalidInput."""
@@ -374,7 +376,7 @@ class ListView:
                 rows = one.narrow(rows, text, actor)
         return rows
 
-    def page(self, actor: Any, asked: Asked) -> Page[Item]:
+    def page(self, actor: Any, asked: ListQuery) -> Page[Item]:
         """Return the represented rows of the page. Raises InvalidInput."""
         rows = self.narrowed(actor, asked.filters)
         limit = asked.limit or self.page_size
@@ -390,7 +392,7 @@ class ListView:
         )
         return Page(self.represent(found.items, actor), found.next, found.previous)
 
-    def first_rows(self, actor: Any, asked: Asked, limit: int) -> list[Any]:
+    def first_rows(self, actor: Any, asked: ListQuery, limit: int) -> list[Any]:
         """Return the first rows in the order asked for, as `rows` has them. Raises InvalidInput."""
         rows, order = self.narrowed(actor, asked.filters), self._order(asked.sort)
         if order is None:
@@ -398,7 +400,7 @@ class ListView:
         sign = "-" if order.is_descending else ""
         return list(rows.order_by(*(sign + name for name in order.fields))[:limit])
 
-    def is_searched(self, asked: Asked) -> bool:
+    def is_searched(self, asked: ListQuery) -> bool:
         """Return whether the rows are narrowed by a filter that tests many of them."""
         return any(one.is_search and asked.filters.get(one.name) for one in self.filters)
 
@@ -408,7 +410,7 @@ class ListView:
 
     def _asked(
         self, params: Mapping[str, str], cookies: Mapping[str, str], filters: Mapping[str, str]
-    ) -> Asked:
+    ) -> ListQuery:
         """Return the state of the page without checks; the cookie has the columns by default."""
         given = {n: filters.get(n, "").replace("\x00", "").strip() for n in self.names}
         chosen = self._columns_of(params) or self._columns_of(
@@ -422,7 +424,7 @@ class ListView:
         size = int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 6 else None
         others = {name: params.get(name, "").replace("\x00", "") for name in self.others}
         sort = params.get("sort", "")
-        return Asked(given, sort, limit=size, columns=columns, others=others)
+        return ListQuery(given, sort, limit=size, columns=columns, others=others)
 
     def _in_file(self, chosen: set[str]) -> Iterator[Column]:
         """Yield the columns of a file; one without a label goes with the column before it."""
@@ -525,7 +527,7 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Head:
+class Heading:
     """A heading. `url` sorts by the column; `direction` is set if the list is sorted by it."""
 
     name: str
@@ -553,7 +555,7 @@ class Shown:
         self,
         view: ListView,
         actor: Any,
-        asked: Asked,
+        asked: ListQuery,
         page: Page[Item],
         error: str,
         parsed: Parsed | None = None,
@@ -647,13 +649,13 @@ class Shown:
         has_neighbours = bool(self.next_url or self.previous_url)
         return has_neighbours or len(self.rows) > PAGE_SIZES[0]
 
-    def _head(self, column: Column, label: Text) -> Head:
+    def _head(self, column: Column, label: Text) -> Heading:
         if not column.sort:
-            return Head(column.name, label, column.css)
+            return Heading(column.name, label, column.css)
         name, sort = column.name, self.asked.sort
         direction = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
         following = {"": name, "ascending": f"-{name}", "descending": ""}[direction]
-        return Head(name, label, column.css, self.asked.url(sort=following), direction)
+        return Heading(name, label, column.css, self.asked.url(sort=following), direction)
 
     def _control(self, one: Filter) -> Control:
         value = self.asked.filters[one.name]

@@ -27,7 +27,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
-class Source:
+class VersionSource:
     """What a version is registered from; `metrics` are the last values when it is registered."""
 
     files: Sequence[SourceFile]
@@ -38,7 +38,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Origin:
+class SourceOrigin:
     """A run or logged model on the page of a version; `url` is the path of its page."""
 
     title: str
@@ -46,12 +46,12 @@ class Origin:
     kind: str = "run"  # or "model"
 
 
-class Provider(Protocol):
+class SourceProvider(Protocol):
     """Finds runs and logged models."""
 
     def find(
         self, actor: Actor, uri: str, run_id: UUID | None, logged_model_id: UUID | None
-    ) -> Source:
+    ) -> VersionSource:
         """Return the files below a source URI, such as `runs:/<id>/model` or `checkpoints:/resnet@3`.
 
         The ids are used where the URI does not say it. Raises NotFound for what the actor cannot
@@ -60,18 +60,18 @@ class Provider(Protocol):
 
     def origins(
         self, actor: Actor, org: str, run_id: UUID | None, logged_model_id: UUID | None
-    ) -> Sequence[Origin]:
+    ) -> Sequence[SourceOrigin]:
         """Return the pages of a version's run and logged model that the actor may see."""
 
 
-def providers() -> Sequence[Provider]:
+def providers() -> Sequence[SourceProvider]:
     """Return what finds runs and logged models; empty if no app above does."""
     return declared("providers", "MODEL_SOURCES")
 
 
 def find(
     actor: Actor, uri: str, run_id: UUID | None = None, logged_model_id: UUID | None = None
-) -> Source:
+) -> VersionSource:
     """Return what a version is to be registered from. Raises InvalidInput, NotFound."""
     if not providers():
         raise InvalidInput.at("source", Message("runs are not available in this installation"))
@@ -80,7 +80,7 @@ def find(
 
 def origins(
     actor: Actor, org: str, run_id: UUID | None, logged_model_id: UUID | None
-) -> Sequence[Origin]:
+) -> Sequence[SourceOrigin]:
     """Return the pages of a version's run and logged model that the actor may see."""
     if not providers() or not (run_id or logged_model_id):
         return ()

@@ -10,25 +10,25 @@ from django.urls import reverse
 from portal.core.messages import Message
 from registry.models import ModelVersion
 from registry.selectors import visible_models
-from workspaces.quotas.space import Asked, Source, Total, Use
+from workspaces.quotas.space import SpaceQuery, SpaceSource, SpaceUse, Total
 
 
-def _sums(asked: Asked, *, is_deleted: bool) -> dict[UUID, int]:
+def _sums(asked: SpaceQuery, *, is_deleted: bool) -> dict[UUID, int]:
     models = asked.narrow(visible_models(asked.actor, is_deleted=is_deleted))
     rows = ModelVersion.objects.filter(model__in=models, stored_bytes__gt=0)
     return dict(rows.values_list("model").annotate(n=Sum("stored_bytes")).order_by("-n"))
 
 
-def _total(asked: Asked) -> Total:
+def _total(asked: SpaceQuery) -> Total:
     sums = [*_sums(asked, is_deleted=False).values(), *_sums(asked, is_deleted=True).values()]
     return Total(len(sums), sum(sums))
 
 
-def _uses(asked: Asked, most: int, *, is_deleted: bool) -> list[Use]:
+def _uses(asked: SpaceQuery, most: int, *, is_deleted: bool) -> list[SpaceUse]:
     sums = dict([*_sums(asked, is_deleted=is_deleted).items()][:most])
     trash = reverse("models-trash", args=[asked.org])
     return [
-        Use(
+        SpaceUse(
             row.name,
             sums[row.id],
             row.team.slug,
@@ -41,7 +41,7 @@ def _uses(asked: Asked, most: int, *, is_deleted: bool) -> list[Use]:
     ]
 
 
-SOURCE = Source(
+SOURCE = SpaceSource(
     "model",
     Message("Models"),
     30,

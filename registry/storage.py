@@ -20,13 +20,13 @@ def hold(version: ModelVersion, size: int) -> None:
     version.save(update_fields=["stored_bytes"])
 
 
-def within_room(
+def within_limits(
     version: ModelVersion, path: str, chunks: Iterable[bytes], size: int | None
 ) -> Iterable[bytes]:
-    """Return the bytes of an upload to a path, which raise QuotaExceeded beyond the room."""
+    """Return the bytes of an upload to a path, which raise QuotaExceeded beyond the limits."""
     known = ModelFile.objects.filter(version=version, path=path).values_list("size", flat=True)
     replaced = known.first() or 0
-    return storage.within_room(_amounts(version, 1), chunks, size=size, replaced=replaced)
+    return storage.within_limits(_amounts(version, 1), chunks, size=size, replaced=replaced)
 
 
 def release(version: ModelVersion, size: int | None = None) -> None:

@@ -142,7 +142,7 @@ class NodeCapacity:
 
 
 @dataclass(frozen=True)
-class Hold:
+class ReservedGpus:
     """GPUs of a node that are reserved for one team.
 
     `gpus` are those that the team does not use now. `is_whole`: others may use nothing of the node.
@@ -160,9 +160,9 @@ class Hold:
     is_whole: bool = False
 
 
-def withhold(node: NodeCapacity, holds: Iterable[Hold]) -> NodeCapacity:
+def withhold(node: NodeCapacity, reserved_gpus: Iterable[ReservedGpus]) -> NodeCapacity:
     """Return what is left of a node for those that the holds exclude."""
-    for hold in holds:
+    for hold in reserved_gpus:
         if hold.is_whole:
             return replace(node, free=dict.fromkeys(node.total, 0), free_gpus=())
         resource = f"gpu.{hold.gpu_type}"

@@ -59,7 +59,7 @@ class Capability(StrEnum):
     # keeps secrets of an attempt on the cluster until it ends (`SupportsRelease`)
     RELEASE = "release"
     INPUTS = "inputs"  # jobs find versions of data as folders (`SupportsInputs`)
-    WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsWorkspaces`)
+    WORKSPACES = "workspaces"  # jobs find shared folders (`SupportsFolders`)
     RESERVATIONS = "reservations"  # keeps GPUs for one team (`SupportsReservations`)
     # an operator partitions GPUs by a node label (`SupportsMigLabels`)
     MIG_LABELS = "mig_labels"
@@ -175,7 +175,7 @@ class LaunchData:
     inputs: Sequence[InputFiles] = ()
     # folders below MUSTER_OUTPUT_DIR by name: where a container has them as well
     output_paths: Mapping[str, str] = field(default_factory=dict)
-    workspaces: Sequence[FolderMount] = ()
+    folders: Sequence[FolderMount] = ()
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class PortProtocol(StrEnum):
 
 
 @dataclass(frozen=True)
-class Port:
+class LaunchPort:
     """A port that the program of an attempt listens on, on its first node."""
 
     name: str
@@ -215,7 +215,7 @@ class LaunchNetwork:
     clusters that the portal does not reach.
     """
 
-    ports: tuple[Port, ...] = ()
+    ports: tuple[LaunchPort, ...] = ()
     gateway_url: str = ""
 
 
@@ -459,7 +459,7 @@ class OutputRetention(StrEnum):
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputFolder:
     """The output folder of a job (MUSTER_OUTPUT_DIR), as the job sees it.
 
     `shared` lists other folders that outlive the job. `local_path` is the folder on the portal's
@@ -509,7 +509,7 @@ class Backend(Protocol):
         Idempotent: calling it twice starts one job. Raises Rejected, Unavailable.
         """
 
-    def output_of(self, key: str) -> Output:
+    def output_of(self, key: str) -> OutputFolder:
         """Return where this attempt writes, and for how long.
 
         Makes no request. Raises Rejected for a malformed key.
@@ -616,7 +616,7 @@ class SupportsInputs(Protocol):
         """Raise Rejected if an input cannot be mounted at its path here."""
 
 
-class SupportsWorkspaces(Protocol):
+class SupportsFolders(Protocol):
     """A backend with Capability.WORKSPACES."""
 
     @property
@@ -626,7 +626,7 @@ class SupportsWorkspaces(Protocol):
         Otherwise a job could write to what is mounted read-only.
         """
 
-    def check_workspaces(self, launch: Launch) -> None:
+    def check_folders(self, launch: Launch) -> None:
         """Raise Rejected if a workspace cannot be mounted here."""
 
 

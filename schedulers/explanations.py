@@ -34,10 +34,10 @@ ADVICE = {
     Wait.IMPOSSIBLE: Message("Ask for less on each node, or choose another pool."),
     Wait.RESERVED: Message("It starts when the reservation ends, or sooner in another pool."),
 }
-Told = tuple[str, dict[str, Any]]
+Explanation = tuple[str, dict[str, Any]]
 
 
-def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
+def limit(cap: ResourceLimit, need: ResourceRequest) -> Explanation:
     """Explain a limit: "Account borealis holds 3 of 3 GPUs; this asks 2."."""
     request, facts = (
         cap.asked(need),
@@ -118,9 +118,11 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
     ), used
 
 
-def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where: str) -> Told:
+def nodes(
+    seen: Assessment, candidates: Candidates, need: ResourceRequest, where: str
+) -> Explanation:
     """Explain the nodes: full, fragmented, out of service, or too small forever."""
-    facts, resource = room(candidates, need, seen.kind), need.resource(seen.kind)
+    facts, resource = free_resources(candidates, need, seen.kind), need.resource(seen.kind)
     if seen.wait == Wait.NODES_DOWN:
         able = [node for node in candidates.nodes if fits(need, node, ever)]
         down = [node for node in able if not node.is_up]
@@ -171,7 +173,7 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
     ), facts
 
 
-def room(candidates: Candidates, need: ResourceRequest, kind: str = "") -> dict[str, Any]:
+def free_resources(candidates: Candidates, need: ResourceRequest, kind: str = "") -> dict[str, Any]:
     """Return the node totals of the scarce resource, or of the first one requested."""
     kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
     return {

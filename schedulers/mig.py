@@ -193,7 +193,7 @@ class GpuChange:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LayoutPlan:
     """The changes that fulfil a wish, and what of it does not fit."""
 
     changes: tuple[GpuChange, ...]
@@ -241,7 +241,7 @@ def faults(model: Model, layout: Iterable[Instance]) -> list[str]:
     return found
 
 
-def plan(gpus: Sequence[GpuState], wish: Mapping[str, int]) -> Plan:
+def plan(gpus: Sequence[GpuState], wish: Mapping[str, int]) -> LayoutPlan:
     """Return the cheapest plan after which the GPUs offer at least the wish.
 
     `wish` counts instances by profile, and whole GPUs as `FULL`. What is there already counts.
@@ -256,7 +256,7 @@ def plan(gpus: Sequence[GpuState], wish: Mapping[str, int]) -> Plan:
         if any(left.values()):
             more, left, _ = _plan_many(unused, left)
             chosen += more
-    return Plan(
+    return LayoutPlan(
         tuple(change for change in chosen if change.after != change.gpu.layout),
         {name: number for name, number in left.items() if number},
     )

@@ -16,7 +16,7 @@ from django.utils import translation
 
 from clusters.models import Cluster
 from jobs.models import Job
-from jobs.representations import state_text
+from jobs.selectors.representations import state_text
 from portal.core import clock, messages
 from portal.core.errors import InvalidInput
 from portal.core.formatting import amount_text, span_text

@@ -14,6 +14,34 @@ import grimp
 
 from tests.rig.environment import ROOT
 
+# Where functions import our own code, and why (docs/design/layout.md)
+LATE_IMPORTS = {
+    "of `ready`: models cannot be imported before": (
+        *("demo/apps.py", "portal/core/apps.py", "workspaces/apps.py", "portal/series/__init__.py"),
+    ),
+    "of a start: after `django.setup()`, or only in the process that needs it": (
+        *("manage.py", "portal/asgi.py", "portal/management/commands/serve.py"),
+        *(f"portal/process/{name}.py" for name in ("command", "embedded", "parts", "stack")),
+        "monitoring/live/__init__.py",
+    ),
+    "of an optional library, or one that most processes never need": (
+        *(f"schedulers/kubernetes/{name}.py" for name in ("client", "exec", "forward")),
+        *("portal/blobs/store.py", "workspaces/identity/adapter.py"),
+        *(f"workspaces/identity/ldap/{name}.py" for name in ("password_check", "provider_type")),
+        *(f"workspaces/identity/saml/{name}.py" for name in ("provider_type", "views")),
+    ),
+    "of the agent's package, whose folder is found at run time": (
+        *("monitoring/agent_package.py", "monitoring/background.py"),
+    ),
+    "for a fast start or little memory of a command (measured)": (
+        *("client/muster/jobs.py", "client/muster/output.py", "agent/muster_agent/cli.py"),
+    ),
+}
+PACKAGES = (
+    *("portal", "workspaces", "schedulers", "clusters", "datasets", "registry", "jobs"),
+    *("experiments", "billing", "notifications", "monitoring", "demo", "client", "agent"),
+)
+
 INDEX = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host")
 
 
@@ -39,6 +67,25 @@ def test_no_module_imports_itself_through_others():
     imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
     assert len(imported) > 1_000
     TopologicalSorter(imported).prepare()  # raises CycleError, which names the modules
+
+
+def late_imports(path: Path) -> Iterator[ast.stmt]:
+    """Find the imports of our own code in functions of a module."""
+    own = {*PACKAGES, "muster", "muster_agent"}
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    name = getattr(node, "module", None) or node.names[0].name
+                    if name.split(".")[0] in own:
+                        yield node
+
+
+def test_functions_import_our_code_only_where_it_must_be_late():
+    found = {
+        shown(path) for path in [*sources(*PACKAGES), ROOT / "manage.py"] if any(late_imports(path))
+    }
+    assert sorted(found) == sorted(path for paths in LATE_IMPORTS.values() for path in paths)
 
 
 def test_architecture_names_files_that_exist():

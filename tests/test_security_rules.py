@@ -34,7 +34,7 @@ SQL_BY_HAND = {
     "workspaces/quotas/gpu_hour_counting.py",
     "jobs/services/accept.py",
     "jobs/services/fast_path.py",
-    "jobs/bulk.py",
+    "portal/core/bulk_updates.py",
     "jobs/dispatch/watch/attempts.py",
     "monitoring/health.py",
     "portal/core/redis_bus.py",

@@ -15,7 +15,7 @@ import psutil
 from muster_agent.attribution import gpu_samples, jobs_on
 from muster_agent.config import Config
 from muster_agent.deadline import CallTimeout, Deadline
-from muster_agent.gpus import GpuReading, Gpus
+from muster_agent.gpus import GpuReading, GpuSampler
 from muster_agent.host import Host, cpu_count
 from muster_agent.jobs import JobReading, Jobs
 from muster_agent.processes import ProcFs
@@ -41,12 +41,16 @@ class Collector:
         self,
         config: Config,
         *,
-        gpus: Gpus | None = None,
+        gpus: GpuSampler | None = None,
         host: Host | None = None,
         jobs: Jobs | None = None,
     ):
         procfs = ProcFs(config.proc)
-        self._config, self._gpus, self._host = config, gpus or Gpus(), host or Host(config.disks)
+        self._config, self._gpus, self._host = (
+            config,
+            gpus or GpuSampler(),
+            host or Host(config.disks),
+        )
         self._has_proc = procfs.is_there
         self._jobs = jobs or (
             Jobs(config.jobs_dir, procfs) if config.jobs_dir and self._has_proc else None

@@ -52,7 +52,7 @@ class GpuReading:
     note: str = ""
 
 
-class Gpus:
+class GpuSampler:
     """Measure all GPUs. Failing drivers and GPUs never raise; they appear in notes and events."""
 
     def __init__(

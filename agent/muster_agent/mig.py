@@ -101,7 +101,7 @@ class _Device:
         found = self.layout()
         if not _same(found, wanted):
             raise MigError(
-                f"GPU {self._uuid}: the driver reports {_words(found)} instead of {_words(wanted)}"
+                f"GPU {self._uuid}: the driver reports {_text(found)} instead of {_text(wanted)}"
             )
 
     def layout(self) -> Layout:
@@ -308,7 +308,7 @@ def _same(one: Layout, other: Layout) -> bool:
     )
 
 
-def _words(layout: Layout) -> str:
+def _text(layout: Layout) -> str:
     if layout is None:
         return "MIG off"
     return ", ".join(f"{one['profile']}@{one['start']}" for one in layout) or "no instances"

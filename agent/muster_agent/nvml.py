@@ -336,7 +336,7 @@ def start_of(nvml: Any, handle: Any, instance: int) -> int | None:
 
 def why(nvml: Any, error: Any) -> str:
     """Explain a common NVML error and what to do about it."""
-    words = {
+    meanings = {
         nvml.NVML_ERROR_DRIVER_NOT_LOADED: "the NVIDIA driver is installed and its kernel module is not loaded",
         nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: (
             "the NVIDIA driver was upgraded and its kernel module is still the old one: reboot, "
@@ -344,7 +344,7 @@ def why(nvml: Any, error: Any) -> str:
         ),
         nvml.NVML_ERROR_NO_PERMISSION: "this user may not use the NVIDIA driver (/dev/nvidiactl)",
     }
-    return words.get(error.value, f"the NVIDIA driver says: {error}")
+    return meanings.get(error.value, f"the NVIDIA driver says: {error}")
 
 
 def text(value: str | bytes) -> str:

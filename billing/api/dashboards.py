@@ -56,7 +56,7 @@ class WasteView(OrgView):
         return Response(waste_dict(asked))
 
 
-def usage_dict(asked: dashboard.Asked) -> dict[str, Any]:
+def usage_dict(asked: dashboard.DashboardQuery) -> dict[str, Any]:
     """Return GPU time, queue and statistics; hours are GPU-hours."""
     times = dashboard.gpu_times(asked)
     by = "org" if asked.org is None else "team"
@@ -83,7 +83,7 @@ def usage_dict(asked: dashboard.Asked) -> dict[str, Any]:
     }
 
 
-def power_dict(asked: dashboard.Asked) -> dict[str, Any]:
+def power_dict(asked: dashboard.DashboardQuery) -> dict[str, Any]:
     """Return the power of measured GPUs in watts, as `times` of the usage, and energy; of the fleet."""
     if asked.org is not None:
         return {}
@@ -99,7 +99,7 @@ def power_dict(asked: dashboard.Asked) -> dict[str, Any]:
     }
 
 
-def waste_dict(asked: dashboard.Asked) -> dict[str, Any]:
+def waste_dict(asked: dashboard.DashboardQuery) -> dict[str, Any]:
     prices = dashboard.prices_for(asked)
 
     def text(cost: Any) -> str | None:

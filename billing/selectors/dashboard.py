@@ -29,9 +29,9 @@ from billing.recording import HOURS_KEPT, recorded_until
 from billing.selectors.access import visible_teams
 from billing.services.prices import DEFAULT_CURRENCY, PriceList, account_of
 from clusters.models import Cluster
+from jobs.kinds.workload_kinds import page_of
 from jobs.models import Job
 from jobs.utilization.recording import PERIOD
-from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
@@ -52,7 +52,7 @@ _WHY = "operators see the usage of every organization"
 
 
 @dataclass(frozen=True)
-class Asked:
+class DashboardQuery:
     """What a dashboard shows: a span of time, and filters; empty ones show all.
 
     `org` None: the whole installation. `teams` None: all of the organization. `is_daily`: whole
@@ -82,7 +82,7 @@ class Asked:
         return self.teams is None and not (self.pool or self.gpu_class or self.cluster)
 
 
-def asked_of(actor: Actor, org: Organization | None, query: Mapping[str, str]) -> Asked:
+def asked_of(actor: Actor, org: Organization | None, query: Mapping[str, str]) -> DashboardQuery:
     """Read a dashboard's query. Raises InvalidInput, NotFound, NotPermitted.
 
     Without `org` for operators: the installation, or the organization that the query names.
@@ -101,14 +101,14 @@ def asked_of(actor: Actor, org: Organization | None, query: Mapping[str, str]) -
             org = Organization.objects.filter(slug=slug[:40]).first()
             if org is None:
                 raise NotFound(Message("There is no such organization."))
-        return Asked(first, last, is_daily, name, org, **given)
+        return DashboardQuery(first, last, is_daily, name, org, **given)
     teams = visible_teams(actor)
     if slug := query.get("team", ""):
         row = Team.objects.filter(slug=slug[:80]).first() if slug.isprintable() else None
         if row is None or (teams is not None and row.id not in teams):
             raise NotFound(Message("There is no team {x} that you can see.", x=slug[:40]))
         teams, given["team"] = frozenset({row.id}), row.slug
-    return Asked(first, last, is_daily, name, org, teams, **given)
+    return DashboardQuery(first, last, is_daily, name, org, teams, **given)
 
 
 def _cluster(name: str) -> UUID:
@@ -175,7 +175,7 @@ class GpuTimes:
     power: list[float | None] = field(default_factory=list)
 
 
-def gpu_times(asked: Asked) -> GpuTimes:
+def gpu_times(asked: DashboardQuery) -> GpuTimes:
     """Return GPU time by hour or day, and grouped by team, organization, class and pool."""
     is_fleet = asked.org is None
     is_short = asked.last - asked.first <= timedelta(days=HOURLY_UP_TO)
@@ -212,7 +212,7 @@ def gpu_times(asked: Asked) -> GpuTimes:
     return GpuTimes(times, curves, totals, power)
 
 
-def power_now(asked: Asked) -> tuple[float | None, datetime]:
+def power_now(asked: DashboardQuery) -> tuple[float | None, datetime]:
     """Return the power of the measured GPUs of the fleet in watts, when it was last recorded."""
     at = datetime.fromtimestamp(recorded_until() / 1000, UTC)
     hour = (at - timedelta(milliseconds=1)).replace(minute=0, second=0, microsecond=0)
@@ -237,7 +237,7 @@ def _lasted(start: int, width: int, until: int) -> int:
     return recorded if recorded >= PERIOD else width * 1000
 
 
-def _rows(model: Any, asked: Asked) -> Any:
+def _rows(model: Any, asked: DashboardQuery) -> Any:
     rows = model.objects.filter(
         is_day=asked.is_daily, hour__gte=asked.first, hour__lt=asked.last
     ).order_by()
@@ -264,7 +264,7 @@ def _added(rows: Any, keys: Collection[str], names: Iterable[str]) -> list[dict[
     ]
 
 
-def groups_of(asked: Asked, by: str, limit: int = 50) -> list[dict[str, Any]]:
+def groups_of(asked: DashboardQuery, by: str, limit: int = 50) -> list[dict[str, Any]]:
     """Return GPU time by `team`, `org`, `gpu_class`, `pool` or `cluster_id`, most waste first."""
     is_fleet = asked.org is None and by not in ("team", "org")
     key = {"team": "team_id", "org": "org_id"}.get(by, by)
@@ -311,7 +311,7 @@ class Bucket:
         return self.name in WASTE
 
 
-def buckets_of(asked: Asked, prices: PriceList) -> list[Bucket]:
+def buckets_of(asked: DashboardQuery, prices: PriceList) -> list[Bucket]:
     """Return the parts, which add up to the capacity, or to what teams had."""
     is_fleet = asked.org is None
     names = tuple(n for n in (FLEET_PARTS if is_fleet else TEAM_PARTS) if n != "capacity")
@@ -345,7 +345,7 @@ def cost_of(parts: Iterable[tuple[str, int]]) -> Any:
     return of
 
 
-def prices_for(asked: Asked) -> PriceList:
+def prices_for(asked: DashboardQuery) -> PriceList:
     """Return the price list of the organization, or of the installation's main currency."""
     if asked.org is not None:
         with org_scope(asked.org.id):
@@ -358,7 +358,9 @@ def prices_for(asked: Asked) -> PriceList:
     return PriceList(DEFAULT_CURRENCY if default else currencies[0])
 
 
-def wasters(asked: Asked, prices: PriceList, limit: int = MOST_JOBS) -> list[dict[str, Any]]:
+def wasters(
+    asked: DashboardQuery, prices: PriceList, limit: int = MOST_JOBS
+) -> list[dict[str, Any]]:
     """Return the jobs that wasted most GPU time, with one piece of advice each.
 
     Of whole days, the jobs are known that wasted most in their team on a day. Those of a whole
@@ -437,7 +439,7 @@ def advice(idle: int, underused: int, used: int, job: Job) -> str:
 # Statistics
 
 
-def facts_of(asked: Asked) -> dict[str, Any]:
+def facts_of(asked: DashboardQuery) -> dict[str, Any]:
     """Return the statistics of jobs that ended on these days, added up."""
     first, last = asked.days
     if asked.org is None:
@@ -449,7 +451,7 @@ def facts_of(asked: Asked) -> dict[str, Any]:
         return statistics.total(row.facts for row in rows)
 
 
-def outcomes_of(asked: Asked) -> dict[str, list[int]]:
+def outcomes_of(asked: DashboardQuery) -> dict[str, list[int]]:
     """Return how many jobs succeeded, failed and were canceled on each day; `times` are Unix seconds."""
     first, last = asked.days
     names = ("ended", "failed", "canceled")
@@ -477,7 +479,7 @@ def outcomes_of(asked: Asked) -> dict[str, list[int]]:
     }
 
 
-def queue_of(asked: Asked) -> dict[str, list[Any]]:
+def queue_of(asked: DashboardQuery) -> dict[str, list[Any]]:
     """Return how many jobs waited and ran, and the longest wait in minutes, by hour."""
     between = {"hour__gte": asked.first, "hour__lt": asked.last}
     names = ("queued", "running", "longest")
@@ -512,10 +514,12 @@ def names_of_users(ids: Iterable[str]) -> dict[str, str]:
     }
 
 
-def choices_of(asked: Asked) -> dict[str, list[str]]:
+def choices_of(asked: DashboardQuery) -> dict[str, list[str]]:
     """Return the classes, pools and clusters that the rollups of this span know."""
     scope = platform_scope(_WHY) if asked.org is None else org_scope(asked.org.id)
-    plain = Asked(asked.first, asked.last, asked.is_daily, org=asked.org, teams=asked.teams)
+    plain = DashboardQuery(
+        asked.first, asked.last, asked.is_daily, org=asked.org, teams=asked.teams
+    )
     with scope:
         rows = _rows(FleetGpuTime if asked.org is None else TeamGpuTime, plain)
         found = list(rows.values_list("gpu_class", "pool", "cluster_id").distinct())

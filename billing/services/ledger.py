@@ -30,8 +30,8 @@ from billing.amounts import (
 )
 from billing.models import ChangedDay, LedgerKind, LedgerLine, Progress, UsageDay
 from clusters.models import Gpu, PoolRequest
+from jobs.kinds.workload_kinds import kind_named
 from jobs.models import Attempt
-from jobs.workload_kinds import kind_named
 from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.ids import uuid7
@@ -96,7 +96,7 @@ SAVED_LATE = timedelta(minutes=15)  # after the end, by the portal
 
 
 @dataclass(frozen=True)
-class Run:
+class UsageSpan:
     """A span of time in which an attempt had resources; times are Unix milliseconds."""
 
     attempt_id: UUID
@@ -181,7 +181,7 @@ def resources_of(amounts: Mapping[str, Any], gpu_class: str) -> dict[str, int]:
     return found
 
 
-def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterator[Run]:
+def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterator[UsageSpan]:
     """Yield the runs of attempts (a queryset); those that still run end at `until`.
 
     A run that ends in the future is left out, and logged.
@@ -200,7 +200,7 @@ def runs_of(rows: Any, classes: GpuClasses, until: int | None = None) -> Iterato
         gpu_class = ""
         if amounts.get("gpu") and not any(name.startswith("gpu.") for name in amounts):
             gpu_class = classes.of(cluster, pool_type, nodes or (node.split(",") if node else ()))
-        yield Run(
+        yield UsageSpan(
             pk,
             org,
             team,
@@ -235,7 +235,7 @@ def _lost_from(attempt: UUID, job: UUID, index: int, start: int, end: int) -> in
     return min(max(times, default=start), end)
 
 
-def running(at: int | None = None, **where: Any) -> Iterator[Run]:
+def running(at: int | None = None, **where: Any) -> Iterator[UsageSpan]:
     """Yield the runs of attempts that have resources now, until `at`."""
     rows = Attempt.objects.filter(
         state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, started_at__isnull=False, **where
@@ -318,7 +318,7 @@ def _replace(rows: Any) -> None:
     _refresh_reservations(runs)
 
 
-def _write(runs: Iterable[Run]) -> None:
+def _write(runs: Iterable[UsageSpan]) -> None:
     lines: list[tuple[Any, ...]] = []
     for run in runs:
         lines += run.lines()
@@ -396,7 +396,7 @@ def _granted() -> Any:
     )
 
 
-def _refresh_reservations(runs: Sequence[Run]) -> None:
+def _refresh_reservations(runs: Sequence[UsageSpan]) -> None:
     """Compute the reservations again in which these runs were."""
     in_pools = [run for run in runs if run.pool]
     if not in_pools:

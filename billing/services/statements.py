@@ -35,7 +35,7 @@ from workspaces.tenancy.scope import org_scope
 LOOK_BACK = 12  # months of which statements are corrected
 
 
-class Key(NamedTuple):
+class LineKey(NamedTuple):
     """What a line is about."""
 
     team_id: UUID
@@ -44,7 +44,7 @@ class Key(NamedTuple):
 
 
 class Priced(NamedTuple):
-    key: Key
+    key: LineKey
     price: Decimal | None
     percent: Decimal
 
@@ -121,7 +121,9 @@ def _usage(org: Organization, month: date, prices: PriceList) -> dict[Priced, in
     found: dict[Priced, int] = defaultdict(int)
     for team, kind, resource, day, n in rows:
         price = prices.price(resource, day)
-        found[Priced(Key(team, kind, resource), price, prices.discount(team, day, kind))] += int(n)
+        found[Priced(LineKey(team, kind, resource), price, prices.discount(team, day, kind))] += (
+            int(n)
+        )
     return found
 
 
@@ -160,7 +162,7 @@ def _cost(priced: Priced, quantity: int, currency: str) -> tuple[Decimal, Decima
     return full, rounded(full * priced.percent / 100, currency)
 
 
-def _line(key: Key, month: date, quantity: int, names: dict[UUID, Team]) -> dict[str, Any]:
+def _line(key: LineKey, month: date, quantity: int, names: dict[UUID, Team]) -> dict[str, Any]:
     team = names.get(key.team_id)
     return {
         "category": "Usage",
@@ -189,17 +191,17 @@ def _corrections(
     """Yield the differences between what the ledger says now and what was billed for a month."""
     every = list(Statement.objects.filter(org=org, currency=prices.currency).order_by("-month"))
     issued = [row for row in every if row.month < month][:LOOK_BACK]
-    billed: dict[str, dict[Key, list[Any]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+    billed: dict[str, dict[LineKey, list[Any]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for row in every:
         for line in row.document["lines"]:
             if line["category"] == "Usage":
-                key = Key(UUID(line["team_id"]), line["kind"], line["resource"])
+                key = LineKey(UUID(line["team_id"]), line["kind"], line["resource"])
                 cell = billed[line["month"]][key]
                 cell[0] += line["quantity"]
                 cell[1] += Decimal(line["cost"])
     for row in reversed(issued):
         before = billed[row.month.isoformat()]
-        now: dict[Key, list[Any]] = defaultdict(lambda: [0, Decimal()])
+        now: dict[LineKey, list[Any]] = defaultdict(lambda: [0, Decimal()])
         for priced, quantity in _usage(org, row.month, prices).items():
             full, off = _cost(priced, quantity, prices.currency)
             now[priced.key][0] += quantity

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from billing.selectors import dashboard
-from billing.selectors.dashboard import Asked, Bucket, GpuTimes
+from billing.selectors.dashboard import Bucket, DashboardQuery, GpuTimes
 from billing.services.layouts import arranged, layout_of, save_layout
 from billing.services.prices import PriceList
 from portal.core.csv_export import csv_lines
@@ -53,7 +53,7 @@ class Board:
     request: Any
     page: str
     base: str  # "/platform" or "/atlas"
-    asked: Asked
+    asked: DashboardQuery
     known: Sequence[Panel]
 
     @property

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from muster import __version__
 from muster.declarations import declared
 from muster.errors import InvalidInput, MusterError
 from muster.options import READER_GONE, Json, Org, Quiet, Team, Url, start
@@ -84,8 +85,6 @@ def options(
     """Run and manage jobs on your organization's clusters."""
     start(context, json=json, quiet=quiet, org=org, team=team, url=url)
     if version:
-        from muster import __version__
-
         typer.echo(f"muster {__version__}")
         raise typer.Exit
 
@@ -93,14 +92,15 @@ def options(
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the console script and exit with a code listed in `EPILOG`."""
     prepare()
-    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     if "_MUSTER_COMPLETE" in os.environ:
         from typer.completion import completion_init
 
         completion_init()
-    if words == ["--version"]:
-        words = ["--version", "config"]  # a group needs a command; the option exits before it runs
-    code = _run(words)
+    if arguments == ["--version"]:
+        # a group needs a command; the option exits before it runs
+        arguments = ["--version", "config"]
+    code = _run(arguments)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -117,10 +117,10 @@ def _output_failed(error: OSError) -> int:
     return 1
 
 
-def _run(words: list[str]) -> int:
-    wants_json = "--json" in words[: words.index("--") if "--" in words else None]
+def _run(arguments: list[str]) -> int:
+    wants_json = "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
     try:
-        return int(app(words, prog_name="muster", standalone_mode=False) or 0)
+        return int(app(arguments, prog_name="muster", standalone_mode=False) or 0)
     except MusterError as error:
         return print_error(error, as_json=wants_json)
     except (typer.Abort, KeyboardInterrupt):

@@ -41,7 +41,7 @@ class Grant:
         found = self._post("device/code", {"client_id": CLIENT, "machine": platform.node()[:60]})
         if "device_code" not in found:
             raise MusterError(
-                _words(found)
+                _explanation(found)
                 or "This portal does not support signing in with a browser. "
                 "Use: muster login --paste",
                 code="no_device_grant",
@@ -81,7 +81,7 @@ class Grant:
             elif error not in ("authorization_pending", "temporarily_unavailable"):
                 raise NotAuthenticated(
                     _REASONS.get(str(error))
-                    or _words(found)
+                    or _explanation(found)
                     or "The sign-in failed. Run muster login again."
                 )
         raise NotAuthenticated("The code was not approved in time. Run muster login again.")
@@ -103,7 +103,7 @@ class Grant:
         return found if isinstance(found, dict) else {}
 
 
-def _words(found: dict[str, Any]) -> str:
+def _explanation(found: dict[str, Any]) -> str:
     return str(found.get("error_description") or found.get("detail") or "")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import Json, RateLimited, Unavailable
+from muster.following import Follower
 from muster.records import Attempt, Job, LogPage
 
 if TYPE_CHECKING:
@@ -222,8 +223,6 @@ class Jobs:
 
         Continues into later attempts unless `attempt` is given.
         """
-        from muster.following import Follower
-
         for piece in Follower(self, str(name), index=index, attempt=attempt, offset=after).pieces():
             if piece.data:
                 yield piece.data

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster.errors import InvalidInput, Json, MusterError, NotFound, Unavailable, error_of
-from muster.wording import number_word
+from muster.wording import number_text
 
 if TYPE_CHECKING:
     import httpx
@@ -49,7 +49,7 @@ class Done:
         return asdict(self)
 
 
-class Source:
+class MlflowSource:
     """The server to import from, with the credentials of MLflow's clients."""
 
     def __init__(self, url: str):
@@ -186,7 +186,7 @@ class Import:
     """One import into the team of a client. `say` reports progress."""
 
     def __init__(self, client: Client, url: str, *, team: str | None, say: Callable[[str], None]):
-        self.client, self.source, self.say = client, Source(url), say
+        self.client, self.source, self.say = client, MlflowSource(url), say
         self.team = team or client.team
         self.done = Done()
         self._run_ids: dict[str, str] = {}  # there -> here
@@ -294,7 +294,7 @@ class Import:
             batch.append(
                 {
                     "name": key,
-                    "value": value if math.isfinite(value) else number_word(value),
+                    "value": value if math.isfinite(value) else number_text(value),
                     "step": int(point.get("step") or 0),
                     "at": int(point["timestamp"]),
                 }

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
-from muster.training import RETRIED, Place
+from muster.training import RETRIED, RunTarget
 
 NAME = re.compile(r"events\.out\.tfevents\.")
 PIECE = 12 << 20  # bytes of a request: more than the longest record that the portal reads
@@ -32,7 +32,7 @@ class Rejected(Exception):
 class Sync:
     """The event files below a folder; `say` prints warnings."""
 
-    def __init__(self, folder: Path, place: Place, say: Callable[[str], None]):
+    def __init__(self, folder: Path, place: RunTarget, say: Callable[[str], None]):
         self.folder, self.place, self.say = folder, place, say
         self.offsets: dict[str, int] = {}  # of the next byte to send; -1: the file is rejected
 

@@ -28,6 +28,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, SupportsFloat
 from urllib.parse import quote, urlencode
 
+from muster import settings
+from muster.errors import InvalidInput, NotAuthenticated, NotFound, Unavailable, error_of
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -114,7 +117,7 @@ def init(
 
 
 @dataclass(frozen=True)
-class Place:
+class RunTarget:
     """The run that this process logs to.
 
     `job` is the id of its job, "" outside of jobs. The tasks of an array have a run each.
@@ -167,7 +170,7 @@ class Place:
 class Run:
     """A run. `with muster.init(…) as run:` ends it with the block."""
 
-    def __init__(self, place: Place):
+    def __init__(self, place: RunTarget):
         self._place = place
         self.id = place.run
 
@@ -200,7 +203,7 @@ class Run:
 class Reporter:
     """Buffer of points and the thread that sends them."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: RunTarget) -> None:
         self.place, self.pid = place, os.getpid()
         self.points: deque[dict[str, Any]] = deque(maxlen=MOST_KEPT)
         self.rows: deque[tuple[str, str, str]] = deque(maxlen=MOST_KEPT)
@@ -392,12 +395,12 @@ def _text_of(error: urllib.error.HTTPError) -> str:
     return error.read(300).decode(errors="replace")
 
 
-def place_of_job() -> Place | None:
+def place_of_job() -> RunTarget | None:
     """Return the place of the job that this process runs in, or None outside of jobs."""
     env = os.environ
     if not all(env.get(name) for name in _NEEDED):
         return None
-    return Place(
+    return RunTarget(
         env["MUSTER_URL"].rstrip("/"),
         env["MUSTER_TOKEN"],
         env["MUSTER_ORG"],
@@ -407,11 +410,8 @@ def place_of_job() -> Place | None:
     )
 
 
-def _new_run(experiment: str, name: str, tags: Mapping[str, object]) -> Place:
+def _new_run(experiment: str, name: str, tags: Mapping[str, object]) -> RunTarget:
     """Create a run with the settings of this user. Raises MusterError."""
-    from muster import settings
-    from muster.errors import InvalidInput, NotAuthenticated
-
     found = settings.load()
     if not found.url:
         raise InvalidInput(
@@ -419,7 +419,7 @@ def _new_run(experiment: str, name: str, tags: Mapping[str, object]) -> Place:
         )
     if not (found.token and found.org):
         raise NotAuthenticated("Run `muster login`, or set MUSTER_TOKEN and MUSTER_ORG.")
-    place = Place(found.url, found.token, found.org, found.team, "")
+    place = RunTarget(found.url, found.token, found.org, found.team, "")
     made = _asked(
         place,
         "POST",
@@ -437,10 +437,8 @@ def _new_run(experiment: str, name: str, tags: Mapping[str, object]) -> Place:
     return replace(place, run=made["run"]["info"]["run_id"])
 
 
-def _asked(place: Place, method: str, url: str, body: Any = None) -> Any:
+def _asked(place: RunTarget, method: str, url: str, body: Any = None) -> Any:
     """Send a request of `init` and return the answer. Raises MusterError."""
-    from muster.errors import Unavailable, error_of
-
     try:
         return place.send(method, url, body)
     except urllib.error.HTTPError as error:
@@ -454,10 +452,8 @@ def _asked(place: Place, method: str, url: str, body: Any = None) -> Any:
         raise Unavailable(f"{place.url} cannot be reached: {error}") from None
 
 
-def _experiment_id(place: Place, name: str) -> str:
+def _experiment_id(place: RunTarget, name: str) -> str:
     """Return the id of an experiment, which is created if needed."""
-    from muster.errors import NotFound
-
     query = urlencode({"experiment_name": name})
     try:
         found = _asked(place, "GET", f"{place.mlflow}/experiments/get-by-name?{query}")

@@ -12,6 +12,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from muster import __version__
 from muster.errors import (
     InvalidInput,
     MusterError,
@@ -40,7 +41,6 @@ class Transport:
             raise MusterError(
                 f"Invalid URL {url!r}. It must start with http:// or https://.", code="no_url"
             )
-        from muster import __version__
 
         headers = {"User-Agent": f"muster/{__version__}", "Accept": "application/json"}
         if token:

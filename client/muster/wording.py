@@ -195,7 +195,7 @@ def number(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def number_word(value: float) -> str:
+def number_text(value: float) -> str:
     """Return the word for NaN and infinities, which JSON has not."""
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 

@@ -50,7 +50,7 @@ STATE_OF = {
     Action.DRAIN: HealthState.DRAINING,
     Action.QUARANTINE: HealthState.QUARANTINED,
 }
-STATE_WORDS = {
+STATE_LABELS = {
     HealthState.HEALTHY: Message("healthy"),
     HealthState.WARNING: Message("warning"),
     HealthState.DRAINING: Message("draining"),
@@ -59,7 +59,7 @@ STATE_WORDS = {
 
 
 @dataclass(frozen=True)
-class Check:
+class HealthCheck:
     """One check.
 
     `metric` is a series of the agent that is compared with `threshold`; `xids` are the classes of
@@ -102,7 +102,7 @@ _COOL = Message("Check fans, airflow and the power supply of the node.")
 _XID = Message("XID {xid} ({meaning})")
 
 CHECKS = (
-    Check(
+    HealthCheck(
         "xid_reboot",
         Message("XID: lost from the bus"),
         _XID,
@@ -111,7 +111,7 @@ CHECKS = (
         xids=(XidClass.REBOOT,),
         returns=0,
     ),
-    Check(
+    HealthCheck(
         "xid_repair",
         Message("XID: repair needed"),
         _XID,
@@ -120,7 +120,7 @@ CHECKS = (
         xids=(XidClass.REPAIR,),
         returns=0,
     ),
-    Check(
+    HealthCheck(
         "xid_reset",
         Message("XID: reset needed"),
         _XID,
@@ -129,7 +129,7 @@ CHECKS = (
         xids=(XidClass.RESET,),
         returns=0,
     ),
-    Check(
+    HealthCheck(
         "xid_memory",
         Message("XID: memory repaired"),
         _XID,
@@ -139,7 +139,7 @@ CHECKS = (
         xids=(XidClass.MEMORY, XidClass.LINK),
         returns=1440,
     ),
-    Check(
+    HealthCheck(
         "recovery",
         Message("Driver asks for recovery"),
         Message("the driver asks for: {action}"),
@@ -148,7 +148,7 @@ CHECKS = (
         metric="gpu.recovery",
         threshold=1,
     ),
-    Check(
+    HealthCheck(
         "rows_failed",
         Message("Row remapping failed"),
         Message("remapping a memory row failed"),
@@ -158,7 +158,7 @@ CHECKS = (
         threshold=1,
         returns=0,
     ),
-    Check(
+    HealthCheck(
         "rows_pending",
         Message("Row remapping pending"),
         Message("replaced memory rows wait for a reset"),
@@ -168,7 +168,7 @@ CHECKS = (
         metric="gpu.rows.pending",
         threshold=1,
     ),
-    Check(
+    HealthCheck(
         "ecc",
         Message("Uncorrected ECC errors"),
         Message("{value} uncorrected ECC errors since the driver was loaded"),
@@ -179,7 +179,7 @@ CHECKS = (
         threshold=1,
         unit="errors",
     ),
-    Check(
+    HealthCheck(
         "nvlink_down",
         Message("NVLink down"),
         Message("{found} of {expected} NVLinks are up"),
@@ -187,7 +187,7 @@ CHECKS = (
         Action.DRAIN,
         minutes=2,
     ),
-    Check(
+    HealthCheck(
         "nvlink_errors",
         Message("NVLink errors"),
         Message("{value} NVLink errors per second"),
@@ -198,7 +198,7 @@ CHECKS = (
         unit="1/s",
         minutes=2,
     ),
-    Check(
+    HealthCheck(
         "thermal",
         Message("Thermal slowdown by hardware"),
         Message("the hardware has slowed the GPU down because of heat"),
@@ -210,7 +210,7 @@ CHECKS = (
         minutes=10,
         returns=30,
     ),
-    Check(
+    HealthCheck(
         "power_brake",
         Message("Power brake"),
         Message("the power supply has slowed the GPU down"),
@@ -222,7 +222,7 @@ CHECKS = (
         minutes=10,
         returns=30,
     ),
-    Check(
+    HealthCheck(
         "temperature",
         Message("Temperature"),
         Message("{value} °C"),
@@ -234,7 +234,7 @@ CHECKS = (
         unit="°C",
         minutes=5,
     ),
-    Check(
+    HealthCheck(
         "device_lost",
         Message("GPU lost"),
         Message("the GPU doesn't respond or is no longer reported"),
@@ -242,7 +242,7 @@ CHECKS = (
         Action.DRAIN,
         minutes=1,
     ),
-    Check(
+    HealthCheck(
         "gpu_count",
         Message("Number of GPUs"),
         Message("{found} of {expected} expected GPUs respond"),
@@ -250,7 +250,7 @@ CHECKS = (
         Action.WARN,
         minutes=5,
     ),
-    Check(
+    HealthCheck(
         "driver",
         Message("Driver version"),
         Message("driver {found}; most nodes with this GPU have {expected}"),
@@ -259,7 +259,7 @@ CHECKS = (
         is_critical=False,
         minutes=30,
     ),
-    Check(
+    HealthCheck(
         "silent",
         Message("Agent silent"),
         Message("the agent has not reported for {value} minutes"),
@@ -286,7 +286,7 @@ _LONGEST = 30 * 1440  # minutes
 _NUMBERS = {"threshold": (0, 1e9), "minutes": (0, _LONGEST), "returns": (0, _LONGEST)}
 
 
-def checks_with(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Check]:
+def checks_with(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, HealthCheck]:
     """Return all checks by code, with the settings of a cluster."""
     found = {}
     for check in CHECKS:
@@ -322,7 +322,7 @@ def checked_changes(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _checked(check: Check, name: str, value: Any, at: str) -> Any:
+def _checked(check: HealthCheck, name: str, value: Any, at: str) -> Any:
     if name == "action":
         if value not in list(Action):
             raise InvalidInput.at(at, f"must be one of {', '.join(Action)}")
@@ -336,7 +336,7 @@ def _checked(check: Check, name: str, value: Any, at: str) -> Any:
     return value if name == "threshold" else int(value)
 
 
-def check_of_xid(code: int, kind: XidClass) -> Check | None:
+def check_of_xid(code: int, kind: XidClass) -> HealthCheck | None:
     """Return the check that reports a code; None for codes that say nothing about the hardware."""
     return next((check for check in CHECKS if kind in check.xids), None)
 

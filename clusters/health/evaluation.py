@@ -24,7 +24,7 @@ from clusters.health.checks import (
     OPERATOR,
     STATE_OF,
     Action,
-    Check,
+    HealthCheck,
     HealthState,
     checks_with,
     why_text,
@@ -94,7 +94,7 @@ def _judge(cluster: Cluster) -> tuple[list[_Change], list[NodeHealth]]:
 
 
 def _store(
-    cluster: Cluster, found: Findings, checks: Mapping[str, Check]
+    cluster: Cluster, found: Findings, checks: Mapping[str, HealthCheck]
 ) -> dict[UUID, list[HealthFinding]]:
     """Update the findings; return those of each node that count."""
     now = clock.now()
@@ -142,11 +142,11 @@ def _store(
     return counting
 
 
-def _has_lasted(row: HealthFinding, check: Check, now: datetime) -> bool:
+def _has_lasted(row: HealthFinding, check: HealthCheck, now: datetime) -> bool:
     return (row.ended_at or now) - row.since >= timedelta(minutes=check.minutes)
 
 
-def _is_over(row: HealthFinding, check: Check, now: datetime) -> bool:
+def _is_over(row: HealthFinding, check: HealthCheck, now: datetime) -> bool:
     """Return whether an ended finding is dropped: at once if it never counted or is muted."""
     if row.ended_at is None:
         return False
@@ -156,7 +156,7 @@ def _is_over(row: HealthFinding, check: Check, now: datetime) -> bool:
 
 
 def deciding(
-    rows: Sequence[HealthFinding], checks: Mapping[str, Check]
+    rows: Sequence[HealthFinding], checks: Mapping[str, HealthCheck]
 ) -> tuple[HealthState, HealthFinding | None]:
     """Return the state that these findings ask for, and the one that decides."""
 
@@ -175,7 +175,7 @@ def _set_states(
     cluster: Cluster,
     policy: HealthPolicy,
     known: Mapping[UUID, list[HealthFinding]],
-    checks: Mapping[str, Check],
+    checks: Mapping[str, HealthCheck],
 ) -> tuple[list[_Change], list[NodeHealth]]:
     rows = {
         row.node_id: row

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import Count, Max
 
-from clusters.health.checks import Action, Check, check_of_xid
+from clusters.health.checks import Action, HealthCheck, check_of_xid
 from clusters.models import Device, Node
 from portal import series
 from portal.core import clock
@@ -47,7 +47,7 @@ class Findings:
         return node in self.measured and ((node, gpu) not in self.lost or code == "device_lost")
 
 
-def findings_on(nodes: Mapping[UUID, bool], checks: Mapping[str, Check]) -> Findings:
+def findings_on(nodes: Mapping[UUID, bool], checks: Mapping[str, HealthCheck]) -> Findings:
     """Return the conditions on these nodes; `nodes`: whether each is ready, by id."""
     found = Findings()
     owners = {f"node:{node.hex}": node for node in nodes}
@@ -77,13 +77,13 @@ def findings_on(nodes: Mapping[UUID, bool], checks: Mapping[str, Check]) -> Find
 
 
 def _find_metrics(
-    found: Findings, owners: Mapping[str, UUID], checks: Mapping[str, Check], now: int
+    found: Findings, owners: Mapping[str, UUID], checks: Mapping[str, HealthCheck], now: int
 ) -> None:
     compared = [c for c in checks.values() if c.metric and c.action is not Action.OFF]
     least: dict[str, float] = {}
     for check in compared:
         least[check.metric] = min(check.threshold or 0, least.get(check.metric, float("inf")))
-    by_metric: dict[str, list[Check]] = defaultdict(list)
+    by_metric: dict[str, list[HealthCheck]] = defaultdict(list)
     for check in compared:
         by_metric[check.metric].append(check)
     for owner, name, labels, value in series.latest_at_least(list(owners), least, now - FRESH_MS):
@@ -142,7 +142,7 @@ def last_position() -> int:
 
 @platform_scope("nodes belong to no organization")
 def read_xids(
-    found: Findings, nodes: Collection[UUID], checks: Mapping[str, Check], after: int
+    found: Findings, nodes: Collection[UUID], checks: Mapping[str, HealthCheck], after: int
 ) -> int:
     """Add the XIDs that agents reported after this event; return the position to go on from."""
     rows = Event.objects.filter(position__gt=after).order_by("position")

@@ -12,7 +12,7 @@ from django.db.models import Count, F
 from clusters.health.checks import (
     BY_CODE,
     CHECKS,
-    STATE_WORDS,
+    STATE_LABELS,
     Action,
     HealthState,
     advice_for,
@@ -122,7 +122,7 @@ def health_row(row: NodeHealth | None) -> HealthShape:
     state = HealthState(row.state) if row else HealthState.HEALTHY
     shown: HealthShape = {
         "state": str(state),
-        "word": STATE_WORDS[state],
+        "word": STATE_LABELS[state],
         "shape": SHAPES[state],
         "since": row.since if row else None,
         "why": "",
@@ -240,7 +240,7 @@ def unhealthy_by_cluster() -> list[dict[str, Any]]:
     return [
         row
         | {
-            "word": STATE_WORDS[HealthState(row["state"])],
+            "word": STATE_LABELS[HealthState(row["state"])],
             "shape": SHAPES[HealthState(row["state"])],
         }
         for row in sorted(found, key=lambda row: (order[row["state"]], row["cluster"]))

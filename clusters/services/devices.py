@@ -85,12 +85,12 @@ def _parsed(raw: Any, driver: str) -> dict[str, Any] | None:
         "model": model[:80],
         "type": type_of(model),
         "memory": memory,
-        "compute": _word(raw.get("compute"), 10),
-        "serial": _word(raw.get("serial"), 40),
-        "pci": _word(raw.get("pci"), 20),
+        "compute": _text(raw.get("compute"), 10),
+        "serial": _text(raw.get("serial"), 40),
+        "pci": _text(raw.get("pci"), 20),
         "numa": _whole(raw.get("numa"), 1000),
         "links": _whole(raw.get("links"), 1000),
-        "driver": _word(driver, 40),
+        "driver": _text(driver, 40),
         "mig": _instances(parts) if raw.get("is_mig") and isinstance(parts, list) else None,
         "is_lost": raw.get("is_lost") is True,
     }
@@ -100,7 +100,7 @@ def _instances(parts: Sequence[Any]) -> list[dict[str, Any]]:
     return [
         {
             "uuid": str(part["uuid"])[:80],
-            "profile": _word(part.get("profile"), 34),
+            "profile": _text(part.get("profile"), 34),
             "start": _whole(part.get("start"), 16),
             "memory": _whole(part.get("memory"), 1 << 50) or 0,
             "index": _whole(part.get("index"), 1000),
@@ -110,7 +110,7 @@ def _instances(parts: Sequence[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _word(value: Any, most: int) -> str:
+def _text(value: Any, most: int) -> str:
     text = value if isinstance(value, str) else ""
     return text if len(text) <= most and _WORD.match(text) else ""
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import transaction
 
 from clusters.backends import backend_of
-from clusters.mig_layouts import (
+from clusters.mig.layouts import (
     Stored,
     as_stored,
     gpu_layouts,
@@ -263,7 +263,7 @@ def _stored_obstacles(plan: MigPlan) -> list[Message]:
             Message("GPUs of {nodes} have changed since this was planned. Plan again.", nodes=stale)
         )
     if settings.method == Method.AGENT:
-        closed = [row.node.name for row in rows if row.node.told.get("mig") != "allowed"]
+        closed = [row.node.name for row in rows if row.node.reported.get("mig") != "allowed"]
         if closed:
             found.append(
                 Message(

@@ -18,7 +18,7 @@ from django.db import transaction
 
 from clusters.backends import backend_of
 from clusters.health.checks import HealthState
-from clusters.mig_layouts import gpu_layouts, stored_layout, why_unknown
+from clusters.mig.layouts import gpu_layouts, stored_layout, why_unknown
 from clusters.models import (
     Cluster,
     Device,

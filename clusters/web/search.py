@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from clusters.models import Cluster
 from clusters.pools import pools_visible_to
-from portal.web.search import EACH, Hit, Provider, Query
+from portal.web.search import EACH, Hit, Query, SearchProvider
 from workspaces.access.permissions import Permission as P
 
 
@@ -28,6 +28,6 @@ def _clusters(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    Provider("pools", _("Pools"), 50, _pools, P.NODES_READ),
-    Provider("clusters", _("Clusters"), 60, _clusters, P.CLUSTERS_READ, in_platform=True),
+    SearchProvider("pools", _("Pools"), 50, _pools, P.NODES_READ),
+    SearchProvider("clusters", _("Clusters"), 60, _clusters, P.CLUSTERS_READ, in_platform=True),
 )

@@ -93,7 +93,7 @@ class MoveSerializer(s.Serializer):  # type: ignore[type-arg]
     replaces = s.BooleanField(required=False, default=False)
 
 
-class FolderView(OrgView):
+class BaseFolderView(OrgView):
     """Base of the views of one workspace."""
 
     def folder(self, name: str) -> SharedFolder:
@@ -105,7 +105,7 @@ class FolderView(OrgView):
         return super().handle_exception(exc)
 
 
-class WorkspacesView(FolderView):
+class FoldersView(BaseFolderView):
     permissions = {"GET": None, "POST": None}
 
     @extend_schema(parameters=FOLDERS.parameters())
@@ -123,7 +123,7 @@ class WorkspacesView(FolderView):
         return Response(folder_detail(row, self.actor), status=status.HTTP_201_CREATED)
 
 
-class WorkspaceView(FolderView):
+class FolderView(BaseFolderView):
     permissions = {"GET": None, "PATCH": None, "DELETE": None}
 
     def get(self, request: Request, workspace: str) -> WorkspaceDetailShape:
@@ -145,7 +145,7 @@ class WorkspaceView(FolderView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class WorkspacesTrashView(FolderView):
+class FoldersTrashView(BaseFolderView):
     permissions = {"GET": None}
 
     @extend_schema(parameters=TRASH.parameters())
@@ -154,7 +154,7 @@ class WorkspacesTrashView(FolderView):
         return TRASH.answer(self.actor, request.query_params)
 
 
-class TrashedWorkspaceView(FolderView):
+class TrashedFolderView(BaseFolderView):
     permissions = {"POST": None, "DELETE": None}
 
     @extend_schema(request=None)
@@ -172,7 +172,7 @@ class TrashedWorkspaceView(FolderView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class _InvitationView(FolderView):
+class _InvitationView(BaseFolderView):
     def invite(self, request: Request, workspace: str, **whom: Any) -> WorkspaceInvitationShape:
         row = self.folder(workspace)
         body = read(InvitationChangeSerializer, request)
@@ -215,7 +215,7 @@ class PersonInvitationView(_InvitationView):
         return self.withdraw(workspace, user__email__iexact=email)
 
 
-class WorkspaceTreeView(FolderView):
+class FolderTreeView(BaseFolderView):
     permissions = {"GET": None}
 
     @extend_schema(
@@ -235,7 +235,7 @@ class WorkspaceTreeView(FolderView):
         return {"path": path, "items": entry_rows(found[:limit]), "next": following}
 
 
-class WorkspaceFileView(FolderView):
+class FolderFileView(BaseFolderView):
     permissions = {"GET": None, "PUT": None, "DELETE": None}
 
     @extend_schema(responses=FILE)
@@ -266,7 +266,7 @@ class WorkspaceFileView(FolderView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class WorkspaceBatchView(FolderView):
+class FolderBatchView(BaseFolderView):
     """Many small files in one request, whose bytes follow a line that names them."""
 
     permissions = {"PUT": None}
@@ -290,7 +290,7 @@ class WorkspaceBatchView(FolderView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class WorkspaceFolderView(FolderView):
+class SubfolderView(BaseFolderView):
     permissions = {"PUT": None}
 
     @extend_schema(request=None)
@@ -301,7 +301,7 @@ class WorkspaceFolderView(FolderView):
         return entry_rows([entry])[0]
 
 
-class WorkspaceMovesView(FolderView):
+class FolderMovesView(BaseFolderView):
     permissions = {"POST": None}
 
     @extend_schema(request=MoveSerializer)
@@ -312,7 +312,7 @@ class WorkspaceMovesView(FolderView):
         return entry_rows([entry])[0]
 
 
-class WorkspaceUploadsView(TusMixin, FolderView):
+class FolderUploadsView(TusMixin, BaseFolderView):
     permissions = {"POST": None}
 
     @extend_schema(
@@ -343,7 +343,7 @@ class WorkspaceUploadsView(TusMixin, FolderView):
         return Response(status=status.HTTP_201_CREATED, headers=headers)
 
 
-class WorkspaceUploadView(TusMixin, FolderView):
+class FolderUploadView(TusMixin, BaseFolderView):
     permissions = {"PATCH": None, "DELETE": None}
 
     @extend_schema(exclude=True)

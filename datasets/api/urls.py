@@ -3,11 +3,11 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 
 from datasets.api import folders, imports, uploads, versions, views
-from datasets.models import Kind
+from datasets.models import RepositoryKind
 from portal.api.schema import Tag
 
 
-def _routes(kind: Kind) -> list[URLPattern]:
+def _routes(kind: RepositoryKind) -> list[URLPattern]:
     """Return the routes of one kind; both are served by the same views."""
     rows = f"orgs/<slug:org>/{kind}s"
     one = f"{rows}/<str:repository>"
@@ -56,19 +56,19 @@ def _routes(kind: Kind) -> list[URLPattern]:
 _WORKSPACES = "orgs/<slug:org>/workspaces"
 _WORKSPACE = f"{_WORKSPACES}/<str:workspace>"
 _FOLDERS = (
-    (_WORKSPACES, folders.WorkspacesView, "workspaces"),
-    (f"{_WORKSPACES}-trash", folders.WorkspacesTrashView, "workspaces-trash"),
-    (f"{_WORKSPACES}-trash/<uuid:trashed>", folders.TrashedWorkspaceView, "workspaces-trash-entry"),
-    (_WORKSPACE, folders.WorkspaceView, "workspace"),
+    (_WORKSPACES, folders.FoldersView, "workspaces"),
+    (f"{_WORKSPACES}-trash", folders.FoldersTrashView, "workspaces-trash"),
+    (f"{_WORKSPACES}-trash/<uuid:trashed>", folders.TrashedFolderView, "workspaces-trash-entry"),
+    (_WORKSPACE, folders.FolderView, "workspace"),
     (f"{_WORKSPACE}/teams/<slug:with_team>", folders.TeamInvitationView, "workspace-team"),
     (f"{_WORKSPACE}/people/<str:email>", folders.PersonInvitationView, "workspace-person"),
-    (f"{_WORKSPACE}/tree", folders.WorkspaceTreeView, "workspace-tree"),
-    (f"{_WORKSPACE}/files/<path:path>", folders.WorkspaceFileView, "workspace-file"),
-    (f"{_WORKSPACE}/contents/batch", folders.WorkspaceBatchView, "workspace-contents-batch"),
-    (f"{_WORKSPACE}/folders/<path:path>", folders.WorkspaceFolderView, "workspace-folder"),
-    (f"{_WORKSPACE}/moves", folders.WorkspaceMovesView, "workspace-moves"),
-    (f"{_WORKSPACE}/uploads", folders.WorkspaceUploadsView, "workspace-uploads"),
-    (f"{_WORKSPACE}/uploads/<uuid:upload>", folders.WorkspaceUploadView, "workspace-upload"),
+    (f"{_WORKSPACE}/tree", folders.FolderTreeView, "workspace-tree"),
+    (f"{_WORKSPACE}/files/<path:path>", folders.FolderFileView, "workspace-file"),
+    (f"{_WORKSPACE}/contents/batch", folders.FolderBatchView, "workspace-contents-batch"),
+    (f"{_WORKSPACE}/folders/<path:path>", folders.SubfolderView, "workspace-folder"),
+    (f"{_WORKSPACE}/moves", folders.FolderMovesView, "workspace-moves"),
+    (f"{_WORKSPACE}/uploads", folders.FolderUploadsView, "workspace-uploads"),
+    (f"{_WORKSPACE}/uploads/<uuid:upload>", folders.FolderUploadView, "workspace-upload"),
 )
 TAGS = (
     Tag("Datasets", 50, ("datasets", "datasets-trash", "datasets-default-retention")),
@@ -76,7 +76,7 @@ TAGS = (
     Tag("Workspaces", 80, ("workspaces", "workspaces-trash")),
 )
 urlpatterns = [
-    *_routes(Kind.DATASET),
-    *_routes(Kind.CHECKPOINT),
+    *_routes(RepositoryKind.DATASET),
+    *_routes(RepositoryKind.CHECKPOINT),
     *(path(route, view.as_view(), name=f"api-{name}") for route, view, name in _FOLDERS),
 ]

@@ -15,7 +15,7 @@ from datasets import selectors, services
 from datasets.access import check_may_manage
 from datasets.api import serializers as s
 from datasets.lists import LISTS, TRASHES
-from datasets.models import Kind, Repository, Version
+from datasets.models import Repository, RepositoryKind, Version
 from datasets.representations import (
     DefaultRetentionShape,
     FreedBytesShape,
@@ -45,7 +45,7 @@ class InsufficientStorage(Unavailable):
 class KindView(OrgView):
     """Base of the views. `kind` is set by the route."""
 
-    kind: Kind = Kind.DATASET
+    kind: RepositoryKind = RepositoryKind.DATASET
 
     def repository(self, name: str) -> Repository:
         return selectors.find_repository(self.actor, self.kind, name)
@@ -62,7 +62,7 @@ class KindView(OrgView):
 class RepositoriesView(KindView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(parameters=LISTS[Kind.DATASET].parameters())
+    @extend_schema(parameters=LISTS[RepositoryKind.DATASET].parameters())
     def get(self, request: Request) -> PageShape[RepositoryShape]:
         """List what you may read. Keyset pagination."""
         return LISTS[self.kind].answer(self.actor, request.query_params)
@@ -215,7 +215,7 @@ class SpaceView(KindView):
 class TrashView(KindView):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=TRASHES[Kind.DATASET].parameters())
+    @extend_schema(parameters=TRASHES[RepositoryKind.DATASET].parameters())
     def get(self, request: Request) -> PageShape[RepositoryShape]:
         """List the trash, what was deleted last first."""
         return TRASHES[self.kind].answer(self.actor, request.query_params)

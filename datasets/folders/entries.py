@@ -43,7 +43,7 @@ def put_file(
     aside = tree_of(folder).start()
     try:
         came = aside.append(
-            0, usage.within_room(folder, chunks, size), limit=settings.MUSTER_FILE_LIMIT
+            0, usage.within_limits(folder, chunks, size), limit=settings.MUSTER_FILE_LIMIT
         )
         if size is not None and came != size:
             raise InvalidInput(
@@ -76,7 +76,7 @@ def put_files(
         raise InvalidInput.at("files", Message("must have different paths"))
     tree, asides = tree_of(folder), list[Aside]()
     try:
-        for data in cut(sizes, usage.within_room(folder, chunks, total)):
+        for data in cut(sizes, usage.within_limits(folder, chunks, total)):
             asides.append(tree.start())
             asides[-1].write(data)
         sync_all([aside.path for aside in asides])
@@ -196,7 +196,7 @@ def start_upload(*, actor: Actor, folder: SharedFolder, path: str, size: int) ->
     check_may_write(actor, folder)
     assert actor.user_id is not None
     _check_file(path, size)
-    usage.check_room(folder, size, 0)
+    usage.check_space(folder, size, 0)
     row = FolderUpload(
         org_id=folder.org_id, folder=folder, owner_id=actor.user_id, path=path, size=size
     )

@@ -14,7 +14,7 @@ FOLDERS = ListView(
     name="workspaces",
     rows=visible_folders,
     represent=lambda rows, actor: folder_rows(rows),
-    row_template="datasets/workspaces/_row.html",
+    row_template="datasets/folders/_row.html",
     order=Order("name", "id"),
     filters=filters(_("Search workspaces, or team:vision user:me")),
     columns=(
@@ -32,7 +32,7 @@ TRASH = ListView(
     name="workspaces-trash",
     rows=lambda actor: visible_folders(actor, is_deleted=True),
     represent=lambda rows, actor: folder_rows(rows),
-    row_template="datasets/workspaces/_trash_row.html",
+    row_template="datasets/folders/_trash_row.html",
     order=Order("deleted_at", "id", is_descending=True),
     columns=(
         Column("name", _("Workspace")),

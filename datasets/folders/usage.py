@@ -21,7 +21,7 @@ def hold(row: SharedFolder, size: int, replaced: int = 0) -> None:
     """Hold storage for a file of a folder whose row is locked. Raises QuotaExceeded."""
     more = size - replaced
     if more > 0:
-        check_room(row, size, replaced)
+        check_space(row, size, replaced)
         storage.hold(_amounts(row, more), size)
     elif more < 0:
         reservations.settle(_amounts(row, -more))
@@ -38,18 +38,18 @@ def release(row: SharedFolder, size: int) -> None:
         row.save(update_fields=["used_bytes"])
 
 
-def within_room(row: SharedFolder, chunks: Iterable[bytes], size: int | None) -> Iterable[bytes]:
-    """Return the bytes of an upload, which raise QuotaExceeded beyond the room."""
-    check_room(row, size or 0, 0)
-    chunks = storage.within_room(_amounts(row, 1), chunks, size=size, replaced=0)
+def within_limits(row: SharedFolder, chunks: Iterable[bytes], size: int | None) -> Iterable[bytes]:
+    """Return the bytes of an upload, which raise QuotaExceeded beyond the limits."""
+    check_space(row, size or 0, 0)
+    chunks = storage.within_limits(_amounts(row, 1), chunks, size=size, replaced=0)
     return chunks if row.quota is None else _counted(row, chunks)
 
 
-def room(row: SharedFolder) -> int | None:
+def free_bytes(row: SharedFolder) -> int | None:
     """Return the bytes that fit, None without any limit."""
-    rooms = [] if row.quota is None else [row.quota - row.used_bytes]
-    rooms += storage.rooms(_amounts(row, 1))
-    return max(min(rooms), 0) if rooms else None
+    limits = [] if row.quota is None else [row.quota - row.used_bytes]
+    limits += storage.free_amounts(_amounts(row, 1))
+    return max(min(limits), 0) if limits else None
 
 
 def is_full(row: SharedFolder) -> bool:
@@ -57,7 +57,7 @@ def is_full(row: SharedFolder) -> bool:
     return row.quota is not None and row.used_bytes >= row.quota
 
 
-def check_room(row: SharedFolder, size: int, replaced: int) -> None:
+def check_space(row: SharedFolder, size: int, replaced: int) -> None:
     """Raise QuotaExceeded if a file does not fit into the folder's own quota."""
     if row.quota is None or row.used_bytes + size - replaced <= row.quota:
         return
@@ -78,7 +78,7 @@ def _counted(row: SharedFolder, chunks: Iterable[bytes]) -> Iterator[bytes]:
     size = 0
     for chunk in chunks:
         size += len(chunk)
-        check_room(row, size, 0)
+        check_space(row, size, 0)
         yield chunk
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from datasets.hub.requests import EMPTY, TYPES
 from datasets.models import Ref, Repository, Version, Visibility
 from datasets.selectors import tree_of
-from datasets.trees import Entry, Folder, Tree
+from datasets.trees import Folder, Tree, TreeEntry
 from portal.blobs.store import file_store
 from portal.core import yaml_documents
 from portal.core.yaml_documents import BadYaml
@@ -92,7 +92,7 @@ def card_of(repository: Repository, version: Version | None) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def entry_row(entry: Entry | Folder) -> dict[str, Any]:
+def entry_row(entry: TreeEntry | Folder) -> dict[str, Any]:
     """Return a file or folder of a tree."""
     if isinstance(entry, Folder):
         return {"type": "directory", "oid": "0" * 40, "size": 0, "path": entry.path}
@@ -141,7 +141,7 @@ def ref_rows(refs: Iterable[Ref], kind: str) -> list[dict[str, Any]]:
     ]
 
 
-def _blob(entry: Entry) -> dict[str, Any]:
+def _blob(entry: TreeEntry) -> dict[str, Any]:
     return {
         "blobId": entry.sha256[:40],
         "size": entry.size,
@@ -149,7 +149,7 @@ def _blob(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _lfs(entry: Entry) -> dict[str, Any]:
+def _lfs(entry: TreeEntry) -> dict[str, Any]:
     return {"oid": entry.sha256, "size": entry.size, "pointerSize": 134}
 
 

@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from datasets.models import Kind, Repository, Version
+from datasets.models import Repository, RepositoryKind, Version
 from datasets.selectors import (
     find_repository,
     find_version,
@@ -24,8 +24,8 @@ from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.api.base import RateLimitedFor, count_request
 
-KINDS = {"datasets": Kind.DATASET, "models": Kind.CHECKPOINT}
-TYPES: dict[str, str] = {Kind.DATASET: "dataset", Kind.CHECKPOINT: "model"}
+KINDS = {"datasets": RepositoryKind.DATASET, "models": RepositoryKind.CHECKPOINT}
+TYPES: dict[str, str] = {RepositoryKind.DATASET: "dataset", RepositoryKind.CHECKPOINT: "model"}
 EMPTY = "0" * 40  # the id of what a branch without versions has
 _CODES = {
     "no_repository": "RepoNotFound",
@@ -236,7 +236,7 @@ def answer_json(
 
 def address_of(request: HttpRequest, row: Repository) -> str:
     """Return the address of a repository; clients 0 can't read one whose endpoint has a path."""
-    prefix = "datasets/" if row.kind == Kind.DATASET else ""
+    prefix = "datasets/" if row.kind == RepositoryKind.DATASET else ""
     name = f"{prefix}{request.org.slug}/{row.name}"  # type: ignore[attr-defined]
     is_old = "hf_hub/0." in request.headers.get("User-Agent", "")
     return name if is_old else f"{base_url(request)}/{name}"

@@ -29,7 +29,7 @@ from datasets.hub.requests import (
 from datasets.models import Ref, Version
 from datasets.names import checked_path
 from datasets.selectors import find_file, refs_of, tree_of, versions_of
-from datasets.trees import Entry, Folder, Tree, sort_key
+from datasets.trees import Folder, Tree, TreeEntry, sort_key
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
 from portal.web.transfers import send_file
@@ -81,7 +81,7 @@ def paths_info(request: HttpRequest, plural: str, name: str, revision: str) -> H
     if len(paths) > most:
         raise InvalidInput.at("paths", Message("must be at most {n}", n=most))
     names = [unicodedata.normalize("NFC", str(text).strip("/")) for text in paths]
-    entries: dict[str, Entry | Folder] = {}
+    entries: dict[str, TreeEntry | Folder] = {}
     for path in sorted({*names}, key=sort_key):  # so that each block of the tree is read once
         if entry := found.find(path):
             entries[path] = entry
@@ -104,7 +104,7 @@ def _is_expanded(value: object) -> bool:
 
 
 def _rows(
-    version: Version | None, entries: Sequence[Entry | Folder], *, is_expanded: bool
+    version: Version | None, entries: Sequence[TreeEntry | Folder], *, is_expanded: bool
 ) -> list[dict[str, Any]]:
     """Return entries; with `expand` each with the version that changed it last."""
     if not is_expanded:

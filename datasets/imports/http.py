@@ -53,7 +53,7 @@ class Fetching:
             return self.session.head(url, allow_redirects=True)
 
     def read(self, url: str, start: int, mark: str = "") -> Iterator[bytes]:
-        """Open a file; see `Source.read`."""
+        """Open a file; see `ImportSource.read`."""
         pieces = self._read(url, start, mark)
         first = next(pieces, b"")
 

@@ -22,7 +22,7 @@ from django.db.models import QuerySet
 
 from datasets import storage
 from datasets.access import check_may_write
-from datasets.imports.source import Restarted, Source, SourceFile
+from datasets.imports.source import ImportSource, Restarted, SourceFile
 from datasets.imports.sources import open_source
 from datasets.models import Import, ImportedFile
 from datasets.names import checked_path
@@ -152,7 +152,7 @@ def _check_still_may(row: Import) -> None:
         authorize(actor, P.JOBS_SUBMIT, row.repository.team_id)
 
 
-def _source(row: Import) -> Source:
+def _source(row: Import) -> ImportSource:
     team, values = row.repository.team, {}
     if row.secrets:
         use = SecretReferences(
@@ -187,7 +187,7 @@ _Results = queue.SimpleQueue[tuple[Stored, UUID | None] | None]
 class ImportRun:
     """One attempt: list the source, fetch what is missing in several threads, report each second."""
 
-    def __init__(self, row: Import, source: Source, renew: Callable[[], bool]):
+    def __init__(self, row: Import, source: ImportSource, renew: Callable[[], bool]):
         self._row, self._source, self._renew = row, source, renew
         self._stop, self._lock = threading.Event(), threading.Lock()
         self._done = self._bytes = 0
@@ -262,7 +262,7 @@ class ImportRun:
         found = {path: sha256 for path, sha256 in claimed.items() if sha256 in have}
         missing = [file for path, file in files.items() if path not in found]
         needed = sum(file.size or 0 for file in missing)
-        list(storage.within_room(self._row.repository, [], needed))
+        list(storage.within_limits(self._row.repository, [], needed))
         return found, missing
 
     def _report(self, results: _Results, found: dict[str, str]) -> None:
@@ -318,7 +318,7 @@ class ImportRun:
                 if isinstance(error, PortalError) and error.kind == "disk_full":
                     raise
                 if attempt == _TRIES - 1 or self._stop.wait(1 + attempt):
-                    raise _as_words(error, file) from error
+                    raise _explained(error, file) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _store(self, file: SourceFile, tally: _Tally) -> tuple[StoredFile, UUID | None]:
@@ -391,7 +391,7 @@ def _slice(pieces: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def _as_words(error: Exception, file: SourceFile) -> PortalError:
+def _explained(error: Exception, file: SourceFile) -> PortalError:
     if isinstance(error, Restarted):
         return Unavailable(Message("{path} changes while it is read.", path=file.path[:200]))
     assert isinstance(error, PortalError)

@@ -24,7 +24,7 @@ class SourceFile(NamedTuple):
     sha256: str = ""  # if the source tells
 
 
-class Source(Protocol):
+class ImportSource(Protocol):
     """A place with files. Threads may read several at a time.
 
     All raise PortalError with words for a person; Unavailable where trying again may help.

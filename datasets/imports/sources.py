@@ -13,7 +13,7 @@ from datasets.imports.directories import DirectorySource
 from datasets.imports.http import HttpSource
 from datasets.imports.hub import HubSource
 from datasets.imports.s3 import S3Source
-from datasets.imports.source import Source
+from datasets.imports.source import ImportSource
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from workspaces.models import Team
@@ -100,7 +100,7 @@ def shown_address(addresses: str) -> str:
 
 def open_source(
     team: Team, addresses: str, options: Mapping[str, str], secrets: Mapping[str, str]
-) -> Source:
+) -> ImportSource:
     """Return the source; `secrets` are values. Raises InvalidInput."""
     kind, lines = kind_of(addresses), addresses.splitlines()
     at = urlsplit(lines[0])

@@ -15,7 +15,7 @@ from datasets.models import Block, Content, Ref, Repository, Version
 from datasets.names import checked_message, checked_path
 from datasets.selectors import find_version, tree_of
 from datasets.services.records import check_no_hold, locked, record_change
-from datasets.trees import BlockInfo, Entry, PathConflict, Tree, changed_tree, differences
+from datasets.trees import BlockInfo, PathConflict, Tree, TreeEntry, changed_tree, differences
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.messages import Message
@@ -215,9 +215,11 @@ def _check_head(ref: Ref, parent: str | None) -> None:
         )
 
 
-def _wanted(row: Repository, before: Tree, changes: Iterable[Change]) -> dict[str, Entry | None]:
+def _wanted(
+    row: Repository, before: Tree, changes: Iterable[Change]
+) -> dict[str, TreeEntry | None]:
     """Return the new file of each path, None where it is deleted. Later changes win."""
-    wanted: dict[str, Entry | None] = {}
+    wanted: dict[str, TreeEntry | None] = {}
     added: dict[str, str] = {}  # path -> SHA-256
     spelled: dict[str, str] = {}  # paths of added files that came in another form than NFC
     for change in changes:
@@ -246,7 +248,7 @@ def _wanted(row: Repository, before: Tree, changes: Iterable[Change]) -> dict[st
                 added.pop(entry.path, None)
                 wanted[entry.path] = entry
     sizes = _sizes(row, set(added.values()))
-    wanted.update({path: Entry(path, sha, sizes[sha]) for path, sha in added.items()})
+    wanted.update({path: TreeEntry(path, sha, sizes[sha]) for path, sha in added.items()})
     return wanted
 
 
@@ -263,13 +265,13 @@ def _deleted(before: Tree, path: str, is_folder: bool, added: dict[str, str]) ->
     return inside
 
 
-def _copied(row: Repository, before: Tree, change: Copy, path: str) -> list[Entry]:
+def _copied(row: Repository, before: Tree, change: Copy, path: str) -> list[TreeEntry]:
     source = checked_path(change.source)
     tree = tree_of(find_version(row, change.revision)) if change.revision else before
     if found := tree.find(source):
-        return [Entry(path, found.sha256, found.size)]
+        return [TreeEntry(path, found.sha256, found.size)]
     inside = [
-        Entry(path + entry.path[len(source) :], entry.sha256, entry.size)
+        TreeEntry(path + entry.path[len(source) :], entry.sha256, entry.size)
         for entry in tree.below(source)
     ]
     if not inside:
@@ -302,7 +304,7 @@ def _sizes(row: Repository, digests: set[str]) -> Mapping[str, int]:
     return sizes
 
 
-def _counts(before: Tree, wanted: Mapping[str, Entry | None]) -> dict[str, int]:
+def _counts(before: Tree, wanted: Mapping[str, TreeEntry | None]) -> dict[str, int]:
     counts = {"added": 0, "changed": 0, "removed": 0}
     known = {}
     if before.blocks:

@@ -37,7 +37,7 @@ def put_file(
     QuotaExceeded, TooLarge, NotPermitted, and Unavailable if the disk is full; then nothing counts.
     """
     check_may_write(actor, repository)
-    chunks = storage.within_room(repository, chunks, size)
+    chunks = storage.within_limits(repository, chunks, size)
     stored = file_store().put(
         repository.org_id, chunks, size=size, limit=settings.MUSTER_FILE_LIMIT
     )
@@ -60,7 +60,7 @@ def put_files(
     """
     check_may_write(actor, repository)
     total = check_small(sizes)
-    contents = storage.within_room(repository, contents, total)
+    contents = storage.within_limits(repository, contents, total)
     stored = file_store().put_many(repository.org_id, contents)
     add_contents(repository, stored)
     return stored

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from datasets.access import check_may_manage
-from datasets.models import FormerName, Kind, Ref, Repository, Share, Visibility
+from datasets.models import FormerName, Ref, Repository, RepositoryKind, Share, Visibility
 from datasets.names import checked_name
 from datasets.services.records import TRASH, check_no_hold, locked, record_change
 from portal.core import clock
@@ -46,7 +46,7 @@ def create_repository(
     """Create a repository with an empty branch main. Raises Conflict, InvalidInput, NotPermitted."""
     authorize(actor, P.DATASETS_WRITE, team)
     assert actor.user_id is not None
-    if kind not in Kind.values:
+    if kind not in RepositoryKind.values:
         raise InvalidInput.at("kind", Message("must be dataset or checkpoint"))
     row = Repository(
         org_id=team.org_id,

@@ -28,21 +28,21 @@ BY = "muster"
 _BATCH = 5000
 
 
-class Plan(NamedTuple):
+class RetentionPlan(NamedTuple):
     """What retention would delete: versions, the last one first, and the bytes they free."""
 
     versions: list[Version]
     bytes: int
 
 
-def plan(repository: Repository, *, keep_last: int, keep_days: int) -> Plan:
+def plan(repository: Repository, *, keep_last: int, keep_days: int) -> RetentionPlan:
     """Return what these rules would delete now. 0 is no rule; either rule keeps a version.
 
     Versions with a tag, heads of branches, and what jobs use that have not ended, stay.
     """
     rows = list(_candidates(repository, keep_last, keep_days))
     if not rows:
-        return Plan([], 0)
+        return RetentionPlan([], 0)
     kept = used_contents(
         Version.objects.filter(repository=repository).exclude(id__in=[row.id for row in rows])
     )
@@ -53,7 +53,7 @@ def plan(repository: Repository, *, keep_last: int, keep_days: int) -> Plan:
         )
         if sha256 not in kept
     )
-    return Plan(rows, freed)
+    return RetentionPlan(rows, freed)
 
 
 @transaction.atomic

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from datasets.models import Kind, Repository, RetentionDefault
+from datasets.models import Repository, RepositoryKind, RetentionDefault
 from datasets.services import retention
 from datasets.services.repositories import checked_rule
 from portal.core import clock
@@ -52,7 +52,7 @@ def change_default(
     Raises InvalidInput, NotPermitted.
     """
     authorize(actor, P.DATASETS_ADMIN)
-    if kind not in Kind.values:
+    if kind not in RepositoryKind.values:
         raise InvalidInput.at("kind", Message("must be dataset or checkpoint"))
     rules = {
         "keep_last": checked_rule("keep_last", keep_last),

@@ -10,13 +10,16 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from datasets import access, selectors
-from datasets.models import Kind, Ref, Repository, Version, Visibility
+from datasets.models import Ref, Repository, RepositoryKind, Version, Visibility
 from datasets.trees import Tree
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 
-PLURALS = {Kind.DATASET: Message("Datasets"), Kind.CHECKPOINT: Message("Checkpoints")}
+PLURALS = {
+    RepositoryKind.DATASET: Message("Datasets"),
+    RepositoryKind.CHECKPOINT: Message("Checkpoints"),
+}
 VISIBILITIES = {
     Visibility.PRIVATE: Message("Private"),
     Visibility.TEAM: Message("Team"),
@@ -25,7 +28,7 @@ VISIBILITIES = {
 MOST_REFS = 200
 
 
-class Place:
+class RepositoryPage:
     """A repository and the revision that the page shows: `version` is None while it is empty."""
 
     def __init__(self, request: Any, kind: str, name: str):
@@ -71,7 +74,7 @@ class Place:
         row, actor = self.row, self.request.actor
         refs = selectors.refs_of(row)[:MOST_REFS]
         listed = reverse(f"{row.kind}s", args=[self.request.org.slug])
-        above: list[Any] = [(PLURALS[Kind(row.kind)], listed)]
+        above: list[Any] = [(PLURALS[RepositoryKind(row.kind)], listed)]
         if title is not None:
             above.append((row.name, reverse("repository", kwargs=self._kwargs())))
         return {
@@ -108,9 +111,9 @@ class Place:
         include = f" --include {shlex.quote(f'{path}/*')}" if path else ""
         endpoint = self.request.build_absolute_uri("/hf")
         hub = f"{self.request.org.slug}/{self.row.name}"
-        kind = " --repo-type dataset" if self.row.kind == Kind.DATASET else ""
+        kind = " --repo-type dataset" if self.row.kind == RepositoryKind.DATASET else ""
         at = f" --revision {shlex.quote(self.at)}" if self.at else ""
-        of_kind = "" if self.row.kind == Kind.DATASET else "checkpoint:"
+        of_kind = "" if self.row.kind == RepositoryKind.DATASET else "checkpoint:"
         return {
             "job": f"muster run --input {shlex.quote(f'data={of_kind}{name}')}"
             " -- 'ls $MUSTER_INPUT_DATA'",

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from datasets.models import Version
 from datasets.selectors import tree_of
-from datasets.trees import Difference, Entry, Tree, differences
+from datasets.trees import Tree, TreeDifference, TreeEntry, differences
 from portal.blobs.store import file_store
 from portal.core.errors import NotFound
 from portal.web.previews import text_of
@@ -27,8 +27,8 @@ class FileChange:
 
     path: str
     kind: str
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
     lines: list[tuple[str, str]] = field(default_factory=list)
     is_cut: bool = False
 
@@ -73,18 +73,18 @@ def _counts(
     return counts, False
 
 
-def _kind(one: Difference) -> str:
+def _kind(one: TreeDifference) -> str:
     return "added" if one.before is None else "removed" if one.after is None else "changed"
 
 
-def _change(org_id: UUID, one: Difference) -> FileChange:
+def _change(org_id: UUID, one: TreeDifference) -> FileChange:
     lines = _lines(org_id, one)
     return FileChange(
         one.path, _kind(one), one.before, one.after, lines[:MOST_LINES], len(lines) > MOST_LINES
     )
 
 
-def _lines(org_id: UUID, one: Difference) -> list[tuple[str, str]]:
+def _lines(org_id: UUID, one: TreeDifference) -> list[tuple[str, str]]:
     texts: list[list[str]] = []
     for entry in (one.before, one.after):
         if entry is None:
@@ -97,7 +97,7 @@ def _lines(org_id: UUID, one: Difference) -> list[tuple[str, str]]:
     return [(_LINES[line[0]], line if line[0] == "@" else line[1:]) for line in found]
 
 
-def _text(org_id: UUID, entry: Entry) -> str | None:
+def _text(org_id: UUID, entry: TreeEntry) -> str | None:
     try:
         with file_store().open(org_id, entry.sha256) as file:
             return text_of(file.read())

@@ -12,10 +12,10 @@ from datasets import selectors, services
 from datasets.downloads import download_of
 from datasets.models import Share
 from datasets.names import checked_path
-from datasets.origins import Origin, origins_of
+from datasets.origins import VersionOrigin, origins_of
 from datasets.services import Delete
-from datasets.trees import Entry, Folder, Tree
-from datasets.web.base import Place
+from datasets.trees import Folder, Tree, TreeEntry
+from datasets.web.base import RepositoryPage
 from portal.blobs.store import file_store
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
@@ -30,7 +30,7 @@ LONGEST_CARD = 256 << 10  # bytes
 @page(None, ("GET", "HEAD", "POST"))
 def folder(request: Any, kind: str, repository: str, path: str = "") -> HttpResponse:
     """Show a folder of a version, with its README; delete what is selected."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     if request.method == "POST":
         return _delete(place, path)
     path, tree = checked_path(path) if path else "", place.tree
@@ -61,7 +61,7 @@ def folder(request: Any, kind: str, repository: str, path: str = "") -> HttpResp
     )
 
 
-def _made_by(place: Place) -> Origin | None:
+def _made_by(place: RepositoryPage) -> VersionOrigin | None:
     """Return the job that made the version, if the viewer may see it."""
     job_id = place.version.job_id if place.version else None
     return origins_of(place.request.actor, [job_id]).get(job_id) if job_id else None
@@ -70,7 +70,7 @@ def _made_by(place: Place) -> Origin | None:
 @page(None)
 def file(request: Any, kind: str, repository: str, path: str) -> HttpResponse:
     """Show a file of a version."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     entry, org_id = _file(place, path), place.row.org_id
     preview = preview_of(entry.path, entry.size, lambda: file_store().open(org_id, entry.sha256))
     return render(
@@ -93,18 +93,18 @@ def file(request: Any, kind: str, repository: str, path: str) -> HttpResponse:
 @page(None)
 def download(request: Any, kind: str, repository: str, path: str) -> Any:
     """Download a file of a version; with `show`, images and sounds are shown in the page."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     is_shown = bool(request.GET.get("show"))
     return send_file(request, download_of(place.row, _file(place, path), is_shown=is_shown))
 
 
-def _file(place: Place, path: str) -> Entry:
+def _file(place: RepositoryPage, path: str) -> TreeEntry:
     if place.version is None:
         raise NotFound(Message("{name} has no files yet.", name=place.row.name), code="empty")
     return selectors.find_file(place.version, path)
 
 
-def _delete(place: Place, path: str) -> HttpResponse:
+def _delete(place: RepositoryPage, path: str) -> HttpResponse:
     """Delete the selected files and folders in one commit."""
     given = place.request.POST
     paths = given.getlist("path")
@@ -133,7 +133,7 @@ def _delete(place: Place, path: str) -> HttpResponse:
     )
 
 
-def _is_left(place: Place, path: str, deleted: list[str]) -> bool:
+def _is_left(place: RepositoryPage, path: str, deleted: list[str]) -> bool:
     """Return whether a folder still has files afterwards: folders exist only through them."""
     gone = tuple(f"{one}/" for one in deleted)
     return any(
@@ -142,26 +142,26 @@ def _is_left(place: Place, path: str, deleted: list[str]) -> bool:
     )
 
 
-def _item(place: Place, one: Entry | Folder) -> dict[str, Any]:
+def _item(place: RepositoryPage, one: TreeEntry | Folder) -> dict[str, Any]:
     is_folder = isinstance(one, Folder)
     page_of = "repository-folder" if is_folder else "repository-file"
     return {
         "path": one.path,
         "name": one.path.rpartition("/")[2],
         "is_folder": is_folder,
-        "size": one.size if isinstance(one, Entry) else None,
-        "sha256": one.sha256 if isinstance(one, Entry) else "",
+        "size": one.size if isinstance(one, TreeEntry) else None,
+        "sha256": one.sha256 if isinstance(one, TreeEntry) else "",
         "url": place.url(page_of, path=one.path),
         "raw": "" if is_folder else place.url("repository-raw", path=one.path),
     }
 
 
-def _page(place: Place, path: str, after: str = "") -> str:
+def _page(place: RepositoryPage, path: str, after: str = "") -> str:
     more = {"path": path} if path else {}
     return place.url("repository-folder" if path else "repository", {"after": after}, **more)
 
 
-def _parts(place: Place, path: str) -> list[tuple[str, str]]:
+def _parts(place: RepositoryPage, path: str) -> list[tuple[str, str]]:
     """Return the folders above a path, with their pages."""
     names = path.split("/")[:-1]
     return [
@@ -170,7 +170,7 @@ def _parts(place: Place, path: str) -> list[tuple[str, str]]:
     ]
 
 
-def _card(place: Place, tree: Tree, path: str) -> dict[str, Any] | None:
+def _card(place: RepositoryPage, tree: Tree, path: str) -> dict[str, Any] | None:
     """Return the README of a folder."""
     inside = f"{path}/" if path else ""
     for name in ("README.md", "Readme.md", "readme.md"):

@@ -12,7 +12,7 @@ from datasets import selectors, services
 from datasets.imports import sources
 from datasets.imports.directories import roots_for
 from datasets.models import Import
-from datasets.web.base import Place
+from datasets.web.base import RepositoryPage
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
@@ -40,7 +40,7 @@ _LABELS = {
 @page(None, ("GET", "HEAD", "POST"))
 def imports(request: Any, kind: str, repository: str) -> HttpResponse:
     """Show the imports with their progress, and the form of a new one."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     if request.method == "POST":
         return _act(place)
     asked = request.GET.get("from", "s3")
@@ -86,7 +86,7 @@ def _share(row: Import) -> float | None:
     return row.files_done / row.files if row.files else None
 
 
-def _act(place: Place) -> HttpResponse:
+def _act(place: RepositoryPage) -> HttpResponse:
     request, given = place.request, place.request.POST
     here = place.url("repository-imports", {"from": request.GET.get("from", "")})
     match given.get("do", "start"):
@@ -111,7 +111,7 @@ def _act(place: Place) -> HttpResponse:
     raise InvalidInput(Message("The form names nothing that can be done here."))
 
 
-def _start(place: Place) -> HttpResponse:
+def _start(place: RepositoryPage) -> HttpResponse:
     request, given = place.request, place.request.POST
     kind = given.get("from", "")
     try:
@@ -141,7 +141,7 @@ def _address(kind: str, text: str) -> str:
     return "\n".join(one if one.startswith(scheme) else scheme + one for one in lines)
 
 
-def _find(place: Place) -> Import:
+def _find(place: RepositoryPage) -> Import:
     try:
         pk = UUID(place.request.POST.get("import", ""))
     except ValueError:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from datasets import services
 from datasets.access import may_manage
 from datasets.lists import LISTS, TRASHES
-from datasets.models import Kind, Repository, Visibility
+from datasets.models import Repository, RepositoryKind, Visibility
 from datasets.selectors import visible_repositories
 from datasets.web.base import PLURALS, teams_to_write
 from portal.core.errors import InvalidInput, NotFound, PortalError
@@ -27,16 +27,16 @@ from workspaces.web.base import action, page, show_error
 @page(None, ("GET", "HEAD", "POST"))
 def datasets(request: Any) -> HttpResponse:
     """List the datasets; create one."""
-    return _list(request, Kind.DATASET)
+    return _list(request, RepositoryKind.DATASET)
 
 
 @page(None, ("GET", "HEAD", "POST"))
 def checkpoints(request: Any) -> HttpResponse:
     """List the checkpoints; create one."""
-    return _list(request, Kind.CHECKPOINT)
+    return _list(request, RepositoryKind.CHECKPOINT)
 
 
-def _list(request: Any, kind: Kind) -> HttpResponse:
+def _list(request: Any, kind: RepositoryKind) -> HttpResponse:
     if request.method == "POST":
         return _create(request, kind)
     teams = teams_to_write(request.actor)
@@ -55,7 +55,7 @@ def _list(request: Any, kind: Kind) -> HttpResponse:
     )
 
 
-def _create(request: Any, kind: Kind) -> HttpResponse:
+def _create(request: Any, kind: RepositoryKind) -> HttpResponse:
     given = request.POST
     try:
         row = services.create_repository(
@@ -87,12 +87,12 @@ def trash(request: Any, kind: str) -> HttpResponse:
     if request.method == "POST":
         return _act(request, kind)
     rows = visible_repositories(request.actor, kind, is_deleted=True)
-    return TRASHES[Kind(kind)].render(
+    return TRASHES[RepositoryKind(kind)].render(
         request,
         "datasets/trash.html",
         {
             "page_title": Message("Trash"),
-            "crumbs": [(PLURALS[Kind(kind)], listed)],
+            "crumbs": [(PLURALS[RepositoryKind(kind)], listed)],
             "back": listed,
             "manageable": {str(row.id) for row in rows[:200] if may_manage(request.actor, row)},
             "days": settings.MUSTER_TRASH_DAYS,

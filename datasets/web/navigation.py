@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.web.navigation import Entry, Group
+from portal.web.navigation import Group, NavigationEntry
 
 # Whether there is something to see depends on the teams of a member
 ENTRIES = (
-    Entry(Group.ASSETS, _("Datasets"), "datasets", "datasets", None, 10, "f"),
-    Entry(Group.ASSETS, _("Checkpoints"), "checkpoints", "checkpoints", None, 15, "y"),
-    Entry(Group.ASSETS, _("Workspaces"), "workspaces", "workspaces", None, 17, "w"),
+    NavigationEntry(Group.ASSETS, _("Datasets"), "datasets", "datasets", None, 10, "f"),
+    NavigationEntry(Group.ASSETS, _("Checkpoints"), "checkpoints", "checkpoints", None, 15, "y"),
+    NavigationEntry(Group.ASSETS, _("Workspaces"), "workspaces", "workspaces", None, 17, "w"),
 )

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from datasets import services
-from datasets.models import Kind, Repository
+from datasets.models import Repository, RepositoryKind
 from datasets.selectors import default_rules
 from datasets.web.base import PLURALS
 from datasets.web.settings import number_of
@@ -40,7 +40,7 @@ def retention(request: Any, kind: str) -> HttpResponse:
         "datasets/retention.html",
         {
             "page_title": Message("Default retention"),
-            "crumbs": [(PLURALS[Kind(kind)], listed)],
+            "crumbs": [(PLURALS[RepositoryKind(kind)], listed)],
             "kind": kind,
             "rules": rules,
             "plan": plan,

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from datasets.folders.selectors import visible_folders
-from datasets.models import Kind
+from datasets.models import RepositoryKind
 from datasets.selectors import visible_repositories
-from portal.web.search import Hit, Provider, Query
+from portal.web.search import Hit, Query, SearchProvider
 
 
 def _repositories(kind: str, query: Query) -> Iterator[Hit]:
@@ -20,14 +20,18 @@ def _repositories(kind: str, query: Query) -> Iterator[Hit]:
         yield Hit(row.name, reverse("repository", kwargs=kwargs), row.team.slug)
 
 
-def _workspaces(query: Query) -> Iterator[Hit]:
+def _folders(query: Query) -> Iterator[Hit]:
     for row in query.narrow(visible_folders(query.actor), "name"):
         page = reverse("workspace", kwargs={"org": query.org, "workspace": row.name})
         yield Hit(row.name, page, row.team.slug)
 
 
 PROVIDERS = (
-    Provider("datasets", _("Datasets"), 31, partial(_repositories, Kind.DATASET.value)),
-    Provider("checkpoints", _("Checkpoints"), 32, partial(_repositories, Kind.CHECKPOINT.value)),
-    Provider("workspaces", _("Workspaces"), 33, _workspaces),
+    SearchProvider(
+        "datasets", _("Datasets"), 31, partial(_repositories, RepositoryKind.DATASET.value)
+    ),
+    SearchProvider(
+        "checkpoints", _("Checkpoints"), 32, partial(_repositories, RepositoryKind.CHECKPOINT.value)
+    ),
+    SearchProvider("workspaces", _("Workspaces"), 33, _folders),
 )

@@ -13,7 +13,7 @@ from django.urls import reverse
 from datasets import access, services
 from datasets.models import Repository, Share, Visibility
 from datasets.selectors import rules_of
-from datasets.web.base import VISIBILITIES, Place
+from datasets.web.base import VISIBILITIES, RepositoryPage
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
@@ -28,7 +28,7 @@ MOST_NAMED = 20  # versions of a dry run
 @page(None, ("GET", "HEAD", "POST"))
 def settings(request: Any, kind: str, repository: str) -> HttpResponse:
     """Show and change the settings."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     row = place.row
     if request.method == "POST":
         return _act(place)
@@ -66,7 +66,7 @@ def _dry_run(request: Any, row: Repository) -> dict[str, Any]:
     return {"rules": rules, "plan": plan, "named": plan.versions[:MOST_NAMED]}
 
 
-def _act(place: Place) -> HttpResponse:
+def _act(place: RepositoryPage) -> HttpResponse:
     request, row, here = place.request, place.row, place.url("repository-settings")
     given, actor = request.POST, request.actor
     match given.get("do", ""):
@@ -123,7 +123,7 @@ def _act(place: Place) -> HttpResponse:
     raise InvalidInput(Message("The form names nothing that can be done here."))
 
 
-def _clean(place: Place) -> HttpResponse:
+def _clean(place: RepositoryPage) -> HttpResponse:
     """Delete what the rules of a dry run do not keep, once; the rules are not saved."""
     request, row = place.request, place.row
     rules = {name: number_of(request.POST.get(name, "")) for name in ("keep_last", "keep_days")}
@@ -137,7 +137,7 @@ def _clean(place: Place) -> HttpResponse:
     )
 
 
-def _save(place: Place, done: str, **wanted: Any) -> HttpResponse:
+def _save(place: RepositoryPage, done: str, **wanted: Any) -> HttpResponse:
     """Change fields and go to the settings page, which a new name moves."""
     request = place.request
     try:
@@ -150,7 +150,7 @@ def _save(place: Place, done: str, **wanted: Any) -> HttpResponse:
     return redirect(place.url("repository-settings"))
 
 
-def _undo_unshare(place: Place) -> Undo | None:
+def _undo_unshare(place: RepositoryPage) -> Undo | None:
     slug = place.request.POST.get("team", "")
     share = Share.objects.filter(repository=place.row, team__slug=slug).first()
     if share is None:
@@ -161,7 +161,7 @@ def _undo_unshare(place: Place) -> Undo | None:
     )
 
 
-def _delete(place: Place) -> HttpResponse:
+def _delete(place: RepositoryPage) -> HttpResponse:
     request, row = place.request, place.row
     try:
         services.delete_repository(actor=request.actor, repository=row)

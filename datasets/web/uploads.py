@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from datasets import services
 from datasets.models import Version
 from datasets.services import Add
-from datasets.web.base import Place
+from datasets.web.base import RepositoryPage
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
@@ -21,7 +21,7 @@ from workspaces.web.base import page, show_error
 @page(None, ("GET", "HEAD", "POST"))
 def upload(request: Any, kind: str, repository: str) -> HttpResponse:
     """Upload files to a branch."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     if request.method == "POST":
         try:
             made = _commit(place)
@@ -43,7 +43,7 @@ def upload(request: Any, kind: str, repository: str) -> HttpResponse:
     )
 
 
-def _commit(place: Place) -> Version:
+def _commit(place: RepositoryPage) -> Version:
     """Store the files of the form and commit them to the folder that it names."""
     request, actor = place.request, place.request.actor
     files = request.FILES.getlist("files")

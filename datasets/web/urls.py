@@ -4,16 +4,16 @@ from typing import ClassVar
 
 from django.urls import path, register_converter
 
-from datasets.models import Kind
+from datasets.models import RepositoryKind
 from datasets.web import (
     files,
+    folders,
     imports,
     lists,
     retention,
     settings,
     uploads,
     versions,
-    workspaces,
 )
 
 
@@ -22,8 +22,8 @@ class KindConverter:
 
     regex = "datasets|checkpoints"
     kinds: ClassVar[dict[str, str]] = {
-        "datasets": Kind.DATASET.value,
-        "checkpoints": Kind.CHECKPOINT.value,
+        "datasets": RepositoryKind.DATASET.value,
+        "checkpoints": RepositoryKind.CHECKPOINT.value,
     }
 
     def to_python(self, value: str) -> str:
@@ -53,13 +53,13 @@ urlpatterns = [
     path(f"{_ONE}/lineage", versions.lineage, name="repository-lineage"),
     path(f"{_ONE}/compare", versions.compare, name="repository-compare"),
     path(f"{_ONE}/settings", settings.settings, name="repository-settings"),
-    path("<slug:org>/workspaces", workspaces.workspaces, name="workspaces"),
-    path("<slug:org>/workspaces/-/trash", workspaces.trash, name="workspaces-trash"),
-    path(_WORKSPACE, workspaces.folder, name="workspace"),
-    path(f"{_WORKSPACE}/tree/<path:path>", workspaces.folder, name="workspace-folder"),
-    path(f"{_WORKSPACE}/file/<path:path>", workspaces.file, name="workspace-file"),
-    path(f"{_WORKSPACE}/raw/<path:path>", workspaces.download, name="workspace-raw"),
-    path(f"{_WORKSPACE}/upload", workspaces.upload, name="workspace-upload"),
-    path(f"{_WORKSPACE}/share", workspaces.share, name="workspace-share"),
-    path(f"{_WORKSPACE}/settings", workspaces.settings, name="workspace-settings"),
+    path("<slug:org>/workspaces", folders.shared_folders, name="workspaces"),
+    path("<slug:org>/workspaces/-/trash", folders.trash, name="workspaces-trash"),
+    path(_WORKSPACE, folders.folder, name="workspace"),
+    path(f"{_WORKSPACE}/tree/<path:path>", folders.folder, name="workspace-folder"),
+    path(f"{_WORKSPACE}/file/<path:path>", folders.file, name="workspace-file"),
+    path(f"{_WORKSPACE}/raw/<path:path>", folders.download, name="workspace-raw"),
+    path(f"{_WORKSPACE}/upload", folders.upload, name="workspace-upload"),
+    path(f"{_WORKSPACE}/share", folders.share, name="workspace-share"),
+    path(f"{_WORKSPACE}/settings", folders.settings, name="workspace-settings"),
 ]

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from datasets import selectors, services
 from datasets.models import Ref, Version
 from datasets.uses import uses_of
-from datasets.web.base import Place
+from datasets.web.base import RepositoryPage
 from datasets.web.comparing import compare as compared
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order, page_of
@@ -25,7 +25,7 @@ PAGE = 50
 @page(None, ("GET", "HEAD", "POST"))
 def versions(request: Any, kind: str, repository: str) -> HttpResponse:
     """List the versions; tag one, branch from it, or restore it."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     if request.method == "POST":
         return _act(place)
     found = page_of(
@@ -53,7 +53,7 @@ def versions(request: Any, kind: str, repository: str) -> HttpResponse:
 @page(None)
 def compare(request: Any, kind: str, repository: str) -> HttpResponse:
     """Compare `from` with `to`: by default the head with the version that it was made from."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     asked = request.GET
     to = (
         selectors.find_version(place.row, asked.get("to", "")) if asked.get("to") else place.version
@@ -86,7 +86,7 @@ def compare(request: Any, kind: str, repository: str) -> HttpResponse:
 @page(None)
 def lineage(request: Any, kind: str, repository: str) -> HttpResponse:
     """Show what the version was made from, and what was made from it."""
-    place = Place(request, kind, repository)
+    place = RepositoryPage(request, kind, repository)
     found = place.version
     return render(
         request,
@@ -96,7 +96,7 @@ def lineage(request: Any, kind: str, repository: str) -> HttpResponse:
     )
 
 
-def _act(place: Place) -> HttpResponse:
+def _act(place: RepositoryPage) -> HttpResponse:
     request, row = place.request, place.row
     given, actor, here = request.POST, request.actor, place.url("repository-versions")
     do, name = given.get("do", ""), given.get("name", "").strip()
@@ -132,7 +132,7 @@ def _act(place: Place) -> HttpResponse:
     raise InvalidInput(Message("The form names nothing that can be done here."))
 
 
-def _untag(place: Place, name: str, here: str) -> HttpResponse:
+def _untag(place: RepositoryPage, name: str, here: str) -> HttpResponse:
     ref = next((one for one in selectors.refs_of(place.row) if one.name == name), None)
     number = str(ref.version.number) if ref and ref.version else ""
     return action(
@@ -153,7 +153,7 @@ def _untag(place: Place, name: str, here: str) -> HttpResponse:
     )
 
 
-def _restore(place: Place, version: Version, here: str) -> HttpResponse:
+def _restore(place: RepositoryPage, version: Version, here: str) -> HttpResponse:
     """Restore a version on the branch that is shown; the undo restores the one before."""
     head = place.version
     return action(

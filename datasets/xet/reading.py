@@ -27,7 +27,7 @@ MOST_SEGMENTS = 256  # in an answer; clients ask for the rest
 _SALT = "datasets.xet.reading"
 
 
-class Part(NamedTuple):
+class ChunkSpan(NamedTuple):
     """The chunks `first` to `end` (exclusive) of a stored file, counted from its begin."""
 
     org_id: UUID
@@ -91,7 +91,7 @@ def reconstruction(
     each = SEGMENT // CHUNK
     for number in range(first // each, min(-(-last // each), first // each + MOST_SEGMENTS)):
         zero = number * each
-        part = Part(repository.org_id, sha256, size, max(first, zero), min(last, zero + each))
+        part = ChunkSpan(repository.org_id, sha256, size, max(first, zero), min(last, zero + each))
         chunks = {"start": part.first - zero, "end": part.end - zero}
         name = hashlib.sha256(f"{sha256}:{number}".encode()).hexdigest()
         offset = (part.first - zero) * (CHUNK + HEADER)
@@ -110,12 +110,12 @@ def reconstruction(
     }
 
 
-def signed(part: Part) -> str:
+def signed(part: ChunkSpan) -> str:
     """Return a part as the end of an address, which needs no token."""
     return signing.dumps([str(part.org_id), *part[1:]], salt=_SALT)
 
 
-def part_of(signature: str) -> Part:
+def part_of(signature: str) -> ChunkSpan:
     """Return the part of an address. Raises NotPermitted."""
     try:
         org, *numbers = signing.loads(signature, salt=_SALT, max_age=VALID_SECONDS)
@@ -123,4 +123,4 @@ def part_of(signature: str) -> Part:
         raise NotPermitted(
             Message("This address is not valid any more. Start the download again.")
         ) from error
-    return Part(UUID(org), *numbers)
+    return ChunkSpan(UUID(org), *numbers)

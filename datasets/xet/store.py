@@ -23,7 +23,7 @@ from datasets.services.contents import (
 from datasets.services.records import locked
 from datasets.xet.hashes import Chunk, file_hash, from_text, is_looked_up, range_hash, to_text
 from datasets.xet.shards import ShardFile, read_shard, write_shard
-from datasets.xet.stored import Place, StoredXorb, name_of, path_of, unknown
+from datasets.xet.stored import StoredChunks, StoredXorb, name_of, path_of, unknown
 from datasets.xet.xorbs import read_xorb
 from portal.blobs.files import StoredFile
 from portal.blobs.store import file_store
@@ -188,7 +188,7 @@ def _place(
             xorb = now[segment.xorb]
             if not xorb.is_placed(segment.start, segment.end):
                 digest = bytes.fromhex(file.sha256)
-                xorb.add(Place(segment.start, segment.end, offset, digest))
+                xorb.add(StoredChunks(segment.start, segment.end, offset, digest))
             offset += segment.size
         if offset >= LARGE:
             _offer(file, now)

@@ -19,7 +19,7 @@ _CHUNK = struct.Struct("<32sI")
 _PLACE = struct.Struct("<IIQ32s")
 
 
-class Place(NamedTuple):
+class StoredChunks(NamedTuple):
     """Chunks `start` to `end` of a xorb are at this offset of a file."""
 
     start: int
@@ -34,7 +34,7 @@ class StoredXorb:
     def __init__(self, row: Xorb):
         self.row = row
         self.chunks = [Chunk(*parts) for parts in _CHUNK.iter_unpack(bytes(row.chunks))]
-        self.places = [Place(*parts) for parts in _PLACE.iter_unpack(bytes(row.places))]
+        self.places = [StoredChunks(*parts) for parts in _PLACE.iter_unpack(bytes(row.places))]
         self.offsets = [0, *accumulate(chunk.size for chunk in self.chunks)]
         self._is_placed = bytearray(len(self.chunks))
         for place in self.places:
@@ -79,12 +79,12 @@ class StoredXorb:
         """Return whether files have all of these chunks."""
         return 0 not in self._is_placed[start:end]
 
-    def add(self, place: Place) -> None:
+    def add(self, place: StoredChunks) -> None:
         """Note where chunks are."""
         self.places.append(place)
         self._mark(place)
 
-    def _mark(self, place: Place) -> None:
+    def _mark(self, place: StoredChunks) -> None:
         self._is_placed[place.start : place.end] = b"\1" * (place.end - place.start)
 
 

@@ -100,7 +100,7 @@ def represent_artifact(row: Artifact) -> dict[str, Any]:
     }
 
 
-def represent_entry(entry: artifacts.Entry) -> dict[str, Any]:
+def represent_entry(entry: artifacts.ArtifactEntry) -> dict[str, Any]:
     """Return an entry of a listing for REST."""
     about = represent_artifact(entry.artifact) if entry.artifact else {}
     return {

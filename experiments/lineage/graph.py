@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from experiments.lineage import edges as rows
-from experiments.lineage.nodes import Key, Node, existing, shown
+from experiments.lineage.nodes import LineageKey, Node, existing, shown
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -44,12 +44,14 @@ class Lineage:
 class _Walk:
     actor: Actor
     org: str
-    nodes: dict[Key, Node] = field(default_factory=dict)
-    links: dict[tuple[Key, Key], str] = field(default_factory=dict)
-    hidden: dict[tuple[Key, bool], set[Key]] = field(default_factory=lambda: defaultdict(set))
+    nodes: dict[LineageKey, Node] = field(default_factory=dict)
+    links: dict[tuple[LineageKey, LineageKey], str] = field(default_factory=dict)
+    hidden: dict[tuple[LineageKey, bool], set[LineageKey]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
     is_cut: bool = False
 
-    def go(self, start: Key, depth: int, *, is_up: bool) -> None:
+    def go(self, start: LineageKey, depth: int, *, is_up: bool) -> None:
         """Add what is before or after a node, level by level. Cycles end at nodes reached before."""
         level, reached = {start}, {start}
         for distance in range(1, depth + 1):
@@ -62,11 +64,15 @@ class _Walk:
         if any((edge.source if is_up else edge.target) not in reached for edge in rest):
             self.is_cut = True
 
-    def _step(self, level: set[Key], reached: set[Key], distance: int) -> set[Key]:
+    def _step(
+        self, level: set[LineageKey], reached: set[LineageKey], distance: int
+    ) -> set[LineageKey]:
         """Add the neighbours of a level; return the keys of those that were not reached before."""
         is_up = distance < 0
         edges = list(rows.before(level) if is_up else rows.after(level))
-        data: dict[Key, dict[str, Any]] = {edge.source: edge.data for edge in edges if edge.data}
+        data: dict[LineageKey, dict[str, Any]] = {
+            edge.source: edge.data for edge in edges if edge.data
+        }
         ends = {edge.source if is_up else edge.target for edge in edges}
         new = ends - self.nodes.keys()
         seen = shown(self.actor, self.org, new, data)
@@ -84,7 +90,7 @@ class _Walk:
         return ends - reached
 
 
-def lineage_of(actor: Actor, org: str, start: Key, *, depth: int = DEPTH) -> Lineage:
+def lineage_of(actor: Actor, org: str, start: LineageKey, *, depth: int = DEPTH) -> Lineage:
     """Return what a node was made from, and what was made from it.
 
     `org` is the slug for the addresses of pages. What the viewer may not see is only counted, and

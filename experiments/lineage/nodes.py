@@ -15,9 +15,9 @@ from datasets.models import Ref, Repository, Version
 from experiments.lists import STATES
 from experiments.models import LoggedModel, Run, RunStatus
 from experiments.selectors import visible_logged_models, visible_runs
+from jobs.kinds.workload_kinds import page_at
 from jobs.models import Job
-from jobs.selectors import visible_jobs
-from jobs.workload_kinds import page_at
+from jobs.selectors.jobs import visible_jobs
 from portal.core.messages import Message
 from registry.models import ModelVersion
 from registry.selectors import in_readable_teams
@@ -36,7 +36,7 @@ KINDS = {  # in the order of a legend
 }
 
 
-class Key(NamedTuple):
+class LineageKey(NamedTuple):
     """A row. `kind` is version, job (also for a run, which has its job's id), logged, model or data."""
 
     kind: str
@@ -66,10 +66,10 @@ class Node:
 
 
 def shown(
-    actor: Actor, org: str, keys: Collection[Key], data: dict[Key, dict[str, Any]]
-) -> dict[Key, Node]:
+    actor: Actor, org: str, keys: Collection[LineageKey], data: dict[LineageKey, dict[str, Any]]
+) -> dict[LineageKey, Node]:
     """Return the nodes that the viewer may see. `org` is the slug for addresses of pages."""
-    found: dict[Key, Node] = {}
+    found: dict[LineageKey, Node] = {}
     for kind, nodes in (
         ("version", _versions),
         ("job", _jobs),
@@ -79,7 +79,7 @@ def shown(
     ):
         ids = [key.id for key in keys if key.kind == kind and key not in found]
         if ids:
-            found.update((Key(kind, pk), node) for pk, node in nodes(actor, org, ids))
+            found.update((LineageKey(kind, pk), node) for pk, node in nodes(actor, org, ids))
     for key in keys:
         if key.kind == "data":
             given = data.get(key, {})
@@ -91,9 +91,9 @@ def shown(
     return found
 
 
-def existing(keys: Collection[Key]) -> set[Key]:
+def existing(keys: Collection[LineageKey]) -> set[LineageKey]:
     """Return the keys of rows that exist, whether or not the viewer may see them."""
-    found: set[Key] = set()
+    found: set[LineageKey] = set()
     for kind, models in (
         ("version", (Version,)),
         ("job", (Job, Run)),
@@ -103,7 +103,7 @@ def existing(keys: Collection[Key]) -> set[Key]:
         ids = [key.id for key in keys if key.kind == kind]
         for model in models if ids else ():
             rows = model.objects.filter(id__in=ids).values_list("id", flat=True)
-            found |= {Key(kind, pk) for pk in rows}
+            found |= {LineageKey(kind, pk) for pk in rows}
     return found
 
 
@@ -154,7 +154,7 @@ def _jobs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
 def _runs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
     rows = visible_runs(actor, "all").filter(id__in=ids).select_related("experiment")
     for row in rows:
-        state, word = STATES[RunStatus(row.status)]
+        state, label = STATES[RunStatus(row.status)]
         is_deleted = row.deleted_at is not None or row.experiment.deleted_at is not None
         yield (
             row.id,
@@ -165,7 +165,7 @@ def _runs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
                 row.experiment.name,
                 "" if is_deleted else f"/{org}/runs/{row.id.hex}",
                 state,
-                word,
+                label,
                 row.created_at,
                 is_deleted=is_deleted,
             ),

@@ -39,7 +39,7 @@ _MODEL_FILES = re.compile(
 )
 
 
-class Place(NamedTuple):
+class ArtifactLocation(NamedTuple):
     """A path in the files of a run, a logged model or a version; "" is the top."""
 
     owner: Run | LoggedModel | ModelVersion
@@ -109,13 +109,13 @@ def delete(call: Call, path: str) -> Any:
 @route("GET", "get-artifact", fields="run_id run_uuid path")
 def download_of_run(call: Call) -> HttpResponseBase:
     row = run_of(call, call.run_id())
-    return _file(call.request, Place(row, _folder(call.text("path"))))
+    return _file(call.request, ArtifactLocation(row, _folder(call.text("path"))))
 
 
 @route("GET", "logged-models/{model_id}/artifacts/files", fields="artifact_file_path")
 def download_of_model(call: Call, model_id: str) -> HttpResponseBase:
     row = model_of(call, model_id)
-    return _file(call.request, Place(row, _folder(call.required("artifact_file_path"))))
+    return _file(call.request, ArtifactLocation(row, _folder(call.required("artifact_file_path"))))
 
 
 @route("POST", "mlflow-artifacts/mpu/create/{path...}", fields="path num_parts")
@@ -182,7 +182,7 @@ def discard_multipart(call: Call, path: str) -> Any:
     uploads.discard_upload(call.actor, owner, place.path, upload_id)
 
 
-def _file_place(call: Call, path: str) -> Place:
+def _file_place(call: Call, path: str) -> ArtifactLocation:
     """Return the file that a multipart request names: its folder and the client's own path."""
     return _place(call, f"{path}/{_file_name(call)}")
 
@@ -206,11 +206,11 @@ def _small_body(call: Call) -> bytes:
     return raw
 
 
-def _place(call: Call, path: str) -> Place:
+def _place(call: Call, path: str) -> ArtifactLocation:
     """Return what a path names. Raises NotFound, and InvalidInput for a path that is not clean."""
     path = _folder(path.rstrip("/"))
     if found := _VERSION_FILES.fullmatch(path):
-        return Place(version_files(call, found["version"]), found["path"] or "")
+        return ArtifactLocation(version_files(call, found["version"]), found["path"] or "")
     if found := _MODEL_FILES.fullmatch(path):
         owner: Run | LoggedModel = model_of(call, found["model"])
     elif found := _RUN_FILES.fullmatch(path):
@@ -219,7 +219,7 @@ def _place(call: Call, path: str) -> Place:
         raise _no_artifact(path)
     if str(owner.experiment.number) != found["experiment"]:
         raise _no_artifact(path)
-    return Place(owner, found["path"] or "")
+    return ArtifactLocation(owner, found["path"] or "")
 
 
 def _writable(owner: Run | LoggedModel | ModelVersion) -> Run | LoggedModel:
@@ -259,7 +259,7 @@ def _version_listing(version: ModelVersion, folder: str) -> list[dict[str, Any]]
     return list(found.values())
 
 
-def _file(request: HttpRequest, place: Place) -> HttpResponseBase:
+def _file(request: HttpRequest, place: ArtifactLocation) -> HttpResponseBase:
     """Return a file, or the range of it that is asked for. Raises NotFound."""
     owner, path = place
     try:

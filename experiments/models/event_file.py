@@ -12,8 +12,8 @@ class EventFile(TenantModel):
     """How far an event file of a run has been read, written by `experiments.tensorboard`.
 
     `gaps` are ranges [start, end] of bytes without a record, which are read again when the file
-    changes, and `mark` its size and time at the last look. `told` is the number of skipped bytes
-    that an event has told.
+    changes, and `mark` its size and time at the last look. `reported_bytes` is the number of skipped
+    bytes that an event has reported.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
@@ -21,7 +21,7 @@ class EventFile(TenantModel):
     offset = models.BigIntegerField(default=0)  # bytes; -1: its metrics are too many
     gaps = models.JSONField(default=list)
     mark = models.CharField(max_length=64, default="")
-    told = models.BigIntegerField(default=0)
+    reported_bytes = models.BigIntegerField(default=0, db_column="told")
 
     class Meta(TenantModel.Meta):
         constraints = [models.UniqueConstraint(fields=["run", "path"], name="event_file_once")]

@@ -1,6 +1,6 @@
 """MLflow's filter language: one parser, and a search for each kind of row."""
 
-from experiments.search.language import Condition, Sorting, parse_filter, parse_order
+from experiments.search.language import SearchCondition, Sorting, parse_filter, parse_order
 from experiments.search.paging import page_of
 from experiments.search.queries import (
     Dataset,
@@ -13,8 +13,8 @@ from experiments.search.queries import (
 )
 
 __all__ = [
-    "Condition",
     "Dataset",
+    "SearchCondition",
     "Sorting",
     "page_of",
     "parse_filter",

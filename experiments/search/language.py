@@ -123,7 +123,7 @@ _SPAN_KEYS = ("name", "type", "status", "content")
 
 
 @dataclass(frozen=True)
-class Condition:
+class SearchCondition:
     """One comparison; `value` is a text, a number, a tuple for IN, or None for IS NULL."""
 
     kind: str
@@ -152,7 +152,7 @@ class _Token:
         return self.text.upper() if self.kind == "word" else self.text
 
 
-def parse_filter(text: str, fields: Fields = RUNS) -> list[Condition]:
+def parse_filter(text: str, fields: Fields = RUNS) -> list[SearchCondition]:
     """Return the conditions of a filter, all of which must hold. Raises InvalidInput."""
     return _Parser(text, fields, "filter").conditions()
 
@@ -180,8 +180,8 @@ class _Parser:
         self.place = 0
         self.next = self._read()
 
-    def conditions(self) -> list[Condition]:
-        found: list[Condition] = []
+    def conditions(self) -> list[SearchCondition]:
+        found: list[SearchCondition] = []
         while self.next.kind != "end":
             if found:
                 self._expect_and()
@@ -201,7 +201,7 @@ class _Parser:
             self._fail(Message("ASC, DESC or the end is expected"))
         return Sorting(kind, key, is_descending)
 
-    def _condition(self) -> Condition:
+    def _condition(self) -> SearchCondition:
         kind, key = self._identifier()
         allowed = self._comparators(kind, key)
         comparator = self._comparator(allowed)
@@ -215,7 +215,7 @@ class _Parser:
                 value = self._number(kind, key) if is_number else self._take().text
             else:
                 value = self._number(kind, key) if is_number else self._text_value()
-        return Condition(kind, key, comparator, value)
+        return SearchCondition(kind, key, comparator, value)
 
     def _identifier(self) -> tuple[str, str]:
         """Read `metrics.loss`, a key in quotes, or an attribute without a prefix."""

@@ -64,8 +64,8 @@ from experiments.search.language import (
     SPAN_ATTRIBUTES,
     TAG,
     TRACES,
-    Condition,
     Fields,
+    SearchCondition,
     Sorting,
     parse_filter,
     parse_order,
@@ -165,7 +165,7 @@ class _Search:
     """One kind of row: its fields, how to compare and to sort by one, and the usual order."""
 
     fields: Fields
-    condition: Callable[[Condition], Any]
+    condition: Callable[[SearchCondition], Any]
     value: Callable[[Sorting], Any]
     order: Sequence[str]  # attributes, which are not null
 
@@ -194,7 +194,7 @@ def _search(
 # Runs
 
 
-def _run_condition(one: Condition) -> Any:
+def _run_condition(one: SearchCondition) -> Any:
     if one.kind == METRIC:
         return _metric_condition(one)
     if one.kind == DATASET:
@@ -205,7 +205,7 @@ def _run_condition(one: Condition) -> Any:
     return _text_condition(_run_text(one.kind, one.key), one)
 
 
-def _metric_condition(one: Condition) -> Exists:
+def _metric_condition(one: SearchCondition) -> Exists:
     """Compare the last value. NaN only passes `!=`."""
     value = float(one.value)  # type: ignore[arg-type]
     if one.comparator == "!=":
@@ -275,7 +275,7 @@ _RUN_ATTRIBUTES: dict[str, Callable[[], Any]] = {
 # Experiments
 
 
-def _experiment_condition(one: Condition) -> Any:
+def _experiment_condition(one: SearchCondition) -> Any:
     one = _with_clean_name(one)
     if one.kind == ATTRIBUTE and one.key == "experiment_id":
         return _number_condition("number", one)
@@ -307,7 +307,7 @@ _TIMES = {
 # Logged models
 
 
-def _logged_model_condition(one: Condition, datasets: Sequence[Dataset] = ()) -> Any:
+def _logged_model_condition(one: SearchCondition, datasets: Sequence[Dataset] = ()) -> Any:
     if one.kind == METRIC:
         value = compare(_element_number(), one.comparator, Value(float(one.value)))  # type: ignore[arg-type]
         named = [compare(element_text("key"), "=", one.key), value]
@@ -367,7 +367,7 @@ def _logged_model_value(one: Sorting, datasets: Mapping[str, Dataset] | None = N
 # Traces
 
 
-def _trace_condition(one: Condition) -> Any:
+def _trace_condition(one: SearchCondition) -> Any:
     if one.kind == SPAN:
         return Q()  # see `search_traces`
     if one.kind in (FEEDBACK, EXPECTATION):
@@ -379,7 +379,7 @@ def _trace_condition(one: Condition) -> Any:
     return _text_condition(_trace_value(one), one)
 
 
-def _span_condition(one: Condition) -> Func:
+def _span_condition(one: SearchCondition) -> Func:
     if one.key == "content":
         element = Func(template="element.value", output_field=TextField())
         return json_contains(element, one.comparator, str(one.value))
@@ -395,7 +395,7 @@ def _span_condition(one: Condition) -> Func:
     return compare(left, one.comparator, one.value)
 
 
-def _assessment_condition(one: Condition) -> Any:
+def _assessment_condition(one: SearchCondition) -> Any:
     """Compare the value of a valid assessment, which is JSON."""
     named = [
         compare(element_text("assessment_name"), "=", one.key),
@@ -426,7 +426,7 @@ def _prompt_condition(value: str) -> Q:
     return Q(either(*found))
 
 
-def _trace_value(one: Condition | Sorting) -> Any:
+def _trace_value(one: SearchCondition | Sorting) -> Any:
     if one.kind == ATTRIBUTE:
         return _TRACE_ATTRIBUTES[one.key]()
     return json_text("tags" if one.kind == TAG else "metadata", one.key)
@@ -449,7 +449,7 @@ LINKED_PROMPTS = "mlflow.linkedPrompts"  # tag: a JSON list of objects with name
 # Registered models and their versions
 
 
-def _registered_condition(one: Condition, columns: Mapping[str, str]) -> Any:
+def _registered_condition(one: SearchCondition, columns: Mapping[str, str]) -> Any:
     one = _with_clean_name(one)
     if one.kind == ATTRIBUTE and one.key in _TIMES:
         return _time_condition(_TIMES[one.key], one)
@@ -462,7 +462,7 @@ def _registered_condition(one: Condition, columns: Mapping[str, str]) -> Any:
     return _text_condition(value, one)
 
 
-def _registered_value(one: Condition | Sorting, columns: Mapping[str, str]) -> Any:
+def _registered_value(one: SearchCondition | Sorting, columns: Mapping[str, str]) -> Any:
     if one.kind == TAG:
         return json_text("tags", one.key)
     return _hex("run_id") if one.key == "run_id" else F(columns[one.key])
@@ -483,7 +483,7 @@ _VERSION_COLUMNS = {
 # All
 
 
-def _with_clean_name(one: Condition) -> Condition:
+def _with_clean_name(one: SearchCondition) -> SearchCondition:
     """Return the condition on a name without blanks around it, as where names are created."""
     if one.kind != ATTRIBUTE or one.key != "name" or one.comparator in _PATTERNS:
         return one
@@ -492,7 +492,7 @@ def _with_clean_name(one: Condition) -> Condition:
     return replace(one, value=str(one.value).strip())
 
 
-def _text_condition(left: Any, one: Condition) -> Any:
+def _text_condition(left: Any, one: SearchCondition) -> Any:
     if one.comparator in ("IS NULL", "IS NOT NULL"):
         return Func(
             left,
@@ -504,7 +504,7 @@ def _text_condition(left: Any, one: Condition) -> Any:
     return compare(left, one.comparator, one.value)
 
 
-def _id_condition(column: str, one: Condition) -> Q:
+def _id_condition(column: str, one: SearchCondition) -> Q:
     given = one.value if isinstance(one.value, tuple) else (one.value,)
     ids = [UUID(str(text)) for text in given if re.fullmatch(r"[0-9a-fA-F]{32}", str(text))]
     found = Q((f"{column}__in", ids))
@@ -513,7 +513,7 @@ def _id_condition(column: str, one: Condition) -> Q:
     return Q((f"{column}__isnull", False)) & ~found
 
 
-def _number_condition(column: str, one: Condition) -> Q:
+def _number_condition(column: str, one: SearchCondition) -> Q:
     given = one.value if isinstance(one.value, tuple) else (one.value,)
     for text in given:
         if not re.fullmatch(r"[0-9]{1,18}", str(text)):
@@ -525,7 +525,7 @@ def _number_condition(column: str, one: Condition) -> Q:
     return found if one.comparator in ("=", "IN") else ~found
 
 
-def _time_condition(column: str, one: Condition) -> Q:
+def _time_condition(column: str, one: SearchCondition) -> Q:
     """Compare a time, of which clients know the milliseconds."""
     try:
         start = datetime.fromtimestamp(int(one.value) / 1000, UTC)  # type: ignore[arg-type]

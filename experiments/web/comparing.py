@@ -12,7 +12,7 @@ from experiments.comparison import chosen_runs, compared, compared_files, ranked
 from experiments.models import Run
 from experiments.run_keys import RunKeys, in_order
 from experiments.web.run_page import preview_of
-from jobs import comparison
+from jobs.selectors import comparison
 from jobs.web.comparing import comparison_context
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message

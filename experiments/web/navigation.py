@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.web.navigation import Entry, Group
+from portal.web.navigation import Group, NavigationEntry
 
-ENTRIES = (Entry(Group.WORK, _("Experiments"), "experiments", "experiments", None, 40, "e"),)
+ENTRIES = (
+    NavigationEntry(Group.WORK, _("Experiments"), "experiments", "experiments", None, 40, "e"),
+)

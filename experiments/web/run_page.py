@@ -19,8 +19,8 @@ from experiments.reproduction import environment_of, reproduction_of
 from experiments.run_keys import OWN_TAGS, in_order, last_values
 from experiments.selectors import visible_runs
 from experiments.services.experiments import NOTE
-from jobs.pricing import cost_of_jobs
-from jobs.selectors import visible_jobs
+from jobs.quotas.pricing import cost_of_jobs
+from jobs.selectors.jobs import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.lineage import lineage_context
@@ -41,7 +41,7 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp")
 
 
 @dataclass(frozen=True)
-class Preview:
+class ArtifactPreview:
     """A file as the page shows it: `kind` is text, table, image or none."""
 
     path: str
@@ -234,7 +234,7 @@ def _levels(row: Run, path: str) -> list[dict[str, Any]]:
     return below("", 0)
 
 
-def preview_of(row: Run, path: str) -> Preview | None:
+def preview_of(row: Run, path: str) -> ArtifactPreview | None:
     """Return a file as a page shows it; None for a folder. Raises NotFound."""
     if not path:
         return None
@@ -246,37 +246,39 @@ def preview_of(row: Run, path: str) -> Preview | None:
         raise
     lower = path.lower()
     if lower.endswith(_IMAGES):
-        return Preview(path, found.size, found.sha256, "image")
+        return ArtifactPreview(path, found.size, found.sha256, "image")
     if found.size == 0:
-        return Preview(path, 0, found.sha256, "text")
+        return ArtifactPreview(path, 0, found.sha256, "text")
     data = b"".join(artifacts.opened(found, 0, min(found.size, PREVIEW)))
     is_cut = found.size > PREVIEW
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         if b"\x00" in data or not (is_cut and error.start >= len(data) - 4):
-            return Preview(path, found.size, found.sha256)
+            return ArtifactPreview(path, found.size, found.sha256)
         text = data[: error.start].decode()
     if "\x00" in text:
-        return Preview(path, found.size, found.sha256)
+        return ArtifactPreview(path, found.size, found.sha256)
     if lower.endswith((".csv", ".tsv")):
         return _table(found, text, "\t" if lower.endswith(".tsv") else ",", is_cut=is_cut)
     if lower.endswith(".json") and not is_cut:
         text = _pretty(text)
-    return Preview(path, found.size, found.sha256, "text", text=text, is_cut=is_cut)
+    return ArtifactPreview(path, found.size, found.sha256, "text", text=text, is_cut=is_cut)
 
 
-def _table(found: Any, text: str, delimiter: str, *, is_cut: bool) -> Preview:
+def _table(found: Any, text: str, delimiter: str, *, is_cut: bool) -> ArtifactPreview:
     lines = text.rpartition("\n")[0] if is_cut else text
     try:
         rows = list(islice(csv.reader(StringIO(lines), delimiter=delimiter), MOST_ROWS + 2))
     except csv.Error:
-        return Preview(found.path, found.size, found.sha256, "text", text=text, is_cut=is_cut)
+        return ArtifactPreview(
+            found.path, found.size, found.sha256, "text", text=text, is_cut=is_cut
+        )
     if not rows:
-        return Preview(found.path, found.size, found.sha256, "text")
+        return ArtifactPreview(found.path, found.size, found.sha256, "text")
     is_wide = any(len(row) > MOST_COLUMNS for row in rows)
     rows = [row[:MOST_COLUMNS] for row in rows]
-    return Preview(
+    return ArtifactPreview(
         found.path,
         found.size,
         found.sha256,

@@ -20,7 +20,7 @@ from experiments.search.expressions import json_text
 from experiments.selectors import find_experiment, visible_runs
 from experiments.web.bulk import MOST_CHANGED, matching_runs, parsed_ids
 from experiments.web.views import tracking_command
-from jobs.pricing import cost_of_jobs
+from jobs.quotas.pricing import cost_of_jobs
 from portal.core.messages import Message
 from portal.lists import ListView, Shown
 from portal.series.models import Series

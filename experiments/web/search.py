@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.lists import STATES
 from experiments.models import RunStatus
 from experiments.selectors import visible_experiments, visible_runs
-from portal.web.search import EACH, Hit, Provider, Query
+from portal.web.search import EACH, Hit, Query, SearchProvider
 
 
 def _experiments(query: Query) -> Iterator[Hit]:
@@ -31,6 +31,6 @@ def _runs(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    Provider("experiments", _("Experiments"), 12, _experiments),
-    Provider("runs", _("Runs"), 14, _runs),
+    SearchProvider("experiments", _("Experiments"), 12, _experiments),
+    SearchProvider("runs", _("Runs"), 14, _runs),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
-from jobs import comparison
+from jobs.selectors import comparison
 from portal.core.errors import InvalidInput
 from workspaces.api.base import OrgView
 

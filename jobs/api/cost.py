@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-from jobs.job_specs import request_of
+from jobs.specs.stored import request_of
 from portal.core.formatting import amount_text
 from schedulers.spec import JobSpec
 from workspaces.access.actors import Actor

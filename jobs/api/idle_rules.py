@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from clusters.pools import find_pool, pools_visible_to
-from jobs import selectors
 from jobs.models import IdleRule
+from jobs.selectors.jobs import find_job
 from jobs.utilization import idle_rules
 from jobs.utilization.idle_rules import IdleFindingShape, IdleRuleShape
 from portal.core.errors import NotFound
@@ -62,7 +62,7 @@ class KeepView(OrgView):
     @extend_schema(operation_id="orgs_jobs_keep", request=KeepSerializer)
     def post(self, request: Request, job: str) -> KeptShape:
         """Keep a job from the rule for idle GPUs for some hours."""
-        row = selectors.find_job(self.actor, job)
+        row = find_job(self.actor, job)
         hours = read(KeepSerializer, request)["hours"]
         until = idle_rules.keep_job(actor=self.actor, job=row, hours=hours)
         return {"number": row.number, "keep_until": until}

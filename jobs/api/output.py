@@ -12,12 +12,14 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import representations, selectors, services
+from jobs import services
 from jobs.api import serializers as s
 from jobs.api.query import limit_of, whole
 from jobs.api.views import JobViewBase
-from jobs.metrics import JobSeriesShape, first_tasks, system_series, training_series
 from jobs.models import Attempt
+from jobs.selectors import representations
+from jobs.selectors.jobs import find_attempt
+from jobs.selectors.metrics import JobSeriesShape, first_tasks, system_series, training_series
 from jobs.services.measure import record_points
 from portal.blobs.logs import log_store
 from portal.core.errors import Gone, InvalidInput
@@ -35,7 +37,7 @@ class OutputView(JobViewBase):
     def attempt(self, request: Request, job: str) -> Attempt:
         params = request.query_params
         ordinal = params.get("attempt")
-        return selectors.find_attempt(
+        return find_attempt(
             self.job(job),
             whole("index", params.get("index") or "0") % 2**31,
             whole("attempt", ordinal) % 2**15 if ordinal else None,
@@ -250,7 +252,7 @@ class ExecView(JobViewBase):
         """
         body: dict[str, Any] = read(s.ExecSerializer, request)
         row = self.job(job)
-        attempt = selectors.find_attempt(row, body["index"])
+        attempt = find_attempt(row, body["index"])
         code, output = services.run_command(
             actor=self.actor, job=row, attempt=attempt, argv=body["argv"], timeout=body["timeout"]
         )

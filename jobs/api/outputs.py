@@ -9,7 +9,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from datasets.storage import room_of
+from datasets.storage import free_bytes_of
 from jobs.api import serializers as s
 from jobs.api.views import JobViewBase
 from jobs.models import JobOutput
@@ -52,8 +52,8 @@ class JobOutputView(OwnOutputView):
         """Return where the job sends the files of an output. Only with the job's token."""
         row = self.output(job, output, read(s.OutputTaskSerializer, request))
         repository = open_output(actor=self.actor, row=row)
-        room = room_of(repository)
-        return {"kind": repository.kind, "repository": repository.name, "room": room}
+        free = free_bytes_of(repository)
+        return {"kind": repository.kind, "repository": repository.name, "room": free}
 
     @extend_schema(request=s.OutputReportSerializer, responses={204: None})
     def patch(self, request: Request, job: str, output: str) -> Response:

@@ -7,10 +7,11 @@ from typing import Annotated, TypedDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
-from jobs import representations, storage
 from jobs.api.query import limit_of
+from jobs.data import log_storage
 from jobs.lists import JOBS
-from jobs.representations import JobShape
+from jobs.selectors import representations
+from jobs.selectors.representations import JobShape
 from portal.core.shapes import PageShape, PersonShape, Time, whole_page
 from workspaces.api.base import OrgView
 from workspaces.quotas import space
@@ -69,7 +70,7 @@ class StorageView(OrgView):
         return whole_page(
             [
                 _row(representations.job_row(job), size)
-                for size, job in storage.largest(rows, limit_of(params.get("limit")))
+                for size, job in log_storage.largest(rows, limit_of(params.get("limit")))
             ]
         )
 
@@ -87,7 +88,7 @@ class UseView(OrgView):
         """Say what takes the space, and what nothing refers to, of what you may see."""
         params = request.query_params
         team = self.team(params["team"]) if params.get("team") else None
-        asked = space.Asked(self.actor, self.org.slug, team.id if team else None)
+        asked = space.SpaceQuery(self.actor, self.org.slug, team.id if team else None)
         most = limit_of(params.get("limit"))
         return {
             "totals": [
@@ -99,7 +100,7 @@ class UseView(OrgView):
         }
 
 
-def _use(source: space.Source, use: space.Use) -> UseShape:
+def _use(source: space.SpaceSource, use: space.SpaceUse) -> UseShape:
     return {
         "kind": source.kind,
         "title": use.title,

@@ -2,17 +2,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from clusters.api import health
-from clusters.api import views as clusters
 from jobs.api import comparing, idle_rules, output, outputs, quotas, storage, utilization, views
 from portal.api.schema import Tag
 
-_CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
+_POOL = "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
 TAGS = (
     Tag("Jobs", 10, ("jobs",)),
-    Tag("Pools", 130, ("pools", "pool-requests")),
-    Tag("Clusters", 140, ("clusters", "cluster-test")),
     Tag("Quotas", 160, ("quotas",)),
 )
 urlpatterns = [
@@ -53,37 +49,6 @@ urlpatterns = [
         name="api-job-output-versions",
     ),
     path(f"{_JOB}/exec", output.ExecView.as_view(), name="api-job-exec"),
-    path("clusters", clusters.ClustersView.as_view(), name="api-clusters"),
-    path("cluster-test", clusters.ClusterTestView.as_view(), name="api-cluster-try"),
-    path(_CLUSTER, clusters.ClusterView.as_view(), name="api-cluster"),
-    path(f"{_CLUSTER}/test", clusters.ClusterProbeView.as_view(), name="api-cluster-test"),
-    path(f"{_CLUSTER}/nodes", clusters.ClusterNodesView.as_view(), name="api-cluster-nodes"),
-    path(f"{_CLUSTER}/nodes/<str:node>/drain", clusters.DrainView.as_view(), name="api-node-drain"),
-    path(
-        f"{_CLUSTER}/nodes/<str:node>/resume", clusters.ResumeView.as_view(), name="api-node-resume"
-    ),
-    path(f"{_CLUSTER}/health", health.ClusterHealthView.as_view(), name="api-cluster-health"),
-    path(
-        f"{_CLUSTER}/health/reset",
-        health.HealthResetView.as_view(),
-        name="api-cluster-health-reset",
-    ),
-    path(
-        f"{_CLUSTER}/nodes/<str:node>/health",
-        health.NodeHealthView.as_view(),
-        name="api-node-health",
-    ),
-    path(
-        f"{_CLUSTER}/nodes/<str:node>/quarantine",
-        health.QuarantineView.as_view(),
-        name="api-node-quarantine",
-    ),
-    path(
-        f"{_CLUSTER}/nodes/<str:node>/return", health.ReturnView.as_view(), name="api-node-return"
-    ),
-    path("orgs/<slug:org>/pools", clusters.PoolsView.as_view(), name="api-pools"),
-    path(_POOL, clusters.PoolView.as_view(), name="api-pool"),
     path(f"{_POOL}/idle-rule", idle_rules.IdleRuleView.as_view(), name="api-pool-idle-rule"),
     path(f"{_POOL}/idle-jobs", idle_rules.IdleJobsView.as_view(), name="api-pool-idle-jobs"),
-    path(f"{_POOL}/teams/<slug:team>", clusters.PoolTeamView.as_view(), name="api-pool-team"),
 ]

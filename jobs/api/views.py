@@ -10,7 +10,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import representations, selectors, services
+from jobs import services
 from jobs.api import serializers as s
 from jobs.api.cost import CostShape, cost_of
 from jobs.api.image import ImageNoteShape, image_note
@@ -18,12 +18,14 @@ from jobs.api.query import limit_of, whole
 from jobs.api.reading import SpecFaultShape, fault, read_rerun, read_spec
 from jobs.lists import JOBS
 from jobs.models import Attempt, Job
-from jobs.pricing import price_of
-from jobs.representations import AttemptShape, JobDetailShape, JobShape, NewJobShape
+from jobs.quotas.pricing import price_of
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.pending_summary import PendingShape
 from jobs.scheduling.placement import GpuOfferShape, gpu_offers, names_for
-from jobs.spec_changes import compare
+from jobs.selectors import representations
+from jobs.selectors.jobs import find_job
+from jobs.selectors.representations import AttemptShape, JobDetailShape, JobShape, NewJobShape
+from jobs.specs.changes import compare
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from portal.core.shapes import Id, PageShape, Time
@@ -210,7 +212,7 @@ class ValidateView(OrgView):
         """Return the fields that differ from the job that is run again."""
         if not parent:
             return None
-        found = compare(selectors.find_job(self.actor, str(parent)), spec)
+        found = compare(find_job(self.actor, str(parent)), spec)
         return [{"field": c.field, "before": c.before, "after": c.after} for c in found.changes]
 
 
@@ -236,7 +238,7 @@ class JobViewBase(OrgView):
     """Base view of one job; a job that the actor may not see is not found."""
 
     def job(self, name: str) -> Job:
-        return selectors.find_job(self.actor, name)
+        return find_job(self.actor, name)
 
 
 class JobView(JobViewBase):

@@ -21,7 +21,6 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from clusters.models import Cluster
-from jobs.bulk import write_rows
 from jobs.dispatch import job_status
 from jobs.dispatch.submission import Claim, InFlight, SubmissionPool
 from jobs.models import Attempt, Job
@@ -30,6 +29,7 @@ from jobs.scheduling.admission import AdmissionDecision, AdmissionRequest, Clust
 from jobs.scheduling.reservations import meters_of, with_jobs
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
+from portal.core.bulk_updates import write_rows
 from portal.core.events import EventRecord, record_all
 from portal.core.lease_holder import is_dead, new_lease
 from portal.core.wakeups import wake_worker
@@ -210,7 +210,7 @@ def _snapshot_after(
         else replace(
             snapshot,
             nodes=before.nodes,
-            holds=before.holds,
+            reserved_gpus=before.reserved_gpus,
             running=snapshot.running | before.running,
         )
     )
@@ -248,10 +248,12 @@ class EquivalenceClass:
     owner: tuple[tuple[str, UUID], ...]  # whose limits apply; empty if only the nodes matter
 
     @classmethod
-    def of(cls, attempt: Attempt, wait: Wait, *, has_holds: bool = False) -> EquivalenceClass:
+    def of(
+        cls, attempt: Attempt, wait: Wait, *, has_reserved_gpus: bool = False
+    ) -> EquivalenceClass:
         """Return the class; with reservations, the nodes differ by team."""
         job = attempt.job
-        if wait in _OF_NODES and has_holds:
+        if wait in _OF_NODES and has_reserved_gpus:
             return cls(wait, json.dumps(job.resources), (("job__team_id", job.team_id),))
         owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | (
             {"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {}
@@ -300,7 +302,9 @@ def _select(
             refused.append((attempt, decision))
             if not attempt.avoid:  # others may start where this one does not want to
                 kinds.add(
-                    EquivalenceClass.of(attempt, decision.wait, has_holds=bool(snapshot.holds))
+                    EquivalenceClass.of(
+                        attempt, decision.wait, has_reserved_gpus=bool(snapshot.reserved_gpus)
+                    )
                 )
         elif len(chosen) < limit:
             _set_placement(attempt, decision)

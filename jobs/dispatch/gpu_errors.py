@@ -17,8 +17,8 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from clusters.models import Device, Node
-from jobs.job_specs import spec_of
 from jobs.models import Attempt
+from jobs.specs.stored import spec_of
 from portal import series
 from portal.core import clock
 from portal.core.messages import Message
@@ -167,9 +167,9 @@ def _time(row: Event) -> datetime:
     """Return when it happened: by the node's clock, unless that is far off."""
     at = row.data.get("at")
     if isinstance(at, int) and 0 < at < 1 << 43:
-        told = datetime.fromtimestamp(at / 1000, UTC)
-        if abs(told - row.at) < MAX_SKEW:
-            return told
+        reported_at = datetime.fromtimestamp(at / 1000, UTC)
+        if abs(reported_at - row.at) < MAX_SKEW:
+            return reported_at
     return row.at
 
 

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from django.db.models import Count, Max, Min
 
-from jobs import live_updates
-from jobs.bulk import write_rows
+from jobs.dispatch import live_updates
 from jobs.models import Attempt, Dependency, Job
 from portal.core import clock
+from portal.core.bulk_updates import write_rows
 from portal.core.events import EventRecord, record_all
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker

@@ -8,17 +8,17 @@ from uuid import UUID
 
 from django.conf import settings
 
-from clusters.holds import fits_in, reservations_in
 from clusters.models import Cluster, Pool, PoolGrant, PoolReservation
+from clusters.reserved_gpus import fits_in, reservations_in
 from clusters.sharing import not_served_text, only_org_id, uids_of
+from jobs.data.folders import JobFolders
+from jobs.data.inputs import JobData
 from jobs.dispatch.avoidance import excluded_nodes
-from jobs.examples import contents
-from jobs.inputs import JobData
-from jobs.job_specs import request_of, spec_of
 from jobs.models import Attempt, Job
 from jobs.saving.launching import with_outputs
 from jobs.saving.starting import Begun, begin
-from jobs.workspaces import JobFolders
+from jobs.specs.examples import contents
+from jobs.specs.stored import request_of, spec_of
 from portal.core.messages import Message
 from schedulers.capacity import ResourceRequest
 from schedulers.contract import (
@@ -32,8 +32,8 @@ from schedulers.contract import (
     LaunchLimits,
     LaunchNetwork,
     LaunchPlace,
+    LaunchPort,
     Placement,
-    Port,
 )
 from schedulers.spec import JobSpec, Launcher, Task, environment, ports_of, script
 from workspaces.access.actors import Actor
@@ -86,7 +86,7 @@ def build_launches(
             LaunchData(
                 secret_files=_secret_files(spec, secrets.values),
                 inputs=tuple(inputs.inputs) if inputs else (),
-                workspaces=tuple(mounts.mounts) if mounts else (),
+                folders=tuple(mounts.mounts) if mounts else (),
             ),
         )
         blocks = (
@@ -217,7 +217,7 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
                 )
                 for name, entry in spec.inputs.items()
             ),
-            workspaces=tuple(
+            folders=tuple(
                 FolderMount(name, "", entry.path, entry.read_only, text=entry.workspace)
                 for name, entry in spec.workspaces.items()
             ),
@@ -320,5 +320,5 @@ def _network(spec: JobSpec, task: Task) -> LaunchNetwork:
     if not spec.ports:
         return LaunchNetwork()
     numbers = ports_of(spec, task.attempt_id)
-    ports = (Port(port.name, numbers[port.name], port.protocol) for port in spec.ports)
+    ports = (LaunchPort(port.name, numbers[port.name], port.protocol) for port in spec.ports)
     return LaunchNetwork(tuple(ports), settings.MUSTER_GATEWAY_URL)

@@ -19,14 +19,14 @@ from uuid import UUID
 
 from django.db import transaction
 
-from jobs.bulk import write_rows
 from jobs.dispatch import gpu_errors, job_status
-from jobs.gpu_use import ran_of
 from jobs.images import failures
-from jobs.job_specs import spec_of
 from jobs.models import Attempt, JobOutput, PendingSpell
 from jobs.scheduling.reservations import meters_of, with_jobs
+from jobs.selectors.gpu_use import ran_of
+from jobs.specs.stored import spec_of
 from portal.core import clock
+from portal.core.bulk_updates import write_rows
 from portal.core.events import EventRecord, record_all
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker

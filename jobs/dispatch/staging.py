@@ -20,7 +20,7 @@ from django.db import close_old_connections
 
 from datasets import staging
 from datasets.models import Version
-from jobs.inputs import JobData
+from jobs.data.inputs import JobData
 from portal.core import errors
 from portal.core.messages import Message
 from schedulers.contract import Unavailable

@@ -13,15 +13,15 @@ from uuid import UUID
 from clusters import backends
 from clusters.models import Cluster
 from clusters.services.credentials import note_use
-from jobs import live_updates
+from jobs.data.folders import folders_of
+from jobs.data.inputs import data_of
+from jobs.dispatch import live_updates
 from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.dispatch.staging import Preparing, prepare
-from jobs.inputs import data_of
 from jobs.models import Attempt
 from jobs.saving.launching import with_resumed
 from jobs.saving.starting import begin
-from jobs.workspaces import folders_of
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker

@@ -131,7 +131,7 @@ def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[
     cards = _cards(cluster)
     nodes = (
         Node.objects.filter(cluster=cluster, is_gone=False)
-        .only("id", "name", "labels", "partitions", "runs", "told")
+        .only("id", "name", "labels", "partitions", "runs", "reported")
         .order_by("name")
     )
     inside = [
@@ -162,7 +162,7 @@ def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> NodePlatform:
     device = Device(
         version(_fact(node, "driver")),
         version(_fact(node, "cuda")),
-        version(compute or node.told.get("compute", "")),
+        version(compute or node.reported.get("compute", "")),
         _brand(model),
     )
     return NodePlatform(node.name, _fact(node, "arch"), device, model)
@@ -170,7 +170,7 @@ def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> NodePlatform:
 
 def _fact(node: Node, what: str) -> str:
     """Return the inventory's value, else the agent's."""
-    return str(node.runs.get(what) or node.told.get(what, ""))
+    return str(node.runs.get(what) or node.reported.get(what, ""))
 
 
 def _brand(model: str) -> str:

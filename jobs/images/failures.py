@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from clusters.models import Gpu
 from jobs.images import lookups
-from jobs.job_specs import spec_of
 from jobs.models import Attempt, ImageEnd
+from jobs.specs.stored import spec_of
 from portal.core import clock
 from schedulers.images.config import Image
 

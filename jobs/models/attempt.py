@@ -20,7 +20,7 @@ class Attempt(TenantModel):
 
     Only `jobs.dispatch.lifecycle` writes state, reason and times, by compare-and-set on `state`.
     Only `jobs.dispatch.claims` writes the lease, the watcher `confirmed_at` and `missing_since`,
-    and `jobs.storage` `log_bytes`.
+    and `jobs.data.log_storage` `log_bytes`.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="attempts")

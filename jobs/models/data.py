@@ -32,7 +32,7 @@ class JobInput(TenantModel):
 
 
 class JobWorkspace(TenantModel):
-    """A workspace that a job mounts, found at submission by `jobs.services.workspaces`."""
+    """A workspace that a job mounts, found at submission by `jobs.services.folders`."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="workspaces")
     name = models.CharField(max_length=63)  # as in the spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from clusters.models import Cluster, Pool
-from jobs.origins import Origin
+from jobs.kinds.origins import Origin
 from portal.core import clock
 from portal.core.message_fields import MessageField
 from schedulers.states import State
@@ -29,9 +29,9 @@ class Job(TenantModel):
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
     # Reason of the placement, if there was a choice.
     place_why = MessageField(blank=True)
-    # `jobs.workload_kinds`
+    # `jobs.kinds.workload_kinds`
     kind = models.CharField(max_length=16, default="batch", db_default="batch")
-    # What submitted it for its owner (`jobs.origins`).
+    # What submitted it for its owner (`jobs.kinds.origins`).
     origin_kind = models.CharField(max_length=32, blank=True, default="", db_default="")
     origin_id = models.UUIDField(null=True)
     origin_label = models.CharField(max_length=200, blank=True, default="", db_default="")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jobs import selectors
-from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job
+from jobs.selectors.jobs import find_attempt, find_job
+from jobs.specs.stored import spec_of
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.gateway.provider import Address
@@ -30,14 +30,14 @@ def find_port(actor: Actor, address: Address) -> OpenPort:
 
     Raises NotFound, also if the actor may not see the job, and NotPermitted.
     """
-    job = selectors.find_job(actor, str(address.number))
+    job = find_job(actor, str(address.number))
     port = next((entry for entry in spec_of(job).ports if entry.name == address.name), None)
     if port is None:
         raise NotFound(
             Message("Job #{number} has no port {name}.", number=job.number, name=repr(address.name))
         )
     check_access(actor, job, port)
-    attempt = selectors.find_attempt(job, address.task)
+    attempt = find_attempt(job, address.task)
     return OpenPort(job, attempt, port, ports_of(spec_of(job), attempt.id)[port.name])
 
 

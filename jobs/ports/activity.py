@@ -11,7 +11,7 @@ from django.db.models import Max
 
 from jobs.models import Attempt, PortActivity
 from portal.core import clock
-from portal.gateway.provider import Use
+from portal.gateway.provider import PortUse
 from workspaces.tenancy.scope import platform_scope
 
 
@@ -21,7 +21,7 @@ def last_uses(jobs: Collection[UUID], since: datetime) -> dict[UUID, datetime]:
     return dict(rows.values_list("attempt__job_id").annotate(Max("last_used_at")))
 
 
-def record_uses(uses: Sequence[Use]) -> None:
+def record_uses(uses: Sequence[PortUse]) -> None:
     """Store what the gateway has seen since its last report: one statement for all ports."""
     at = clock.now()
     by_attempt = {UUID(use.key.removeprefix("muster-")) for use in uses}

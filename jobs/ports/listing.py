@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, TypedDict
 
-from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job, PortActivity
 from jobs.ports import addresses
+from jobs.specs.stored import spec_of
 from portal.core import clock
 from portal.core.shapes import Time
 from portal.gateway.provider import Address

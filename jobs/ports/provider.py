@@ -17,7 +17,7 @@ from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover
 from jobs.ports.access import OpenPort, find_port
 from jobs.ports.activity import record_uses
-from jobs.representations import reason_of
+from jobs.selectors.representations import reason_of
 from jobs.web.reading import last_lines
 from portal.core.errors import NotAuthenticated, NotFound, PortalError, Unavailable
 from portal.core.messages import Message
@@ -28,8 +28,8 @@ from portal.gateway.provider import (
     Grant,
     NotReady,
     NotServing,
+    PortUse,
     Target,
-    Use,
 )
 from schedulers.contract import Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
@@ -139,7 +139,7 @@ class PortProvider:
         return render_to_string("gateway/unreachable.html", context).encode()
 
     @_entry
-    def record(self, uses: Sequence[Use]) -> None:
+    def record(self, uses: Sequence[PortUse]) -> None:
         record_uses(uses)
 
 

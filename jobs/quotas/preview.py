@@ -59,7 +59,7 @@ class TeamJobs:
 
 
 @dataclass(frozen=True)
-class Preview:
+class QuotaPreview:
     """Result of the preview.
 
     `stopped`: pending jobs that the limits would block. `freed`: pending jobs they would admit.
@@ -72,7 +72,7 @@ class Preview:
     sentences: list[str]
 
 
-def preview(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) -> Preview:
+def preview(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) -> QuotaPreview:
     """Return the effect of the changes without storing them; raises what `set_quotas` raises."""
     due = _queue()
     requests = [request_of(attempt) for attempt in due]
@@ -107,7 +107,7 @@ def preview(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) 
         for line, row in zip(lines, with_hours(rows, hours), strict=True)
         if row.limit is not None and row.used > row.limit
     ]
-    return Preview(
+    return QuotaPreview(
         lines,
         stopped,
         freed,

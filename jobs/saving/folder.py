@@ -341,8 +341,8 @@ class HeldFiles:
                 file.close()
         for other in [one for one, at in self._since.items() if at < now() - _HOLD_FOR]:
             self.forget(other)
-        room = HELD - sum(map(len, self._files.values()))
-        fresh = [path for path in changing if path not in complete][: max(room, 0)]
+        free = HELD - sum(map(len, self._files.values()))
+        fresh = [path for path in changing if path not in complete][: max(free, 0)]
         if held := dict(_opened(folder, fresh)):
             self._files[owner], self._since[owner] = held, now()
         return complete

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from jobs.inputs import JobData, files_of
-from jobs.job_specs import spec_of
+from jobs.data.inputs import JobData, files_of
+from jobs.data.outputs import output_of
 from jobs.models import Attempt
-from jobs.outputs import output_of
 from jobs.saving.scripts import script_with_outputs
 from jobs.saving.starting import Begun
+from jobs.specs.stored import spec_of
 from schedulers.contract import Launch
 from schedulers.programs import SAVE, source_of
 from schedulers.spec.names import data_variable

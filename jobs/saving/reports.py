@@ -8,12 +8,12 @@ from datetime import timedelta
 from django.db import transaction
 
 from datasets.models import Repository, Version
-from jobs import live_updates
-from jobs.job_specs import spec_of
+from jobs.dispatch import live_updates
 from jobs.models import Attempt, Job, JobOutput
 from jobs.models.output import OutputState
 from jobs.saving.saver import FileNames, cut_text, record_failure, rows_of
 from jobs.saving.versions import prune, repository_of, save_version
+from jobs.specs.stored import spec_of
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
 from portal.core.messages import Message

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, TypedDict
 
 from datasets.models import Ref, Repository, Version
-from jobs.job_specs import spec_of
 from jobs.models import Job, JobOutput
 from jobs.models.output import OutputState
 from jobs.saving.versions import best_of, metric_values, name_of, versions_by
+from jobs.specs.stored import spec_of
 from portal.core.messages import Message
 from portal.core.shapes import Time
 from schedulers.spec.data import Output

@@ -22,15 +22,15 @@ from django.db.models import Q, QuerySet
 from datasets import services
 from datasets.models import Repository, Version
 from datasets.names import checked_path
-from jobs import live_updates
+from jobs.data.outputs import KEPT, output_of
+from jobs.dispatch import live_updates
 from jobs.dispatch.lifecycle import backoff
-from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job, JobOutput
 from jobs.models.output import OutputState
-from jobs.outputs import KEPT, output_of
 from jobs.saving import folder as folders
 from jobs.saving.folder import LeftOut, Listing, Mark, Seen, Why
 from jobs.saving.versions import actor_for, prune, repository_of, save_version
+from jobs.specs.stored import spec_of
 from portal.core import clock
 from portal.core.disk import full_disk
 from portal.core.errors import (

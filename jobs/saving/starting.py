@@ -12,10 +12,10 @@ from django.db import transaction
 from datasets.models import Version
 from datasets.selectors import find_repository
 from datasets.services.records import keep_versions
-from jobs.job_specs import spec_of
 from jobs.models import Attempt, JobOutput
 from jobs.models.output import OutputState
 from jobs.saving.versions import actor_for, name_of, prefix_of, resume_version
+from jobs.specs.stored import spec_of
 from portal.core import clock
 from portal.core.errors import NotFound, PortalError
 from schedulers.spec.data import Output, Resume

@@ -15,9 +15,9 @@ from datasets.models import Ref, Repository, Version
 from datasets.names import LONGEST_MESSAGE, checked_name
 from datasets.selectors import find_repository, tree_of, version_or_none
 from datasets.services import Add, Change, Delete
-from jobs.job_specs import spec_of
 from jobs.models import Attempt, Job, JobOutput
 from jobs.saving.folder import paths_text
+from jobs.specs.stored import spec_of
 from portal import series
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import EventRecord, record

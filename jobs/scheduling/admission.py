@@ -21,8 +21,8 @@ from schedulers.capacity import (
     STEPS,
     AmountChange,
     Candidates,
-    Hold,
     NodeCapacity,
+    ReservedGpus,
     ResourceRequest,
     idle,
     smallest_change,
@@ -79,7 +79,7 @@ class ClusterSnapshot:
     """A snapshot of the free capacity.
 
     `limits`: usage of the meters with a limit or a guarantee. `running`: active tasks by job (for
-    arrays). `places` is False if a scheduler chooses the nodes. `holds`: GPUs that are reserved for
+    arrays). `places` is False if a scheduler chooses the nodes. `reserved_gpus`: what is kept for
     single teams.
     """
 
@@ -90,7 +90,7 @@ class ClusterSnapshot:
     running: dict[UUID, int] = field(default_factory=dict)
     only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
     only_text: str = ""
-    holds: Sequence[Hold] = ()
+    reserved_gpus: Sequence[ReservedGpus] = ()
 
     def judge(self, request: AdmissionRequest) -> AdmissionDecision:
         """Return the dominant reason, in the order of `Wait`."""
@@ -142,7 +142,7 @@ class ClusterSnapshot:
         if request.job_id:
             self.running[request.job_id] = self.running.get(request.job_id, 0) + 1
         if place:
-            self._take_holds(request.team_id, place)
+            self._take_reserved_gpus(request.team_id, place)
             cpu = round(place.cpus * 1000)
             self.nodes = [
                 node.without(cpu, place.memory, place.gpu_uuids)
@@ -219,40 +219,40 @@ class ClusterSnapshot:
 
     def _open_to(self, team_id: UUID) -> Sequence[NodeCapacity]:
         """Return the nodes as the team may use them, those reserved for it first."""
-        if not self.holds:
+        if not self.reserved_gpus:
             return self.nodes
-        others: dict[str, list[Hold]] = {}
-        for hold in self.holds:
+        others: dict[str, list[ReservedGpus]] = {}
+        for hold in self.reserved_gpus:
             if hold.team_id != team_id:
                 others.setdefault(hold.node, []).append(hold)
-        own = {hold.node for hold in self.holds if hold.team_id == team_id and hold.gpus}
+        own = {hold.node for hold in self.reserved_gpus if hold.team_id == team_id and hold.gpus}
         seen = [withhold(node, others.get(node.name, ())) for node in self.nodes]
         return sorted(seen, key=lambda node: node.name not in own)
 
-    def _take_holds(self, team_id: UUID, place: Placement) -> None:
+    def _take_reserved_gpus(self, team_id: UUID, place: Placement) -> None:
         """Count the GPUs of a placement against the reservations of its team."""
-        if not self.holds:
+        if not self.reserved_gpus:
             return
         node = next(node for node in self.nodes if node.name == place.node)
         left = Counter(gpu.type for gpu in node.free_gpus if gpu.uuid in place.gpu_uuids)
-        holds = []
-        for hold in self.holds:
+        reserved = []
+        for hold in self.reserved_gpus:
             if (hold.team_id, hold.node) == (team_id, place.node):
                 used = min(left[hold.gpu_type], hold.gpus)
                 left[hold.gpu_type] -= used
                 hold = replace(hold, gpus=hold.gpus - used)
-            holds.append(hold)
-        self.holds = holds
+            reserved.append(hold)
+        self.reserved_gpus = reserved
 
     def _reserved(
         self, request: AdmissionRequest, need: ResourceRequest
     ) -> AdmissionDecision | None:
         """Return the verdict if only reservations of other teams prevent the start."""
-        if not self.holds or not Candidates(self.nodes).admits(need):
+        if not self.reserved_gpus or not Candidates(self.nodes).admits(need):
             return None
         in_way = [
             hold
-            for hold in self.holds
+            for hold in self.reserved_gpus
             if hold.team_id != request.team_id
             and hold.gpus
             and (hold.is_whole or need.gpu_type in ("", hold.gpu_type))
@@ -289,7 +289,7 @@ class ClusterSnapshot:
         )
 
 
-def _reserved_text(hold: Hold, org_id: UUID) -> str:
+def _reserved_text(hold: ReservedGpus, org_id: UUID) -> str:
     """Explain a reservation; a team of another organization is not named."""
     until = f"{hold.until:%Y-%m-%d %H:%M} UTC"
     gpus = Message.plural(

@@ -1,4 +1,4 @@
-"""Count running and waiting jobs of a cluster or pool by organization and team.
+"""What runs and waits on clusters: counts by organization and team, and jobs by node.
 
 Only operators see the names of other organizations.
 """
@@ -6,23 +6,25 @@ Only operators see the names of other organizations.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, IntegerField, Q, Sum
+from django.db.models import Count, F, IntegerField, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from clusters.models import Cluster, Gpu, Pool
-from jobs.models import Attempt
-from jobs.selectors import visible_jobs
+from clusters.workload import JobsByNode, NodeKey
+from jobs.models import Attempt, Job
+from jobs.selectors.jobs import visible_jobs
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization
 from workspaces.tenancy.scope import platform_scope
 
+MOST_JOBS = 2000  # running tasks that are named on nodes
 _RUNS = Q(state__gte=State.STARTING)
 # Written as the conditions of two partial indexes: `attempt_due` and `attempt_active`.
 _UNFINISHED = Q(state=State.QUEUED) | Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
@@ -157,6 +159,74 @@ def gpus_used_by(
         kind = next((name[4:] for name in resources if name.startswith("gpu.")), "")
         for name in on:
             found[cluster_id, name, team_id][kind] += resources["gpu"] // len(on)
+    return found
+
+
+def jobs_visible_to(actor: Actor, names: Collection[str] | None = None) -> JobsByNode:
+    """Return the organization's running jobs that the actor may see, by cluster and node.
+
+    `names` limits them to jobs of these nodes, and to those of several nodes.
+    """
+    return _jobs_by_node(visible_jobs(actor), names)
+
+
+def jobs_of_all(actor: Actor, names: Collection[str] | None = None) -> JobsByNode:
+    """Return the running jobs of every organization by cluster and node. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see what runs on a node"):
+        return _jobs_by_node(Job.objects.all(), names)
+
+
+def _jobs_by_node(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsByNode:
+    """Return rows of running jobs.
+
+    `gpus` are indexes and `uuids` their UUIDs, None if the scheduler does not tell them.
+    """
+    found: dict[NodeKey, list[dict[str, Any]]] = defaultdict(list)
+    there = Q() if names is None else Q(node__in=names) | Q(nodes__isnull=False)
+    rows = (
+        Attempt.objects.filter(
+            there, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=jobs
+        )
+        .order_by("job__number")
+        .values_list(
+            "cluster_id",
+            "node",
+            "nodes",
+            "placement",
+            "started_at",
+            "job__number",
+            "job__name",
+            "job__team_id",
+            "job__team__slug",
+            "job__owner__name",
+            "job__owner__email",
+            "job__org__slug",
+        )
+    )
+    known: dict[tuple[UUID, str, str, int], dict[str, Any]] = {}
+    for cluster_id, first, several, placed, since, number, name, team_id, *who in rows[:MOST_JOBS]:
+        team, owner, email, org = who
+        for node in several or [first]:
+            is_here = placed and placed["node"] == node
+            here, uuids = (placed["gpus"], placed["uuids"]) if is_here else (None, None)
+            key = (cluster_id, node, org, number)
+            if key in known:
+                known[key]["gpus"] = [*(known[key]["gpus"] or ()), *(here or ())] or None
+                known[key]["uuids"] = [*(known[key]["uuids"] or ()), *(uuids or ())] or None
+                continue
+            known[key] = {
+                "number": number,
+                "name": name,
+                "team_id": str(team_id),
+                "team": team,
+                "owner": owner or email,
+                "org": org,
+                "started_at": since,
+                "gpus": here,
+                "uuids": uuids,
+            }
+            found[cluster_id, node].append(known[key])
     return found
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.bulk import write_rows
 from jobs.dispatch import job_status
 from jobs.models import Attempt, PendingSpell
 from jobs.scheduling.admission import AdmissionDecision
 from portal.core import clock
+from portal.core.bulk_updates import write_rows
 from workspaces.quotas.limits import GPU_HOURS
 
 

@@ -19,8 +19,8 @@ from clusters.node_capacity import node_usage_in
 from clusters.pools import is_in, pools_for
 from clusters.sharing import refusal_text
 from jobs.images.check import image_misfit
-from jobs.job_specs import request_of
 from jobs.models import Attempt
+from jobs.specs.stored import request_of
 from portal.core.errors import InvalidInput
 from portal.core.formatting import amount_text, gpu_text
 from portal.core.messages import Message

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.db.models import Count, Min, Q, QuerySet
 
+from jobs.kinds.workload_kinds import page_of
 from jobs.models import Attempt
 from jobs.scheduling.pending_summary import wait_text
-from jobs.workload_kinds import page_of
 from portal.core.errors import InvalidInput
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor, authorize

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jobs.bulk import attach
 from jobs.models import Attempt, Job
+from portal.core.bulk_updates import attach
 from workspaces.quotas.reservations import Meter, meters
 
 

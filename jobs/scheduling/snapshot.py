@@ -38,7 +38,7 @@ def snapshot_of(
     return ClusterSnapshot(
         limits=limits_of(requests),
         nodes=[machine.capacity for machine in machines],
-        holds=[hold for machine in machines for hold in machine.holds],
+        reserved_gpus=[hold for machine in machines for hold in machine.reserved_gpus],
         places=places,
         trouble=trouble
         if cluster.is_enabled

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs import live_updates
-from jobs.dispatch import job_status
+from jobs.dispatch import job_status, live_updates
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
 from jobs.models.job import PRIORITIES
@@ -17,6 +16,8 @@ from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
+from schedulers.spec import parse_mapping
+from schedulers.spec.errors import SpecErrors
 from schedulers.states import Reason, State, Wait
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -198,9 +199,6 @@ def _set_priority(actor: Actor, job: Job, priority: str) -> None:
 
 def _validated(field: str, value: object) -> Any:
     """Validate one field by the rules of the job spec."""
-    from schedulers.spec import parse_mapping
-    from schedulers.spec.errors import SpecErrors
-
     try:
         return getattr(parse_mapping({"run": "true", field: value}), field)
     except SpecErrors as error:

@@ -9,16 +9,16 @@ from clusters.sharing import refusal_text
 from datasets.folders import access as folder_access
 from jobs.dispatch.job_status import is_met
 from jobs.images.check import check_image
+from jobs.kinds.workload_kinds import faults_of_kind
 from jobs.models.job import PRIORITIES
-from jobs.pricing import check_budget
+from jobs.quotas.pricing import check_budget
 from jobs.saving.versions import check_output
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_of_request
 from jobs.scheduling.placement import FEATURES, HERE
-from jobs.services import inputs, workspaces
+from jobs.services import folders, inputs
 from jobs.services.submission import Submission
 from jobs.services.team_rules import check_pool_rule, check_rules
-from jobs.workload_kinds import faults_of_kind
 from portal.core.errors import InvalidInput, PortalError, QuotaExceeded
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
@@ -108,7 +108,7 @@ def check_mounts(submission: Submission) -> None:
         raise InvalidInput.at(error.field or "inputs", str(error)) from error
 
 
-def check_workspaces(submission: Submission) -> None:
+def check_folders(submission: Submission) -> None:
     """Require the cluster to be able to mount the workspaces, for this person. Raises InvalidInput."""
     cluster = submission.place.cluster
     if Capability.WORKSPACES not in capabilities_of(cluster.backend, lambda: cluster.config):
@@ -125,7 +125,7 @@ def check_workspaces(submission: Submission) -> None:
                 ),
             )
     try:
-        submission.backend.check_workspaces(submission.launch)
+        submission.backend.check_folders(submission.launch)
     except Rejected as error:
         raise InvalidInput.at(error.field or "workspaces", str(error)) from error
 
@@ -310,13 +310,13 @@ CHECKS = (
     Check(
         "workspaces",
         lambda s: s.folders,
-        lambda s: workspaces.text_of(s.folders),
+        lambda s: folders.text_of(s.folders),
         applies=lambda s: bool(s.spec.workspaces),
         needs=("access",),
     ),
     Check(
         "workspace mounts",
-        check_workspaces,
+        check_folders,
         lambda s: Message("The workspaces can be mounted."),
         applies=lambda s: bool(s.spec.workspaces),
         needs=("place", "workspaces"),

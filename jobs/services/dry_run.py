@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import transaction
 
+from jobs.data.outputs import warning
 from jobs.images import lookups
 from jobs.images.check import check_result_for
-from jobs.outputs import warning
 from jobs.scheduling import quota_limits
 from jobs.scheduling.pending_explanation import change_text
 from jobs.scheduling.pending_summary import wait_text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datasets.models import Ref, Repository, Version
 from datasets.selectors import find_repository, find_version, refs_of
 from datasets.services.records import keep_versions
-from jobs.inputs import job_reader
+from jobs.data.inputs import job_reader
 from jobs.models import Job, JobInput
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.formatting import bytes_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from jobs import storage
+from jobs.data import log_storage
 from jobs.models import Job
 from jobs.services.change import authorize_change
 from portal.core import clock
@@ -33,7 +33,7 @@ def delete_logs(*, actor: Actor, job: Job) -> Job:
             )
         )
     if not job.log_delete_asked_at:
-        size = storage.bytes_of(job)
+        size = log_storage.bytes_of(job)
         job.log_delete_asked_at, job.log_delete_asked_by = clock.now(), actor.email
         job.save(update_fields=["log_delete_asked_at", "log_delete_asked_by"])
         record(

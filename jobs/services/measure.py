@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from jobs.metrics import series_of, unit_of
 from jobs.models import Attempt, Job
+from jobs.selectors.metrics import series_of, unit_of
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import NotPermitted
@@ -63,7 +63,7 @@ def store_points(
     org_id: UUID,
     most_live: int | None = None,
 ) -> None:
-    """Store points with the owners and labels of `jobs.metrics.series_of`, and publish them.
+    """Store points with the owners and labels of `jobs.selectors.metrics.series_of`, and publish them.
 
     Only the last `most_live` reach viewers at once. Raises what `series.append` raises.
     """

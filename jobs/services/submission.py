@@ -12,17 +12,17 @@ from django.db.models import Exists, OuterRef
 from clusters.backends import backend_of
 from clusters.models import Cluster, Pool
 from jobs.dispatch.launch import rehearsal_launch
-from jobs.job_specs import request_of
+from jobs.kinds.origins import Origin
+from jobs.kinds.workload_kinds import WorkloadKind, find_kind
 from jobs.models import Job
-from jobs.origins import Origin
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
 from jobs.scheduling.placement import choose
 from jobs.scheduling.snapshot import snapshot_of
 from jobs.services.fast_path import plain_cluster
+from jobs.services.folders import ResolvedFolder, resolve_folders
 from jobs.services.inputs import ResolvedInput, resolve_inputs
 from jobs.services.team_rules import with_defaults
-from jobs.services.workspaces import ResolvedWorkspace, resolve_workspaces
-from jobs.workload_kinds import WorkloadKind, find_kind
+from jobs.specs.stored import request_of
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from schedulers import capabilities_of
@@ -123,9 +123,9 @@ class Submission:
         return resolve_inputs(self.actor, self.team, self.spec)
 
     @cached_property
-    def folders(self) -> Sequence[ResolvedWorkspace]:
+    def folders(self) -> Sequence[ResolvedFolder]:
         """The workspaces that the spec names, which the actor may use in this way."""
-        return resolve_workspaces(self.actor, self.spec)
+        return resolve_folders(self.actor, self.spec)
 
     @cached_property
     def needs(self) -> Sequence[Prerequisite]:

@@ -6,15 +6,15 @@ from contextlib import nullcontext
 
 from django.db import transaction
 
-from jobs import live_updates
-from jobs.job_specs import spec_of
+from jobs.dispatch import live_updates
+from jobs.kinds.origins import Origin
+from jobs.kinds.reruns import rerun_of
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
-from jobs.origins import Origin
-from jobs.reruns import rerun_of
-from jobs.services import accept, inputs, workspaces
+from jobs.services import accept, folders, inputs
 from jobs.services.checks import check_submission
 from jobs.services.submission import Submission
+from jobs.specs.stored import spec_of
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
@@ -54,7 +54,7 @@ def _write(submission: Submission) -> Job:
     if submission.inputs:
         inputs.record_inputs(job, submission.inputs)
     if submission.folders:
-        workspaces.record_workspaces(job, submission.folders)
+        folders.record_folders(job, submission.folders)
     live_updates.job_added(job)
     wake_worker("jobs.dispatch")
     return job

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from django.db import transaction
 
+from jobs.kinds.workload_kinds import page_of
 from jobs.models import AttemptUtilization, Job
 from jobs.ports.activity import last_uses
-from jobs.selectors import visible_jobs
+from jobs.selectors.jobs import visible_jobs
 from jobs.utilization.recording import IDLE_FOR, is_idle_gpu
 from jobs.utilization.selectors import FRESH, HOUR_MS
-from jobs.workload_kinds import page_of
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.events import EventRecord, record

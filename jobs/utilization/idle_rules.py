@@ -18,11 +18,11 @@ from uuid import UUID
 from django.db import transaction
 
 from clusters.models import Pool
+from jobs.kinds.workload_kinds import kinds, page_of
 from jobs.models import Attempt, IdleCase, IdleRule, Job
 from jobs.ports.activity import last_uses
 from jobs.services.change import authorize_change, cancel_job, change_job
 from jobs.utilization.recording import GPU_UTILIZATION, MINUTE, ByGpu, sums_of_running
-from jobs.workload_kinds import kinds, page_of
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, PortalError
 from portal.core.events import EventRecord, changes, record

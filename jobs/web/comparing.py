@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from jobs import comparison
-from jobs.comparison import ComparedShape, ComparisonShape
-from jobs.metrics import chart_source, unit_of
+from jobs.selectors import comparison
+from jobs.selectors.comparison import ComparedShape, ComparisonShape
+from jobs.selectors.metrics import chart_source, unit_of
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
@@ -51,7 +51,9 @@ def compare(request: Any) -> HttpResponse:
     )
 
 
-def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) -> dict[str, Any]:
+def comparison_context(
+    runs: Sequence[comparison.ComparedRun], name: str, best_by: str
+) -> dict[str, Any]:
     """Return the context of jobs/_compare_rows.html and jobs/_compare_metrics.html.
 
     `name` is the parameter of the URL that has the ids, `best_by` the metric that was asked for.
@@ -110,7 +112,9 @@ def _is_best(found: ComparisonShape, run: ComparedShape, metric: str) -> bool:
 
 
 def _plot(
-    runs: Sequence[comparison.Run], differences: Sequence[comparison.Difference], metric: str
+    runs: Sequence[comparison.ComparedRun],
+    differences: Sequence[comparison.ConfigDifference],
+    metric: str,
 ) -> dict[str, Any] | None:
     """Return axes and runs of parallel coordinates: settings that differ, then metrics."""
     names = [metric, *(name for name in comparison.metric_names(runs) if name != metric)]

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from jobs.first_steps import progress, steps_of
+from jobs.selectors.first_steps import progress, steps_of
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations import services as organization_services
 from workspaces.web.base import action, page

@@ -8,9 +8,11 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from jobs import dashboard, selectors, services
-from jobs.first_steps import guide_for
-from jobs.pricing import cost_of_month
+from jobs import services
+from jobs.quotas.pricing import cost_of_month
+from jobs.selectors import dashboard
+from jobs.selectors.first_steps import guide_for
+from jobs.selectors.jobs import find_job
 from jobs.utilization.idle import idle_jobs, notify_owner
 from jobs.utilization.selectors import GpuTimeShape, gpu_time_of
 from jobs.web.views import may_submit
@@ -101,7 +103,7 @@ def idle(request: Any) -> HttpResponse:
 
 
 def _act_on_idle(request: Any) -> HttpResponse:
-    job = selectors.find_job(request.actor, request.POST.get("job", ""))
+    job = find_job(request.actor, request.POST.get("job", ""))
     acts = {
         "notify": (
             lambda: notify_owner(actor=request.actor, job=job),

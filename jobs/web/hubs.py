@@ -12,10 +12,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from clusters.pools import pools_visible_to, teams_of
-from jobs.gpu_use import allocated, gpu_days
 from jobs.models import Job
-from jobs.representations import JobShape, job_row, listed
-from jobs.selectors import visible_jobs
+from jobs.selectors.gpu_use import allocated, gpu_days
+from jobs.selectors.jobs import visible_jobs
+from jobs.selectors.representations import JobShape, job_row, listed
 from jobs.web.team_rules import shown
 from portal.core import clock
 from portal.core.audit.reading import events_of, facts

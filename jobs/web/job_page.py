@@ -12,19 +12,22 @@ from typing import Any
 from django.http import HttpRequest
 
 from clusters.models import Device
-from jobs import origins, representations, reruns, selectors, storage
+from jobs.data import log_storage
+from jobs.data.outputs import output_text
 from jobs.dispatch.environment import environment_of
-from jobs.metrics import chart_context
+from jobs.kinds import origins, reruns
 from jobs.models import Attempt, Dependency, Job
-from jobs.outputs import output_text
 from jobs.ports.listing import port_rows
-from jobs.pricing import cost_of_jobs
-from jobs.representations import AttemptShape, JobShape
+from jobs.quotas.pricing import cost_of_jobs
 from jobs.saving.represent import output_rows
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
+from jobs.selectors import representations
+from jobs.selectors.jobs import find_attempt, visible_jobs
+from jobs.selectors.metrics import chart_context
+from jobs.selectors.representations import AttemptShape, JobShape
 from jobs.services.change import may_change
-from jobs.spec_changes import spec_diff
+from jobs.specs.changes import spec_diff
 from jobs.utilization.idle import last_use_beside_idle_gpus
 from jobs.utilization.idle_rules import idle_case
 from jobs.web.links import links_of
@@ -325,7 +328,7 @@ def _chosen(request: Any, row: Job, tasks: Sequence[AttemptShape]) -> Attempt:
             default={"index": 0},
         )
         index = first["index"]
-    return selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
+    return find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
 
 
 def _number(request: Any, name: str) -> int | None:
@@ -359,7 +362,7 @@ def _task_context(row: Job, attempt: Attempt) -> dict[str, Any]:
 
 def _lineage(request: Any, row: Job) -> dict[str, Any]:
     """Return the jobs around this one that the viewer may see."""
-    visible = selectors.visible_jobs(request.actor)
+    visible = visible_jobs(request.actor)
 
     def shown(**where: Any) -> list[JobShape]:
         found = representations.listed(visible.filter(**where)).order_by("-number")[:MOST_LINKS]
@@ -388,4 +391,4 @@ def _tab(request: HttpRequest) -> str:
 def _deletable(row: Job) -> int:
     """Return the bytes of logs that may be deleted now."""
     is_ended = State(row.state).is_final and not row.log_delete_asked_at
-    return storage.bytes_of(row) if is_ended else 0
+    return log_storage.bytes_of(row) if is_ended else 0

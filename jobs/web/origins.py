@@ -1,14 +1,14 @@
-"""The kind of origin that this app owns, for `jobs.origins`: the job that another one reruns."""
+"""The kind of origin that this app owns, for `jobs.kinds.origins`: the job that another one reruns."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from uuid import UUID
 
-from jobs import reruns
-from jobs.origins import OriginKind
-from jobs.selectors import visible_jobs
-from jobs.workload_kinds import page_of
+from jobs.kinds import reruns
+from jobs.kinds.origins import OriginKind
+from jobs.kinds.workload_kinds import page_of
+from jobs.selectors.jobs import visible_jobs
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
 

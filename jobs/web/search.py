@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
+from jobs.kinds.workload_kinds import page_at
 from jobs.models import Job
-from jobs.selectors import visible_jobs
-from jobs.workload_kinds import page_at
-from portal.web.search import EACH, Hit, Provider, Query
+from jobs.selectors.jobs import visible_jobs
+from portal.web.search import EACH, Hit, Query, SearchProvider
 from portal.web.translation import translated
 from schedulers.states import State
 
@@ -34,4 +34,4 @@ def _jobs(query: Query) -> Iterator[Hit]:
         )
 
 
-PROVIDERS = (Provider("jobs", _("Jobs"), 10, _jobs),)
+PROVIDERS = (SearchProvider("jobs", _("Jobs"), 10, _jobs),)

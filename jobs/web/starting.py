@@ -12,10 +12,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from clusters.models import Cluster
-from jobs import selectors, services
-from jobs.job_specs import spec_of
+from jobs import services
 from jobs.models import Job
 from jobs.scheduling.placement import names_for
+from jobs.selectors.jobs import find_job, visible_jobs
+from jobs.specs.stored import spec_of
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
@@ -89,12 +90,12 @@ def start_of(request: Any) -> Start:
     """
     query = request.GET
     if former := query.get("from"):
-        parent = selectors.find_job(request.actor, former)
+        parent = find_job(request.actor, former)
         change = (query.get(name, "") for name in ("change", "was", "to"))
         spec = with_fields(parent, query.getlist("set")) or changed(spec_of(parent), *change)
         return Start(spec.to_yaml(), parent=parent)
     if former := query.get("copy"):
-        return Start(spec_of(selectors.find_job(request.actor, former)).to_yaml())
+        return Start(spec_of(find_job(request.actor, former)).to_yaml())
     if (name := query.get("experiment", "")) and name.isprintable():
         return Start(f"{BLANK_YAML}experiment: {json.dumps(name, ensure_ascii=False)}\n", BLANK)
     chosen = query.get("example") or (BLANK if _last_job(request) else HELLO)
@@ -104,7 +105,7 @@ def start_of(request: Any) -> Start:
 
 def _typed(request: Any) -> Start:
     parent = request.POST.get("parent")
-    row = selectors.find_job(request.actor, parent) if parent else None
+    row = find_job(request.actor, parent) if parent else None
     return Start(request.POST.get("yaml", ""), parent=row)
 
 
@@ -144,7 +145,7 @@ def _context(request: Any, start: Start, faults: list[dict[str, Any]]) -> dict[s
 
 
 def _last_job(request: Any) -> Job | None:
-    rows = selectors.visible_jobs(request.actor).filter(owner_id=request.actor.user_id)
+    rows = visible_jobs(request.actor).filter(owner_id=request.actor.user_id)
     return rows.select_related("team").order_by("-number").first()  # type: ignore[no-any-return]
 
 
@@ -154,7 +155,7 @@ def _team_slug(job: Job | None) -> str:
 
 def _recent(request: Any) -> list[Job]:
     """Return recent jobs of the organization with different names, the newest first."""
-    rows = selectors.visible_jobs(request.actor).select_related("owner").order_by("-number")
+    rows = visible_jobs(request.actor).select_related("owner").order_by("-number")
     found: dict[str, Job] = {}
     for job in rows[:RECENT_READ]:
         found.setdefault(job.name, job)

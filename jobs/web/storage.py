@@ -57,7 +57,7 @@ def _overview(request: Any, tab: str) -> HttpResponse:
     ids = {team["slug"]: team["id"] for team in teams}
     if slug and slug not in ids:
         raise NotFound(Message("There is no team {x} that you can see.", x=slug[:40]))
-    asked = space.Asked(request.actor, request.org.slug, ids[slug] if slug else None)
+    asked = space.SpaceQuery(request.actor, request.org.slug, ids[slug] if slug else None)
     context: dict[str, Any] = {
         "page_title": Message("Storage"),
         "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from clusters.web import cluster, clusters, pools
 from jobs.web import (
     comparing,
     guide,
@@ -19,10 +18,6 @@ from jobs.web import (
 )
 
 platform_pages = [
-    path("clusters", clusters.clusters, name="clusters"),
-    path("clusters/<str:cluster>", cluster.cluster, name="cluster"),
-    path("clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
-    path("clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
     path("queue", queue.queue, name="queue"),
 ]
 urlpatterns = [
@@ -40,8 +35,6 @@ urlpatterns = [
     path("<slug:org>/storage/use", storage.storage_use, name="storage-use"),
     path("<slug:org>/storage/unused", storage.unused, name="storage-unused"),
     path("<slug:org>/storage", storage.kept_logs, name="storage"),
-    path("<slug:org>/pools", pools.pools, name="pools"),
-    path("<slug:org>/pools/<str:pool>", pools.pool, name="pool"),
     path("<slug:org>/pools/<str:pool>/idle-rule", idle_rules.idle_rule, name="pool-idle-rule"),
     path("<slug:org>/jobs", views.job_list, name="jobs"),
     path("<slug:org>/jobs/new", starting.new_job, name="job-new"),

@@ -8,9 +8,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from jobs import selectors, services
+from jobs import services
 from jobs.lists import JOBS
 from jobs.models import Job
+from jobs.selectors.jobs import find_job
 from jobs.utilization.idle_rules import keep_job
 from jobs.web.job_page import job_context
 from portal.core.errors import InvalidInput, PortalError
@@ -41,14 +42,14 @@ def job_list(request: Any) -> HttpResponse:
 @page()
 def job(request: Any, job: str) -> HttpResponse:
     """Show one job."""
-    row = selectors.find_job(request.actor, job)
+    row = find_job(request.actor, job)
     return render(request, "jobs/detail.html", job_context(request, row))
 
 
 @page(None, POST)
 def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
     """Cancel, hold, keep, release or rerun a job, or delete its log; then redirect back."""
-    row = selectors.find_job(request.actor, job)
+    row = find_job(request.actor, job)
     back = f"/{request.org.slug}/jobs/{row.number}" + ("?tab=logs" if verb == "delete-logs" else "")
     if verb == "rerun":
         return _rerun(request, row, back)
@@ -82,7 +83,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
         raise InvalidInput.at("verb", Message("must be one of {names}", names=", ".join(IN_BULK)))
     for name in request.POST.getlist("job")[:200]:
         try:
-            act(actor=request.actor, job=selectors.find_job(request.actor, name))
+            act(actor=request.actor, job=find_job(request.actor, name))
             done += 1
         except PortalError as error:
             record_denied_request(request, error)

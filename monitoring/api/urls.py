@@ -2,20 +2,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from monitoring.api import mig, sources, views
+from monitoring.api import sources, views
 from portal.api.schema import Tag
 
 TAGS = (
     Tag("Nodes", 110, ("nodes", "wall", "agent")),
-    Tag("GPUs", 120, ("capacity", "gpus", "mig", "fleet")),
+    Tag("GPUs", 120, ("capacity", "gpus", "fleet")),
     Tag("Telemetry", 150, ("telemetry-sources", "telemetry-test")),
 )
 urlpatterns = [
     path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
-    path("mig/plans", mig.MigPlansView.as_view(), name="api-mig-plans"),
-    path("mig/plans/<uuid:plan>", mig.MigPlanView.as_view(), name="api-mig-plan"),
-    path("mig/clusters/<str:cluster>", mig.MigSettingsView.as_view(), name="api-mig-settings"),
-    path("wall", views.PlatformWallView.as_view(), name="api-platform-wall"),
+    path("wall", views.PlatformGpuGridView.as_view(), name="api-platform-wall"),
     path(
         "nodes/<str:node>/metrics",
         views.PlatformNodeMetricsView.as_view(),
@@ -43,7 +40,7 @@ urlpatterns = [
     path("orgs/<slug:org>/fleet", views.FleetView.as_view(), name="api-fleet"),
     path("orgs/<slug:org>/gpus", views.GpusView.as_view(), name="api-gpus"),
     path("orgs/<slug:org>/gpus/<str:uuid>", views.GpuView.as_view(), name="api-gpu"),
-    path("orgs/<slug:org>/wall", views.WallView.as_view(), name="api-wall"),
+    path("orgs/<slug:org>/wall", views.GpuGridView.as_view(), name="api-wall"),
     path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),
     path(
         "orgs/<slug:org>/nodes/<str:node>/metrics",

@@ -13,9 +13,9 @@ from clusters.models import Node
 from monitoring import devices, nodes
 from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet
+from monitoring.gpu_grid import grid_of, platform_grid
 from monitoring.lists import DEVICES, NODES
 from monitoring.metrics.ingest import ingest
-from monitoring.wall import platform_wall, wall_of
 from portal import series
 from portal.api.schema import ROWS
 from portal.core.errors import InvalidInput, NotFound
@@ -97,22 +97,22 @@ class GpuView(OrgView):
         return Response(row | {"past_jobs": devices.past_jobs(device, self.actor)})
 
 
-class WallView(OrgView):
+class GpuGridView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Return every GPU of every cluster in a compact form; see docs/design/clusters.md."""
-        return Response(wall_of(self.actor))
+        return Response(grid_of(self.actor))
 
 
-class PlatformWallView(PortalView):
+class PlatformGpuGridView(PortalView):
     permissions = {"GET": P.CLUSTERS_READ}
 
     @extend_schema(operation_id="platform_wall", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Return every GPU of every cluster, with the jobs of all organizations."""
-        return Response(platform_wall(self.actor))
+        return Response(platform_grid(self.actor))
 
 
 class NodeView(OrgView):

@@ -124,8 +124,8 @@ class _Refused:
             data = one["data"]
             if cache.add(f"impossible:{node.id}:{data['metric']}:{data.get('gpu')}", 1, _AGAIN):
                 _record_events(node, [{"kind": "impossible_value", **data, "count": self.count}])
-        told = [{"field": one["field"], "message": one["message"]} for one in self.values]
-        return {"refused": told, "refused_count": self.count}
+        reported = [{"field": one["field"], "message": one["message"]} for one in self.values]
+        return {"refused": reported, "refused_count": self.count}
 
 
 def _answer(node: Node, body: Mapping[str, Any], total: int, refused: _Refused) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _ingest_columns(
         return _answer(node, body, total, refused) | ({"watched": True} if is_watched else {})
 
 
-def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column]) -> None:
+def _publish(topic: str, times: Sequence[int], columns: Sequence[series.BatchColumn]) -> None:
     keys = [series_key(column.name, column.labels) for column in columns]
     streams.publish_all(
         (
@@ -205,7 +205,7 @@ def _publish(topic: str, times: Sequence[int], columns: Sequence[series.Column])
     )
 
 
-def _columns(columns: Any, count: int, refused: _Refused) -> list[series.Column]:
+def _columns(columns: Any, count: int, refused: _Refused) -> list[series.BatchColumn]:
     if not isinstance(columns, list) or len(columns) > MAX_SAMPLES:
         raise InvalidInput.at("columns", f"must be a list of at most {MAX_SAMPLES}")
     for number, column in enumerate(columns):
@@ -236,7 +236,7 @@ def _columns(columns: Any, count: int, refused: _Refused) -> list[series.Column]
             ]
         if digits is not None:
             values = [value if value is None else round(value, digits) for value in values]
-        found.append(series.Column(name, labels, unit, values))
+        found.append(series.BatchColumn(name, labels, unit, values))
     return found
 
 
@@ -253,7 +253,7 @@ def _column_names(described: bytes) -> list[tuple[str, dict[str, str], str, int 
     return found
 
 
-_NODE = ("id", "cluster_id", "name", "told")
+_NODE = ("id", "cluster_id", "name", "reported")
 _FIND = JoinedSelect(
     "SELECT {columns} FROM {node} JOIN {cluster} ON cluster.id = node.cluster_id "
     "WHERE node.name = %s ORDER BY node.seen_at DESC",
@@ -365,10 +365,10 @@ def _store_facts(node: Node, facts: Any, source: str = "") -> None:
     if isinstance(gpus, list):
         described = json.dumps([gpus, reported.get("driver", "")], sort_keys=True)
         reported["devices"] = sha256(described.encode()).hexdigest()[:16]
-        if reported["devices"] != node.told.get("devices"):
+        if reported["devices"] != node.reported.get("devices"):
             store_devices(node, gpus, reported.get("driver", ""), is_partial=bool(source))
-    if reported != node.told:
-        Node.objects.filter(id=node.id).update(told=reported)
+    if reported != node.reported:
+        Node.objects.filter(id=node.id).update(reported=reported)
 
 
 def _points(at: int, samples: Any, refused: _Refused, shift: int = 0) -> Iterable[series.Point]:

@@ -92,7 +92,7 @@ _INDEX = re.compile(r"[0-9]{1,2}")  # of a GPU of a node, and of an instance of 
 _HOSTS = ("Hostname", "hostname", "node", "kubernetes_node", "instance")
 
 
-class Sample(NamedTuple):
+class DcgmSample(NamedTuple):
     """One value of a field, at a time in Unix milliseconds."""
 
     field: str
@@ -119,7 +119,7 @@ class HostReport:
         self.points[point.key, at_ms] = point
 
 
-def samples_of_text(text: str, at_ms: int) -> Iterator[Sample]:
+def samples_of_text(text: str, at_ms: int) -> Iterator[DcgmSample]:
     """Yield the known fields of an exporter's answer. Raises ValueError if it is malformed."""
     lines = (
         line
@@ -129,12 +129,12 @@ def samples_of_text(text: str, at_ms: int) -> Iterator[Sample]:
     try:
         for family in text_string_to_metric_families("\n".join(lines) + "\n"):
             for one in family.samples:
-                yield Sample(one.name, one.labels, at_ms, float(one.value))
+                yield DcgmSample(one.name, one.labels, at_ms, float(one.value))
     except IndexError as error:  # of the parser, for some labels
         raise ValueError("malformed labels") from error
 
 
-def reports_of(samples: Iterable[Sample], host: str = "") -> dict[str, HostReport]:
+def reports_of(samples: Iterable[DcgmSample], host: str = "") -> dict[str, HostReport]:
     """Group samples by host; `host` stands for all hosts if it is given."""
     reports: dict[str, HostReport] = defaultdict(HostReport)
     memory: dict[tuple[str, str, str, int], dict[str, float]] = defaultdict(dict)
@@ -200,7 +200,7 @@ def _describe(report: HostReport, labels: Mapping[str, str], gpu: str, part: str
         )
 
 
-def _add_throttle(report: HostReport, gpu: str, one: Sample) -> None:
+def _add_throttle(report: HostReport, gpu: str, one: DcgmSample) -> None:
     bits = int(one.value)
     active = [reason for bit, reason in THROTTLE_REASONS.items() if bits & bit]
     report.add("gpu.throttled", {"gpu": gpu}, one.at_ms, float(bool(active)), "ratio")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from monitoring.sources.dcgm import FIELDS, READ, Sample
+from monitoring.sources.dcgm import FIELDS, READ, DcgmSample
 from monitoring.sources.http import UNREADABLE, SourceUnavailable, Telemetry
 
 STEP = 300  # seconds between two points of back-filled history
@@ -18,7 +18,7 @@ STEP = 300  # seconds between two points of back-filled history
 
 def recent(
     session: Telemetry, url: str, matchers: str, start_ms: int, end_ms: int
-) -> Iterator[Sample]:
+) -> Iterator[DcgmSample]:
     """Yield all samples after `start_ms` up to `end_ms`. Raises SourceUnavailable."""
     seconds = max((end_ms - start_ms + 999) // 1000, 1)
     for field in sorted(READ):
@@ -29,7 +29,7 @@ def recent(
 
 def history(
     session: Telemetry, url: str, matchers: str, start_ms: int, end_ms: int
-) -> Iterator[Sample]:
+) -> Iterator[DcgmSample]:
     """Yield one point per `STEP`: the mean, of counters the highest. Raises SourceUnavailable."""
     for field in sorted(READ):
         is_counter = field not in FIELDS or FIELDS[field].is_counter
@@ -47,7 +47,7 @@ def history(
 
 def _samples(
     field: str, found: list[dict[str, Any]], first_ms: int, last_ms: int
-) -> Iterator[Sample]:
+) -> Iterator[DcgmSample]:
     """Yield the samples of this time, of what an answer holds. Raises SourceUnavailable."""
     try:
         for one in found:
@@ -55,6 +55,6 @@ def _samples(
             for at, value in one.get("values", ()):
                 at_ms = float(at) * 1000
                 if first_ms <= at_ms <= last_ms:
-                    yield Sample(field, labels, round(at_ms), float(value))
+                    yield DcgmSample(field, labels, round(at_ms), float(value))
     except (AttributeError, TypeError, ValueError) as error:
         raise SourceUnavailable(UNREADABLE) from error

@@ -249,7 +249,7 @@ def store(name: str, found: Reading, nodes: Mapping[str, Node]) -> int:
     for node_name, report in found.reports.items():
         node = nodes[node_name]
         known = latest[f"node:{node.id.hex}"]
-        if node.told.get("source", "") != name and _is_reported(known.values()):
+        if node.reported.get("source", "") != name and _is_reported(known.values()):
             continue
         points, events = _with_changed_xids(report, known)
         gpus = list(report.gpus.values())

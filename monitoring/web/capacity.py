@@ -11,12 +11,12 @@ from django.shortcuts import render
 from clusters.free_capacity import FreeGpus
 from clusters.models import Cluster
 from clusters.services.pool_requests import reservations_of_node
+from jobs.scheduling.cluster_load import jobs_of_all
 from monitoring import devices
 from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet
 from monitoring.lists import DEVICES
 from monitoring.node_page import event_line, pools_of_node
-from monitoring.nodes import jobs_of_all
 from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.formatting import gpu_text

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.web.navigation import Entry, Group
+from portal.web.navigation import Group, NavigationEntry
 from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
-    Entry(Group.COMPUTE, _("Capacity"), "capacity", "capacity", P.NODES_READ, 25, "c"),
-    Entry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),
-    Entry(Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"),
-    Entry(
-        Group.PLATFORM,
-        _("GPU requests"),
-        "platform-pool-requests",
-        "inbox",
-        P.CLUSTERS_READ,
-        35,
-        "r",
+    NavigationEntry(Group.COMPUTE, _("Capacity"), "capacity", "capacity", P.NODES_READ, 25, "c"),
+    NavigationEntry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),
+    NavigationEntry(
+        Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"
     ),
-    Entry(Group.PLATFORM, _("Partitioning"), "mig-plans", "slices", P.CLUSTERS_READ, 32, "m"),
-    Entry(Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"),
-    Entry(
+    NavigationEntry(
+        Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"
+    ),
+    NavigationEntry(
         Group.PLATFORM,
         _("Telemetry"),
         "platform-telemetry",

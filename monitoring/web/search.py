@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from clusters.models import Node
-from portal.web.search import Hit, Provider, Query
+from portal.web.search import Hit, Query, SearchProvider
 from workspaces.access.permissions import Permission as P
 
 
@@ -20,4 +20,4 @@ def _nodes(query: Query) -> Iterator[Hit]:
         yield Hit(name, f"{url}?{urlencode({'cluster': cluster})}", cluster)
 
 
-PROVIDERS = (Provider("nodes", _("Nodes"), 20, _nodes, P.NODES_READ),)
+PROVIDERS = (SearchProvider("nodes", _("Nodes"), 20, _nodes, P.NODES_READ),)

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from monitoring.web import capacity, mig, platform, sources, views
+from monitoring.web import capacity, platform, sources, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
     path("capacity", capacity.platform_capacity, name="platform-capacity"),
-    path("mig", mig.mig_plans, name="mig-plans"),
-    path("mig/<uuid:plan>", mig.mig_plan, name="mig-plan"),
     path("telemetry", sources.sources, name="platform-telemetry"),
     path("telemetry/<str:source>", sources.source, name="platform-telemetry-source"),
 ]

@@ -13,6 +13,8 @@ from clusters.health.selectors import node_health
 from clusters.services.drain import may_drain
 from clusters.services.pool_requests import reservations_of_node
 from clusters.web.cluster import take_undo
+from clusters.workload import JobsByNode
+from jobs.scheduling.cluster_load import jobs_of_all, jobs_visible_to
 from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
@@ -54,7 +56,7 @@ def node(request: Any, node: str) -> HttpResponse:
     return _node_page(
         request,
         node,
-        rows.jobs_visible_to(request.actor, {node}),
+        jobs_visible_to(request.actor, {node}),
         api=f"/api/v1/orgs/{slug}",
         crumbs=[(Message("Nodes"), f"/{slug}/nodes")],
     )
@@ -67,7 +69,7 @@ def platform_node(request: Any, node: str) -> HttpResponse:
     return _node_page(
         request,
         node,
-        rows.jobs_of_all(request.actor, {node}),
+        jobs_of_all(request.actor, {node}),
         api="/api/v1",
         crumbs=[
             (Message("Clusters"), "/platform/clusters"),
@@ -78,7 +80,7 @@ def platform_node(request: Any, node: str) -> HttpResponse:
 
 
 def _node_page(
-    request: Any, name: str, jobs: rows.JobsByPlace, *, api: str, crumbs: list[tuple[Any, str]]
+    request: Any, name: str, jobs: JobsByNode, *, api: str, crumbs: list[tuple[Any, str]]
 ) -> HttpResponse:
     found = find_node(name, request.GET.get("cluster", ""))
     row = rows.node_rows([found], request.actor, jobs)[0]

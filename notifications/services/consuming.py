@@ -92,8 +92,8 @@ def handle(event: Event) -> None:
     with transaction.atomic():
         if not HandledEvent.objects.get_or_create(position=event.position)[1]:
             return
-        told = [user for notice in notices for user in _tell(event, notice)]
-    for user in told:
+        notified = [user for notice in notices for user in _tell(event, notice)]
+    for user in notified:
         streams.publish(f"notifications:{user.id.hex}", {"kind": "new"})
 
 

@@ -27,7 +27,7 @@ from notifications.channels import mail
 from notifications.channels.formats import FORMATS, Content
 from notifications.channels.posting import Outcome, post
 from notifications.kinds import BY_NAME
-from notifications.models import Channel, Delivery, Preference
+from notifications.models import Channel, Delivery, Notification, Preference
 from notifications.recipients import may_see
 from notifications.services.channels import PURPOSE
 from notifications.services.preferences import wants
@@ -330,8 +330,6 @@ def _disable(channel: Channel, why: str) -> None:
 @platform_scope("old notifications of every organization are deleted")
 def forget() -> None:
     """Delete notifications and the log of deliveries after ninety days."""
-    from notifications.models import Notification
-
     before = clock.now() - KEPT
     Notification.objects.filter(at__lt=before).delete()
     Delivery.objects.filter(created_at__lt=before).exclude(state=State.WAITING).delete()

@@ -66,7 +66,7 @@ class Deletion:
     def gap(self) -> Lost:
         return 0, self.end, self.why
 
-    def told(self, made: Certificate) -> Certificate:
+    def describe(self, made: Certificate) -> Certificate:
         """Return the certificate of the log, marked as deleted."""
         return replace(
             made,
@@ -99,7 +99,7 @@ def certificate_of(folder: Path) -> Certificate | None:
         return None
     made = Certificate(**{**found, "gaps": [tuple(gap) for gap in found["gaps"]]})
     deleted = deletion_of(folder)
-    return deleted.told(made) if deleted else made
+    return deleted.describe(made) if deleted else made
 
 
 def certificate_text(

@@ -29,7 +29,7 @@ from typing import BinaryIO, NamedTuple
 from uuid import UUID, uuid4
 
 from portal.core import clock
-from portal.core.disk import check_room, full_disk, room_at
+from portal.core.disk import check_space, free_bytes_at, full_disk
 from portal.core.errors import Conflict, InvalidInput, NotFound, TooLarge
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
@@ -69,7 +69,7 @@ class FileStore:
         came, TooLarge beyond `limit`, and Unavailable if the disk is full. Then nothing is stored.
         """
         aside = self._folder(org_id, "incoming") / uuid4().hex
-        check_room(aside.parent, size or 0)
+        check_space(aside.parent, size or 0)
         try:
             stored = write_file(aside, chunks, size, limit)
             self._add(org_id, aside, stored, is_kept=False)
@@ -88,7 +88,7 @@ class FileStore:
         ends it before any file is stored.
         """
         folder = self._folder(org_id, "incoming")
-        check_room(folder, 0)
+        check_space(folder, 0)
         written: list[tuple[Path, StoredFile]] = []
         try:
             for data in contents:
@@ -124,7 +124,7 @@ class FileStore:
     ) -> StoredFile:
         """Store a part of an upload durably. Raises NotFound, and as `put` does."""
         folder = self._upload(org_id, upload_id)
-        check_room(folder, size or 0)
+        check_space(folder, size or 0)
         aside = folder / uuid4().hex
         try:
             stored = write_file(aside, chunks, size, limit)
@@ -193,14 +193,14 @@ class FileStore:
         """Return the path of what was put aside, which may not exist."""
         return self._folder(org_id, "incoming") / name
 
-    def room(self) -> int:
+    def free_bytes(self) -> int:
         """Return the bytes that can be stored now."""
         self.root.mkdir(parents=True, exist_ok=True)
-        return room_at(self.root)
+        return free_bytes_at(self.root)
 
     def start(self, org_id: UUID, upload_id: UUID, size: int = 0) -> None:
         """Start a file of `size` bytes that comes in pieces. Raises Unavailable without room."""
-        check_room(self._folder(org_id, "incoming"), size)
+        check_space(self._folder(org_id, "incoming"), size)
         self._aside(org_id, upload_id).touch(mode=0o600)
 
     def received(self, org_id: UUID, upload_id: UUID) -> int:

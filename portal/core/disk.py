@@ -29,21 +29,21 @@ _SQLITE = {
 _POSTGRES_FULL = "53100"
 
 
-def room_at(path: Path) -> int:
+def free_bytes_at(path: Path) -> int:
     """Return the bytes that may be written at a path: SPARE is left for the portal itself."""
     facts = os.statvfs(path)
     spare = min(SPARE, facts.f_blocks * facts.f_frsize // 100)
     return max(facts.f_bavail * facts.f_frsize - spare, 0)
 
 
-def check_room(path: Path, size: int) -> None:
+def check_space(path: Path, size: int) -> None:
     """Raise Unavailable unless the disk has room for a file, before a byte of it is written."""
-    if size and size > (room := room_at(path)):
+    if size and size > (free := free_bytes_at(path)):
         raise Unavailable(
             Message(
                 "The disk that keeps this portal's files (MUSTER_HOME) has room for {room}, and this "
                 "file needs {size}. Ask the operator of this portal to make room there, or save less.",
-                room=bytes_text(room),
+                room=bytes_text(free),
                 size=bytes_text(size),
             ),
             code="disk_full",
@@ -71,10 +71,10 @@ def full_disk(error: BaseException | None) -> Unavailable | None:
 
 def disk_error_text(error: BaseException | None) -> str:
     """Describe the affected disk and its problem as half a sentence; "" if no disk is involved."""
-    return next((words for one in error_chain(error) if (words := _words(one))), "")
+    return next((words for one in error_chain(error) if (words := _text(one))), "")
 
 
-def _words(error: BaseException) -> str:
+def _text(error: BaseException) -> str:
     if isinstance(error, sqlite3.Error):
         name = getattr(error, "sqlite_errorname", "")
         how = next((how for start, how in _SQLITE.items() if name.startswith(start)), "")

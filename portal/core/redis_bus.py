@@ -105,15 +105,15 @@ class Outage:
 class RedisBus:
     """A bus with one writer thread (XADD) and one reader thread (XREAD), each with a connection.
 
-    The reader blocks in XREAD. A new topic wakes it through an entry in the `bell`, a stream that
-    only this process reads.
+    The reader blocks in XREAD. A new topic wakes it through an entry in the `wake` topic, a stream
+    that only this process reads.
     """
 
     def __init__(self, url: str):
         self._url = url
         self._out = Outbox()
         self._lock = threading.Lock()
-        self._wake_topic = f"bell:{uuid7().hex}"
+        self._wake_topic = f"wake:{uuid7().hex}"
         self._topics: dict[str, tuple[Deliver, ...]] = {self._wake_topic: ()}
         self._last: dict[str, bytes] = {self._wake_topic: _NOWHERE}
         self._threads: set[str] = set()
@@ -242,7 +242,7 @@ class RedisBus:
         """Read all topics once, for at most a second."""
         with self._lock:
             wanted = dict(self._last)
-        if len(wanted) == 1:  # only the bell
+        if len(wanted) == 1:  # only the one that wakes it
             self._wanted.wait(60)
             self._wanted.clear()
             return

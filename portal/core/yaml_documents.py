@@ -63,7 +63,7 @@ def load(text: str | bytes, limits: Limits = DEFAULT) -> Any:
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
-        raise BadYaml(_in_words(error)) from error
+        raise BadYaml(_explained(error)) from error
     except (ValueError, RecursionError) as error:
         if isinstance(error, BadYaml):
             raise
@@ -178,7 +178,7 @@ def _too_many(limits: Limits) -> BadYaml:
     )
 
 
-def _in_words(error: yaml.YAMLError) -> Message:
+def _explained(error: yaml.YAMLError) -> Message:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = str(getattr(error, "problem", None) or error).splitlines()[0][:200]
     if mark is None:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 from websockets.utils import accept_key
 
-from portal.gateway.heads import END, Head
+from portal.gateway.heads import END, MessageHead
 from portal.gateway.routes import PATHS, Route
 
 NONCE_SECONDS = 300  # to come back from the portal, which may ask for a password
@@ -47,7 +47,7 @@ def page(status: int, html: bytes, *, is_waiting: bool) -> bytes:
     return _answer(status, b"text/html; charset=utf-8", html, more)
 
 
-def switched(head: Head, protocol: bytes) -> bytes:
+def switched(head: MessageHead, protocol: bytes) -> bytes:
     """Open the websocket that a client asks for."""
     lines = [
         b"HTTP/1.1 101 Switching Protocols",
@@ -85,7 +85,7 @@ def with_ticket(
     return _answer(HTTPStatus.SEE_OTHER, b"", b"", more)
 
 
-def for_browser(head: Head, route: Route, scheme: bytes) -> bytes | None:
+def for_browser(head: MessageHead, route: Route, scheme: bytes) -> bytes | None:
     """Return the refusal of a request that another site made with this browser's ticket.
 
     Also the answers that an app below a path does not give: to its own preflight requests.
@@ -114,7 +114,7 @@ def for_browser(head: Head, route: Route, scheme: bytes) -> bytes | None:
     return None
 
 
-def sandbox(head: Head, route: Route) -> Sequence[bytes]:
+def sandbox(head: MessageHead, route: Route) -> Sequence[bytes]:
     """Return the lines that keep an app below a path apart from the portal on the same host."""
     if not route.prefix:
         return ()

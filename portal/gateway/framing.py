@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from portal.gateway.heads import BadHead, Head
+from portal.gateway.heads import BadHead, MessageHead
 
 _SIZE = re.compile(rb"([0-9a-fA-F]{1,15})(?:[ \t]*;[\t -~]*)?")
 _TRAILER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*")
@@ -99,11 +99,11 @@ class Chunked:
         self._left = size + 2 if size else 0
 
 
-def request_framing(head: Head) -> Framing:
+def request_framing(head: MessageHead) -> Framing:
     return Chunked() if head.is_chunked else Counted(head.length or 0)
 
 
-def response_framing(head: Head, method: bytes) -> Framing:
+def response_framing(head: MessageHead, method: bytes) -> Framing:
     """Return how the body of a response to `method` ends."""
     if method == b"HEAD" or head.status in (204, 304) or head.status < 200:
         return Counted(0)

@@ -57,7 +57,7 @@ class BadHead(Exception):
 
 
 @dataclass(slots=True)
-class Head:
+class MessageHead:
     """A request (`method`, `target`) or a response (`status`, `reason`)."""
 
     headers: list[Header]
@@ -103,7 +103,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PublicLocation:
     """What the gateway says of itself to an app: how the client reached it.
 
     `prefix` is the path below which the app is found; empty if it has an origin of its own.
@@ -114,26 +114,26 @@ class Place:
     prefix: bytes = b""
 
 
-def parse_request(data: bytes) -> Head:
+def parse_request(data: bytes) -> MessageHead:
     """Parse a head with its END. Raises BadHead."""
     first, headers = _headers(data)
     found = _REQUEST.fullmatch(first)
     if not found:
         raise BadHead("The request line is not `METHOD /path HTTP/1.1`.")
-    head = Head(headers, found[3] == b"1", method=found[1], target=found[2])
+    head = MessageHead(headers, found[3] == b"1", method=found[1], target=found[2])
     _set_framing(head)
     if sum(header.name == b"host" for header in headers) != 1:
         raise BadHead("The request needs exactly one Host.")
     return head
 
 
-def parse_response(data: bytes) -> Head:
+def parse_response(data: bytes) -> MessageHead:
     """Parse a head with its END. Raises BadHead."""
     first, headers = _headers(data)
     found = _STATUS.fullmatch(first)
     if not found:
         raise BadHead("The status line is not `HTTP/1.1 200 OK`.")
-    head = Head(headers, found[1] == b"1", status=int(found[2]), reason=found[3] or b"")
+    head = MessageHead(headers, found[1] == b"1", status=int(found[2]), reason=found[3] or b"")
     _set_framing(head)
     return head
 
@@ -152,7 +152,7 @@ def _headers(data: bytes) -> tuple[bytes, list[Header]]:
     return first, headers
 
 
-def _set_framing(head: Head) -> None:
+def _set_framing(head: MessageHead) -> None:
     """Read how long the body is. Raises BadHead for whatever leaves a doubt."""
     for name, _line, value in head.headers:
         if name == b"content-length":
@@ -167,7 +167,7 @@ def _set_framing(head: Head) -> None:
         raise BadHead("Content-Length and Transfer-Encoding exclude each other.")
 
 
-def request_to_app(head: Head, target: bytes, place: Place) -> bytes:
+def request_to_app(head: MessageHead, target: bytes, place: PublicLocation) -> bytes:
     """Return the head that the app gets: without our cookies and tokens, with who asked how."""
     skipped = _named_in_connection(head)
     lines = [b"%b %b HTTP/1.%d" % (head.method, target, head.is_1_1)]
@@ -190,7 +190,9 @@ def request_to_app(head: Head, target: bytes, place: Place) -> bytes:
     return b"\r\n".join(lines) + END
 
 
-def response_to_client(head: Head, place: Place, extra: Sequence[bytes], *, is_kept: bool) -> bytes:
+def response_to_client(
+    head: MessageHead, place: PublicLocation, extra: Sequence[bytes], *, is_kept: bool
+) -> bytes:
     """Return the head that the client gets. `extra` are lines that the gateway adds."""
     skipped = _named_in_connection(head)
     lines = [b"HTTP/1.1 %d %b" % (head.status, head.reason)]
@@ -230,7 +232,7 @@ def token_in(authorization: bytes) -> str | None:
     return password.decode("latin1") if password.startswith(TOKEN_PREFIX) else None
 
 
-def cookie_in(head: Head, name: bytes) -> str:
+def cookie_in(head: MessageHead, name: bytes) -> str:
     """Return the value of a cookie, or "" also if it is there twice."""
     found = [
         value.strip()
@@ -246,7 +248,7 @@ def _tokens(value: bytes) -> Collection[bytes]:
     return [part.strip().lower() for part in value.split(b",")] if value else ()
 
 
-def _named_in_connection(head: Head) -> frozenset[bytes]:
+def _named_in_connection(head: MessageHead) -> frozenset[bytes]:
     return frozenset(_tokens(head.get(b"connection"))) - _KEPT
 
 

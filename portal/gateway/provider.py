@@ -64,7 +64,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class PortUse:
     """What happened at a port since the last report. `at` is a time in seconds since 1970."""
 
     key: str
@@ -74,7 +74,7 @@ class Use:
     has_answered: bool = False
 
 
-class Provider(Protocol):
+class EndpointProvider(Protocol):
     def admit(self, address: Address, credential: Credential) -> Grant:
         """Return the grant. Raises NotFound, NotAuthenticated, NotPermitted, NotServing, NotReady."""
 
@@ -100,5 +100,5 @@ class Provider(Protocol):
     def is_starting(self, grant: Grant) -> bool:
         """Return whether a port that cannot be connected to has never answered."""
 
-    def record(self, uses: Sequence[Use]) -> None:
+    def record(self, uses: Sequence[PortUse]) -> None:
         """Store when ports were used."""

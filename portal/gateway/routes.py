@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from portal.gateway.heads import Head
+from portal.gateway.heads import MessageHead
 from portal.gateway.provider import Address
 
 PATHS = b"/_apps/"  # on the portal's own host; no organization's slug begins with _
@@ -54,7 +54,7 @@ def path(address: Address) -> str:
     return f"/_apps/{address.org}/{address.number}{task}/{address.name}"
 
 
-def route_of(head: Head, apps_host: str) -> Route | None:
+def route_of(head: MessageHead, apps_host: str) -> Route | None:
     """Return the route of a request; None if it is for no app. `apps_host` may be empty."""
     host = head.get(b"host").decode("latin1").lower()
     if apps_host and host.endswith(f".{apps_host}"):

@@ -22,8 +22,8 @@ from portal.gateway.heads import (
     END,
     MAX_HEAD,
     BadHead,
-    Head,
-    Place,
+    MessageHead,
+    PublicLocation,
     cookie_in,
     parse_request,
     parse_response,
@@ -34,12 +34,12 @@ from portal.gateway.heads import (
 from portal.gateway.provider import (
     Address,
     Credential,
+    EndpointProvider,
     Grant,
     NotReady,
     NotServing,
-    Provider,
+    PortUse,
     Target,
-    Use,
 )
 from portal.gateway.routes import TUNNEL, Route, route_of
 from portal.gateway.tunnels import Tunnels
@@ -109,10 +109,10 @@ class _Client:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    head: Head
+    head: MessageHead
     route: Route
     credential: Credential
-    place: Place
+    place: PublicLocation
 
 
 class _NoAnswer(ConnectionError):
@@ -123,7 +123,7 @@ class _NoAnswer(ConnectionError):
 class Gateway:
     """One process of the gateway. `provider` decides; nothing is stored here."""
 
-    provider: Provider
+    provider: EndpointProvider
     options: Options = field(default_factory=Options)
     after_each: Callable[[], None] | None = None  # call of the provider, in its thread
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(THREADS))
@@ -208,7 +208,7 @@ class Gateway:
         except PortalError as error:
             return await self._explain(client, request, error)
 
-    async def _head(self, client: _Client) -> Head | None:
+    async def _head(self, client: _Client) -> MessageHead | None:
         """Return the next head, or None at the end. Raises BadHead, TimeoutError."""
         channel = client.channel
         if not channel.is_readable:
@@ -221,11 +221,11 @@ class Gateway:
             raise BadHead("The head of the request is too long.", 431) from error
         return parse_request(data) if data else None
 
-    def _request(self, client: _Client, head: Head, route: Route) -> _Request:
+    def _request(self, client: _Client, head: MessageHead, route: Route) -> _Request:
         token = token_in(head.get(b"authorization"))
         ticket = route.ticket if route.prefix else cookie_in(head, self.options.cookie)
         credential = Credential(token or "", "" if token else ticket, client.address)
-        place = Place(client.address.encode(), client.scheme, route.prefix)
+        place = PublicLocation(client.address.encode(), client.scheme, route.prefix)
         return _Request(head, route, credential, place)
 
     async def _judge(self, client: _Client, request: _Request) -> bool:
@@ -313,7 +313,7 @@ class Gateway:
                 body.cancel()
             self._put_idle(grant, upstream) if is_reusable else upstream.abort()
 
-    async def _answer(self, client: _Client, upstream: Channel, request: _Request) -> Head:
+    async def _answer(self, client: _Client, upstream: Channel, request: _Request) -> MessageHead:
         """Pass on the head of the answer and return it."""
         head = request.head
         seconds = self.options.answer_seconds
@@ -400,7 +400,7 @@ class Gateway:
             return channel
         return await self.tunnels.open(grant.key, grant.port, self.options.dial_seconds)
 
-    async def _take_tunnel(self, client: _Client, head: Head) -> bool:
+    async def _take_tunnel(self, client: _Client, head: MessageHead) -> bool:
         """Keep a connection that a job has dialled out, as a spare one."""
         token = token_in(head.get(b"authorization"))
         if token is None or not _is_forward(head):
@@ -530,7 +530,7 @@ class Gateway:
     async def _flush(self) -> None:
         """Report the ports that were used since the last time, or still are."""
         uses = [
-            Use(key, port, clock.at, clock.streams, clock.has_answered)
+            PortUse(key, port, clock.at, clock.streams, clock.has_answered)
             for (key, port), clock in self._clocks.items()
             if clock.is_new or clock.streams
         ]
@@ -559,7 +559,7 @@ class _Accepted(Channel):
         self._begin(self, peer[0] if isinstance(peer, tuple) else "")
 
 
-async def _read_answer(upstream: Channel, client: Channel) -> Head:
+async def _read_answer(upstream: Channel, client: Channel) -> MessageHead:
     """Return the head of the answer; tell the client to continue, if the app does so before."""
     while (answer := await _read_head(upstream)).status < 200 and answer.status != 101:
         if answer.status == 100:
@@ -567,7 +567,7 @@ async def _read_answer(upstream: Channel, client: Channel) -> Head:
     return answer
 
 
-async def _read_head(upstream: Channel) -> Head:
+async def _read_head(upstream: Channel) -> MessageHead:
     try:
         data = await upstream.read_until(END, MAX_HEAD)
     except ValueError as error:
@@ -608,7 +608,7 @@ async def _copy(source: Channel, sink: Channel, clock: _Clock) -> None:
     sink.write_eof()
 
 
-def _is_forward(head: Head) -> bool:
+def _is_forward(head: MessageHead) -> bool:
     """Return whether a client wants a websocket that carries the bytes of TCP."""
     return (
         head.is_upgrade
@@ -618,7 +618,7 @@ def _is_forward(head: Head) -> bool:
     )
 
 
-def _send(client: _Client, head: Head, answer: bytes) -> bool:
+def _send(client: _Client, head: MessageHead, answer: bytes) -> bool:
     """Send an answer of the gateway itself, after which the connection ends."""
     if head.method == b"HEAD":
         answer = answer[: answer.index(END) + len(END)]
@@ -626,12 +626,12 @@ def _send(client: _Client, head: Head, answer: bytes) -> bool:
     return False
 
 
-def _is_kept(head: Head, answer: Head) -> bool:
+def _is_kept(head: MessageHead, answer: MessageHead) -> bool:
     framing = response_framing(answer, head.method)
     return head.is_persistent and not isinstance(framing, UntilClose)
 
 
-def _believe_proxy(client: _Client, head: Head) -> None:
+def _believe_proxy(client: _Client, head: MessageHead) -> None:
     """Take the client's address from the proxy in front, which has written it."""
     forwarded = head.get(b"x-forwarded-for").rpartition(b",")[2].strip()
     client.address = forwarded.decode("latin1")[:45]

@@ -14,7 +14,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from portal.process.limits import raise_file_limit
 from portal.process.lock import HomeLock
+from portal.process.sockets import listen
 from portal.process.words import Welcome, say
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def run_embedded(host: str, home: Path) -> int:
     from portal.process import gateway
     from portal.process.garbage import collect_garbage
     from portal.process.installation import check_home
-    from portal.process.prepare import isolation_lines, listen, prepare
+    from portal.process.prepare import isolation_lines, prepare
 
     sock = listen(host, settings.MUSTER_PORT)
     first = prepare()
@@ -82,8 +84,6 @@ def run_embedded(host: str, home: Path) -> int:
 def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> None:
     """Serve `app` on `sock` until SIGTERM or SIGINT; call `started` once it accepts requests."""
     import uvicorn
-
-    from portal.process.limits import raise_file_limit
 
     raise_file_limit()
 

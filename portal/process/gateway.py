@@ -10,7 +10,7 @@ from django.db import close_old_connections
 from portal.core.declarations import declared
 from portal.gateway.running import run_thread
 from portal.gateway.server import Gateway, Options
-from portal.process.prepare import listen
+from portal.process.sockets import listen
 from portal.settings import env
 
 

@@ -15,6 +15,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from django.db import connection
+
+from portal.core import clock
+from portal.core.models import Lease
 from portal.process.words import Refusal
 
 FILE = "home_place"
@@ -48,7 +52,7 @@ def check_place(home: Path, last: str = "") -> None:
                 f"then MUSTER_HOME={home} {_ADOPT}"
             )
         is_gone = known["machine"] == here["machine"] and former != home.resolve()
-        if not is_gone and _holds_its_database() and _was_recently_used():
+        if not is_gone and _has_its_database() and _was_recently_used():
             raise Refusal(
                 f"This home, {home}, is a copy of {former} on {known['machine_name']}, made while a\n"
                 "portal ran there. If both run, both submit the queued jobs.\n"
@@ -121,21 +125,16 @@ def _original(home: Path, known: dict[str, Any]) -> Path | None:
     return None
 
 
-def _holds_its_database() -> bool:
+def _has_its_database() -> bool:
     """Return whether the database is copied with the home.
 
     Portals that share a database submit no job twice, because they share their leases.
     """
-    from django.db import connection
-
     return connection.vendor == "sqlite"
 
 
 def _was_recently_used() -> bool:
     """Return whether a portal used the database when it was copied, minutes ago."""
-    from portal.core import clock
-    from portal.core.models import Lease
-
     return Lease.objects.filter(until__gt=clock.now() - _RECENT).exists()
 
 

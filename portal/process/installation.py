@@ -12,15 +12,18 @@ import os
 import platform
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from django.conf import settings
+
+from clusters.models import Cluster
+from portal.core import vault
+from portal.core.models import Installation
 from portal.process.home_place import adopt as adopt_place
 from portal.process.home_place import check_place
 from portal.process.words import Refusal
-
-if TYPE_CHECKING:
-    from portal.core.models import Installation
+from schedulers import backends, capabilities_of
+from schedulers.contract import Capability
 
 FILE = "home_id"  # in the home, so that a copied folder counts as the same home
 _PURPOSE = "installation"
@@ -29,8 +32,6 @@ _ADOPT = "manage.py adopt_installation"
 
 def record_key() -> None:
     """Record a MAC of the key on the first start, and compare it later. Raises Refusal."""
-    from portal.core.models import Installation
-
     if not Installation.objects.exists():
         _sign(Installation())
     check_key()
@@ -38,9 +39,6 @@ def record_key() -> None:
 
 def check_key() -> None:
     """Raise Refusal if the database was set up with a secret key that this portal does not have."""
-    from portal.core import vault
-    from portal.core.models import Installation
-
     installation = Installation.objects.first()
     if installation is None:
         return
@@ -56,8 +54,6 @@ def check_key() -> None:
 
 def check_bucket() -> None:
     """Raise Refusal if the settings of the bucket for stored files contradict each other."""
-    from django.conf import settings
-
     if bool(settings.MUSTER_S3_ACCESS_KEY) != bool(settings.MUSTER_S3_SECRET_KEY):
         raise Refusal("Set MUSTER_S3_ACCESS_KEY and MUSTER_S3_SECRET_KEY together.")
     if settings.MUSTER_S3_PUBLIC_URL and not settings.MUSTER_S3_ACCESS_KEY:
@@ -73,8 +69,6 @@ def check_home(home: Path) -> None:
     Raises Refusal for a copy of a home, and for another home if there is a local cluster, whose
     jobs live in the first one.
     """
-    from portal.core.models import Installation
-
     installation = Installation.objects.first()
     check_place(home, installation.home if installation else "")
     if installation is None:
@@ -95,8 +89,6 @@ def check_home(home: Path) -> None:
 
 def adopt(home: Path) -> None:
     """Bind the database to this portal's key and home, replacing the former ones."""
-    from portal.core.models import Installation
-
     adopt_place(home)
     installation = Installation.objects.first() or Installation()
     installation.key_mac, installation.home_id, installation.home = "", "", ""
@@ -106,8 +98,6 @@ def adopt(home: Path) -> None:
 
 def _sign(installation: Installation) -> None:
     """Sign with the newest key, so that a former one can be removed."""
-    from portal.core import vault
-
     mac = vault.sign(installation.id.bytes, _PURPOSE).hex()
     if not hmac.compare_digest(mac, installation.key_mac):
         installation.key_mac = mac
@@ -115,10 +105,6 @@ def _sign(installation: Installation) -> None:
 
 
 def _has_local_cluster() -> bool:
-    from clusters.models import Cluster
-    from schedulers import backends, capabilities_of
-    from schedulers.contract import Capability
-
     names = [name for name in backends() if Capability.PLACES in capabilities_of(name)]
     return Cluster.objects.filter(backend__in=names).exists()
 

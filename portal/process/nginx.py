@@ -11,7 +11,9 @@ import pwd
 import shutil
 from pathlib import Path
 
+from portal.process.limits import raise_file_limit
 from portal.process.words import Refusal
+from portal.settings import env
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 RULES, FILES = DEPLOY / "nginx-server.conf", DEPLOY / "nginx-files.conf"
@@ -42,8 +44,6 @@ def write_configuration(folder: Path, sockets: Path, host: str, port: int) -> Pa
 
     `sockets` contains the Unix sockets of the web, uploads, live and gateway processes.
     """
-    from portal.settings import env
-
     workspaces = env.text("MUSTER_WORKSPACES", f"{folder.parent}/workspaces")
 
     (folder / "nginx").mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -106,8 +106,6 @@ def _apps_server(apps_host: str, listen: str, client: str) -> str:
 
 def run_nginx(configuration: Path) -> None:
     """Replace this process with nginx."""
-    from portal.process.limits import raise_file_limit
-
     raise_file_limit()
     program = find_nginx()
     os.execv(program, [program, "-e", "stderr", "-c", str(configuration)])  # noqa: S606  argv, no shell

@@ -17,6 +17,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from portal.core import declarations
+from portal.process.embedded import serve
+from portal.process.limits import raise_file_limit
+from portal.settings import env
+from schedulers import backends
+
 Environ = dict[str, Any]
 WSGIApp = Callable[[Environ, Any], Iterable[bytes]]
 _PR_SET_PDEATHSIG = 1
@@ -69,8 +75,6 @@ _TASK_MODULES = (
 
 def web_processes() -> int:
     """Return the number of web processes: Python runs on one core in each."""
-    from portal.settings import env
-
     cores = len(os.sched_getaffinity(0))
     return int(env.text("MUSTER_WEB_PROCESSES", str(min(cores, _MOST_WEB_PROCESSES))))
 
@@ -102,7 +106,6 @@ def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
 def _loaded_wsgi(*, is_behind_proxy: bool) -> WSGIApp:
     """Load the application in granian's worker, which must not outlive its parent."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    from portal.settings import env
     from portal.wsgi import application
 
     collect_seldom()
@@ -137,8 +140,6 @@ def live(sock: socket.socket) -> None:
     """Serve websockets with uvicorn (ASGI), on a Unix socket for nginx or on a port."""
     from monitoring.live import asgi_app, not_found
     from portal.asgi import ProtocolRouter
-    from portal.process.embedded import serve
-    from portal.settings import env
 
     gc.set_threshold(50_000, 20, 50)  # a full collection pauses all viewers
     is_behind_proxy = sock.family == socket.AF_UNIX or env.flag("MUSTER_BEHIND_PROXY")
@@ -154,7 +155,6 @@ def uploads(sock: socket.socket, *, is_behind_proxy: bool) -> None:
     """
     from monitoring.live import not_found
     from portal.asgi import ProtocolRouter, threaded_http
-    from portal.process.embedded import serve
 
     collect_seldom()
     http = threaded_http(judges_heads=True)
@@ -166,7 +166,6 @@ def gateway(sock: socket.socket, *, is_behind_proxy: bool) -> None:
     """Pass requests to the ports of jobs, on a Unix socket for nginx or on a port."""
     from portal.gateway.running import run_process
     from portal.process import gateway as made
-    from portal.process.limits import raise_file_limit
 
     raise_file_limit()
     collect_seldom()
@@ -257,8 +256,6 @@ def preload_tasks() -> None:
     )
     _load(_TASK_MODULES)
     from portal.celery import app
-    from portal.core import declarations
-    from schedulers import backends
 
     declarations.load()
     app.loader.import_default_modules()

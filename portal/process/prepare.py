@@ -1,38 +1,37 @@
-"""Prepare the start: migrate the database, create the first administrator, open the socket."""
+"""Prepare the start: migrate the database, and create the first administrator."""
 
 from __future__ import annotations
 
-import errno
 import os
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import DatabaseError, OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from clusters.backends import ensure_first_cluster
+from clusters.sharing import refusals, start_text
 from portal.core.disk import disk_error_text
+from portal.process.installation import check_bucket, record_key
+from portal.process.schema import check_history, check_schema
+from portal.process.tables import create_tables, is_empty
 from portal.process.words import Refusal
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from workspaces.organizations.bootstrap import FirstStart
+from workspaces.organizations.bootstrap import FirstStart, bootstrap
+from workspaces.tenancy.row_security import after_migrating, grant_role
 
 _DATABASE_TIMEOUT = 30.0  # seconds; the database may still be starting
 _SCHEMA_TIMEOUT = 60.0  # seconds
-_PORT_TIMEOUT = 3.0  # seconds
 _MIGRATION_LOCK = 0x4D757374  # advisory lock that serializes migrations
 
 
 def prepare() -> FirstStart:
     """Wait for the database, migrate it, and set up a new installation. Raises Refusal."""
-    from django.conf import settings
-
-    from clusters.backends import ensure_first_cluster
-    from portal.process.installation import check_bucket, record_key
-    from workspaces.organizations.bootstrap import bootstrap
-
     check_bucket()
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
     with _migrating_role() as serving, _locked():
@@ -49,8 +48,6 @@ def prepare() -> FirstStart:
 @contextmanager
 def _locked() -> Iterator[None]:
     """Hold a lock against other servers that prepare the same database."""
-    from django.db import connection
-
     _await_database()
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -66,11 +63,6 @@ def isolation_lines() -> tuple[str, list[str]]:
 
     Closes the connection, because processes are forked afterwards.
     """
-    from django.core.exceptions import ImproperlyConfigured
-    from django.db import connection
-
-    from clusters.sharing import refusals, start_text
-
     try:
         return start_text(), refusals()
     except ImproperlyConfigured as error:
@@ -85,9 +77,6 @@ def _migrating_role() -> Iterator[dict[str, Any] | None]:
 
     Removes the variable, so that child processes do not inherit it.
     """
-    from django.conf import settings
-    from django.db import connection
-
     os.environ.pop("MUSTER_MIGRATE_DATABASE_URL", None)
     if settings.MUSTER_MIGRATE_DATABASE is None:
         yield None
@@ -104,18 +93,12 @@ def _migrating_role() -> Iterator[dict[str, Any] | None]:
 
 
 def _admit_role(role: str, password: str) -> None:
-    from django.db import connection
-
-    from workspaces.tenancy.row_security import grant_role
-
     if why := grant_role(connection, role, password):
         raise Refusal(f"The role {role!r} of MUSTER_DATABASE_URL {why}.")
 
 
 def await_schema() -> None:
     """Wait until the database has been migrated (`serve --only prepare`). Raises Refusal."""
-    from portal.process.schema import check_history, check_schema
-
     _await_database()
     deadline = time.monotonic() + _SCHEMA_TIMEOUT
     while _is_behind():
@@ -126,57 +109,7 @@ def await_schema() -> None:
     check_schema()
 
 
-_UNSENT = 256 << 10  # bytes
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return the listening socket. Raises Refusal.
-
-    Waits while the port is in use: the processes of a killed portal need a moment to exit.
-    """
-    deadline = time.monotonic() + _PORT_TIMEOUT
-    while True:
-        try:
-            return _bind(host, port)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
-                raise Refusal(
-                    f"Port {port} on {host} cannot be used: "
-                    f"{(error.strerror or str(error)).lower()}.\n"
-                    f"Choose another: MUSTER_PORT={port + 1 if port < 65535 else 8000} make run"
-                ) from None
-        time.sleep(0.1)
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sets TCP_NODELAY only if the protocol is given.
-    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Connections inherit it: the kernel buffers no more for a slow reader than is on its way.
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
-    try:
-        sock.bind((host, port))
-    except OSError:
-        sock.close()
-        raise
-    sock.listen(2048)
-    return sock
-
-
-def listen_unix(path: Path) -> socket.socket:
-    """Return a listening Unix socket that only this user may connect to."""
-    path.unlink(missing_ok=True)
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    sock.bind(str(path))
-    path.chmod(0o600)
-    sock.listen(2048)
-    return sock
-
-
 def _await_database() -> None:
-    from django.db import OperationalError, connection
-
     deadline = time.monotonic() + _DATABASE_TIMEOUT
     while True:
         try:
@@ -194,13 +127,6 @@ def _await_database() -> None:
 
 
 def _migrate() -> None:
-    from django.core.management import call_command
-    from django.db import DatabaseError
-
-    from portal.process.schema import check_history, check_schema
-    from portal.process.tables import create_tables, is_empty
-    from workspaces.tenancy.row_security import after_migrating
-
     if is_empty():
         create_tables()
         return
@@ -223,8 +149,5 @@ def _migrate() -> None:
 
 
 def _is_behind() -> bool:
-    from django.db import connection
-    from django.db.migrations.executor import MigrationExecutor
-
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

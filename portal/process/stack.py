@@ -14,6 +14,7 @@ from pathlib import Path
 from portal.process import parts
 from portal.process.lock import HomeLock
 from portal.process.nginx import find_nginx, run_nginx, write_configuration
+from portal.process.sockets import listen, listen_unix
 from portal.process.supervisor import Supervisor
 from portal.process.words import Refusal, Welcome, say
 from portal.settings import env
@@ -44,7 +45,7 @@ def run_stack(host: str, home: Path) -> int:
     from django.conf import settings
 
     from portal.process.installation import check_home
-    from portal.process.prepare import isolation_lines, listen, listen_unix, prepare
+    from portal.process.prepare import isolation_lines, prepare
 
     port = settings.MUSTER_PORT
     listen(host, port).close()  # refuses a port in use
@@ -127,7 +128,7 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     from django.conf import settings
 
     from portal.process.installation import check_home, check_key
-    from portal.process.prepare import await_schema, listen, listen_unix, prepare
+    from portal.process.prepare import await_schema, prepare
 
     if name == "prepare":
         first = prepare()

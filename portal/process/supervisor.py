@@ -30,7 +30,7 @@ _GRACE = 15.0  # seconds between SIGTERM and SIGKILL
 
 
 @dataclass
-class Part:
+class SupervisedPart:
     """A component and its restart state; `due` is when it may start again (monotonic)."""
 
     name: str
@@ -45,7 +45,7 @@ class Supervisor:
     """Run components until SIGTERM or SIGINT; writes `run_folder/<part>.pid`."""
 
     def __init__(self, entries: Mapping[str, Callable[[], None]], run_folder: Path) -> None:
-        self._parts = [Part(name, entry) for name, entry in entries.items()]
+        self._parts = [SupervisedPart(name, entry) for name, entry in entries.items()]
         self._folder = run_folder
         self._stopping = False
 
@@ -84,7 +84,7 @@ class Supervisor:
                 os.waitpid(part.pid, 0)
             (self._folder / f"{part.name}.pid").unlink(missing_ok=True)
 
-    def _spawn(self, part: Part) -> None:
+    def _spawn(self, part: SupervisedPart) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         parent, pid = os.getpid(), os.fork()
@@ -109,7 +109,7 @@ class Supervisor:
                 if part.pid == pid:
                     self._handle_exit(part, status)
 
-    def _handle_exit(self, part: Part, status: int) -> None:
+    def _handle_exit(self, part: SupervisedPart, status: int) -> None:
         lived = time.monotonic() - part.born
         part.pid = 0
         if self._stopping:

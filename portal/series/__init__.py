@@ -3,7 +3,7 @@
 from portal.series.points import Point, SeriesData, SeriesShape
 
 __all__ = [
-    "Column",
+    "BatchColumn",
     "Point",
     "SeriesData",
     "SeriesShape",

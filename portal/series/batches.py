@@ -35,7 +35,7 @@ _IDLE_MS = 2 * 3_600_000
 _known: OrderedDict[tuple[str, bytes], array[int]] = OrderedDict()
 
 
-class Column(NamedTuple):
+class BatchColumn(NamedTuple):
     """One series of a batch; None is a value that is missing."""
 
     name: str
@@ -63,7 +63,7 @@ class BatchRows:
 
 
 def append_batch(
-    owner: str, times: Sequence[int], columns: Sequence[Column], *, org_id: UUID | None = None
+    owner: str, times: Sequence[int], columns: Sequence[BatchColumn], *, org_id: UUID | None = None
 ) -> None:
     """Store values of one owner at increasing times (Unix ms). One statement on PostgreSQL.
 
@@ -114,7 +114,7 @@ def _store(batch: list[Any], latest: list[Any]) -> None:
 
 
 def _ids(
-    owner: str, described: bytes, columns: Sequence[Column], org_id: UUID | None, at: int
+    owner: str, described: bytes, columns: Sequence[BatchColumn], org_id: UUID | None, at: int
 ) -> array[int]:
     key = (owner, sha256(described).digest())  # the names may be long
     if (found := _known.get(key)) is not None:

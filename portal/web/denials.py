@@ -31,10 +31,10 @@ def record_denied_request(request: Any, error: PortalError, org_id: UUID | None 
     if (
         actor is None
         or (org_id is None and error.http != 403)
-        or getattr(request, "is_denial_told", False)
+        or getattr(request, "is_denial_recorded", False)
     ):
         return
-    request.is_denial_told = True
+    request.is_denial_recorded = True
     record_denial(
         actor,
         org_id or actor.org_id,

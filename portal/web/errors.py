@@ -14,7 +14,7 @@ from django.core.exceptions import (
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from portal.core.errors import InvalidInput, NotPermitted, PortalError, TooLarge
+from portal.core.errors import InvalidInput, NotFound, NotPermitted, PortalError, TooLarge
 from portal.core.events import request_id
 from portal.core.messages import Message
 from portal.core.outage import outage
@@ -95,8 +95,6 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Render the 404 page."""
-    from portal.core.errors import NotFound
-
     return answer(
         request,
         NotFound(

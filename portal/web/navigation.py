@@ -34,7 +34,7 @@ GROUP_LABELS: dict[Group, str | _StrPromise] = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class NavigationEntry:
     """One page in the navigation: of an organization, or of the platform area.
 
     `permission` is what an actor needs to see the entry; None shows it to every member. `key` is
@@ -63,7 +63,7 @@ def running_count(actor: Any) -> int:
     return sum(count(actor) for count in declared("providers", "RUNNING_COUNTS"))
 
 
-def entries_for(may: Callable[[Any], bool], *, is_platform: bool = False) -> list[Entry]:
+def entries_for(may: Callable[[Any], bool], *, is_platform: bool = False) -> list[NavigationEntry]:
     """Return the entries in display order, by group, that pass `may` for their permission."""
     order = list(Group)
     return sorted(

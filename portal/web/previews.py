@@ -34,7 +34,7 @@ _NAMED = {
 
 
 @dataclass(frozen=True)
-class Preview:
+class FilePreview:
     """A file as a page shows it.
 
     `kind` is text, table, image, audio, video, model, parquet (the browser reads it) or none.
@@ -55,27 +55,27 @@ class Preview:
         return "\n".join(map(str, range(1, len(self.text.splitlines()) + 1)))
 
 
-def preview_of(name: str, size: int, opened: Callable[[], BinaryIO]) -> Preview:
+def preview_of(name: str, size: int, opened: Callable[[], BinaryIO]) -> FilePreview:
     """Return the preview of a file. `opened` opens it."""
     lower = name.lower()
     kind = content_type_of(name).partition("/")[0]
     if kind in {"image", "audio", "video"}:
-        return Preview(kind)
+        return FilePreview(kind)
     extension = f".{lower.rpartition('.')[2]}"
     if extension == ".parquet" and size:
-        return Preview("parquet")
+        return FilePreview("parquet")
     if extension in _NAMED:
-        return Preview(format=_NAMED[extension])
+        return FilePreview(format=_NAMED[extension])
     with opened() as file:
         if extension in _MODELS:
             facts = inspect(name, file, size).as_dict()
             if facts.get("format"):
-                return Preview("model", facts=facts)
+                return FilePreview("model", facts=facts)
             file.seek(0)
         data = file.read(LONGEST)
     text = _decoded(data, is_cut=size > len(data))
     if text is None:
-        return Preview()
+        return FilePreview()
     return _readable(extension, text, is_cut=size > len(data))
 
 
@@ -95,7 +95,7 @@ def _decoded(data: bytes, *, is_cut: bool) -> str | None:
     return None if "\x00" in text else text
 
 
-def _readable(extension: str, text: str, *, is_cut: bool) -> Preview:
+def _readable(extension: str, text: str, *, is_cut: bool) -> FilePreview:
     whole = text.rpartition("\n")[0] if is_cut else text
     rows = None
     if extension in _SEPARATORS:
@@ -105,10 +105,10 @@ def _readable(extension: str, text: str, *, is_cut: bool) -> Preview:
     elif extension == ".json" and not is_cut:
         text = _pretty(text)
     if not rows:
-        return Preview("text", text, is_cut=is_cut)
+        return FilePreview("text", text, is_cut=is_cut)
     is_wide = any(len(row) > MOST_COLUMNS for row in rows)
     shown = [[cell[:LONGEST_CELL] for cell in row[:MOST_COLUMNS]] for row in rows]
-    return Preview(
+    return FilePreview(
         "table",
         head=shown[0],
         rows=shown[1 : MOST_ROWS + 1],

@@ -61,7 +61,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Provider:
+class SearchProvider:
     """Finds one kind of things.
 
     `find` runs in the tenant scope of the organization and returns only what the actor may see.

@@ -35,7 +35,7 @@ State = ModelVersion.Approval
 
 
 @dataclass(frozen=True)
-class Check:
+class ApprovalCheck:
     """A condition of approval; `detail` says what is missing and what to do."""
 
     name: str  # files, pickle or card
@@ -44,7 +44,7 @@ class Check:
     detail: Message
 
 
-def checks_of(version: ModelVersion) -> list[Check]:
+def checks_of(version: ModelVersion) -> list[ApprovalCheck]:
     """Return the conditions of approval for a version."""
     inspection = version.inspection or {}
     has_files = version.status == READY and ModelFile.objects.filter(version=version).exists()
@@ -53,7 +53,7 @@ def checks_of(version: ModelVersion) -> list[Check]:
     is_acknowledged = bool(version.acknowledged_by)
     has_card = bool(version.model.description.strip() or version.description.strip())
     return [
-        Check(
+        ApprovalCheck(
             "files",
             Message("Files are present and inspected"),
             is_complete,
@@ -63,7 +63,7 @@ def checks_of(version: ModelVersion) -> list[Check]:
             if has_files
             else Message("The version has no files yet."),
         ),
-        Check(
+        ApprovalCheck(
             "pickle",
             Message("No file that is unsafe or not checked, or it is acknowledged"),
             is_acknowledged or not (unsafe or unchecked),
@@ -82,7 +82,7 @@ def checks_of(version: ModelVersion) -> list[Check]:
             if unchecked
             else Message(""),
         ),
-        Check(
+        ApprovalCheck(
             "card",
             Message("The model card is not empty"),
             has_card,

@@ -52,7 +52,7 @@ def put_file(
     authorize(actor, Permission.MODELS_WRITE, version.model.team_id)
     path = clean_path(path)
     _check_is_open(version)
-    chunks = storage.within_room(version, path, chunks, size)
+    chunks = storage.within_limits(version, path, chunks, size)
     stored = file_store().put(version.org_id, chunks, size=size, limit=settings.MUSTER_FILE_LIMIT)
     with transaction.atomic():
         row = locked_version(version)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.web.search import Hit, Provider, Query
+from portal.web.search import Hit, Query, SearchProvider
 from registry.selectors import visible_models
 
 
@@ -17,4 +17,4 @@ def _models(query: Query) -> Iterator[Hit]:
         yield Hit(model.name, reverse("model", kwargs=kwargs), model.team.slug)
 
 
-PROVIDERS = (Provider("models", _("Models"), 30, _models),)
+PROVIDERS = (SearchProvider("models", _("Models"), 30, _models),)

@@ -84,7 +84,7 @@ class Atom:
     sign: str
     value: str
 
-    def holds(self, device: Device) -> bool | None:
+    def is_met_by(self, device: Device) -> bool | None:
         if self.name == "brand":
             return (
                 None
@@ -173,8 +173,8 @@ def _atom(text: str) -> Atom:
     return Atom(*match.groups()) if match else Atom("?", "=", text[:40])
 
 
-def holds(condition: Condition, device: Device) -> bool | None:
-    return _any(_all(atom.holds(device) for atom in alternative) for alternative in condition)
+def is_met(condition: Condition, device: Device) -> bool | None:
+    return _any(_all(atom.is_met_by(device) for atom in alternative) for alternative in condition)
 
 
 def _all(values: Iterable[bool | None]) -> bool | None:

@@ -14,7 +14,7 @@ from schedulers.images.requirements import (
     Version,
     conditions_of,
     driver_for,
-    holds,
+    is_met,
     version,
     version_text,
 )
@@ -66,7 +66,7 @@ class ImageWarning:
 def doubts(env: Mapping[str, str], device: Device) -> Iterator[ImageWarning]:
     """Return the doubts; `env` is the image's environment overridden by the job's."""
     for condition in conditions_of(env):
-        answer = holds(condition, device)
+        answer = is_met(condition, device)
         if answer is not True:
             yield _unmet(condition, device, env) if answer is False else _unknown(condition, device)
     if not conditions_of(env):

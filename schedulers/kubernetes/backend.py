@@ -28,7 +28,7 @@ from schedulers.contract import (
     LogChunk,
     NodeFacts,
     Observation,
-    Output,
+    OutputFolder,
     Poll,
     Probe,
     Rejected,
@@ -110,7 +110,7 @@ class KubernetesBackend:
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._places, self._is_release_refused = logs.LogPositions(), False
-        self._snapshots: CachedValue[explanations.Snapshot] = CachedValue(
+        self._snapshots: CachedValue[explanations.KubernetesSnapshot] = CachedValue(
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )
         self._kinds = 0.0, nodes.GpuKinds()
@@ -168,8 +168,8 @@ class KubernetesBackend:
 
     has_private_mounts: ClassVar[bool] = True
 
-    def check_workspaces(self, launch: Launch) -> None:
-        pod.check_workspaces(launch, self.site)
+    def check_folders(self, launch: Launch) -> None:
+        pod.check_folders(launch, self.site)
 
     def render(self, launch: Launch) -> str:
         made = self._built(launch)
@@ -182,7 +182,7 @@ class KubernetesBackend:
         self._view.put(job)
         return Handle(launch.key, states.native_id(job))
 
-    def output_of(self, key: str) -> Output:
+    def output_of(self, key: str) -> OutputFolder:
         return pod.output_of(key, self.site)
 
     def find(self, key: str) -> Handle | None:
@@ -197,7 +197,9 @@ class KubernetesBackend:
             seen, observations=[self._explained(one, snapshot) for one in seen.observations]
         )
 
-    def _explained(self, seen: Observation, snapshot: explanations.Snapshot | None) -> Observation:
+    def _explained(
+        self, seen: Observation, snapshot: explanations.KubernetesSnapshot | None
+    ) -> Observation:
         """Explain a pending job; if that fails, keep the scheduler's own words."""
         job, pods = self._view.known(names.object_name(seen.key)) if seen.waiting else (None, [])
         if seen.waiting is None or job is None:
@@ -208,7 +210,7 @@ class KubernetesBackend:
             log.exception("why %s waits cannot be told in numbers", seen.key)
             return seen
 
-    def _snapshot(self) -> explanations.Snapshot:
+    def _snapshot(self) -> explanations.KubernetesSnapshot:
         """Take a snapshot of nodes, pods and Kueue's quotas for the explanations."""
         seen = explanations.snapshot_of(
             *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix

@@ -153,7 +153,7 @@ class Client:
         try:
             yield
         except self._transport.ERRORS as error:
-            raise Unavailable(self._transport.in_words(error, self.access.server)) from error
+            raise Unavailable(self._transport.explained(error, self.access.server)) from error
 
     def _refuse(self, status: int, headers: Mapping[str, str], data: bytes) -> None:
         body = _status(data)

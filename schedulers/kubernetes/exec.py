@@ -44,7 +44,7 @@ def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[i
     """
     from websockets.exceptions import ConnectionClosed, WebSocketException
 
-    from schedulers.kubernetes.transport import in_words
+    from schedulers.kubernetes.transport import explained
 
     if any("\0" in word for word in argv):
         raise Rejected(Message("A command must not contain NUL characters."), "argv")
@@ -75,14 +75,14 @@ def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[i
             Message("The connection to the pod was lost before the command ended.")
         ) from error
     except (WebSocketException, OSError) as error:
-        raise _refused(error) or Unavailable(in_words(error, wire.access.server)) from error
+        raise _refused(error) or Unavailable(explained(error, wire.access.server)) from error
 
 
 def _connect(wire: Client, path: str) -> Any:
     from websockets.sync.client import connect
     from websockets.typing import Subprotocol
 
-    from schedulers.kubernetes.transport import CONNECT, in_words
+    from schedulers.kubernetes.transport import CONNECT, explained
 
     access = wire.access
     headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
@@ -100,7 +100,7 @@ def _connect(wire: Client, path: str) -> Any:
             server_hostname=access.server_name or None,
         )
     except TimeoutError as error:
-        raise Unavailable(in_words(error, access.server)) from error
+        raise Unavailable(explained(error, access.server)) from error
 
 
 def _read(socket: Any, until: float) -> tuple[int, bytes]:

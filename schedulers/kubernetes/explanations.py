@@ -40,7 +40,7 @@ class PodUsage:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class KubernetesSnapshot:
     """A snapshot of the cluster; `resource` is the resource name of a whole GPU."""
 
     places: Sequence[NodeCapacity] = ()
@@ -56,7 +56,7 @@ def snapshot_of(
     resource: str,
     tolerations: Sequence[Mapping[str, str]],
     prefix: str,
-) -> Snapshot:
+) -> KubernetesSnapshot:
     """Build the snapshot from all nodes and all unfinished pods."""
     placed = [pod for pod in pods if pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
     used: dict[str, Counter[str]] = {}
@@ -64,7 +64,7 @@ def snapshot_of(
         used.setdefault(pod["spec"]["nodeName"], Counter()).update(
             nodes.requests(pod["spec"], pod.get("status"))
         )
-    return Snapshot(
+    return KubernetesSnapshot(
         [
             _place(node, used.get(node["metadata"]["name"], {}), resource, tolerations)
             for node in found
@@ -75,7 +75,7 @@ def snapshot_of(
 
 
 def explained(
-    waiting: PendingReason, job: Object, pods: Sequence[Object], snapshot: Snapshot | None
+    waiting: PendingReason, job: Object, pods: Sequence[Object], snapshot: KubernetesSnapshot | None
 ) -> PendingReason:
     """Explain a pending job, adding the numbers of the snapshot to the result of `waits`."""
     if snapshot is None:
@@ -118,7 +118,7 @@ def _question(waiting: PendingReason, job: Object, pending: Sequence[Object]) ->
 
 
 def _with_numbers(
-    waiting: PendingReason, job: Object, pending: Sequence[Object], snapshot: Snapshot
+    waiting: PendingReason, job: Object, pending: Sequence[Object], snapshot: KubernetesSnapshot
 ) -> PendingReason | None:
     """Explain with facts from the snapshot only."""
     bare = replace(waiting, facts={})
@@ -132,7 +132,7 @@ def _with_numbers(
 
 
 def _by_capacity(
-    waiting: PendingReason, pending: Sequence[Object], snapshot: Snapshot
+    waiting: PendingReason, pending: Sequence[Object], snapshot: KubernetesSnapshot
 ) -> PendingReason:
     """Explain by capacity: pods are placed one by one, and several may share a node."""
     need = _need(pending[0]["spec"], len(pending), snapshot)
@@ -187,7 +187,7 @@ def _by_reservation(waiting: PendingReason, reserved: Sequence[NodeCapacity]) ->
 
 
 def _by_quota(
-    waiting: PendingReason, found: re.Match[str], job: Object, snapshot: Snapshot
+    waiting: PendingReason, found: re.Match[str], job: Object, snapshot: KubernetesSnapshot
 ) -> PendingReason:
     """Explain an exceeded quota; it applies to each pod of the job separately.
 
@@ -225,22 +225,22 @@ def _by_quota(
 
 
 def _by_queue(
-    waiting: PendingReason, told: Mapping[str, Any], job: Object, snapshot: Snapshot
+    waiting: PendingReason, given: Mapping[str, Any], job: Object, snapshot: KubernetesSnapshot
 ) -> PendingReason:
     """Explain who uses the quota of this flavor in the queue.
 
     A change is suggested only if Kueue would admit it and a node could run it now.
     """
     holding = [
-        (one, one.amounts.get((told["flavor"], told["resource"]), 0))
+        (one, one.amounts.get((given["flavor"], given["resource"]), 0))
         for one in snapshot.reserved
-        if one.queue == told.get("queue")
+        if one.queue == given.get("queue")
     ]
     held = explanations.held(
         [(one.key, amount, one.since) for one, amount in holding if one.key and amount],
         [amount for one, amount in holding if not one.key and amount],
     )
-    change, spec = told.get("change"), job["spec"]["template"]["spec"]
+    change, spec = given.get("change"), job["spec"]["template"]["spec"]
     if change:
         need = _need(spec, states.len_of(job), snapshot)
         change = (
@@ -253,7 +253,7 @@ def _by_queue(
     return replace(waiting, facts={**held, "change": change})
 
 
-def _need(spec: Object, count: int, snapshot: Snapshot) -> ResourceRequest:
+def _need(spec: Object, count: int, snapshot: KubernetesSnapshot) -> ResourceRequest:
     """Return the request of each pod."""
     amounts = _counted(nodes.requests(spec), snapshot.resource)
     gpu = next((name for name in amounts if name.startswith("gpu.")), "gpu")
@@ -267,7 +267,9 @@ def _need(spec: Object, count: int, snapshot: Snapshot) -> ResourceRequest:
     )
 
 
-def _allowed(spec: Object, snapshot: Snapshot) -> tuple[list[NodeCapacity], list[NodeCapacity]]:
+def _allowed(
+    spec: Object, snapshot: KubernetesSnapshot
+) -> tuple[list[NodeCapacity], list[NodeCapacity]]:
     """Return the nodes that match its node selector and GPU type: open to it, and reserved."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec, "In")
     avoided = _products(spec, "NotIn")

@@ -131,8 +131,8 @@ def take(
                 if second != now.since
                 else LogPosition(now.since, now.stamp, now.start, stamp, at)
             )
-        room = limit - len(found)
-        found += text[max(0, after - at) :][:room] if at + len(text) > after else b""
+        free = limit - len(found)
+        found += text[max(0, after - at) :][:free] if at + len(text) > after else b""
         at += len(text)
         if len(found) >= limit:
             break

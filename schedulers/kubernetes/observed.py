@@ -94,11 +94,11 @@ class JobObserver:
     def goes_on(self, pod: Object) -> bool:
         """Return whether a pod may still produce output: no end was observed or reported yet."""
         with self._lock:
-            is_told = any(
+            is_reported = any(
                 owner.get("uid") in self._ends
                 for owner in pod["metadata"].get("ownerReferences", ())
             )
-        return not is_told and states.phase(pod) not in states.OVER
+        return not is_reported and states.phase(pod) not in states.OVER
 
     def known(self, name: str) -> tuple[Object | None, list[Object]]:
         """Return a Job and its pods from the mirrors."""

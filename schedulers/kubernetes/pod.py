@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from portal.core.messages import Message
-from schedulers.contract import Launch, Output, OutputRetention, Rejected
-from schedulers.kubernetes import inputs, names, workspaces
+from schedulers.contract import Launch, OutputFolder, OutputRetention, Rejected
+from schedulers.kubernetes import folders, inputs, names
 from schedulers.kubernetes.entrypoint import START
 from schedulers.programs import with_tunnel
 
@@ -24,8 +24,8 @@ MOUNT, SECRETS = "/muster/given", "/muster/secrets"
 # seconds to keep a finished Job: longer than an outage of the portal, which must read the result
 KEPT = 3 * 86400
 # seconds for pulling the image and starting, added to the deadline of the pod
-START_ROOM = 1800
-SECRET_ROOM = 1 << 20  # bytes of values in a Secret
+START_SECONDS = 1800
+MOST_SECRET_BYTES = 1 << 20  # bytes of values in a Secret
 _ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,510}")
 _WORD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
@@ -49,7 +49,7 @@ class KubernetesSettings:
     # the claim for outputs; without one the output is deleted with the pod
     outputs: tuple[str, str] | None = None
     data: str = ""  # the claim with the portal's data folder; without one inputs are fetched
-    workspaces: str = ""  # the claim with all workspaces
+    folders_claim: str = ""  # of the volume with all workspaces
     has_tunnels: bool = False  # pods open connections to the portal for their ports
     keeps_nodes: bool = True  # for pools of teams: by taints, else by queues of Kueue
     fetch_image: str = ""  # of the container that fetches them; empty: `image`, else the job's
@@ -73,7 +73,7 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
     namespace = names.namespace_name(site.prefix, launch.identity.org, launch.identity.team)
     _check(launch)
     check_inputs(launch, site)
-    check_workspaces(launch, site)
+    check_folders(launch, site)
     launch = inputs.with_program(launch, site.data)
     if site.has_tunnels:
         launch = with_tunnel(launch)
@@ -118,9 +118,9 @@ def check_inputs(launch: Launch, site: KubernetesSettings) -> None:
     inputs.check(launch, [path for _, path in _claims(site)])
 
 
-def check_workspaces(launch: Launch, site: KubernetesSettings) -> None:
+def check_folders(launch: Launch, site: KubernetesSettings) -> None:
     """Raise Rejected for a workspace that pods do not see, or whose path is taken."""
-    workspaces.check(launch, site.workspaces, [path for _, path in _claims(site)])
+    folders.check(launch, site.folders_claim, [path for _, path in _claims(site)])
 
 
 def owned_by(made: Object, job: Object) -> Object:
@@ -134,13 +134,13 @@ def owned_by(made: Object, job: Object) -> Object:
     return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
 
 
-def output_of(key: str, site: KubernetesSettings) -> Output:
+def output_of(key: str, site: KubernetesSettings) -> OutputFolder:
     """Return the output folder: on the configured volume, else deleted with the pod."""
     shared = tuple(path for _, path in site.shared)
     return (
-        Output(f"{site.outputs[1]}/{key}", OutputRetention.ON, shared)
+        OutputFolder(f"{site.outputs[1]}/{key}", OutputRetention.ON, shared)
         if site.outputs
-        else Output("/muster/out", OutputRetention.RUN, shared)
+        else OutputFolder("/muster/out", OutputRetention.RUN, shared)
     )
 
 
@@ -162,7 +162,7 @@ def environment(launch: Launch, name: str, site: KubernetesSettings) -> dict[str
         **launch.env,
         **own,
         **inputs.environment(launch),
-        **workspaces.environment(launch),
+        **folders.environment(launch),
         **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.data.secret_files},
     }
 
@@ -241,7 +241,7 @@ def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
         f"file-{i}": value.encode() for i, value in enumerate(launch.data.secret_files.values())
     }
     sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
-    if sum(sizes) > SECRET_ROOM:
+    if sum(sizes) > MOST_SECRET_BYTES:
         raise Rejected(
             Message(
                 "The script with its examples is {x} bytes and the variables are {x2}; "
@@ -275,13 +275,13 @@ def _variables(env: Mapping[str, str], name: str) -> list[Object]:
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
     """Return the files of the read-only folder: key in the Secret, path, content."""
     own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
-    folders = {
+    mounted = {
         "example": ("examples", launch.data.examples),
         "program": ("programs", launch.data.programs),
     }
     return own + [
         (f"{key}-{i}", f"{folder}/{path}", content)
-        for key, (folder, files) in folders.items()
+        for key, (folder, files) in mounted.items()
         for i, (path, content) in enumerate(files.items())
     ]
 
@@ -363,7 +363,7 @@ def _pod(
             "runAsGroup": site.user,
             "fsGroup": site.user,
             # with the files of others in it, nothing is to be changed for each pod
-            **({"fsGroupChangePolicy": "OnRootMismatch"} if launch.data.workspaces else {}),
+            **({"fsGroupChangePolicy": "OnRootMismatch"} if launch.data.folders else {}),
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [main],
@@ -376,7 +376,7 @@ def _pod(
         spec["subdomain"] = name
     if launch.limits.time_limit:
         spec["activeDeadlineSeconds"] = (
-            math.ceil(launch.limits.time_limit + launch.limits.grace) + START_ROOM
+            math.ceil(launch.limits.time_limit + launch.limits.grace) + START_SECONDS
         )
     if selector := {**launch.place.node_labels, **site.selector}:
         spec["nodeSelector"] = selector
@@ -513,7 +513,7 @@ def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object
             }
         )
     found += inputs.volumes(launch, site.data)
-    found += workspaces.volumes(launch, site.workspaces)
+    found += folders.volumes(launch, site.folders_claim)
     return found + [
         {"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}}
         for i, (claim, _) in enumerate(_claims(site))
@@ -537,7 +537,7 @@ def _mounts(launch: Launch, site: KubernetesSettings) -> list[Object]:
         for name, path in launch.data.output_paths.items()
     ]
     found += inputs.mounts(launch, site.data)
-    found += workspaces.mounts(launch)
+    found += folders.mounts(launch)
     return found + [
         {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(claims)
     ]

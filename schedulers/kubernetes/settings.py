@@ -180,7 +180,7 @@ def site_of(given: Config) -> KubernetesSettings:
         shared=tuple(_shared(word, "shared") for word in given.shared),
         outputs=_outputs(given),
         data=_claim(given.data_claim, "data_claim"),
-        workspaces=_claim(given.workspaces_claim, "workspaces_claim"),
+        folders_claim=_claim(given.workspaces_claim, "workspaces_claim"),
         fetch_image=_image(given.fetch_image),
         has_tunnels=given.ports == "tunnel",
         keeps_nodes=given.exclusive_pools != "kueue",

@@ -17,6 +17,7 @@ from schedulers.contract import Observation, PendingReason
 from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.kubernetes import names, pending_reasons
 from schedulers.kubernetes.entrypoint import STOPPED, STOPPED_CLEANLY, TIMED_OUT
+from schedulers.kubernetes.nodes import quantity
 from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
@@ -136,10 +137,10 @@ def phase(pod: Object) -> str:
 
 def unknown_phases(job: Object, pods: Sequence[Object]) -> set[str]:
     """Return unknown phases of pods without any other sign of an end; they decide nothing."""
-    is_told = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
+    is_reported = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
     return (
         set()
-        if is_told
+        if is_reported
         else {phase(pod) for pod in pods if "deletionTimestamp" not in pod["metadata"]} - PHASES
     )
 
@@ -586,8 +587,6 @@ def _limit(pod: Object) -> float | None:
 
 
 def _memory_limit(pod: Object | None) -> int:
-    from schedulers.kubernetes.nodes import quantity
-
     limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {}) if pod else {}
     return int(quantity(limits["memory"])) if "memory" in limits else 0
 

@@ -106,7 +106,7 @@ class _LimitedTlsPool(urllib3.HTTPSConnectionPool):
     ConnectionCls = _LimitedTlsConnection
 
 
-def in_words(error: BaseException, server: str) -> str:
+def explained(error: BaseException, server: str) -> str:
     """Describe a connection problem with the server."""
     chain: list[BaseException] = []
     while error is not None and error not in chain:

@@ -35,7 +35,7 @@ from schedulers.contract import (
     LogChunk,
     NodeFacts,
     Observation,
-    Output,
+    OutputFolder,
     OutputRetention,
     Poll,
     Probe,
@@ -43,7 +43,7 @@ from schedulers.contract import (
     Unavailable,
     option,
 )
-from schedulers.exit_reasons import ProcessEnd, classify
+from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.local import files, ports, processes, supervisor
 from schedulers.local.isolation import (
     EXAMPLES,
@@ -254,12 +254,12 @@ class LocalBackend:
             if fault := one.path and mount_fault(one.path):
                 raise Rejected(fault, f"inputs.{one.name}.path")
 
-    # Without mounts, `check_workspaces` refuses what is to be read-only.
+    # Without mounts, `check_folders` refuses what is to be read-only.
     has_private_mounts: ClassVar[bool] = True
 
-    def check_workspaces(self, launch: Launch) -> None:
+    def check_folders(self, launch: Launch) -> None:
         apart = self.isolation
-        for one in () if launch.image else launch.data.workspaces:
+        for one in () if launch.image else launch.data.folders:
             field = f"workspaces.{one.name}"
             if apart.level is IsolationLevel.USER and not apart.has_mounts:
                 raise Rejected(
@@ -367,9 +367,9 @@ class LocalBackend:
         self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
 
-    def output_of(self, key: str) -> Output:
+    def output_of(self, key: str) -> OutputFolder:
         path = str(self._folder(key) / "out")
-        return Output(path, OutputRetention.WEEK, local_path=path)
+        return OutputFolder(path, OutputRetention.WEEK, local_path=path)
 
     def find(self, key: str) -> Handle | None:
         folder = self._folder(key)
@@ -545,7 +545,7 @@ class LocalBackend:
             )
             (aside / "supervisor.lock").touch(0o600)
             for name in supervisor.ROOM:
-                (aside / f"{name}.new").write_bytes(b" " * supervisor.ROOM_SIZE)
+                (aside / f"{name}.new").write_bytes(b" " * supervisor.SPARE_BYTES)
             _write(aside / "secret.json", json.dumps(self._secrets(folder, launch)))
             _write(aside / "launch.json", json.dumps(self._record(folder, launch, argv)))
             os.rename(aside, folder)
@@ -559,7 +559,7 @@ class LocalBackend:
 
     def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
         """Write what the supervisor and `exec` need; contains no secrets."""
-        room, apart = self._secret_folder(launch), self.isolation
+        secret_folder, apart = self._secret_folder(launch), self.isolation
         has_user = apart.level is IsolationLevel.USER
         place = JobFileSystem(
             self.config.root,
@@ -568,23 +568,23 @@ class LocalBackend:
             [
                 folder / "work",
                 folder / "out",
-                *(Path(one.folder) for one in launch.data.workspaces if not one.read_only),
+                *(Path(one.folder) for one in launch.data.folders if not one.read_only),
             ],
             [
                 folder / "script",
-                Path(room),
+                Path(secret_folder),
                 *self._programs(launch),
                 *(Path(self._tree(one)) for one in launch.data.inputs),
-                *(Path(one.folder) for one in launch.data.workspaces if one.read_only),
+                *(Path(one.folder) for one in launch.data.folders if one.read_only),
             ],
             self.config.paths,
             _gpu_devices() if launch.limits.gpus else (),
             [
                 *((self._tree(one), one.path) for one in launch.data.inputs if one.path),
-                *((one.folder, one.path) for one in launch.data.workspaces if one.path),
+                *((one.folder, one.path) for one in launch.data.folders if one.path),
             ],
         )
-        enter = ["/bin/sh", "-c", _ENTER, room]
+        enter = ["/bin/sh", "-c", _ENTER, secret_folder]
         return {
             "key": launch.key,
             "argv": argv
@@ -592,7 +592,7 @@ class LocalBackend:
             else [*command(apart, place, launch.identity.uid), *enter, *argv],
             "beside": command(apart, place, launch.identity.uid, dies_with_parent=True),
             "host": self._host(launch.key),
-            "room": room,
+            "room": secret_folder,
             "files": list(launch.data.secret_files),
             "uid": launch.identity.uid if has_user else 0,
             "memory": launch.limits.memory,
@@ -608,12 +608,12 @@ class LocalBackend:
 
         They stay in memory from the start of the job and are deleted at its end.
         """
-        room = _IN_CONTAINER if launch.image else self._secret_folder(launch)
-        files = {f"{name}_FILE": f"{room}/{name}" for name in launch.data.secret_files}
+        secret_folder = _IN_CONTAINER if launch.image else self._secret_folder(launch)
+        files = {f"{name}_FILE": f"{secret_folder}/{name}" for name in launch.data.secret_files}
         for one in launch.data.inputs:
             place = f"/muster/inputs/{one.name}" if launch.image else self._tree(one)
             files[data_variable("MUSTER_INPUT", one.name)] = place
-        for mount in launch.data.workspaces:
+        for mount in launch.data.folders:
             place = f"/muster/workspaces/{mount.name}" if launch.image else mount.folder
             files[data_variable("MUSTER_WORKSPACE", mount.name)] = place
         if launch.data.programs:
@@ -752,7 +752,7 @@ class LocalBackend:
                 options.append(f"--volume={self._tree(one)}:{path}:ro")
         for name, path in launch.data.output_paths.items():
             options.append(f"--volume={folder}/out/{name}:{path}")
-        for mount in launch.data.workspaces:
+        for mount in launch.data.folders:
             for path in filter(None, (f"/muster/workspaces/{mount.name}", mount.path)):
                 how = "ro" if mount.read_only else "rw"
                 options.append(f"--volume={mount.folder}:{path}:{how}")
@@ -923,8 +923,6 @@ class LocalBackend:
     def _image_trouble(
         self, launch: Mapping[str, Any], end: Mapping[str, Any], folder: Path
     ) -> Any:
-        from schedulers.exit_reasons import EndReason
-
         if not launch["container"] or end["asked"]:
             return None
         if end["exit_code"] == 125:

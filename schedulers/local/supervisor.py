@@ -67,7 +67,7 @@ exit "$code"
 SANDBOX = "bwrap"
 LOOK = 0.5  # seconds between checks of limits and of cancellation
 ROOM = ("pid", "state.json", "exit", "cancel", "end.json")
-ROOM_SIZE = 4096  # bytes of spaces, which are valid after JSON and numbers
+SPARE_BYTES = 4096  # bytes of spaces, which are valid after JSON and numbers
 
 
 def main(folder: str) -> int:

@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from schedulers.programs.portal_api import Portal, Refused
+from schedulers.programs.portal_api import Portal, PortalRefusal
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -137,7 +137,7 @@ def fetch_small(portal: Portal, entry: Json, root: str, rows: list[Json]) -> Non
     try:
         where = f"{entry['path']}/downloads/{entry['commit']}"
         data = portal.open("POST", where, body, headers).read()
-    except (Refused, OSError, http.client.HTTPException):
+    except (PortalRefusal, OSError, http.client.HTTPException):
         portal.drop()
         data = b""
     at = 0
@@ -194,7 +194,7 @@ def remove(path: str) -> None:
     shutil.rmtree(path)
 
 
-def make_room(folder: str, size: int, limit: int) -> None:
+def free_space(folder: str, size: int, limit: int) -> None:
     """Remove what was not used for longest and nobody reads, until a version fits."""
     trees = []
     for name in os.listdir(folder):
@@ -240,7 +240,7 @@ def provide(portal: Portal, entry: Json, folder: str, limit: int) -> int:
         if os.path.isdir(target):
             continue
         if limit:
-            make_room(folder, entry["bytes"], limit)
+            free_space(folder, entry["bytes"], limit)
         fetch(portal, entry, os.path.join(folder, "." + entry["folder"]), target)
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(entry["bytes"]).encode(), 0)
@@ -259,7 +259,7 @@ def main(argv: list[str]) -> int:
         for entry in settings["inputs"]:
             text = entry["text"]
             provide(portal, entry, folder, settings["limit"])
-    except (Failure, Refused, OSError) as error:
+    except (Failure, PortalRefusal, OSError) as error:
         why = " ".join(str(error).split())[:500]
         said = f"muster: Fetching {text} failed: {why}"
         print(said, flush=True)

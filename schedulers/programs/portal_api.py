@@ -17,7 +17,7 @@ AGAIN = (408, 429)  # statuses beside 5xx after which a request may be sent agai
 Headers = dict[str, str]
 
 
-class Refused(Exception):
+class PortalRefusal(Exception):
     """The portal has answered that it does not do something; `code` is for programs."""
 
     def __init__(self, status: int, code: str, text: str):
@@ -40,7 +40,9 @@ class Portal:
     def __init__(self, url: str, token: str):
         self.parts = urlsplit(url)
         if self.parts.scheme not in ("http", "https") or not self.parts.hostname:
-            raise Refused(0, "", "the portal has no address that this node knows (MUSTER_URL)")
+            raise PortalRefusal(
+                0, "", "the portal has no address that this node knows (MUSTER_URL)"
+            )
         scheme, host = self.parts.scheme, self.parts.hostname
         self.proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "")
         self.root = f"{self.parts.path.rstrip('/')}/api/v1/"
@@ -53,7 +55,7 @@ class Portal:
     ) -> http.client.HTTPResponse:
         """Return the open answer to a request, which the caller reads to its end.
 
-        Raises Refused, and OSError or HTTPException for what may pass.
+        Raises PortalRefusal, and OSError or HTTPException for what may pass.
         """
         given = {"Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
         try:
@@ -77,7 +79,7 @@ class Portal:
             text, code = f"the portal answered {answer.status}: {text[:200]}", ""
         if answer.status in AGAIN or answer.status >= 500:
             raise OSError(text)
-        raise Refused(answer.status, code, text)
+        raise PortalRefusal(answer.status, code, text)
 
     def send(
         self, method: str, path: str, body: Any = None, headers: Headers | None = None

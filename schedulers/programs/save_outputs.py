@@ -23,7 +23,7 @@ import time
 from http.client import HTTPException
 from typing import Any
 
-from schedulers.programs.portal_api import Portal, Refused
+from schedulers.programs.portal_api import Portal, PortalRefusal
 
 YOUNG = 2.0  # seconds after a change in which a file may still be written
 PIECE = 16 << 20  # bytes of a request for large files
@@ -35,7 +35,7 @@ PATIENCE = 300.0  # seconds after the end for which a portal that does not answe
 SOON = 5.0  # seconds until files are looked at again that were being written
 Json = dict[str, Any]
 Mark = tuple[int, int, int, int]  # of a file: size, times and inode
-PROBLEMS = (Refused, OSError, HTTPException, ValueError)
+PROBLEMS = (PortalRefusal, OSError, HTTPException, ValueError)
 # The same names as in jobs/saving/folder.py
 UNFINISHED = re.compile(
     r".*\.(tmp|temp|part|partial|incomplete)\Z"
@@ -45,7 +45,7 @@ UNFINISHED = re.compile(
 )
 
 
-class Output:
+class SavedFolder:
     """A folder of the job, and what was saved of it."""
 
     def __init__(self, portal: Portal, org: str, job: str, about: Json, folder: str):
@@ -67,7 +67,7 @@ class Output:
     ) -> bool:
         """Save what is whole. `until` is the time after which a changed file is not; None: all are.
 
-        Returns whether everything was whole. Raises Refused, OSError.
+        Returns whether everything was whole. Raises PortalRefusal, OSError.
         """
         self.notes = {}
         files, changing = self.listed(until, has_succeeded, is_end)
@@ -115,7 +115,7 @@ class Output:
             try:
                 self.portal.send("POST", f"{self.url}/versions", body)
                 break
-            except Refused as error:
+            except PortalRefusal as error:
                 if error.code != "not_uploaded" or attempt == 2:
                     raise
                 self.seen = {}
@@ -127,10 +127,10 @@ class Output:
         """Note why a file is not saved."""
         self.notes.setdefault(why, []).append(path)
 
-    def leave_out_large(self, files: dict[str, Mark], room: int | None) -> None:
+    def leave_out_large(self, files: dict[str, Mark], most: int | None) -> None:
         """Remove files for which the repository has no room, before a byte of them is read."""
         fresh = {path: mark for path, mark in files.items() if self.seen.get(path, (0,))[0] != mark}
-        left = room
+        left = most
         for path, mark in sorted(fresh.items(), key=lambda item: item[1][0]):
             if left is None:
                 return
@@ -186,7 +186,7 @@ class Output:
         for folder, below, names in os.walk(self.folder, onerror=self.not_readable):
             entries += len(below) + len(names)
             if entries > MOST_ENTRIES:
-                raise Refused(0, "", f"It has more than {MOST_ENTRIES:,} files and folders.")
+                raise PortalRefusal(0, "", f"It has more than {MOST_ENTRIES:,} files and folders.")
             try:
                 folder_ns = os.stat(folder).st_mtime_ns
             except FileNotFoundError:  # the job has deleted it meanwhile
@@ -203,7 +203,7 @@ class Output:
                 else:
                     changing.append(path)
                 if len(files) + len(changing) > MOST_FILES:
-                    raise Refused(0, "", f"It has more than {MOST_FILES:,} files.")
+                    raise PortalRefusal(0, "", f"It has more than {MOST_FILES:,} files.")
         return files, changing
 
     def path_of(self, folder: str, name: str) -> str:
@@ -337,7 +337,7 @@ class Output:
                     self.send_pieces(file, path, sha, size)
         except FileNotFoundError:
             return False
-        except Refused as error:
+        except PortalRefusal as error:
             if error.code in ("quota_exceeded", "too_large"):
                 self.leave_out(f"of this answer: {error}", path)
             elif error.code not in ("checksum", "incomplete"):
@@ -363,7 +363,7 @@ class Output:
             file.seek(at)
             data = file.read(PIECE)
             if not data:
-                raise Refused(0, "incomplete", "The file became shorter.")
+                raise PortalRefusal(0, "incomplete", "The file became shorter.")
             kind = {**tus, "Content-Type": "application/offset+octet-stream"}
             try:
                 self.portal.send("PATCH", where, data, {**kind, "Upload-Offset": str(at)})
@@ -415,7 +415,7 @@ def rows(shas: dict[str, str], cut: dict[str, Mark], *, is_cut: bool) -> list[Js
 class Saver:
     """Save all outputs in a thread while the program runs."""
 
-    def __init__(self, outputs: list[Output]):
+    def __init__(self, outputs: list[SavedFolder]):
         self.outputs = outputs
         self.wake, self.is_over = threading.Event(), False
         self.is_stopping = False
@@ -435,7 +435,7 @@ class Saver:
                 if (is_asked or is_due) and not self.is_over:
                     self.save(output)
 
-    def save(self, output: Output) -> None:
+    def save(self, output: SavedFolder) -> None:
         every = output.every
         try:
             is_whole = output.save(until=time.time())
@@ -470,7 +470,7 @@ class Saver:
                     pause = min(pause * 2, 30)
 
 
-def complain(output: Output, error: Exception) -> None:
+def complain(output: SavedFolder, error: Exception) -> None:
     """Report a failure once, in the log and to the portal."""
     text = str(error)
     if text == output.trouble:
@@ -492,13 +492,13 @@ def started(argv: list[str]) -> subprocess.Popen[bytes]:
 
 
 def main(argv: list[str]) -> None:
-    outputs: list[Output] = []
+    outputs: list[SavedFolder] = []
     if os.environ.get("NODE_RANK", "0") == "0":  # the first node saves for all
         portal = Portal(os.environ["MUSTER_URL"], os.environ["MUSTER_TOKEN"])
         org, job = os.environ["MUSTER_ORG"], os.environ["MUSTER_JOB_ID"]
         for about in json.loads(os.environ["MUSTER_OUTPUTS"]):
             folder = os.environ[about["variable"]]
-            outputs.append(Output(portal, org, job, about, folder))
+            outputs.append(SavedFolder(portal, org, job, about, folder))
     if not outputs:
         os.execvp(argv[0], argv)
     child = started(argv)

@@ -31,7 +31,7 @@ from schedulers.contract import (
     LogChunk,
     NodeFacts,
     Observation,
-    Output,
+    OutputFolder,
     OutputRetention,
     Poll,
     Probe,
@@ -46,7 +46,7 @@ from schedulers.contract import (
 from schedulers.slurm import gpu_files, reservations, script, states
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
-from schedulers.slurm.inputs import check_mounts, check_workspaces
+from schedulers.slurm.inputs import check_folders, check_mounts
 from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
@@ -333,8 +333,8 @@ class SlurmBackend:
     # The user of the jobs owns the way to all workspaces; a mount only hides it.
     has_private_mounts: ClassVar[bool] = False
 
-    def check_workspaces(self, launch: Launch) -> None:
-        check_workspaces(launch, self.site.inputs, self.site.images.kind)
+    def check_folders(self, launch: Launch) -> None:
+        check_folders(launch, self.site.inputs, self.site.images.kind)
 
     def check_identity(self, identity: Identity) -> None:
         whose = LaunchIdentity(run_as=identity)
@@ -385,11 +385,11 @@ class SlurmBackend:
         limits = replace(launch.limits, gpu_type=found.get(gpu_type, gpu_type))
         return replace(launch, limits=limits)
 
-    def output_of(self, key: str) -> Output:
+    def output_of(self, key: str) -> OutputFolder:
         files = self._files
         is_mounted = isinstance(files, MountedSpool) and files.root.is_dir()
         here = str(files.root / key / "out") if is_mounted else ""
-        return Output(f"{self._folder(key)}/out", OutputRetention.WEEK, local_path=here)
+        return OutputFolder(f"{self._folder(key)}/out", OutputRetention.WEEK, local_path=here)
 
     def endpoint(self, key: str, port: int) -> Endpoint:
         """Return the tunnel: nodes need no open port. It runs beside the job on its first node."""

@@ -44,7 +44,7 @@ _MANY = 100
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class SlurmSnapshot:
     """A snapshot of Slurm.
 
     `users` are the system users that jobs of this portal run as. Jobs with equal requests in the
@@ -76,7 +76,7 @@ class Snapshot:
 
     @property
     def holding(self) -> list[Queued]:
-        return self.answers.once("holding", lambda: [one for one in self.queue if one.holds])
+        return self.answers.once("holding", lambda: [one for one in self.queue if one.is_held])
 
     @property
     def _lines(self) -> Mapping[str, list[tuple[int, int]]]:
@@ -109,12 +109,12 @@ def picture_of(
     limits: SlurmLimits,
     users: Collection[str] = (),
     usage: LimitUsage | None = None,
-) -> Snapshot:
+) -> SlurmSnapshot:
     by_id = {one.row.id: one for one in queue}
-    return Snapshot(queue, nodes, limits, by_id, frozenset(users), usage)
+    return SlurmSnapshot(queue, nodes, limits, by_id, frozenset(users), usage)
 
 
-def explained(row: Row, snapshot: Snapshot | None) -> PendingReason:
+def explained(row: Row, snapshot: SlurmSnapshot | None) -> PendingReason:
     """Explain a pending job: as reasons.waiting, plus the numbers of the snapshot.
 
     Cached for rows that do not change between polls.
@@ -126,7 +126,7 @@ def explained(row: Row, snapshot: Snapshot | None) -> PendingReason:
     )
 
 
-def _explained(row: Row, snapshot: Snapshot) -> PendingReason:
+def _explained(row: Row, snapshot: SlurmSnapshot) -> PendingReason:
     plain = pending_reasons.waiting(row)
     job = snapshot.of(row.id)
     if job is None:
@@ -142,7 +142,7 @@ def _explained(row: Row, snapshot: Snapshot) -> PendingReason:
     )
 
 
-def _with_numbers(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason:
+def _with_numbers(plain: PendingReason, job: Queued, snapshot: SlurmSnapshot) -> PendingReason:
     scene, limits = scene_of(job, snapshot)
     explanation = None
     if found := _LIMIT.fullmatch(plain.native_reason):
@@ -155,13 +155,13 @@ def _with_numbers(plain: PendingReason, job: Queued, snapshot: Snapshot) -> Pend
     return explanation or _by_usage(plain, job, snapshot) or plain
 
 
-def _by_usage(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason | None:
+def _by_usage(plain: PendingReason, job: Queued, snapshot: SlurmSnapshot) -> PendingReason | None:
     """Explain a limit whose use only Slurm counts, such as minutes."""
     text = sentence(plain.native_reason, job, snapshot.limits, snapshot.usage)
     return replace(plain, text=text) if text else None
 
 
-def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Candidates, list[AppliedLimit]]:
+def scene_of(job: Queued, snapshot: SlurmSnapshot) -> tuple[Candidates, list[AppliedLimit]]:
     """Return the nodes and limits that apply to a job."""
     row, once = job.row, snapshot.answers.once
     limits = once(
@@ -175,7 +175,7 @@ def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Candidates, list[AppliedL
     return Candidates(nodes, [one.cap for one in limits]), limits
 
 
-def _reserved(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason | None:
+def _reserved(plain: PendingReason, job: Queued, snapshot: SlurmSnapshot) -> PendingReason | None:
     """Explain a job for which only reserved nodes have room."""
     usable = _usable(job, snapshot.nodes)
     kept = [node for node in usable if node.is_reserved]
@@ -233,7 +233,7 @@ def _by_limit(
     job: Queued,
     scene: Candidates,
     blamed: AppliedLimit | None,
-    snapshot: Snapshot,
+    snapshot: SlurmSnapshot,
 ) -> PendingReason | None:
     if blamed is None:
         return None
@@ -261,7 +261,7 @@ def _by_limit(
 
 
 def _by_capacity(
-    plain: PendingReason, job: Queued, scene: Candidates, snapshot: Snapshot
+    plain: PendingReason, job: Queued, scene: Candidates, snapshot: SlurmSnapshot
 ) -> PendingReason | None:
     """Explain missing resources: full, fragmented, or nodes out of service.
 
@@ -272,7 +272,7 @@ def _by_capacity(
         if reserved := _reserved(plain, job, snapshot):
             return reserved
         return (
-            replace(plain, facts={**plain.facts, **explanations.room(scene, job.need)})
+            replace(plain, facts={**plain.facts, **explanations.free_resources(scene, job.need)})
             if plain.wait == Wait.CAPACITY
             else None
         )
@@ -300,7 +300,7 @@ def _by_capacity(
     )
 
 
-def _behind(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason:
+def _behind(plain: PendingReason, job: Queued, snapshot: SlurmSnapshot) -> PendingReason:
     """Explain how many jobs are ahead, and whether there would be room.
 
     Large numbers are rounded, as each change is written for every pending job.
@@ -323,20 +323,22 @@ def _behind(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingRea
             partition=partition,
         )
     )
-    fitting, room = snapshot.answers.once(("room", _shape(job)), lambda: _capacity(job, snapshot))
+    fitting, free = snapshot.answers.once(("free", _shape(job)), lambda: _capacity(job, snapshot))
     return replace(
         plain,
         text=Message.joined(" ", (many, fitting)),
-        facts={**plain.facts, **room, "before": first},
+        facts={**plain.facts, **free, "before": first},
     )
 
 
-def _capacity(job: Queued, snapshot: Snapshot) -> tuple[str, dict[str, Any]]:
+def _capacity(job: Queued, snapshot: SlurmSnapshot) -> tuple[str, dict[str, Any]]:
     scene, _ = scene_of(job, snapshot)
-    return explanations.fitting(scene, job.need), explanations.room(scene, job.need)
+    return explanations.fitting(scene, job.need), explanations.free_resources(scene, job.need)
 
 
-def _held(job: Queued, holders: Sequence[Queued], kind: str, snapshot: Snapshot) -> dict[str, Any]:
+def _held(
+    job: Queued, holders: Sequence[Queued], kind: str, snapshot: SlurmSnapshot
+) -> dict[str, Any]:
     """Return who uses the resource.
 
     Our jobs by key, and the count and sum of all others: the viewer is unknown here.
@@ -355,28 +357,28 @@ def _held(job: Queued, holders: Sequence[Queued], kind: str, snapshot: Snapshot)
     )
 
 
-def _expected(told: PendingReason, row: Row) -> PendingReason:
+def _expected(plain: PendingReason, row: Row) -> PendingReason:
     """Return the start time that Slurm expects, rounded to five minutes.
 
     Slurm changes its estimate every few seconds.
     """
-    if not row.started or told.wait not in (
+    if not row.started or plain.wait not in (
         Wait.CAPACITY,
         Wait.SCATTERED,
         Wait.BEHIND,
         Wait.CLUSTER_LIMIT,
     ):
-        return told
+        return plain
     seconds = _ROUND.total_seconds()
     at = datetime.fromtimestamp(-(-row.started // seconds) * seconds, UTC)
     return replace(
-        told,
+        plain,
         advice=Message.joined(
             " ",
             (
-                told.advice,
+                plain.advice,
                 Message("Slurm expects it to start by {at} UTC.", at=f"{at:%Y-%m-%d %H:%M}"),
             ),
         ),
-        facts={**told.facts, "expected": at.isoformat()},
+        facts={**plain.facts, "expected": at.isoformat()},
     )

@@ -25,24 +25,24 @@ class InputSettings:
     """Where nodes find inputs.
 
     `data` is the portal's data folder as they see it, or empty. Else versions are fetched into
-    `cache`, up to `limit` bytes for each user. `workspaces` is the folder of all workspaces.
+    `cache`, up to `limit` bytes for each user. `folders` is the folder of all workspaces.
     """
 
     data: str = ""
     cache: str = "/var/tmp/muster-inputs"  # noqa: S108  each user has a folder beside it
     limit: int = 0
-    workspaces: str = ""
+    folders: str = ""
 
 
 NONE = InputSettings()
 
 
-def inputs_of(data: str, cache: str, limit: int, workspaces: str = "") -> InputSettings:
+def inputs_of(data: str, cache: str, limit: int, folders: str = "") -> InputSettings:
     """Create the settings. Raises Rejected for a path that a shell could misread."""
     for path, option in (
         (data, "data_folder"),
         (cache, "input_cache"),
-        (workspaces, "workspaces_folder"),
+        (folders, "workspaces_folder"),
     ):
         if path and (not _PATH.fullmatch(path) or "/../" in f"{path}/"):
             raise Rejected(
@@ -51,7 +51,7 @@ def inputs_of(data: str, cache: str, limit: int, workspaces: str = "") -> InputS
             )
     if limit < 0:
         raise Rejected(Message("The limit must not be negative."), "input_cache_limit")
-    return InputSettings(data.rstrip("/"), cache.rstrip("/"), limit << 30, workspaces.rstrip("/"))
+    return InputSettings(data.rstrip("/"), cache.rstrip("/"), limit << 30, folders.rstrip("/"))
 
 
 def check_mounts(launch: Launch) -> None:
@@ -60,11 +60,11 @@ def check_mounts(launch: Launch) -> None:
         _check_path(launch, one.path, "MUSTER_INPUT", f"inputs.{one.name}", one.name)
 
 
-def check_workspaces(launch: Launch, site: InputSettings, runtime: str) -> None:
+def check_folders(launch: Launch, site: InputSettings, runtime: str) -> None:
     """Raise Rejected for a workspace that cannot be used here, or not in this way."""
-    for one in launch.data.workspaces:
+    for one in launch.data.folders:
         field = f"workspaces.{one.name}"
-        if not site.workspaces:
+        if not site.folders:
             raise Rejected(
                 Message(
                     "The nodes of this cluster do not see workspaces. An operator can set their "
@@ -133,11 +133,11 @@ def _mounts(launch: Launch, site: InputSettings) -> list[_Mount]:
             f"workspaces/{one.name}",
             data_variable("MUSTER_WORKSPACE", one.name),
             one.text,
-            shlex.quote(f"{site.workspaces}/{one.tree}"),
+            shlex.quote(f"{site.folders}/{one.tree}"),
             one.path,
             "ro" if one.read_only else "rw",
         )
-        for one in launch.data.workspaces
+        for one in launch.data.folders
     ]
 
 

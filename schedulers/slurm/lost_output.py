@@ -90,7 +90,7 @@ def position(after: int, lost: Sequence[LostOutput]) -> tuple[int, int, int | No
     return after - skipped, after, None, why
 
 
-def told(lost: Sequence[LostOutput]) -> Message | None:
+def explain(lost: Sequence[LostOutput]) -> Message | None:
     """Return a sentence about lost output, or None if nothing was lost."""
     if not lost:
         return None

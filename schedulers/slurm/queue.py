@@ -58,7 +58,7 @@ class Queued:
         return self.amounts.get(kind, self.need.in_all(kind))
 
     @property
-    def holds(self) -> bool:
+    def is_held(self) -> bool:
         return self.row.state in HOLDING
 
     @property

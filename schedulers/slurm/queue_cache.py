@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from schedulers.contract import Observation
-from schedulers.slurm.explanations import Snapshot, explained
+from schedulers.slurm.explanations import SlurmSnapshot, explained
 from schedulers.slurm.rows import Row
 from schedulers.slurm.states import may_have_run
 from schedulers.states import State
@@ -18,25 +18,25 @@ from schedulers.states import State
 class Seen:
     """One job in one poll.
 
-    `told` is its observation, with the numbers of `snapshot`.
+    `observation` has the numbers of `snapshot`.
     """
 
-    __slots__ = ("bare", "row", "snapshot", "told")
+    __slots__ = ("bare", "observation", "row", "snapshot")
 
     def __init__(self, row: Row, bare: Observation):
-        self.row, self.bare, self.told = row, bare, bare
-        self.snapshot: Snapshot | None = None
+        self.row, self.bare, self.observation = row, bare, bare
+        self.snapshot: SlurmSnapshot | None = None
 
     @property
     def is_queued(self) -> bool:
         """Return whether Slurm has not started the job, so that its own reasons apply."""
         return self.bare.waiting is not None and self.bare.state == State.SUBMITTED
 
-    def explained(self, snapshot: Snapshot | None) -> Observation:
+    def explained(self, snapshot: SlurmSnapshot | None) -> Observation:
         if self.snapshot is not snapshot:
-            self.told = replace(self.bare, waiting=explained(self.row, snapshot))
+            self.observation = replace(self.bare, waiting=explained(self.row, snapshot))
             self.snapshot = snapshot
-        return self.told
+        return self.observation
 
 
 class ObservationCache:
@@ -57,7 +57,7 @@ class ObservationCache:
         self,
         keys: Sequence[str],
         rows: Mapping[str, Row],
-        snapshot: Callable[[int], Snapshot | None],
+        snapshot: Callable[[int], SlurmSnapshot | None],
     ) -> list[Observation]:
         """Return observations in the order of the keys.
 

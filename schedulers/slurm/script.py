@@ -41,7 +41,7 @@ from schedulers.slurm.images import head as image_head
 from schedulers.slurm.inputs import NONE as NO_INPUTS
 from schedulers.slurm.inputs import InputSettings
 from schedulers.slurm.request import tasks_of
-from schedulers.slurm.states import NO_ROOM
+from schedulers.slurm.states import NO_SPACE
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Variables that change the programs around the job, or would contradict Slurm.
@@ -62,14 +62,14 @@ me="$SLURM_JOB_ID "{sent}
 folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory} signal={signal} early={early} whom={whom}
 export HOME="${{HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}}" USER="${{USER:-$(id -un)}}"
 before=$(umask); umask 027
-no_room() {{
+no_space() {{
     echo "muster: $1 could not be written on $(hostname): the disk of the spool, or /tmp, is full"
-    exit {no_room}
+    exit {no_space}
 }}
 if why=$(mkdir "$folder" 2>&1); then
-    {{ echo "$me" > "$folder/id.new"; }} && mv "$folder/id.new" "$folder/id" || no_room id
+    {{ echo "$me" > "$folder/id.new"; }} && mv "$folder/id.new" "$folder/id" || no_space id
 elif [ ! -d "$folder" ]; then
-    case "$why" in *"No space left"*|*"quota exceeded"*|*"Read-only"*) echo "muster: $why"; exit {no_room};; esac
+    case "$why" in *"No space left"*|*"quota exceeded"*|*"Read-only"*) echo "muster: $why"; exit {no_space};; esac
     echo "muster: $folder cannot be made: is the spool there on this node, and may $(id -un) write to it?"; exit 125
 elif [ "$(cat "$folder/id" 2>/dev/null)" != "$me" ]; then
     echo "$SLURM_JOB_ID" >> "$folder/refused"; echo "muster: another job has this key"; exit 0
@@ -77,32 +77,32 @@ fi
 if [ -e "$folder/start" ]; then                                          # requeued by Slurm: an attempt runs only once
     : > "$folder/again"; echo "muster: it ran before and is not run again"; exit 0
 fi
-mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || no_room "$folder"
-printf '%4096s' '' > lost && printf '%4096s' '' > end.new || no_room "$folder"
+mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || no_space "$folder"
+printf '%4096s' '' > lost && printf '%4096s' '' > end.new || no_space "$folder"
 now() {{ echo "${{EPOCHREALTIME:-$(date +%s)}}"; }}
 started=$(now)
 echo "$started ${{SLURMD_NODENAME:-$(hostname)}} $memory ${{limit:-0}}" > start.new &&
-    mv start.new start || no_room start
+    mv start.new start || no_space start
 umask 077
-base64 -d > variables <<'DATA' || no_room variables
+base64 -d > variables <<'DATA' || no_space variables
 {variables}
 DATA
-base64 -d > script <<'DATA' || no_room script
+base64 -d > script <<'DATA' || no_space script
 {script}
 DATA
-base64 -d > rank <<'DATA' || no_room rank
+base64 -d > rank <<'DATA' || no_space rank
 {rank}
 DATA
-base64 -d > node <<'DATA' || no_room node
+base64 -d > node <<'DATA' || no_space node
 {node}
 DATA
-base64 -d <<'DATA' | gzip -d > record || no_room record
+base64 -d <<'DATA' | gzip -d > record || no_space record
 {record}
 DATA
 chmod 700 script; umask "$before"
 {folders}"""
 
-_FOLDER = r"""mkdir {name} && base64 -d <<'DATA' | tar -xzf - -C {name} --no-same-owner || no_room {name}
+_FOLDER = r"""mkdir {name} && base64 -d <<'DATA' | tar -xzf - -C {name} --no-same-owner || no_space {name}
 {data}
 DATA
 """
@@ -250,16 +250,16 @@ muster_keep() {
 """
 
 
-_TUNNEL = r"""(umask 077; base64 -d > tunnel.json) <<'DATA' || no_room tunnel.json
+_TUNNEL = r"""(umask 077; base64 -d > tunnel.json) <<'DATA' || no_space tunnel.json
 {settings}
 DATA
 """
 
 
-_INPUTS = r"""base64 -d > stage <<'DATA' || no_room stage
+_INPUTS = r"""base64 -d > stage <<'DATA' || no_space stage
 {stage}
 DATA
-(umask 077; base64 -d > inputs.json) <<'DATA' || no_room inputs.json
+(umask 077; base64 -d > inputs.json) <<'DATA' || no_space inputs.json
 {settings}
 DATA
 """
@@ -298,7 +298,7 @@ def batch_script(
         script=_base64(launch.script),
         rank=_RANK_TEXT,
         record=_RECORD_TEXT,
-        no_room=NO_ROOM,
+        no_space=NO_SPACE,
         node=_base64(image_head(launch, images) + about_inputs + NODE) if launch.image else "",
         folders="".join(
             _FOLDER.format(name=name, data=_lines(_packed(files)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from schedulers.cached import CachedValue
-from schedulers.slurm.explanations import Snapshot, picture_of
+from schedulers.slurm.explanations import SlurmSnapshot, picture_of
 from schedulers.slurm.interface import SlurmClient
 from schedulers.slurm.limits import SlurmLimits
 from schedulers.slurm.usage import LimitUsage, is_counted_by_slurm
@@ -23,7 +23,7 @@ class SnapshotCache:
 
     def __init__(self, users: Collection[str] = ()) -> None:
         self._users = users
-        self._snapshots: CachedValue[Snapshot] = CachedValue(
+        self._snapshots: CachedValue[SlurmSnapshot] = CachedValue(
             "Slurm's queue as a whole", _AT_LEAST, _EACH
         )
         self._limits: CachedValue[SlurmLimits] = CachedValue(
@@ -31,11 +31,11 @@ class SnapshotCache:
         )
         self._usage: CachedValue[LimitUsage] = CachedValue("the use of Slurm's limits", _AT_LEAST)
 
-    def current(self, client: SlurmClient, waiting: int) -> Snapshot | None:
+    def current(self, client: SlurmClient, waiting: int) -> SlurmSnapshot | None:
         """Return the snapshot; None if Slurm does not provide one."""
         return self._snapshots.current(lambda: self._read(client), waiting)
 
-    def _read(self, client: SlurmClient) -> Snapshot:
+    def _read(self, client: SlurmClient) -> SlurmSnapshot:
         queue, nodes = client.queue(), client.nodes()
         limits = self._limits.current(client.limits) or SlurmLimits()
         counted = [

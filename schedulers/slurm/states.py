@@ -68,7 +68,7 @@ _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being kille
 _SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d+$", re.MULTILINE)
 _NODE_FAILURE = re.compile(r"^srun: error: Node failure on ", re.MULTILINE)
 _NO_FILES = 53
-NO_ROOM = 74  # exit code of the batch script if it could not write its files (EX_IOERR)
+NO_SPACE = 74  # exit code of the batch script if it could not write its files (EX_IOERR)
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
     "PREEMPTION": (Reason.PREEMPTED, Message("Slurm took its nodes for a job of higher priority.")),
@@ -245,7 +245,7 @@ def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None
     verdict = _with_lost(_verdict(row, record, evidence, code, number), record)
     if verdict.reason == Reason.CANCELED and not record.started:
         code = number = None
-    is_ours = code == NO_ROOM and record.code is None
+    is_ours = code == NO_SPACE and record.code is None
     if (code == 0 and verdict.reason != Reason.COMPLETED) or is_ours:
         code = None  # it stopped when it was told to, or never ran: that is no result
     return Observation(
@@ -269,7 +269,7 @@ def _with_lost(verdict: EndReason, record: Record) -> EndReason:
 
     It explains success and failure alike: neither the output nor the files are what they would be.
     """
-    if (text := lost_output.told(record.lost)) is None:
+    if (text := lost_output.explain(record.lost)) is None:
         return verdict
     if verdict.reason in _FULL_DISK:
         return EndReason(Reason.DISK_FULL, Message.joined(" ", (text, verdict.evidence)))
@@ -326,9 +326,9 @@ def _verdict(
             return EndReason(Reason.CANCELED, "")
         reason, words = _ENDS[row.state]
         return EndReason(reason, _canceled(row) if row.state == "CANCELLED" else words)
-    is_full = evidence.is_full or (code == NO_ROOM and record.code is None)
+    is_full = evidence.is_full or (code == NO_SPACE and record.code is None)
     if is_full and row.state == "FAILED" and record.code is None and not row.is_asked_to_end:
-        return _no_room(evidence)
+        return _no_space(evidence)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
         is_silent = is_unstarted(row, record) and not evidence.output.strip()
         return EndReason(
@@ -375,7 +375,7 @@ def _put_back(output: str) -> EndReason:
     return EndReason(reason, words)
 
 
-def _no_room(evidence: Evidence) -> EndReason:
+def _no_space(evidence: Evidence) -> EndReason:
     """Explain a job whose script or end could not be written."""
     said = [line for line in evidence.output.splitlines() if line.startswith("muster: ")]
     text = Message(

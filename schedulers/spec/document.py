@@ -53,7 +53,7 @@ def load(text: str) -> Document:
     except YAMLError as fault:
         mark = getattr(fault, "problem_mark", None) or getattr(fault, "context_mark", None)
         line = mark.line + 1 if mark else None
-        report.add("", _in_words(fault, text, line), line)
+        report.add("", _explained(fault, text, line), line)
     report.raise_if_any()
     return builder.document
 
@@ -162,7 +162,7 @@ class _Builder:
         return built
 
 
-def _in_words(fault: YAMLError, text: str, line: int | None) -> str:
+def _explained(fault: YAMLError, text: str, line: int | None) -> str:
     if isinstance(fault, MaxDepthExceededError):
         return f"is nested more than {MOST_DEPTH} levels deep"
     problem = str(getattr(fault, "problem", "") or fault).splitlines()[0][:200]

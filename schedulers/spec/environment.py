@@ -51,7 +51,7 @@ class Task:
     programs_dir: str = ""  # of Muster's programs that travel with the job
     inputs: Mapping[str, str] = field(default_factory=dict)  # absolute paths by name
     outputs: Mapping[str, str] = field(default_factory=dict)
-    workspaces: Mapping[str, str] = field(default_factory=dict)
+    folders: Mapping[str, str] = field(default_factory=dict)
 
 
 def environment(spec: JobSpec, task: Task) -> dict[str, str]:
@@ -294,6 +294,6 @@ def _muster_names(spec: JobSpec, task: Task) -> dict[str, str]:
         },
         **{data_variable("MUSTER_INPUT", name): path for name, path in task.inputs.items()},
         **{data_variable("MUSTER_OUTPUT", name): path for name, path in task.outputs.items()},
-        **{data_variable("MUSTER_WORKSPACE", name): path for name, path in task.workspaces.items()},
+        **{data_variable("MUSTER_WORKSPACE", name): path for name, path in task.folders.items()},
     }
     return {name: value for name, value in names.items() if value}

@@ -20,7 +20,7 @@ from schedulers.spec.sbatch_allocation import (
     Allocated,
     Allocation,
     AllocationFault,
-    Gpus,
+    GpuAmount,
     allocate,
 )
 from schedulers.spec.sbatch_options import Option, options
@@ -553,7 +553,7 @@ def _dependencies(text: str) -> list[str]:
     return found
 
 
-def _gres(text: str) -> Gpus | None:
+def _gres(text: str) -> GpuAmount | None:
     if text.lower() == "none":
         return None
     match = _GRES.fullmatch(text.removeprefix("gres:"))
@@ -565,19 +565,19 @@ def _gres(text: str) -> Gpus | None:
     return _gpus_of(match[1], match[2])
 
 
-def _gpus(text: str) -> Gpus:
+def _gpus(text: str) -> GpuAmount:
     match = _GPUS.fullmatch(text)
     if match is None:
         raise ValueError("must be a number of GPUs such as 2 or h100:2, of one type")
     return _gpus_of(match[1] or match[2], match[3])
 
 
-def _gpus_of(gpu_type: str | None, count: str | None) -> Gpus:
+def _gpus_of(gpu_type: str | None, count: str | None) -> GpuAmount:
     """Return the GPUs; slices are named mig-1g.5gb, as in the inventory."""
     if gpu_type and gpu_type.lower() in ("gpu", "gpus", "any"):
         raise ValueError("must be a number of GPUs such as 2 or h100:2, of one type")
     word = gpu_type or ""
-    return Gpus(int(count or 1), f"mig-{word}" if _MIG.match(word) else word)
+    return GpuAmount(int(count or 1), f"mig-{word}" if _MIG.match(word) else word)
 
 
 def _tres(text: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Gpus:
+class GpuAmount:
     """A number of GPUs of a type; "" is any type."""
 
     count: int
@@ -36,12 +36,12 @@ class Allocation:
     cpus_per_task: int | None = None
     cpus_per_gpu: int | None = None
     min_cpus: int = 1
-    gres: Gpus | None = None
-    gpus: Gpus | None = None
-    gpus_per_node: Gpus | None = None
-    gpus_per_task: Gpus | None = None
+    gres: GpuAmount | None = None
+    gpus: GpuAmount | None = None
+    gpus_per_node: GpuAmount | None = None
+    gpus_per_task: GpuAmount | None = None
     tres_cpus: int | None = None
-    tres_gpus: Gpus | None = None
+    tres_gpus: GpuAmount | None = None
     memory: int | None = None
     memory_per_cpu: int | None = None
     memory_per_gpu: int | None = None
@@ -161,7 +161,7 @@ def _check(asked: Allocation) -> None:
         raise AllocationFault("needs --ntasks or --gpus", "gpus-per-task", "tres-per-task")
 
 
-def _nodes(asked: Allocation, on_node: Gpus | None) -> int | None:
+def _nodes(asked: Allocation, on_node: GpuAmount | None) -> int | None:
     """Return the number of nodes, given or as a quotient of GPUs."""
     total = asked.gpus.count if asked.gpus else 0
     if not total or not on_node or not on_node.count:
@@ -173,7 +173,7 @@ def _nodes(asked: Allocation, on_node: Gpus | None) -> int | None:
     return total // on_node.count
 
 
-def _tasks(asked: Allocation, on_node: Gpus | None, of_task: Gpus | None) -> int | None:
+def _tasks(asked: Allocation, on_node: GpuAmount | None, of_task: GpuAmount | None) -> int | None:
     """Return the number of tasks, given or from the GPUs; None if it follows from the nodes."""
     total = asked.gpus.count if asked.gpus else 0
     if asked.tasks:
@@ -190,10 +190,10 @@ def _tasks(asked: Allocation, on_node: Gpus | None, of_task: Gpus | None) -> int
 
 
 def _gpus(
-    asked: Allocation, on_node: Gpus | None, of_task: Gpus | None, nodes: int, tasks: int
-) -> Gpus:
+    asked: Allocation, on_node: GpuAmount | None, of_task: GpuAmount | None, nodes: int, tasks: int
+) -> GpuAmount:
     """Return the GPUs of each node. Raises AllocationFault if the options contradict."""
-    found: list[tuple[str, Gpus]] = []
+    found: list[tuple[str, GpuAmount]] = []
     if on_node:
         found.append(("gres" if asked.gres else "gpus-per-node", on_node))
     if asked.gpus:
@@ -203,7 +203,7 @@ def _gpus(
                 "--gpus-per-node",
                 "gpus",
             )
-        found.append(("gpus", Gpus(asked.gpus.count // nodes, asked.gpus.type)))
+        found.append(("gpus", GpuAmount(asked.gpus.count // nodes, asked.gpus.type)))
     if of_task:
         if tasks % nodes:
             raise AllocationFault(
@@ -212,7 +212,7 @@ def _gpus(
                 "gpus-per-task",
                 "tres-per-task",
             )
-        found.append(("gpus-per-task", Gpus(of_task.count * tasks // nodes, of_task.type)))
+        found.append(("gpus-per-task", GpuAmount(of_task.count * tasks // nodes, of_task.type)))
         if on_node and on_node.count != of_task.count * (asked.tasks_per_node or tasks // nodes):
             raise AllocationFault(
                 "differ from the GPUs of each node: change one of the two",
@@ -226,7 +226,7 @@ def _gpus(
                 "ntasks-per-gpu",
             )
         kind = found[0][1].type if found else ""
-        found.append(("ntasks-per-gpu", Gpus(tasks // asked.tasks_per_gpu // nodes, kind)))
+        found.append(("ntasks-per-gpu", GpuAmount(tasks // asked.tasks_per_gpu // nodes, kind)))
     if asked.tasks_per_gpu and not found:
         raise AllocationFault("needs --gpus or --ntasks", "ntasks-per-gpu")
     if len({gpus.count for _, gpus in found}) > 1:
@@ -236,4 +236,4 @@ def _gpus(
             "tres-per-task",
             "ntasks-per-gpu",
         )
-    return found[0][1] if found else Gpus(0)
+    return found[0][1] if found else GpuAmount(0)

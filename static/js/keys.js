@@ -56,7 +56,7 @@ document.addEventListener("keydown", (event) => {
     Enter: () => current() && location.assign(current().dataset.href),
     x: () => current()?.querySelector("input[type=checkbox]")?.click(),
     c: () => document.querySelector("[data-new]")?.click(),
-    i: () => document.querySelector("[data-bell]")?.click(),
+    i: () => document.querySelector("[data-notifications]")?.click(),
     "?": () => document.getElementById("keys")?.showModal(),
   };
   if (event.key === "Enter" && event.target.closest("a, button, summary")) return;

@@ -4,7 +4,7 @@ import "./time.js";
 import "./palette.js";
 import "./keys.js";
 import "./faults.js";
-import "./bell.js";
+import "./unread-notifications.js";
 import { say } from "./words.js";
 
 const html = document.documentElement;

@@ -14,7 +14,7 @@ from muster_agent.collector import Collector
 from muster_agent.config import Config
 from muster_agent.deadline import Deadline
 from muster_agent.gpm import Activity
-from muster_agent.gpus import GpuReading, Gpus
+from muster_agent.gpus import GpuReading, GpuSampler
 from muster_agent.jobs import JobReading
 from muster_agent.nvml import NO_LIBRARY, Driver
 from muster_agent.sample import Sample
@@ -26,8 +26,8 @@ from tests.stand_in import StandIn
 Table = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
-def gpus_of(nvml: Nvml, clock: Clock | None = None) -> Gpus:
-    return Gpus(Driver(lambda: nvml, clock or Clock()), now_ms=lambda: 1_700_000_000_000)
+def gpus_of(nvml: Nvml, clock: Clock | None = None) -> GpuSampler:
+    return GpuSampler(Driver(lambda: nvml, clock or Clock()), now_ms=lambda: 1_700_000_000_000)
 
 
 def table(samples: list[Sample]) -> Table:
@@ -60,7 +60,7 @@ def test_gpu_metrics_are_in_si_units():
 def test_gpu_activity_needs_two_samples_of_the_same_driver():
     clock, nvml = Clock(), Nvml(Device("GPU-a"))
     driver = Driver(lambda: nvml, clock)
-    gpus = Gpus(driver, activity=Activity(clock))
+    gpus = GpuSampler(driver, activity=Activity(clock))
     assert not any(s.name == "gpu.sm.active" for s in gpus.measure().samples)
     clock.now += 10
     numbers = table(gpus.measure().samples)
@@ -115,7 +115,7 @@ def test_gpu_is_described_with_its_place_and_mig_layout():
     part = Device("MIG-1", name="NVIDIA H100 80GB HBM3 MIG 3g.40gb", instance=2, start=4)
     whole = Device("GPU-a")
     clock = Clock()
-    gpus = Gpus(Driver(lambda: Nvml(whole, Device("GPU-b", slices=[part])), clock))
+    gpus = GpuSampler(Driver(lambda: Nvml(whole, Device("GPU-b", slices=[part])), clock))
     first, second = (gpu.as_json() for gpu in gpus.measure().gpus)
     assert (first["serial"], first["pci"], first["numa"]) == ("1650PU-a", "00000000:10:00.0", 0)
     assert (first["links"], first["is_mig"], second["is_mig"]) == (18, False, True)
@@ -234,7 +234,7 @@ def test_gpu_xid_of_a_mig_instance_names_the_instance():
 
 
 def test_gpu_without_a_driver_is_explained():
-    reading = Gpus().measure()
+    reading = GpuSampler().measure()
     assert (
         reading.note
         == NO_LIBRARY

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from muster_agent import exposition
 from muster_agent.collector import Collector
 from muster_agent.config import Config
-from muster_agent.gpus import Gpus
+from muster_agent.gpus import GpuSampler
 from muster_agent.loop import Agent
 from muster_agent.nvml import Driver
 from muster_agent.sample import Json
@@ -179,7 +179,9 @@ def test_agent_stop_ends_the_loop_at_once(wait_for):
 def test_agent_facts_list_the_gpus():
     nvml = Nvml(Device("GPU-a"), Device("GPU-b"))
     agent = Agent(
-        quick(), sink=print, collector=Collector(quick(), gpus=Gpus(Driver(lambda: nvml, Clock())))
+        quick(),
+        sink=print,
+        collector=Collector(quick(), gpus=GpuSampler(Driver(lambda: nvml, Clock()))),
     )
     agent.collector.collect()
     facts = agent.facts()

@@ -12,7 +12,7 @@ import pytest
 from muster_agent.cli import findings, parser
 from muster_agent.collector import Collector
 from muster_agent.config import Config
-from muster_agent.gpus import Gpus
+from muster_agent.gpus import GpuSampler
 from muster_agent.loop import Agent
 from muster_agent.mig import carry_out
 from muster_agent.nvml import Driver
@@ -167,7 +167,7 @@ def test_killed_agent_goes_on_where_it_was():
 
 def test_agent_asks_for_permission_and_reports_with_its_batches():
     nvml = nvml_of()
-    gpus = Gpus(Driver(lambda: nvml, Clock()))
+    gpus = GpuSampler(Driver(lambda: nvml, Clock()))
     closed, opened = Config(), Config(allow_mig=True)
     assert Collector(closed, gpus=gpus).collect()["facts"]["mig"] == {"is_allowed": False}
     collector = Collector(opened, gpus=gpus)
@@ -189,7 +189,7 @@ def test_work_without_a_driver_fails_with_a_report():
     def load():
         raise OSError("no library")
 
-    gpus = Gpus(Driver(load, Clock()))
+    gpus = GpuSampler(Driver(load, Clock()))
     report = gpus.partition(work(None, SEVEN))
     assert (report["id"], report["state"]) == ("w1", "failed") and "no library" in report["error"]
 
@@ -207,7 +207,7 @@ def test_work_in_an_answer_is_done_and_reported(tmp_path):
     config = Config(
         url=portal.url, token=portal.token, allow_mig=True, idle_interval=0.2, busy_interval=0.1
     )
-    agent = Agent(config, collector=Collector(config, gpus=Gpus(Driver(lambda: nvml))))
+    agent = Agent(config, collector=Collector(config, gpus=GpuSampler(Driver(lambda: nvml))))
     stopped = threading.Thread(target=agent.run, daemon=True)
     stopped.start()
     try:

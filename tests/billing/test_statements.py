@@ -14,7 +14,7 @@ from billing import costs, documents
 from billing.amounts import DAY_MS, at_ms, ms_of, rounded
 from billing.models import Budget, LedgerLine, Statement
 from billing.services import budgets, ledger, prices, statements
-from jobs.pricing import cost_of_jobs, price_of
+from jobs.quotas.pricing import cost_of_jobs, price_of
 from portal.core import clock
 from portal.core.declarations import declared
 from portal.core.errors import Conflict, InvalidInput, NotPermitted, QuotaExceeded

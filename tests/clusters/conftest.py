@@ -11,7 +11,7 @@ from schedulers import backends
 from schedulers.contract import (
     Capability,
     Launch,
-    Output,
+    OutputFolder,
     OutputRetention,
     Probe,
     Rejected,
@@ -41,7 +41,7 @@ class Drainable:
     title: ClassVar[str] = "a scheduler"
     capabilities = frozenset({Capability.DRAIN})
     Config = Config
-    told: ClassVar[list[tuple[str, ...]]] = []
+    calls: ClassVar[list[tuple[str, ...]]] = []
     is_away: ClassVar[bool] = False
 
     def __init__(self, options: Any):
@@ -64,24 +64,24 @@ class Drainable:
     def render(self, launch: Launch) -> str:
         return f"{launch.place.partition} {launch.script}"
 
-    def output_of(self, key: str) -> Output:
-        return Output(f"/jobs/{key}/out", OutputRetention.WEEK)
+    def output_of(self, key: str) -> OutputFolder:
+        return OutputFolder(f"/jobs/{key}/out", OutputRetention.WEEK)
 
     def drain(self, node: str, why: str) -> None:
         if self.is_away:
             raise Unavailable("no answer in 3 s")
         if node == "stuck":
             raise Rejected("no such node")
-        self.told.append(("drain", node, why))
+        self.calls.append(("drain", node, why))
 
     def resume(self, node: str) -> None:
-        self.told.append(("resume", node))
+        self.calls.append(("resume", node))
 
 
 @pytest.fixture(autouse=True)
 def drainable(monkeypatch) -> type[Drainable]:
     monkeypatch.setitem(backends(), "drainable", Drainable)
-    monkeypatch.setattr(Drainable, "told", [])
+    monkeypatch.setattr(Drainable, "calls", [])
     return Drainable
 
 

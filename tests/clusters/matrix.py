@@ -37,6 +37,14 @@ ROWS = {
     ("api-pool", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pool-team", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-pool-team", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-mig-plans", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-plans", "POST"): Row(
+        OPERATORS, P.CLUSTERS_WRITE, {"cluster": "local", "wish": {"1g.10gb": 1}}
+    ),
+    ("api-mig-plan", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-plan", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"do": "discard"}),
+    ("api-mig-settings", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-mig-settings", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"nodes_at_once": 2}),
 }
 FORMS = {
     "pool-requests": (
@@ -44,6 +52,8 @@ FORMS = {
         {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": "1", "ends_at": "2027-06-01"},
     ),
     "pool-request": (WORKERS, {"do": "withdraw"}),
+    "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),
+    "mig-plan": (OPERATORS, {"do": "discard"}),
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),

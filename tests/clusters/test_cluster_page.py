@@ -106,7 +106,7 @@ def test_node_is_drained_with_a_reason_and_resumed_from_the_page(dot, big, drain
         "n1 is back in service"
         in dot.post(f"{PAGE}/nodes/n1", {"do": "resume"}, follow=True).content.decode()
     )
-    assert [result[0] for result in drainable.told] == ["drain", "resume"]
+    assert [result[0] for result in drainable.calls] == ["drain", "resume"]
     assert dot.post(f"{PAGE}/nodes/nosuch", {"do": "resume"}).status_code == 404
 
 

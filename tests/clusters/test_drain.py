@@ -25,7 +25,7 @@ def dot(story):
 def test_drain_calls_the_scheduler_and_records_who_and_why(node, dot, drainable):
     d.drain_node(actor=dot, node=node, why="fan is loud")
     d.resume_node(actor=dot, node=node)
-    assert drainable.told == [
+    assert drainable.calls == [
         ("drain", "n1", "fan is loud (dot@platform.example)"),
         ("resume", "n1"),
     ]
@@ -48,7 +48,7 @@ def test_drained_node_shows_its_state_at_once(node, dot):
 def test_drain_requires_a_reason(node, dot, why, drainable):
     with pytest.raises(InvalidInput):
         d.drain_node(actor=dot, node=node, why=why)
-    assert drainable.told == []
+    assert drainable.calls == []
 
 
 def test_refused_or_unanswered_drain_changes_nothing(node, dot, drainable, monkeypatch):
@@ -73,7 +73,7 @@ def test_cluster_without_a_scheduler_cannot_drain(node, dot):
 def test_only_operators_drain(node, story, drainable):
     with pytest.raises(NotPermitted):
         d.drain_node(actor=story.actor(story.ada), node=node, why="fan")
-    assert drainable.told == []
+    assert drainable.calls == []
 
 
 def test_undo_leaves_the_drain_of_somebody_else(node, story, drainable):

@@ -113,7 +113,7 @@ def test_warning_starts_after_its_minutes_and_ends_after_healthy_ones(fleet, dra
     assert state() == "warning"
     judge(fleet, 17, ("n0",), ("gpu.temperature", 0, 60.0, {}))
     assert state() == "healthy" and not HealthFinding.objects.exists()
-    assert drainable.told == []
+    assert drainable.calls == []
 
 
 def test_short_condition_never_counts(fleet):
@@ -125,14 +125,14 @@ def test_short_condition_never_counts(fleet):
 def test_uncorrected_error_drains_and_the_end_resumes(fleet, drainable):
     judge(fleet, 0, ("n0",), ecc(), ecc(9.0, "aggregate"))
     assert state() == "draining"
-    assert drainable.told == [
+    assert drainable.calls == [
         ("drain", "n0", "Health: GPU 1: 2 uncorrected ECC errors since the driver was loaded")
     ]
     assert Node.objects.get(name="n0").is_drained
     judge(fleet, 1, ("n0",), ecc(0.0))  # the GPU was reset
     assert state() == "draining"
     judge(fleet, 12, ("n0",), ecc(0.0))
-    assert state() == "healthy" and drainable.told[-1] == ("resume", "n0")
+    assert state() == "healthy" and drainable.calls[-1] == ("resume", "n0")
     kinds = Event.objects.filter(subject_id=Node.objects.get(name="n0").id).order_by("position")
     assert list(kinds.values_list("kind", flat=True)) == [
         "node.drained",
@@ -175,9 +175,9 @@ def test_quarantine_ends_only_by_an_operator_and_then_only_warns(fleet, drainabl
         service.return_node(actor=story.actor(story.ada), node=node)
     with at(61):
         service.return_node(actor=dot, node=node)
-    assert (state(), drainable.told[-1]) == ("warning", ("resume", "n0"))
+    assert (state(), drainable.calls[-1]) == ("warning", ("resume", "n0"))
     judge(fleet, 62, ("n0",), failed())
-    assert state() == "warning" and len(drainable.told) == 2
+    assert state() == "warning" and len(drainable.calls) == 2
     judge(fleet, 63, ("n0",), failed(value=0.0))  # repaired
     assert state() == "healthy"
     judge(fleet, 64, ("n0",), failed())  # a new failure counts again
@@ -187,7 +187,7 @@ def test_quarantine_ends_only_by_an_operator_and_then_only_warns(fleet, drainabl
 def test_worse_finding_raises_the_state_without_another_drain(fleet, drainable):
     judge(fleet, 0, ("n0",), ecc())
     judge(fleet, 1, ("n0",), ecc(), failed(0))
-    assert state() == "quarantined" and len(drainable.told) == 1
+    assert state() == "quarantined" and len(drainable.calls) == 1
 
 
 def test_node_that_an_operator_drained_stays_drained(fleet, drainable, dot):
@@ -196,7 +196,7 @@ def test_node_that_an_operator_drained_stays_drained(fleet, drainable, dot):
     judge(fleet, 0, ("n0",), ecc())
     judge(fleet, 1, ("n0",), ecc(0.0))
     judge(fleet, 12, ("n0",), ecc(0.0))
-    assert state() == "healthy" and len(drainable.told) == 1
+    assert state() == "healthy" and len(drainable.calls) == 1
     assert Node.objects.get(name="n0").is_drained
 
 
@@ -216,7 +216,7 @@ def test_resume_at_the_scheduler_overrides_the_rule(fleet, drainable):
     assert state() == "draining"
     judge(fleet, 5, ("n0",), ecc())
     judge(fleet, 6, ("n0",), ecc())
-    assert state() == "warning" and len(drainable.told) == 1
+    assert state() == "warning" and len(drainable.calls) == 1
 
 
 def test_what_is_not_measured_is_unknown_not_healthy(fleet):
@@ -318,30 +318,32 @@ def test_mass_alarm_drains_nothing_and_waits_for_an_operator(story, drainable, d
     cluster = fleet_of(100)
     names = [f"n{n}" for n in range(100)]
     judge(cluster, 0, names, ecc())
-    assert drainable.told == [] and state_counts()["warning"] == 100
+    assert drainable.calls == [] and state_counts()["warning"] == 100
     shown = policy_row(cluster)
     assert shown["stopped_at"] and "100 more nodes" in shown["stopped"]
     assert Event.objects.filter(kind="cluster.health_stopped").count() == 1
     judge(cluster, 1, names, ecc())
-    assert drainable.told == [] and Event.objects.filter(kind="cluster.health_stopped").count() == 1
+    assert (
+        drainable.calls == [] and Event.objects.filter(kind="cluster.health_stopped").count() == 1
+    )
     judge(cluster, 2, names, ecc(0.0))
     judge(cluster, 13, names, ecc(0.0))  # the alarm was false
     assert state_counts()["healthy"] == 100
     judge(cluster, 14, ("n0",), ecc())
-    assert state() == "warning" and drainable.told == []
+    assert state() == "warning" and drainable.calls == []
     with at(15):
         service.reset_breaker(actor=dot, cluster=cluster)
         with pytest.raises(Conflict):
             service.reset_breaker(actor=dot, cluster=cluster)
     judge(cluster, 16, ("n0",), ecc())
-    assert state() == "draining" and len(drainable.told) == 1
+    assert state() == "draining" and len(drainable.calls) == 1
 
 
 def test_share_and_hourly_limit_stop_the_rules(fleet, drainable, dot):
     judge(fleet, 0, ("n0",), ecc())
     judge(fleet, 1, ("n0", "n1"), ecc())
     judge(fleet, 2, ("n0", "n1", "n2"), ecc())  # 10 % of 20 are 2
-    assert len(drainable.told) == 2 and state("n2") == "warning"
+    assert len(drainable.calls) == 2 and state("n2") == "warning"
     assert HealthPolicy.objects.get().stopped_for["limit"] == "share"
     with at(3):
         service.change_health_policy(actor=dot, cluster=fleet, most_percent=50, most_per_hour=3)

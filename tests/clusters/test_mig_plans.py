@@ -53,7 +53,7 @@ class Partitioning(Drainable):
 
     def set_mig_config(self, node: str, name: str) -> None:
         if self.labels.get(node, ("", ""))[0] != name:
-            self.told.append(("label", node, name))
+            self.calls.append(("label", node, name))
             self.labels[node] = (name, "pending")
 
     def mig_state(self, node: str) -> tuple[str, str]:
@@ -65,7 +65,7 @@ class Partitioning(Drainable):
     def reconfigure(self) -> None:
         if self.is_away:
             raise Unavailable("no answer")
-        self.told.append(("reconfigure",))
+        self.calls.append(("reconfigure",))
 
 
 class Site:
@@ -127,7 +127,7 @@ class Site:
 @pytest.fixture
 def partitioning(monkeypatch):
     monkeypatch.setitem(backends(), "partitioning", Partitioning)
-    monkeypatch.setattr(Partitioning, "told", [])
+    monkeypatch.setattr(Partitioning, "calls", [])
     monkeypatch.setattr(Partitioning, "labels", {})
     return Partitioning
 
@@ -160,7 +160,7 @@ def test_plan_is_applied_node_by_node_and_undone(story, dot, drainable):
     allow(dot, site)
     plan = draft(dot, site)
     assert [row.gpus[0]["after"] for row in plan.nodes.all()] == [SEVEN, SEVEN]
-    assert drainable.told == [] and layouts() == [None, None], "a draft changes nothing"
+    assert drainable.calls == [] and layouts() == [None, None], "a draft changes nothing"
     apply(dot, plan)
     site.turn()
     assert site.states(plan) == ["draining", "waiting"], "one node at a time"
@@ -168,13 +168,13 @@ def test_plan_is_applied_node_by_node_and_undone(story, dot, drainable):
     plan.refresh_from_db()
     assert (plan.state, site.states(plan)) == ("done", ["done", "done"])
     assert layouts() == [["1g.10gb"] * 7] * 2
-    assert [what[:2] for what in drainable.told] == [
+    assert [what[:2] for what in drainable.calls] == [
         ("drain", "n0"),
         ("resume", "n0"),
         ("drain", "n1"),
         ("resume", "n1"),
     ]
-    assert drainable.told[0][2].startswith("MIG plan") and "dot@" in drainable.told[0][2]
+    assert drainable.calls[0][2].startswith("MIG plan") and "dot@" in drainable.calls[0][2]
     back = service.undo_plan(actor=dot, plan_id=plan.id)
     assert back.state == "draft" and {row.gpus[0]["after"] for row in back.nodes.all()} == {None}
     apply(dot, back)
@@ -200,7 +200,7 @@ def test_node_waits_for_its_jobs_and_gives_up_after_the_deadline(dot, drainable,
     plan.refresh_from_db()
     row.refresh_from_db()
     assert (plan.state, row.state, row.is_restored) == ("failed", "failed", True)
-    assert "Nothing was changed" in row.error and drainable.told[-1] == ("resume", "n0")
+    assert "Nothing was changed" in row.error and drainable.calls[-1] == ("resume", "n0")
 
 
 def test_jobs_that_started_before_the_drain_are_seen_by_the_next_inventory(dot):
@@ -225,7 +225,7 @@ def test_failed_change_is_rolled_back_and_no_further_node_starts(dot, drainable)
     row = plan.nodes.get(node__name="n0")
     assert (plan.state, site.states(plan)) == ("failed", ["failed", "skipped", "skipped"])
     assert "root" in row.error and row.is_restored and layouts() == [None] * 6
-    assert drainable.told[-1] == ("resume", "n0")
+    assert drainable.calls[-1] == ("resume", "n0")
 
 
 def test_gpu_that_vanishes_leaves_the_node_drained_and_says_why(dot, drainable):
@@ -237,7 +237,7 @@ def test_gpu_that_vanishes_leaves_the_node_drained_and_says_why(dot, drainable):
     site.turn(6)
     row = plan.nodes.get(node__name="n0")
     assert row.state == "failed" and not row.is_restored and "GPU-0-0" in row.error
-    assert Node.objects.get(name="n0").is_drained and ("resume", "n0") not in drainable.told
+    assert Node.objects.get(name="n0").is_drained and ("resume", "n0") not in drainable.calls
     assert site.states(plan) == ["failed", "skipped"]
 
 
@@ -296,7 +296,7 @@ def test_node_that_was_drained_before_stays_drained(dot, drainable):
     Node.objects.update(is_drained=True, note="fan")
     plan = apply(dot, draft(dot, site, wish={"1g.10gb": 7}))
     site.turn(4)
-    assert site.states(plan) == ["done"] and drainable.told == []
+    assert site.states(plan) == ["done"] and drainable.calls == []
 
 
 def test_gpu_operator_is_asked_by_label_and_watched(dot, partitioning):
@@ -304,12 +304,12 @@ def test_gpu_operator_is_asked_by_label_and_watched(dot, partitioning):
     allow(dot, site, "label", may_reconfigure=True)
     plan = apply(dot, draft(dot, site, wish={"1g.10gb": 7}))
     site.turn(3)
-    assert partitioning.told.count(("label", "n0", "all-1g.10gb")) == 1
+    assert partitioning.calls.count(("label", "n0", "all-1g.10gb")) == 1
     assert "pending" in plan.nodes.get().note
     partitioning.labels["n0"] = ("all-1g.10gb", "success")
     site.turn(2)
     assert site.states(plan) == ["done"]
-    assert partitioning.told[-2:] == [("reconfigure",), ("resume", "n0")]
+    assert partitioning.calls[-2:] == [("reconfigure",), ("resume", "n0")]
 
 
 def test_failed_gpu_operator_leaves_the_node_drained(dot, partitioning):
@@ -335,7 +335,7 @@ def test_administrator_partitions_by_hand_and_confirms_the_files(dot, partitioni
     assert site.states(plan) == ["configuring"], "the agent sees the layout without permission"
     service.confirm_node(actor=dot, plan_id=plan.id, node="n0")
     site.turn()
-    assert site.states(plan) == ["done"] and ("reconfigure",) not in partitioning.told
+    assert site.states(plan) == ["done"] and ("reconfigure",) not in partitioning.calls
 
 
 def test_stop_leaves_out_nodes_that_are_not_changed(dot, drainable):
@@ -514,5 +514,5 @@ def test_plan_that_is_stopped_during_a_drain_partitions_nothing(dot, partitionin
 
     monkeypatch.setattr(mig_progress, "_move", stopped_meanwhile)
     site.turn(2)
-    assert not [call for call in partitioning.told if call[0] == "label"]
+    assert not [call for call in partitioning.calls if call[0] == "label"]
     assert site.states(plan) == ["failed"] and not Node.objects.get().is_drained

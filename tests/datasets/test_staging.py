@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 
 from datasets import services, staging, uses
-from datasets.trees import Entry
+from datasets.trees import TreeEntry
 from portal.blobs.store import file_store
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
@@ -70,7 +70,7 @@ def test_path_that_leaves_tree_is_refused(stage, monkeypatch, path):
 
     class Forged:
         def entries(self):
-            return [Entry(path, entry.sha256, 1)]
+            return [TreeEntry(path, entry.sha256, 1)]
 
     monkeypatch.setattr(staging, "tree_of", lambda _version: Forged())
     with pytest.raises(InvalidInput):

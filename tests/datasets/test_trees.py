@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets import trees
-from datasets.trees import Entry, Folder, PathConflict, Tree, changed_tree, differences
+from datasets.trees import Folder, PathConflict, Tree, TreeEntry, changed_tree, differences
 from tests.rig.seeds import examples
 
 NAMES = st.text('ab-.é\U0001f600"\\,[]', min_size=1, max_size=3)
@@ -22,7 +22,7 @@ class Model:
         self.data, self.files, self.tree = {}, {}, Tree([], lambda digests: {})
 
     def change(self, changes):
-        entries = {path: sha and Entry(path, sha, len(path)) for path, sha in changes.items()}
+        entries = {path: sha and TreeEntry(path, sha, len(path)) for path, sha in changes.items()}
         blocks, data = changed_tree(self.tree, entries)
         self.data |= data
         self.tree = Tree(blocks, lambda digests: {d: self.data[d] for d in digests})
@@ -83,12 +83,13 @@ def _compare(model, folder):
 
 def test_a_small_change_rewrites_one_block():
     files = {
-        f"d{n % 100}/{n:06}.png": Entry(f"d{n % 100}/{n:06}.png", "aa", 1) for n in range(20_000)
+        f"d{n % 100}/{n:06}.png": TreeEntry(f"d{n % 100}/{n:06}.png", "aa", 1)
+        for n in range(20_000)
     }
     blocks, data = changed_tree(Tree([], lambda digests: {}), files)
     assert 8 < len(blocks) < 60
     tree = Tree(blocks, lambda digests: {d: data[d] for d in digests})
-    changed, new = changed_tree(tree, {"d7/000007.png": Entry("d7/000007.png", "bb", 1)})
+    changed, new = changed_tree(tree, {"d7/000007.png": TreeEntry("d7/000007.png", "bb", 1)})
     assert len(new) == 1
     assert len(set(changed) & set(blocks)) == len(blocks) - 1
 

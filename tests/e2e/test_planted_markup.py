@@ -132,7 +132,7 @@ MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses
     "backend",
     "partitions",
     "runs",
-    "told",
+    "reported",
     "gaps",
     "mark",
     "uuid",

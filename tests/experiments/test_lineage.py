@@ -11,7 +11,7 @@ from datasets import services as datasets
 from datasets.models import Repository, Version
 from experiments.lineage import edges, lineage_of
 from experiments.lineage import graph as graphs
-from experiments.lineage.nodes import Key
+from experiments.lineage.nodes import LineageKey
 from experiments.models import LoggedModel, Run
 from jobs import services as jobs
 from jobs.models import Job
@@ -64,7 +64,7 @@ def links(found):
 def test_lineage_follows_a_model_to_its_checkpoint_and_job(stage):
     files = [(file.path, file.size) for file in registry_files(stage.digits)]
     assert files == [("model.bin", 7)]
-    found = lineage_of(stage.ben, "atlas", Key("model", stage.digits.id))
+    found = lineage_of(stage.ben, "atlas", LineageKey("model", stage.digits.id))
     job = f"#{stage.job.number} {stage.job.name}"
     assert [(node.level, node.title) for node in found.nodes] == [
         (-2, job),
@@ -73,7 +73,7 @@ def test_lineage_follows_a_model_to_its_checkpoint_and_job(stage):
     ]
     assert links(found) == {(job, "resnet v1"), ("resnet v1", "digits v1")}
     assert not found.is_cut and not found.hidden
-    down = lineage_of(stage.ben, "atlas", Key("job", stage.job.id), depth=1)
+    down = lineage_of(stage.ben, "atlas", LineageKey("job", stage.job.id), depth=1)
     assert titles(down) == [job, "resnet v1"] and down.is_cut
 
 
@@ -81,7 +81,7 @@ def test_dataset_of_many_jobs_is_not_read_whole(stage, monkeypatch):
     for name in ("a", "b"):
         spec = parse_mapping({"run": name, "inputs": {"net": {"checkpoint": "resnet"}}})
         jobs.submit_job(actor=stage.ben, team=stage.story.vision, spec=spec)
-    start = {Key("version", stage.version.id)}
+    start = {LineageKey("version", stage.version.id)}
     assert len([edge for edge in edges.after(start) if edge.target.kind == "job"]) == 2
     monkeypatch.setattr(edges, "MOST_EDGES", 1)
     assert len([edge for edge in edges.after(start) if edge.target.kind == "job"]) == 1
@@ -112,7 +112,7 @@ def test_run_shows_datasets_that_the_client_logged_and_its_models(stage):
     ModelVersion.objects.filter(id=stage.digits.id).update(
         checkpoint_id=None, run_id=row.id, logged_model_id=logged.id
     )
-    found = lineage_of(stage.ben, "atlas", Key("job", row.id))
+    found = lineage_of(stage.ben, "atlas", LineageKey("job", row.id))
     assert links(found) == {
         ("iris", "by hand"),
         ("by hand", "tree"),
@@ -133,11 +133,11 @@ def test_viewer_sees_of_hidden_nodes_only_how_many(stage):
     commit(ada, secret, {"x": b"x"}, job_id=stage.job.id)
     commit(ada, secret, {"x": b"y"}, job_id=stage.job.id)
     Version.objects.filter(id=stage.version.id).update(job_id=job.id)
-    found = lineage_of(stage.ben, "atlas", Key("job", stage.job.id))
+    found = lineage_of(stage.ben, "atlas", LineageKey("job", stage.job.id))
     assert [(node.kind, node.count, node.title, node.page) for node in found.nodes[1:]] == [
         ("hidden", 2, "", "")
     ]
-    up = lineage_of(stage.ben, "atlas", Key("version", stage.version.id))
+    up = lineage_of(stage.ben, "atlas", LineageKey("version", stage.version.id))
     assert [(node.kind, node.level) for node in up.nodes] == [
         ("hidden", -1),
         ("checkpoint", 0),
@@ -147,7 +147,7 @@ def test_viewer_sees_of_hidden_nodes_only_how_many(stage):
     answer = story.client(story.ben).get("/atlas/checkpoints/resnet/lineage").content.decode()
     assert "hushed" not in answer and f"#{job.number}" not in answer
     with pytest.raises(NotFound):
-        lineage_of(stage.ben, "atlas", Key("job", job.id))
+        lineage_of(stage.ben, "atlas", LineageKey("job", job.id))
 
 
 def test_job_shows_versions_that_it_reads_also_deleted_ones(stage):
@@ -160,10 +160,10 @@ def test_job_shows_versions_that_it_reads_also_deleted_ones(stage):
     job = jobs.submit_job(**made, spec=spec)
     with pytest.raises(Conflict):
         datasets.delete_versions(actor=stage.ben, repository=cifar, versions=[old])
-    found = lineage_of(stage.ben, "atlas", Key("version", old.id))
+    found = lineage_of(stage.ben, "atlas", LineageKey("version", old.id))
     second = f"#{job.number} second"
     assert links(found) == {("cifar v1", second)}
-    up = lineage_of(stage.ben, "atlas", Key("job", job.id))
+    up = lineage_of(stage.ben, "atlas", LineageKey("job", job.id))
     first = f"#{stage.job.number} {stage.job.name}"
     assert links(up) == {
         ("cifar v1", second),
@@ -173,18 +173,18 @@ def test_job_shows_versions_that_it_reads_also_deleted_ones(stage):
     assert {link.label for link in up.links} == {"data", "start", ""}
     Job.objects.update(state=State.SUCCEEDED)
     datasets.delete_versions(actor=stage.ben, repository=cifar, versions=[old])
-    gone = lineage_of(stage.ben, "atlas", Key("job", job.id))
+    gone = lineage_of(stage.ben, "atlas", LineageKey("job", job.id))
     assert ("cifar v1", True) in {(node.title, node.is_deleted) for node in gone.nodes}
 
 
 def test_lineage_of_cycle_and_many_nodes_ends(stage, monkeypatch):
     ModelVersion.objects.filter(id=stage.digits.id).update(promoted_from=stage.digits)
-    found = lineage_of(stage.ben, "atlas", Key("model", stage.digits.id))
+    found = lineage_of(stage.ben, "atlas", LineageKey("model", stage.digits.id))
     assert links(found) == {("digits v1", "digits v1")}
     for number in range(8):
         commit(stage.ben, stage.resnet, {"x": b"%d" % number}, job_id=stage.job.id)
     monkeypatch.setattr(graphs, "MOST_NODES", 5)
-    found = lineage_of(stage.ben, "atlas", Key("job", stage.job.id))
+    found = lineage_of(stage.ben, "atlas", LineageKey("job", stage.job.id))
     assert len(found.nodes) == 5 and found.is_cut
 
 

@@ -12,8 +12,8 @@ from experiments import artifacts, run_keys, selectors, services
 from experiments.comparison import compared, ranked
 from experiments.models import Run, RunStatus
 from experiments.reproduction import reproduction_of
-from jobs import comparison
 from jobs.models import Job, JobInput
+from jobs.selectors import comparison
 from portal.series import Point
 from portal.web.undo import undo_of
 from tests.each import each

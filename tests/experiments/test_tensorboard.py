@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from experiments import event_files, tasks, tensorboard
 from experiments.models import EventFile, Run
+from jobs.data.outputs import output_of
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
-from jobs.outputs import output_of
 from portal import series
 from portal.core import clock
 from portal.core.models import Event

@@ -15,7 +15,7 @@ from schedulers.contract import (
     LogChunk,
     NodeFacts,
     Observation,
-    Output,
+    OutputFolder,
     OutputRetention,
     Poll,
     Probe,
@@ -88,8 +88,8 @@ class BackendDouble:
     def render(self, launch: Launch) -> str:
         return launch.script
 
-    def output_of(self, key: str) -> Output:
-        return Output(f"/jobs/{key}/out", OutputRetention.WEEK)
+    def output_of(self, key: str) -> OutputFolder:
+        return OutputFolder(f"/jobs/{key}/out", OutputRetention.WEEK)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return LogChunk(after, b"", 0)

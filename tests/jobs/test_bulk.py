@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from django.db import DataError, transaction
 
-from jobs.bulk import attach, write_rows
 from jobs.models import Attempt, Job
 from portal.core import clock
+from portal.core.bulk_updates import attach, write_rows
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 

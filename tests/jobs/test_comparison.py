@@ -6,9 +6,16 @@ import json
 
 import pytest
 
-from jobs.comparison import Run, best_run, chosen_jobs, config_of, differences, is_lower_better
-from jobs.metrics import system_series, training_series, unit_of
 from jobs.models import Job
+from jobs.selectors.comparison import (
+    ComparedRun,
+    best_run,
+    chosen_jobs,
+    config_of,
+    differences,
+    is_lower_better,
+)
+from jobs.selectors.metrics import system_series, training_series, unit_of
 from portal import series
 from portal.core.errors import InvalidInput
 from tests.jobs.stage import cluster_with, only_attempt, submit
@@ -127,7 +134,7 @@ def test_configuration_is_flat_and_reads_command_options(story):
 
 def test_comparison_works_for_any_runs():
     runs = [
-        Run(id=name, name=name, url="", state="succeeded", config=config, metrics={})
+        ComparedRun(id=name, name=name, url="", state="succeeded", config=config, metrics={})
         for name, config in (("a", {"lr": 0.1, "gpu": "h100"}), ("b", {"lr": 0.2, "gpu": "h100"}))
     ]
     assert [(d.key, d.values) for d in differences(runs)] == [("lr", [0.1, 0.2])]

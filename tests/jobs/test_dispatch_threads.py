@@ -10,9 +10,9 @@ from django.db import connections
 
 from clusters.models import Cluster, Node
 from jobs import background, tasks
+from jobs.data.outputs import KEPT
 from jobs.dispatch import threads
 from jobs.models import Attempt
-from jobs.outputs import KEPT
 from portal.core import clock, wakeups
 from portal.core.redis_outages import CircuitBreaker
 from schedulers.contract import Unavailable

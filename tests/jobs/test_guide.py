@@ -7,8 +7,8 @@ import pytest
 from clusters.backends import ensure_first_cluster
 from clusters.models import Cluster, Pool
 from jobs import services as jobs
-from jobs.first_steps import steps_of
 from jobs.models import Job
+from jobs.selectors.first_steps import steps_of
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from schedulers.spec import parse_mapping

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from jobs import dashboard
 from jobs.models import Job
+from jobs.selectors import dashboard
 from portal.core import clock
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit

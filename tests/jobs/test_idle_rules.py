@@ -16,7 +16,7 @@ from portal import series
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.models import Event
-from portal.gateway.provider import Use
+from portal.gateway.provider import PortUse
 from schedulers.states import Reason, State
 from tests.deliver import consume
 from tests.jobs.stage import cluster_with, submit
@@ -181,7 +181,7 @@ def served(story, job, minutes_ago: int) -> None:
     with platform_scope("test"):
         at = (clock.now() - minutes_ago * MINUTES).timestamp()
         attempt = Attempt.objects.get(job=job)
-        record_uses([Use(attempt.key, attempt.id.int % 1000, at, 0, has_answered=True)])
+        record_uses([PortUse(attempt.key, attempt.id.int % 1000, at, 0, has_answered=True)])
 
 
 def test_job_whose_ports_are_used_is_not_idle_and_its_page_says_why(story, run):

@@ -8,7 +8,7 @@ import pytest
 
 from datasets import services as data
 from jobs import services
-from jobs.inputs import commits_in_use
+from jobs.data.inputs import commits_in_use
 from jobs.models import Attempt, Job, JobInput
 from portal.core.errors import InvalidInput
 from schedulers.spec import parse_mapping

@@ -204,8 +204,8 @@ def test_node_facts_are_stored_and_updated(cluster):
     first = replace(node(0, gpus=0), gpus=[gpu], arch="amd64", driver="570.86.15", cuda="12.8")
     take_inventory(cluster, Named([first]))
     assert Gpu.objects.get().compute == "9.0"
-    Node.objects.update(told={"driver": "from the agent"})
+    Node.objects.update(reported={"driver": "from the agent"})
     take_inventory(cluster, Named([replace(first, driver="580.65.06", cuda="13.0")]))
     row = Node.objects.get()
     assert row.runs == {"arch": "amd64", "driver": "580.65.06", "cuda": "13.0"}
-    assert row.told == {"driver": "from the agent"}
+    assert row.reported == {"driver": "from the agent"}

@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from clusters.models import Node
-from jobs import services, storage, tasks
+from jobs import services, tasks
+from jobs.data import log_storage
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
 from portal.blobs.logs import log_store
@@ -87,7 +88,9 @@ def test_deletion_removes_the_bytes_and_is_audited_once(story):
     }
     assert sizes(job) == [0]
     job = Job.objects.get(id=job.id)
-    assert job.log_deleted_at and storage.deleting(job) is None and storage.bytes_of(job) == 0
+    assert (
+        job.log_deleted_at and log_storage.deleting(job) is None and log_storage.bytes_of(job) == 0
+    )
 
 
 def test_logs_of_all_tasks_and_attempts_are_deleted(story):
@@ -98,7 +101,7 @@ def test_logs_of_all_tasks_and_attempts_are_deleted(story):
     )
     written(again)
     delete(story, job)
-    assert storage.deleting(Job.objects.get(id=job.id)) == (0, 6)
+    assert log_storage.deleting(Job.objects.get(id=job.id)) == (0, 6)
     tasks.delete_logs()
     assert sizes(job) == [0] * 6
 
@@ -121,10 +124,10 @@ def test_open_log_is_deleted_once_sealed(story):
     job = ended(story, sealed=False)
     delete(story, job)
     tasks.delete_logs()
-    assert sizes(job) == [700] and storage.deleting(Job.objects.get(id=job.id)) == (0, 1)
+    assert sizes(job) == [700] and log_storage.deleting(Job.objects.get(id=job.id)) == (0, 1)
     written(job.attempts.get())
     tasks.delete_logs()
-    assert sizes(job) == [0] and storage.deleting(Job.objects.get(id=job.id)) is None
+    assert sizes(job) == [0] and log_storage.deleting(Job.objects.get(id=job.id)) is None
 
 
 def test_interrupted_deletion_continues_and_keeps_the_first_requester(story, monkeypatch):
@@ -171,11 +174,11 @@ def test_disk_error_is_retried_and_delays_no_other_job(story, monkeypatch):
 
 def test_log_lost_with_its_disk_counts_as_deleted(story):
     lost, other = ended(story), ended(story)
-    storage.count_closed()
+    log_storage.count_closed()
     for job in (lost, other):
         delete(story, job)
     shutil.rmtree(log_store()._folder(Attempt.objects.get(job=lost).id.hex))
-    storage.delete_requested()
+    log_storage.delete_requested()
     assert not Job.objects.filter(log_deleted_at=None).exists() and sizes(other) == [0]
     assert set(Quota.objects.filter(resource="storage").values_list("used", flat=True)) == {0}
 
@@ -184,11 +187,11 @@ def test_unreadable_certificate_blocks_no_other_count_or_deletion(story, caplog)
     broken, other = ended(story), ended(story)
     path = log_store()._folder(Attempt.objects.get(job=broken).id.hex) / "certificate.json"
     path.write_text("{")
-    storage.count_closed()
+    log_storage.count_closed()
     assert list(Attempt.objects.order_by("id").values_list("log_bytes", flat=True)) == [None, 700]
     for job in (broken, other):
         delete(story, job)
-    storage.delete_requested()
+    log_storage.delete_requested()
     assert [bool(job.log_deleted_at) for job in Job.objects.order_by("id")] == [
         False,
         True,
@@ -199,21 +202,21 @@ def test_jobs_with_open_logs_block_no_other_deletion(story, monkeypatch):
     waiting, hinted, delete_really = (
         [ended(story, sealed=False) for _ in range(5)],
         [],
-        storage._delete,
+        log_storage._delete,
     )
-    monkeypatch.setattr(storage, "wake_worker", hinted.append)
+    monkeypatch.setattr(log_storage, "wake_worker", hinted.append)
     job = ended(story)
     for one in (*waiting, job):
         delete(story, one)
     hinted.clear()
     monkeypatch.setattr(
-        storage,
+        log_storage,
         "_delete",
         lambda one, until: (
             delete_really(one, until) if one == job else pytest.fail("it has none that may go")
         ),
     )
-    storage.delete_requested()
+    log_storage.delete_requested()
     assert sizes(job) == [0] and hinted == []
 
 
@@ -223,22 +226,22 @@ def test_job_canceled_before_start_has_no_log_to_wait_for(story):
     with org_scope(story.atlas.id):
         services.cancel_job(actor=story.actor(story.ada), job=job)
     delete(story, Job.objects.get(id=job.id))
-    storage.delete_requested()
+    log_storage.delete_requested()
     assert Job.objects.get(id=job.id).log_deleted_at
 
 
 def test_long_deletion_yields_to_others_and_continues(story, monkeypatch):
     job = ended(story, array="0-9")
     delete(story, job)
-    monkeypatch.setattr(storage, "BATCH", 3)
-    monkeypatch.setattr(storage, "PIECE", 0.15)
+    monkeypatch.setattr(log_storage, "BATCH", 3)
+    monkeypatch.setattr(log_storage, "PIECE", 0.15)
     ticks = iter(n / 10 for n in range(1000))
     monkeypatch.setattr(clock, "monotonic", lambda: next(ticks))
     for left in (7, 4, 1, 0):
         tasks.delete_logs()
         assert sum(map(bool, sizes(job))) == left
     tasks.delete_logs()
-    assert storage.deleting(Job.objects.get(id=job.id)) is None
+    assert log_storage.deleting(Job.objects.get(id=job.id)) is None
 
 
 def test_api_deletes_once_and_every_reader_reports_it(story):

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 
 from clusters.models import Cluster, Node
-from jobs import representations, services
+from jobs import services
 from jobs.models import Attempt
+from jobs.selectors import representations
 from portal.core import clock
 from schedulers.spec import parse_mapping
 from schedulers.states import State

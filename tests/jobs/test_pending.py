@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from clusters.models import Cluster, Node
-from jobs import representations
 from jobs.models import Job
 from jobs.scheduling import pending_explanation
+from jobs.selectors import representations
 from portal.core import clock
 from schedulers.contract import Unavailable
 from schedulers.states import State, Wait

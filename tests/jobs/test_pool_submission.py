@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
-from jobs import representations, services
+from jobs import services
 from jobs.dispatch.claims import claim_due
 from jobs.dispatch.launch import build_launches
 from jobs.dispatch.submission import submit_launch
 from jobs.models import Job
+from jobs.selectors import representations
 from portal.core.errors import InvalidInput
 from schedulers.contract import Handle, Identity, Rejected
 from schedulers.spec import parse_mapping

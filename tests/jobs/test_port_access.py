@@ -17,7 +17,7 @@ from portal.blobs.logs import log_store
 from portal.core import clock
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted
 from portal.core.models import Event
-from portal.gateway.provider import Address, Credential, NotReady, NotServing, Use
+from portal.gateway.provider import Address, Credential, NotReady, NotServing, PortUse
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.credentials.token_format import secret_of_attempt
@@ -172,8 +172,8 @@ def test_use_of_ports_is_kept_and_shown(story):
     job = serving(story)
     with org_scope(story.atlas.id):
         key = only_attempt(job).key
-    record_uses([Use(key, 8888, 1_800_000_000.0, 3, has_answered=True)])
-    record_uses([Use(key, 8888, 1_800_000_060.0, 2), Use("muster-" + "0" * 32, 1, 1.0, 1)])
+    record_uses([PortUse(key, 8888, 1_800_000_000.0, 3, has_answered=True)])
+    record_uses([PortUse(key, 8888, 1_800_000_060.0, 2), PortUse("muster-" + "0" * 32, 1, 1.0, 1)])
     with platform_scope("test"):
         row = PortActivity.objects.get()
     assert (row.open_streams, row.last_used_at.timestamp(), bool(row.answered_at)) == (

@@ -6,7 +6,7 @@ import pytest
 
 from jobs.dispatch.launch import rehearsal_launch
 from portal.core.errors import InvalidInput
-from schedulers.contract import Capability, Port, PortProtocol
+from schedulers.contract import Capability, LaunchPort, PortProtocol
 from schedulers.local.backend import LocalBackend
 from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit
@@ -24,4 +24,7 @@ def test_ports_are_refused_without_endpoints_and_carried_into_the_launch(story, 
     with org_scope(story.atlas.id):
         spec = parse_mapping({"run": "true", "ports": PORTS})
         launch = rehearsal_launch(None, story.vision, story.actor(story.ben), spec)
-    assert launch.network.ports == (Port("web", 8080), Port("db", 5432, PortProtocol.TCP))
+    assert launch.network.ports == (
+        LaunchPort("web", 8080),
+        LaunchPort("db", 5432, PortProtocol.TCP),
+    )

@@ -14,10 +14,10 @@ import pytest
 from datasets import services as datasets
 from datasets.models import Repository, Version
 from datasets.selectors import find_version, tree_of
+from jobs.data.outputs import output_of
 from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job, JobOutput
-from jobs.outputs import output_of
 from jobs.saving import folder as folders
 from jobs.saving import saver
 from jobs.saving.versions import best_of, versions_by
@@ -425,7 +425,7 @@ def test_folder_with_too_many_entries_is_not_read_whole(tmp_path, monkeypatch):
     for name in "abc":
         (tmp_path / name).mkdir()
     (tmp_path / "a" / "x.tmp").touch()
-    output = save_outputs.Output(None, "atlas", "7", {"name": "o"}, str(tmp_path))
+    output = save_outputs.SavedFolder(None, "atlas", "7", {"name": "o"}, str(tmp_path))
     for most, is_too_much in ((4, False), (3, True), (2, True)):  # folders, and what is left out
         monkeypatch.setattr(folders, "MOST_ENTRIES", most)
         monkeypatch.setattr(save_outputs, "MOST_ENTRIES", most)
@@ -435,7 +435,7 @@ def test_folder_with_too_many_entries_is_not_read_whole(tmp_path, monkeypatch):
                 lambda: output.listed(None, has_succeeded=False, is_end=True),
             ):
                 if is_too_much:
-                    with pytest.raises((folders.TooManyFiles, save_outputs.Refused)):
+                    with pytest.raises((folders.TooManyFiles, save_outputs.PortalRefusal)):
                         read()
                 else:
                     read()
@@ -549,7 +549,7 @@ def test_program_in_jobs_reads_a_folder_by_the_same_rules(tmp_path):
     _write_odd_folder(root)
     now, found = time.time(), []
     for until, has_succeeded, has_ended in itertools.product((None, now), (0, 1), (0, 1)):
-        program = save_outputs.Output(None, "atlas", "7", {"name": "o"}, str(root))
+        program = save_outputs.SavedFolder(None, "atlas", "7", {"name": "o"}, str(root))
         files, changing = program.listed(until, bool(has_succeeded), bool(has_ended))
         with folders.opened_folder(str(root), []) as folder:
             ours = folders.listing(

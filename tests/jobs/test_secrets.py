@@ -11,7 +11,7 @@ from jobs.dispatch.claims import claim_due
 from jobs.dispatch.environment import environment_of
 from jobs.dispatch.launch import build_launches, rehearsal_launch
 from jobs.models import Attempt, Job
-from jobs.representations import job_detail
+from jobs.selectors.representations import job_detail
 from jobs.services.dry_run import dry_run_job
 from portal.core.errors import InvalidInput
 from portal.core.models import Event

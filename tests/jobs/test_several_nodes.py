@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
-from monitoring.nodes import jobs_visible_to
+from jobs.scheduling.cluster_load import jobs_visible_to
 from schedulers.kubernetes import states as kubernetes
 from schedulers.slurm import states as slurm
 from schedulers.slurm.rows import Row

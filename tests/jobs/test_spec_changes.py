@@ -7,7 +7,7 @@ import time
 import pytest
 
 from jobs import services
-from jobs.spec_changes import DiffLine, SpecChange, diff_lines, spec_diff
+from jobs.specs.changes import DiffLine, SpecChange, diff_lines, spec_diff
 from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope

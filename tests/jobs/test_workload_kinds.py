@@ -9,13 +9,14 @@ import pytest
 from clusters.models import Pool
 from datasets import services as data
 from datasets.folders import services as folders
-from jobs import origins, services, workload_kinds
+from jobs import services
 from jobs.dispatch.lifecycle import StateChange, transition
+from jobs.kinds import origins, workload_kinds
+from jobs.kinds.origins import Origin, OriginKind
+from jobs.kinds.workload_kinds import WorkloadKind
 from jobs.models import Attempt
-from jobs.origins import Origin, OriginKind
 from jobs.services import submission
 from jobs.utilization.idle_rules import _attempts, new_rule
-from jobs.workload_kinds import WorkloadKind
 from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.core.ids import uuid7

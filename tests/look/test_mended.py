@@ -98,12 +98,12 @@ def test_notifications_are_read_and_filtered_in_the_drawer(page: Page, site: Sit
     number = site.submit("exit 3", name="fails-loudly")
     site.ended(number)
     page.goto(f"{site.url}/home/nodes")
-    expect(page.locator(".bell-count")).to_be_visible(timeout=60_000)
+    expect(page.locator(".unread-count")).to_be_visible(timeout=60_000)
     page.keyboard.press("i")
     drawer = page.locator("dialog.drawer")
     expect(drawer.locator(".is-unread", has_text="fails-loudly")).to_have_count(1)
     drawer.get_by_role("button", name="Mark as read").first.click()
-    expect(page.locator(".bell-count")).to_be_hidden()
+    expect(page.locator(".unread-count")).to_be_hidden()
     drawer.locator(".tabs a", has_text="Unread").click()
     expect(drawer).to_contain_text("Nothing here")
     drawer.get_by_label("Kind").select_option("job_failed")
@@ -111,7 +111,7 @@ def test_notifications_are_read_and_filtered_in_the_drawer(page: Page, site: Sit
     expect(drawer.locator(":focus")).to_have_count(1)
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
-    expect(page.locator("[data-bell]")).to_be_focused()
+    expect(page.locator("[data-notifications]")).to_be_focused()
     assert page.url == f"{site.url}/home/nodes"
 
 

@@ -56,7 +56,7 @@ def page(browser: Browser, state: dict, request: pytest.FixtureRequest) -> Itera
 
 def test_operator_finds_who_wastes_gpus(page: Page, demo: Portal) -> None:
     page.goto(f"{demo.url}/platform/")
-    expect(page.locator("[data-wall] [data-sum]")).to_contain_text("allocated")
+    expect(page.locator("[data-gpu-grid] [data-sum]")).to_contain_text("allocated")
     row = page.locator(".org-use tbody tr").filter(has_text="Aurora Labs")
     expect(row).to_contain_text("%")
     row.get_by_role("link", name="Idle GPUs").click()

@@ -31,21 +31,11 @@ ROWS = {
     ("api-telemetry-source-history", "POST"): Row(
         OPERATORS, P.CLUSTERS_WRITE, {"since": A_WEEK_AGO}
     ),
-    ("api-mig-plans", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
-    ("api-mig-plans", "POST"): Row(
-        OPERATORS, P.CLUSTERS_WRITE, {"cluster": "local", "wish": {"1g.10gb": 1}}
-    ),
-    ("api-mig-plan", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
-    ("api-mig-plan", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"do": "discard"}),
-    ("api-mig-settings", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
-    ("api-mig-settings", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE, {"nodes_at_once": 2}),
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
 }
 FORMS = {
     "platform-telemetry": (OPERATORS, {"name": "fresh"} | SOURCE),
     "platform-telemetry-source": (OPERATORS, {"do": "disable"}),
-    "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),
-    "mig-plan": (OPERATORS, {"do": "discard"}),
 }
 SILENT = {
     ("api-agent-samples", "POST"): "samples of nodes: data",

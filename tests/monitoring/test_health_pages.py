@@ -42,7 +42,7 @@ def test_operator_sees_why_and_returns_quarantines_and_undoes(fleet, dot, draina
     assert "quarantined" in page and "XID 79 (GPU has fallen off the bus)" in page
     assert "Reboot the node" in page and "Return to service" in page
     dot.post(ACT, {"do": "return", "back": NODE})
-    assert drainable.told[-1] == ("resume", "n0") and "back in service" in text(dot, NODE)
+    assert drainable.calls[-1] == ("resume", "n0") and "back in service" in text(dot, NODE)
     page = text(dot, NODE)
     assert "Health: quarantined" in page and "Health: healthy" in page  # its history
     undo = {"do": "quarantine", "reason": "XID 79 again", "was": ""}

@@ -188,8 +188,8 @@ def test_ingest_over_series_limit_is_400_not_409(owner, monkeypatch):
 
 def reported_facts() -> dict[str, str]:
     with platform_scope("test"):
-        told = Node.objects.get(name="n0").told
-    return {name: value for name, value in told.items() if name != "devices"}
+        reported = Node.objects.get(name="n0").reported
+    return {name: value for name, value in reported.items() if name != "devices"}
 
 
 def test_ingest_stores_driver_and_architecture(owner):

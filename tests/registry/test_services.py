@@ -18,7 +18,7 @@ from registry import selectors, services, sources, tasks
 from registry.models import ModelFile, ModelVersion, RegisteredModel
 from registry.representations import version_detail
 from registry.services.versions import About
-from registry.sources import Origin, Source, SourceFile
+from registry.sources import SourceFile, SourceOrigin, VersionSource
 from tests.registry.conftest import MLMODEL, UNSAFE, safetensors, uploaded
 from workspaces.access.actors import actor_of
 from workspaces.models import Quota, TeamMembership
@@ -86,10 +86,10 @@ def test_version_from_source_copies_files_and_metrics(stage, monkeypatch):
         def find(self, actor, uri, run_id, logged_model_id):
             if uri != "runs:/1/model":
                 raise NotFound("There is no run.")
-            return Source([SourceFile("w.safetensors", *stored)], metrics={"accuracy": 0.9})
+            return VersionSource([SourceFile("w.safetensors", *stored)], metrics={"accuracy": 0.9})
 
         def origins(self, actor, org, run_id, logged_model_id):
-            return [Origin("first", f"/{org}/runs/1")]
+            return [SourceOrigin("first", f"/{org}/runs/1")]
 
     monkeypatch.setattr(sources, "providers", lambda: [Runs()])
     version = services.create_version(

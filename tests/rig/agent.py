@@ -15,7 +15,7 @@ import pynvml
 from muster_agent import collector, gpus, sender
 from muster_agent.collector import Collector
 from muster_agent.config import Config
-from muster_agent.gpus import Gpus
+from muster_agent.gpus import GpuSampler
 from muster_agent.loop import Agent
 from muster_agent.nvml import Driver
 from tests.agent.mig_double import MigNvml
@@ -50,7 +50,7 @@ def main() -> None:
             nvml.devices[0].failure = pynvml.NVML_ERROR_GPU_IS_LOST
 
     nvml.on_call = vanish
-    Agent(config, collector=Collector(config, gpus=Gpus(Driver(lambda: nvml)))).run()
+    Agent(config, collector=Collector(config, gpus=GpuSampler(Driver(lambda: nvml)))).run()
 
 
 if __name__ == "__main__":

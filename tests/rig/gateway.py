@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
-from portal.gateway.provider import Address, Credential, Grant, Target, Use
+from portal.gateway.provider import Address, Credential, Grant, PortUse, Target
 from portal.gateway.running import run_thread
 from portal.gateway.server import Gateway, Options
-from portal.process.prepare import listen
+from portal.process.sockets import listen
 from tests.rig.processes import free_port
 
 TOKEN = "mst_ada"
@@ -30,7 +30,7 @@ class Asked:
     people: dict[str, str] = field(default_factory=lambda: {TOKEN: "ada", "ticket": "ada"})
     refusal: PortalError | None = None
     codes: set[str] = field(default_factory=lambda: {"code"})
-    uses: list[Use] = field(default_factory=list)
+    uses: list[PortUse] = field(default_factory=list)
     has_answered: bool = True
     is_tunnel: bool = False
     admitted: int = 0
@@ -69,7 +69,7 @@ class Asked:
     def page(self, address: Address, credential: Credential, error: PortalError) -> bytes:
         return f"<p>{error.message}</p><p>log</p>".encode()
 
-    def record(self, uses: Sequence[Use]) -> None:
+    def record(self, uses: Sequence[PortUse]) -> None:
         self.uses += uses
 
 

@@ -63,7 +63,7 @@ def unpack(name: str, home: Path) -> str:
         for name in ("work", "out"):
             (folder / name).mkdir()
         for name in supervisor.ROOM:
-            (folder / f"{name}.new").write_bytes(b" " * supervisor.ROOM_SIZE)
+            (folder / f"{name}.new").write_bytes(b" " * supervisor.SPARE_BYTES)
     return str(stored["sql"]).replace("@HOME@", str(home))
 
 

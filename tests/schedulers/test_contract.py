@@ -20,7 +20,7 @@ import pytest
 
 from portal.gateway.provider import Grant, NotServing, Target
 from schedulers import backends, capabilities_of
-from schedulers.contract import Backend, Capability, Port, Rejected, ReservationRequest
+from schedulers.contract import Backend, Capability, LaunchPort, Rejected, ReservationRequest
 from schedulers.states import Reason, State
 from tests.rig import kube
 from tests.rig.gateway import TOKEN, head, until
@@ -414,7 +414,7 @@ def is_served_through(gateway, stage, **more) -> None:
     port, other = free_port(), free_port()
     launch = stage.launch(
         RUN,
-        ports=(Port("web", port),),
+        ports=(LaunchPort("web", port),),
         gateway_url="http://{}:{}".format(*gateway.address),
         env={"MUSTER_TOKEN": TOKEN, "MUSTER_PORT_WEB": str(port)},
         **more,

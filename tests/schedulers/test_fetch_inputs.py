@@ -13,7 +13,7 @@ import pytest
 from muster import Client
 from schedulers.programs import FETCH, SAVE, TUNNEL, source_of
 from schedulers.programs.fetch_inputs import Failure, fetch, folder_of_user
-from schedulers.programs.portal_api import Portal, Refused
+from schedulers.programs.portal_api import Portal, PortalRefusal
 from tests.rig.http_server import LoopbackServer
 
 
@@ -104,7 +104,7 @@ def test_client_keeps_its_connection_and_says_what_the_portal_said(monkeypatch, 
     portal = Portal(root, "secret")
     try:
         assert [portal.send("GET", "200")[1] for _ in range(2)] == [[1], [1]]
-        with pytest.raises(Refused, match="a sentence") as refused:
+        with pytest.raises(PortalRefusal, match="a sentence") as refused:
             portal.send("GET", "409")
         assert (refused.value.status, refused.value.code) == (409, "why")
         for status in ("429", "503"):

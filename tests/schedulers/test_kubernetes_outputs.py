@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.contract import Output, OutputRetention, Rejected
+from schedulers.contract import OutputFolder, OutputRetention, Rejected
 from schedulers.kubernetes import pod
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.states import State
@@ -67,7 +67,7 @@ def test_output_without_volume_is_lost_and_lists_shared_folders():
     backend = KubernetesBackend.configured(
         {"server": "http://127.0.0.1:1", "shared": ["data:/data", "more:/more"]}
     )
-    assert backend.output_of("t-1") == Output(
+    assert backend.output_of("t-1") == OutputFolder(
         "/muster/out", OutputRetention.RUN, ("/data", "/more")
     )
     made = pod.build(launch(image="local/bash:1"), backend.site).job["spec"]["template"]["spec"]

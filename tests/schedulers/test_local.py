@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from portal.blobs.folders import SharedTree
-from schedulers.contract import FolderMount, InputFiles, Port, Rejected
+from schedulers.contract import FolderMount, InputFiles, LaunchPort, Rejected
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
 from tests.rig.podman import APPLETS, IMAGE
@@ -259,7 +259,7 @@ def test_container_has_inputs_and_workspaces_at_their_paths(boxed, shared_folder
         inputs=[
             InputFiles("data", "o", "dataset", "x", 1, "c" * 40, tree="trees/o/c-k", path="/data")
         ],
-        workspaces=[
+        folders=[
             FolderMount("code", str(trees[0].path), "/code"),
             FolderMount("voices", str(trees[1].path), read_only=True),
         ],
@@ -276,7 +276,7 @@ def test_port_of_a_container_on_the_machines_network_is_found(tmp_path, wait_for
     next(cleanup)
     port, other = free_port(), free_port()
     run = f"while true; do echo from the container | nc -l -p {port}; done"
-    key = stage.submit(run, image=IMAGE, ports=(Port("web", port),)).key
+    key = stage.submit(run, image=IMAGE, ports=(LaunchPort("web", port),)).key
     wait_for(lambda: answer_of(stage, key, port) == b"from the container\n", 30)
     with pytest.raises(Rejected):
         stage.backend.endpoint(key, other)

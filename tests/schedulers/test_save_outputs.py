@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from schedulers.programs import save_outputs
-from schedulers.programs.save_outputs import Output
+from schedulers.programs.save_outputs import SavedFolder
 
 
 class Portal:
@@ -38,8 +38,8 @@ class Portal:
 
 
 @pytest.fixture
-def output(tmp_path: Path) -> Output:
-    return Output(Portal(), "atlas", "7", {"name": "ckpt", "every": 600}, str(tmp_path))
+def output(tmp_path: Path) -> SavedFolder:
+    return SavedFolder(Portal(), "atlas", "7", {"name": "ckpt", "every": 600}, str(tmp_path))
 
 
 def test_file_replaced_while_it_is_looked_at_is_saved(output, tmp_path, monkeypatch):

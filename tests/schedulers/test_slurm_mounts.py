@@ -59,14 +59,14 @@ def shared(stage):
 def checked(stage, script: str, **more):
     launch = stage.launch(script, **more)
     stage.backend.check_inputs(launch)
-    stage.backend.check_workspaces(launch)
+    stage.backend.check_folders(launch)
     stage.backend.submit(launch)
     return stage.ended(launch.key), stage.log(launch.key)
 
 
 @COMMANDS
 def test_nodes_and_portal_share_a_workspace(shared):
-    seen, log = checked(shared, WRITES, workspaces=[replace(CODE, path="")], num_nodes=2)
+    seen, log = checked(shared, WRITES, folders=[replace(CODE, path="")], num_nodes=2)
     assert seen.reason == Reason.COMPLETED, log
     assert sorted(log.splitlines()) == [b"end", b"end", b"the code", b"the code"]
     assert {one.name for one in shared.tree.listing("out/deep")} == {"rank0", "rank1"}
@@ -74,7 +74,7 @@ def test_nodes_and_portal_share_a_workspace(shared):
     assert os.stat(shared.tree.path / "out").st_uid != 0 or os.geteuid() != 0
     assert shared.tree.delete("out") == 4  # the portal may, though a job made it
     gone = replace(CODE, path="", tree="org/9999")
-    seen, log = checked(shared, "true", workspaces=[gone])
+    seen, log = checked(shared, "true", folders=[gone])
     assert seen.reason == Reason.INPUT_UNAVAILABLE
     assert "Mounting vision-code failed: it is not there on n" in seen.evidence
 
@@ -86,13 +86,13 @@ def test_image_has_input_and_workspace_at_their_paths(shared, charliecloud):  # 
         'echo new > "$MUSTER_WORKSPACE_CODE/new"; cat /srv/new; '
         "echo bad 2> /dev/null > /opt/a.txt; echo end"
     )
-    seen, log = checked(shared, script, image=IMAGE, inputs=[DATA], workspaces=[CODE])
+    seen, log = checked(shared, script, image=IMAGE, inputs=[DATA], folders=[CODE])
     assert seen.reason == Reason.IMAGE_UNAVAILABLE
     assert "it has no folder /data for cifar@1, and Charliecloud cannot make one" in seen.evidence
     [image] = charliecloud.path.glob("images/*")
     for name in ("opt", "srv"):
         (image / name).mkdir()
-    mounted = {"inputs": [replace(DATA, path="/opt")], "workspaces": [replace(CODE, path="/srv")]}
+    mounted = {"inputs": [replace(DATA, path="/opt")], "folders": [replace(CODE, path="/srv")]}
     seen, log = checked(shared, script, image=IMAGE, **mounted)
     assert seen.reason == Reason.COMPLETED, log
     assert [line for line in log.splitlines() if b"denied" not in line] == [
@@ -103,7 +103,7 @@ def test_image_has_input_and_workspace_at_their_paths(shared, charliecloud):  # 
     ]
     assert shared.tree.entry("new").size == 4
     with pytest.raises(Rejected, match="Charliecloud"):
-        checked(shared, "true", image=IMAGE, workspaces=[replace(CODE, read_only=True)])
+        checked(shared, "true", image=IMAGE, folders=[replace(CODE, read_only=True)])
 
 
 @pytest.mark.parametrize("kind", ["apptainer", "pyxis"])
@@ -111,7 +111,7 @@ def test_other_runtimes_bind_inputs_read_only_and_workspaces_as_asked(tmp_path, 
     launch = a_launch(
         image=IMAGE,
         inputs=[DATA],
-        workspaces=[CODE, replace(CODE, name="read", path="", read_only=True)],
+        folders=[CODE, replace(CODE, name="read", path="", read_only=True)],
     )
     about = inputs.head(launch, inputs_of("/home", "/cache", 0, "/shared"))
     words = started(tmp_path, kind, about=about)
@@ -129,16 +129,16 @@ def test_other_runtimes_bind_inputs_read_only_and_workspaces_as_asked(tmp_path, 
 
 def test_workspace_that_cannot_be_mounted_is_rejected_with_advice():
     backend = SlurmBackend.configured({"spool": "/spool", "workspaces_folder": "/shared"})
-    launch = a_launch(workspaces=[CODE])
+    launch = a_launch(folders=[CODE])
     with pytest.raises(Rejected, match=r"read \$MUSTER_WORKSPACE_CODE") as refused:
-        backend.check_workspaces(launch)
+        backend.check_folders(launch)
     assert refused.value.field == "workspaces.code.path"
     only = replace(CODE, path="", read_only=True)
     with pytest.raises(Rejected, match="without an image"):
-        backend.check_workspaces(changed(launch, workspaces=[only]))
+        backend.check_folders(changed(launch, folders=[only]))
     plain = SlurmBackend.configured({"spool": "/spool"})
     with pytest.raises(Rejected, match="Workspaces in the settings of the cluster"):
-        plain.check_workspaces(launch)
+        plain.check_folders(launch)
     with pytest.raises(Rejected) as refused:
         SlurmBackend.configured({"spool": "/spool", "workspaces_folder": "/a/../b"})
     assert refused.value.field == "workspaces_folder"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schedulers.contract import Observation, PendingReason
-from schedulers.slurm.explanations import Snapshot
+from schedulers.slurm.explanations import SlurmSnapshot
 from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rows import LISTING, Row, SqueueParser
 from schedulers.slurm.states import Record, live
@@ -25,7 +25,7 @@ class Eyes:
         self.looks = ObservationCache(self.observe)
         self.judged: list[str] = []
         self.waiting: list[int] = []
-        self.snapshot: Snapshot | None = None
+        self.snapshot: SlurmSnapshot | None = None
 
     def observe(self, row: Row) -> Observation | None:
         self.judged.append(row.key)
@@ -35,7 +35,7 @@ class Eyes:
         by_key = {row.key: row for row in rows}
         return self.looks.look(list(by_key), by_key, self._snapshot)
 
-    def _snapshot(self, waiting: int) -> Snapshot | None:
+    def _snapshot(self, waiting: int) -> SlurmSnapshot | None:
         self.waiting.append(waiting)
         return self.snapshot
 
@@ -94,7 +94,7 @@ def test_job_with_files_is_observed_each_time(eyes, row):
 
 def test_new_snapshot_refreshes_explanations_once(eyes):
     plain = eyes.see(PENDING)[0]
-    eyes.snapshot = Snapshot()
+    eyes.snapshot = SlurmSnapshot()
     drawn = eyes.see(PENDING)[0]
     assert eyes.see(PENDING)[0] is drawn and drawn is not plain
     assert eyes.judged == ["t-7"] and eyes.waiting == [1, 1, 1]

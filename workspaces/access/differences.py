@@ -27,7 +27,7 @@ class PersonRoles:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MemberDifference:
     """The changes for one member.
 
     A permission gained in the whole organization is not repeated for each team.
@@ -45,7 +45,7 @@ def differences(
     after: Mapping[str, PersonRoles],
     own: Mapping[str, CustomRole],
     own_after: Mapping[str, CustomRole] | None = None,
-) -> list[Difference]:
+) -> list[MemberDifference]:
     """Return the members whose roles or permissions differ, by e-mail.
 
     `own_after`: the custom roles after the change, if those change too.
@@ -57,7 +57,7 @@ def differences(
         had, has = reach(old, own), reach(new, own_after)
         gained, lost = _added(had, has), _added(has, had)
         if gained or lost or _comparable(old) != _comparable(new):
-            found.append(Difference(email, old, new, gained, lost))
+            found.append(MemberDifference(email, old, new, gained, lost))
     return found
 
 

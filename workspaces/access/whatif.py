@@ -11,12 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from workspaces.access.custom_roles import read_custom_roles
-from workspaces.access.differences import EVERYWHERE, Difference, PersonRoles, differences
+from workspaces.access.differences import EVERYWHERE, MemberDifference, PersonRoles, differences
 from workspaces.access.roles import custom_role
 from workspaces.models import Membership, Organization, TeamMembership
 
 
-def preview_memberships(org: Organization, changes: Mapping[str, PersonRoles]) -> list[Difference]:
+def preview_memberships(
+    org: Organization, changes: Mapping[str, PersonRoles]
+) -> list[MemberDifference]:
     """Return the differences if these people had the given roles.
 
     `PersonRoles()` removes somebody from the organization; everybody else stays unchanged.
@@ -25,7 +27,9 @@ def preview_memberships(org: Organization, changes: Mapping[str, PersonRoles]) -
     return differences(standings(changes), changes, read_custom_roles(org.id))
 
 
-def preview_role(org: Organization, slug: str, permissions: Sequence[str]) -> list[Difference]:
+def preview_role(
+    org: Organization, slug: str, permissions: Sequence[str]
+) -> list[MemberDifference]:
     """Return the differences if a custom role granted `permissions` instead."""
     own = read_custom_roles(org.id)
     changed = replace(custom_role(slug, own[slug].kind, own[slug].name, permissions), unknown=())
@@ -50,7 +54,7 @@ def standings(emails: Collection[str] | None = None) -> dict[str, PersonRoles]:
     }
 
 
-def difference_row(one: Difference) -> dict[str, Any]:
+def difference_row(one: MemberDifference) -> dict[str, Any]:
     """Return a difference as shown by the API and the pages."""
     return {
         "person": one.email,

@@ -43,7 +43,7 @@ class ApprovalDetailSerializer(ApprovalSerializer):
     history = HistorySerializer(many=True)
 
 
-class StepSerializer(s.Serializer[Any]):
+class ApprovalStepSerializer(s.Serializer[Any]):
     do = s.ChoiceField([*STEPS, "comment"])
     word = s.CharField(required=False, default="", allow_blank=True, max_length=5000)
 
@@ -66,10 +66,10 @@ class ApprovalView(OrgView):
         """Get a request with its history, newest first."""
         return self._answer(approval_kind, ask)
 
-    @extend_schema(request=StepSerializer, responses={200: ApprovalDetailSerializer})
+    @extend_schema(request=ApprovalStepSerializer, responses={200: ApprovalDetailSerializer})
     def post(self, request: Request, approval_kind: str, ask: UUID) -> Response:
         """Approve, decline, withdraw or comment a request, and what else its kind has."""
-        found, body = kind_named(approval_kind), read(StepSerializer, request)
+        found, body = kind_named(approval_kind), read(ApprovalStepSerializer, request)
         row = selectors.find_request(self.actor, found, ask)
         if body["do"] == "comment":
             comment(actor=self.actor, kind=found, row=row, text=body["word"])

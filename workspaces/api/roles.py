@@ -53,7 +53,7 @@ class RoleChangeSerializer(serializers.Serializer):  # type: ignore[type-arg]
     )
 
 
-class StepSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class AccessStepSerializer(serializers.Serializer):  # type: ignore[type-arg]
     kind = serializers.CharField()
     effect = serializers.CharField(
         help_text="grants, silent or blocks. Access is allowed if a step grants it and none blocks it."
@@ -72,7 +72,7 @@ class AccessSerializer(serializers.Serializer):  # type: ignore[type-arg]
     words = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     about = serializers.CharField(allow_null=True, required=False)
-    steps = StepSerializer(many=True)
+    steps = AccessStepSerializer(many=True)
     would_allow = serializers.ListField(
         child=serializers.DictField(), help_text="The smallest changes that would allow it."
     )

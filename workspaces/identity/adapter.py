@@ -12,8 +12,10 @@ from django.http import HttpRequest
 from portal.core.outbound import Session
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import session
+from workspaces.identity.oidc.protocol import OidcProvider
 from workspaces.identity.provider_rows import oidc_app, provider_named
 from workspaces.identity.provider_services import config_of
+from workspaces.identity.views import arrive, refused
 from workspaces.models import Provider
 
 
@@ -35,16 +37,12 @@ class SsoAdapter(DefaultSocialAccountAdapter):
     def get_provider(self, request: HttpRequest, provider: Any, client_id: Any = None) -> Any:
         row = provider_named(provider)
         if row.kind == Provider.Kind.OIDC:
-            from workspaces.identity.oidc.protocol import OidcProvider
-
             return OidcProvider(request, app=oidc_app(row))
         from workspaces.identity.saml.protocol import SamlProvider, saml_app
 
         return SamlProvider(request, app=saml_app(row.slug, row.name, config_of(row)))
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        from workspaces.identity.views import arrive
-
         raise ImmediateHttpResponse(arrive(request, sociallogin))
 
     def on_authentication_error(
@@ -55,8 +53,6 @@ class SsoAdapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         extra_context: Any = None,
     ) -> None:
-        from workspaces.identity.views import refused
-
         raise ImmediateHttpResponse(
             refused(
                 request,

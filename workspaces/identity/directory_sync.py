@@ -21,7 +21,7 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.identity.provider_services import TASK, config_of
 from workspaces.identity.provider_types import DirectoryListing, ProviderUnavailable, kind_of, kinds
-from workspaces.identity.provisioning import Plan, RoleChange
+from workspaces.identity.provisioning import ProvisioningPlan, RoleChange
 from workspaces.identity.provisioning_services import SyncResult, sync_people
 from workspaces.models import DirectoryRun, Organization, Provider, Team, User
 from workspaces.tenancy.scope import platform_scope
@@ -340,7 +340,7 @@ def _outcome(run: DirectoryRun, result: SyncResult) -> str:
     return Outcome.UNCHANGED if result.plan.is_empty else Outcome.DONE
 
 
-def counts_of(made: Plan) -> dict[str, int]:
+def counts_of(made: ProvisioningPlan) -> dict[str, int]:
     """Count the changes of a plan by kind, without zeros."""
     found = {
         "new": sum(not n.is_linked for n in made.newcomers),
@@ -357,7 +357,7 @@ def counts_of(made: Plan) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-def lines_of(made: Plan) -> Iterator[dict[str, str]]:
+def lines_of(made: ProvisioningPlan) -> Iterator[dict[str, str]]:
     """Describe the changes of a plan, removals first."""
     names = _Names(made)
     for known in made.off:
@@ -392,7 +392,7 @@ def lines_of(made: Plan) -> Iterator[dict[str, str]]:
 class _Names:
     """Display names of the people, organizations and teams in a plan."""
 
-    def __init__(self, made: Plan):
+    def __init__(self, made: ProvisioningPlan):
         users = {c.seat.user_id for c in made.changes} | {user_id for user_id, _ in made.spared}
         self._people = {n.user_id: n.person.email for n in made.newcomers} | {
             k.user_id: k.email for k, _ in made.identities
@@ -428,7 +428,7 @@ class _Names:
         return f"{was}{seat.role} of {place}, by {seat.via}"
 
 
-def _linkable(made: Plan) -> dict[str, str]:
+def _linkable(made: ProvisioningPlan) -> dict[str, str]:
     """Return the account with the same address for each person who was skipped, by subject."""
     wanted = {
         clash.person.email: clash.person.subject for clash in made.clashes if clash.person.email

@@ -144,7 +144,7 @@ class RoleChange:
 
 
 @dataclass
-class Plan:
+class ProvisioningPlan:
     """The rows to write, ordered by subject."""
 
     newcomers: list[NewIdentity] = field(default_factory=list)
@@ -193,13 +193,13 @@ def plan(
     *,
     links: Mapping[str, UUID] | None = None,
     new_id: Callable[[], UUID] = uuid7,
-) -> Plan:
+) -> ProvisioningPlan:
     """Plan all changes that make the rows match the provider.
 
     `links` maps subjects whose address is taken to the accounts accepted for them. The plan is
     idempotent: once applied, planning again gives an empty plan.
     """
-    made, known = Plan(had=world.had), {k.subject: k for k in world.known}
+    made, known = ProvisioningPlan(had=world.had), {k.subject: k for k in world.known}
     seats: dict[UUID, dict[Place, RoleAssignment]] = defaultdict(dict)
     for seat in world.seats:
         seats[seat.user_id][seat.org_id, seat.team_id] = seat
@@ -299,7 +299,7 @@ class _Provided:
 
 
 def _plan_new(
-    made: Plan, person: ProviderPerson, given: Given, meeting: _NewAccounts
+    made: ProvisioningPlan, person: ProviderPerson, given: Given, meeting: _NewAccounts
 ) -> UUID | None:
     """Plan an account for a new person, unless no rule grants them a role."""
     if not given:
@@ -336,7 +336,7 @@ def _plan_new(
 
 
 def _plan_known(
-    made: Plan, person: ProviderPerson, before: LinkedIdentity, mine: _Provided
+    made: ProvisioningPlan, person: ProviderPerson, before: LinkedIdentity, mine: _Provided
 ) -> UUID:
     after = replace(
         before,
@@ -358,7 +358,7 @@ def _plan_known(
 
 
 def _plan_removed(
-    made: Plan,
+    made: ProvisioningPlan,
     gone: LinkedIdentity,
     mine: _Provided,
     seats: Mapping[Place, RoleAssignment],
@@ -389,7 +389,7 @@ def _plan_removed(
         ]
 
 
-def _keep_last_owners(made: Plan, world: ProvisioningState) -> None:
+def _keep_last_owners(made: ProvisioningPlan, world: ProvisioningState) -> None:
     """Keep the last owner of each organization and the last operator of the installation."""
     off, back = {k.user_id for k in made.off}, {k.user_id for k in made.on}
     idle = off | ({k.user_id for k in world.known if not k.is_active} - back)
@@ -424,7 +424,7 @@ def _is_owners(seat: RoleAssignment | None) -> bool:
     )
 
 
-def _lost_owners(made: Plan, org_id: UUID) -> set[UUID]:
+def _lost_owners(made: ProvisioningPlan, org_id: UUID) -> set[UUID]:
     return {
         c.seat.user_id
         for c in made.changes
@@ -432,7 +432,7 @@ def _lost_owners(made: Plan, org_id: UUID) -> set[UUID]:
     }
 
 
-def _made_owners(made: Plan, org_id: UUID, idle: set[UUID]) -> set[UUID]:
+def _made_owners(made: ProvisioningPlan, org_id: UUID, idle: set[UUID]) -> set[UUID]:
     return {
         c.seat.user_id for c in made.changes if c.seat.org_id == org_id and _is_owners(c.after)
     } - idle

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from portal.core.events import EventRecord
-from workspaces.identity.provisioning import Plan, RoleAssignment, RoleChange
+from workspaces.identity.provisioning import ProvisioningPlan, RoleAssignment, RoleChange
 from workspaces.models import Provider
 
 
-def plan_events(made: Plan, provider: Provider, actor: str) -> Iterator[EventRecord]:
+def plan_events(made: ProvisioningPlan, provider: Provider, actor: str) -> Iterator[EventRecord]:
     """Yield an event for each change in its organization; account events in the provider's."""
     emails = {known.user_id: known.email for known, _ in made.identities}
     emails |= {n.user_id: n.person.email for n in made.newcomers}

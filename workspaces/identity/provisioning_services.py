@@ -27,9 +27,9 @@ from workspaces.identity.display_names import follow_names
 from workspaces.identity.provisioning import (
     LinkedIdentity,
     NewIdentity,
-    Plan,
     ProviderPerson,
     ProvisioningConflict,
+    ProvisioningPlan,
     ProvisioningState,
     RoleAssignment,
     RoleChange,
@@ -52,8 +52,8 @@ from workspaces.quotas.guarantee_ends import end_guarantees
 from workspaces.tenancy.scope import platform_scope
 
 __all__ = [
-    "Plan",
     "ProviderPerson",
+    "ProvisioningPlan",
     "ProvisioningState",
     "Rule",
     "SyncResult",
@@ -75,7 +75,7 @@ _WHY = "a directory grants roles in several organizations"
 class SyncResult:
     """The result of a sync: `plan` was applied unless it was a dry run or `objection` is set."""
 
-    plan: Plan
+    plan: ProvisioningPlan
     objection: str = ""
     is_done: bool = False
 
@@ -174,7 +174,7 @@ def update_people(
     gone: Sequence[str] = (),
     *,
     actor: str = "",
-) -> Plan:
+) -> ProvisioningPlan:
     """Apply a partial update: upsert `people`, and mark the subjects `gone` as removed.
 
     Other people are not affected, so the removal threshold does not apply.
@@ -198,7 +198,7 @@ def plan_of(
     *,
     is_whole: bool = False,
     links: Mapping[str, UUID] | None = None,
-) -> Plan:
+) -> ProvisioningPlan:
     """Plan the changes; `is_whole` says that `people` is the provider's complete list."""
     subjects = None if is_whole else [person.subject for person in people]
     return plan(
@@ -247,7 +247,7 @@ def world_of(
 
 
 @transaction.atomic(savepoint=False)
-def apply(made: Plan, provider: Provider, *, actor: str) -> None:
+def apply(made: ProvisioningPlan, provider: Provider, *, actor: str) -> None:
     """Write a plan with its events, and revoke the tokens of people who lose access."""
     with platform_scope(_WHY):
         _make_people(provider, made.newcomers)
@@ -273,7 +273,7 @@ def _apply_in_transaction(
     *,
     actor: str,
     links: Mapping[str, UUID],
-) -> Plan:
+) -> ProvisioningPlan:
     """Plan again with the organizations locked, and write the result.
 
     Retries once, to pick up an account that a concurrent request created.
@@ -312,7 +312,7 @@ def _lock_organizations(provider: Provider) -> None:
         )
 
 
-def _subjects_in(provider: Provider, made: Plan) -> list[str]:
+def _subjects_in(provider: Provider, made: ProvisioningPlan) -> list[str]:
     """Return the subjects of everyone whom the plan changes, grouped by account."""
     users = {c.seat.user_id for c in made.changes} | {k.user_id for k in (*made.off, *made.on)}
     users |= {before.user_id for before, _ in made.identities}
@@ -512,7 +512,7 @@ def _save_seats(model: Any, changes: Sequence[RoleChange]) -> None:
         model.objects.filter(id__in=some).delete()
 
 
-def _end_tokens(made: Plan) -> None:
+def _end_tokens(made: ProvisioningPlan) -> None:
     """Revoke the access tokens that the losses in a plan affect.
 
     A suspension revokes the organization's tokens, leaving a team those bound to the team, a
@@ -534,7 +534,7 @@ def _end_tokens(made: Plan) -> None:
             )
 
 
-def _end_guarantees(made: Plan, actor: str) -> None:
+def _end_guarantees(made: ProvisioningPlan, actor: str) -> None:
     """End the guarantees of the people whom the plan suspends in an organization."""
     left: dict[UUID, list[UUID]] = {}
     for change in made.changes:

@@ -34,6 +34,7 @@ from workspaces.identity.claims import (
 )
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import acquire_slot, provider_requests
+from workspaces.identity.oidc.protocol import Callback, OidcAdapter
 from workspaces.identity.provider_rows import KINDS, provider_named
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.reauthentication import is_reauthenticated, redirect_to_reauthenticate
@@ -111,8 +112,6 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
 
 def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
     """Handle the answer of an OpenID provider."""
-    from workspaces.identity.oidc.protocol import Callback, OidcAdapter
-
     if request.GET.get("state") in statekit.get_states(request):
         acquire_slot()  # refused before the state is used, so that the page can be reloaded
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]

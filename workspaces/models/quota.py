@@ -15,7 +15,7 @@ class Quota(TenantModel):
     organization's limit; `promised` (on meters of the organization) is the unused part of that.
 
     Units: cpu in thousandths of a core, memory in bytes, gpu.* and jobs as counts. For storage,
-    bytes of closed logs (`jobs.storage`) and of artifacts (`experiments.artifacts`) are counted.
+    bytes of closed logs (`jobs.data.log_storage`) and of artifacts (`experiments.artifacts`) are counted.
     For gpu-hours only the limit is stored here, in GPU-milliseconds; monthly usage is in
     `GpuMonth`.
     """

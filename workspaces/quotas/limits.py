@@ -99,13 +99,13 @@ def first_full_meter(standings: Standings, amounts: Amounts) -> Meter | None:
             for meter, amount in (amounts.items() if standings else ())
             if (now := standings.get(meter))
             and now.limit is not None
-            and not _has_room(meter, now, amount, standings, amounts)
+            and not _fits(meter, now, amount, standings, amounts)
         ),
         None,
     )
 
 
-def _has_room(
+def _fits(
     meter: Meter, now: QuotaUsage, amount: int, standings: Standings, amounts: Amounts
 ) -> bool:
     assert now.limit is not None

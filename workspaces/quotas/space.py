@@ -19,7 +19,7 @@ class Total(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Use:
+class SpaceUse:
     """Something that takes storage, such as a dataset with all of its versions.
 
     `reason` says why it may be unneeded, and `step` what to do on `page`; both only for such rows.
@@ -36,7 +36,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SpaceQuery:
     """Whose storage: what the actor sees in the organization `org` (slug), or in one team of it."""
 
     actor: Any
@@ -49,7 +49,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Source:
+class SpaceSource:
     """What one kind of rows takes.
 
     `total` is what counts in quotas, `largest` returns rows in any order, at most as many as asked
@@ -59,28 +59,28 @@ class Source:
     kind: str
     label: Message
     order: int
-    total: Callable[[Asked], Total]
-    largest: Callable[[Asked, int], Sequence[Use]]
-    unused: Callable[[Asked, int], Sequence[Use]] | None = None
+    total: Callable[[SpaceQuery], Total]
+    largest: Callable[[SpaceQuery, int], Sequence[SpaceUse]]
+    unused: Callable[[SpaceQuery, int], Sequence[SpaceUse]] | None = None
 
 
-def sources() -> list[Source]:
+def sources() -> list[SpaceSource]:
     """Return the sources in the order in which they are shown."""
     return sorted(declared("providers", "SPACE_SOURCES"), key=lambda source: source.order)
 
 
-def totals(asked: Asked) -> list[tuple[Source, Total]]:
+def totals(asked: SpaceQuery) -> list[tuple[SpaceSource, Total]]:
     """Return what each kind takes."""
     return [(source, source.total(asked)) for source in sources()]
 
 
-def largest(asked: Asked, most: int) -> list[tuple[Source, Use]]:
+def largest(asked: SpaceQuery, most: int) -> list[tuple[SpaceSource, SpaceUse]]:
     """Return the largest rows of all kinds, with their sources."""
     found = [(source, use) for source in sources() for use in source.largest(asked, most)]
     return sorted(found, key=lambda one: -one[1].bytes)[:most]
 
 
-def unused(asked: Asked, most: int) -> list[tuple[Source, Use]]:
+def unused(asked: SpaceQuery, most: int) -> list[tuple[SpaceSource, SpaceUse]]:
     """Return the largest rows that may be unneeded, each with its reason and next step."""
     found = [
         (source, use)

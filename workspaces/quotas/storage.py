@@ -18,10 +18,10 @@ _WHOSE = {
 }
 
 
-def within_room(
+def within_limits(
     amounts: Mapping[Meter, int], chunks: Iterable[bytes], *, size: int | None, replaced: int
 ) -> Iterable[bytes]:
-    """Return the bytes of an upload, which raise QuotaExceeded beyond the room on these meters.
+    """Return the bytes of an upload, which raise QuotaExceeded beyond what is free on these meters.
 
     `size` is what was announced, `replaced` the size of the file that goes. Raises QuotaExceeded at
     once if the file cannot be stored. Unlocked: this spares transfers; `hold` decides.
@@ -31,20 +31,20 @@ def within_room(
         resource=STORAGE,
         subject_id__in=[meter.subject_id for meter in amounts],
     )
-    rooms = [
+    free_by_meter = [
         (row.limit - row.used + replaced, meter)
         for row in rows
         if (meter := reservations.meter_of(row)) in amounts
     ]
-    if not rooms:
+    if not free_by_meter:
         return chunks
-    room, meter = min(rooms, key=lambda one: one[0])
-    if size is not None and size > max(room, 0):
-        raise no_room(meter, size)
-    return _counted(chunks, room, meter)
+    free, meter = min(free_by_meter, key=lambda one: one[0])
+    if size is not None and size > max(free, 0):
+        raise no_space(meter, size)
+    return _counted(chunks, free, meter)
 
 
-def rooms(amounts: Mapping[Meter, int]) -> list[int]:
+def free_amounts(amounts: Mapping[Meter, int]) -> list[int]:
     """Return the bytes that fit on each of these meters that has a limit."""
     rows = Quota.objects.filter(
         limit__isnull=False,
@@ -54,12 +54,12 @@ def rooms(amounts: Mapping[Meter, int]) -> list[int]:
     return [row.limit - row.used for row in rows if reservations.meter_of(row) in amounts]
 
 
-def _counted(chunks: Iterable[bytes], room: int, meter: Meter) -> Iterator[bytes]:
+def _counted(chunks: Iterable[bytes], free: int, meter: Meter) -> Iterator[bytes]:
     size = 0
     for chunk in chunks:
         size += len(chunk)
-        if size > max(room, 0):
-            raise no_room(meter, size)
+        if size > max(free, 0):
+            raise no_space(meter, size)
         yield chunk
 
 
@@ -67,10 +67,10 @@ def hold(amounts: Mapping[Meter, int], size: int) -> None:
     """Hold storage for a file of that size. Raises QuotaExceeded."""
     refused = reservations.hold(amounts)
     if refused is not None:
-        raise no_room(refused, size)
+        raise no_space(refused, size)
 
 
-def no_room(meter: Meter, size: int) -> QuotaExceeded:
+def no_space(meter: Meter, size: int) -> QuotaExceeded:
     """Return the error for a file that does not fit."""
     row = Quota.objects.get(
         scope=meter.scope, org_id=meter.org_id, subject_id=meter.subject_id, resource=STORAGE

@@ -274,7 +274,7 @@ def role(slug: str, kind: str) -> str:
 
 
 @register.filter
-def told(data: dict[str, Any]) -> str:
+def data_text(data: dict[str, Any]) -> str:
     """Summarize the data of an event in one line: details and changes."""
     details = [
         f"{d['name']} {d['value']}"

@@ -24,7 +24,7 @@ from workspaces.api.audit import exported
 from workspaces.audit import services
 from workspaces.lists import audit_log
 from workspaces.models import Organization
-from workspaces.templatetags.muster import told
+from workspaces.templatetags.muster import data_text
 from workspaces.web.base import action, page, show_error
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -167,7 +167,11 @@ def _row(fact: dict[str, Any]) -> dict[str, Any]:
         if (name in {"email", "before", "after"} if changed else name != "name")
         and value != fact.get("subject")
     }
-    return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
+    return fact | {
+        "diff": changed,
+        "details": details_of(fact["data"]),
+        "said": data_text(rest)[:160],
+    }
 
 
 def _chains() -> list[dict[str, Any]]:

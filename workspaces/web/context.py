@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError
 from portal.web import navigation
-from portal.web.navigation import GROUP_LABELS, Entry
+from portal.web.navigation import GROUP_LABELS, NavigationEntry
 from workspaces.access.actors import Actor
 from workspaces.models import Organization
 from workspaces.organizations import selectors
@@ -92,7 +92,7 @@ def _last_organization(
         return None, None
 
 
-def _item(path: str, entry: Entry, slug: str) -> Item:
+def _item(path: str, entry: NavigationEntry, slug: str) -> Item:
     url = entry.url(slug)
     return {
         "group": entry.group,

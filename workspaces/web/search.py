@@ -9,7 +9,7 @@ from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.web.search import MAX_QUERY, Hit, Provider, Query, search
+from portal.web.search import MAX_QUERY, Hit, Query, SearchProvider, search
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Organization, Team
 from workspaces.organizations.selectors import people
@@ -53,9 +53,9 @@ def _organizations(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    Provider("people", _("People"), 30, _people, P.MEMBERS_READ),
-    Provider("teams", _("Teams"), 40, _teams, P.TEAMS_READ),
-    Provider(
+    SearchProvider("people", _("People"), 30, _people, P.MEMBERS_READ),
+    SearchProvider("teams", _("Teams"), 40, _teams, P.TEAMS_READ),
+    SearchProvider(
         "organizations",
         _("Organizations"),
         70,

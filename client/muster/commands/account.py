@@ -9,6 +9,8 @@ from typing import Annotated
 from typer import Argument, Option, prompt
 
 from muster import settings
+from muster.client import Client
+from muster.device import Grant
 from muster.errors import InvalidInput, Json
 from muster.options import Commands
 from muster.output import Session, Table
@@ -44,8 +46,6 @@ def login(
     ] = False,
 ) -> None:
     """Sign in with a browser and store the portal's URL and a token."""
-    from muster.client import Client
-
     kept = settings.load(url=url or session.url, org=session.org, team=session.team)
     if not kept.url:
         raise InvalidInput(
@@ -194,10 +194,10 @@ def create(
     """Create a token and print it. It is shown only once."""
     made = session.client.tokens.create(
         name,
-        words(scopes),
+        comma_separated(scopes),
         team=session.team,
         days=days or None,
-        networks=words(networks),
+        networks=comma_separated(networks),
         cluster=cluster,
     )
     session.echo("Copy the token now; it cannot be shown again.")
@@ -240,8 +240,6 @@ def revoke(
 def _browser_token(url: str) -> tuple[str, str]:
     """Return a token and its organization, granted by the user in a browser."""
     import webbrowser
-
-    from muster.device import Grant
 
     grant = Grant(url)
     authorization = grant.begin()
@@ -301,6 +299,6 @@ def _with(kept: settings.Settings, name: str, value: str) -> settings.Settings:
     return replace(kept, **{name: clean(value)})
 
 
-def words(text: str) -> list[str]:
+def comma_separated(text: str) -> list[str]:
     """Split a comma-separated list."""
     return [word.strip() for word in text.split(",") if word.strip()]

@@ -495,12 +495,12 @@ def _teams(pool: PoolShape) -> str:
 
 
 def _rule(pool: PoolShape) -> str:
-    words = [
+    parts = [
         f"partition {pool['partition']}" if pool["partition"] else "",
         f"with {pool['gpu_type']}" if pool["gpu_type"] else "",
         *(f"{name}={value}" for name, value in pool["labels"].items()),
     ]
-    return ", ".join(filter(None, words)) or "all"
+    return ", ".join(filter(None, parts)) or "all"
 
 
 CLUSTERS = Listing(

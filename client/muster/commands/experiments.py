@@ -6,6 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from muster.mlflow_import import Import
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
@@ -101,8 +102,6 @@ def import_(
     Repeat it to add what is new there. The server's credentials are those of MLflow's clients:
     MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.
     """
-    from muster.mlflow_import import Import
-
     work = Import(session.client, url, team=session.team, say=session.echo)
     done = work.run(experiment or [], with_artifacts=artifacts, with_models=models)
     lines = [

@@ -216,10 +216,10 @@ def _listed(kinds: str | None) -> list[str]:
     return [kind.strip() for kind in (kinds or "").split(",") if kind.strip()]
 
 
-def _ways(words: list[str], is_on: bool) -> dict[str, dict[str, bool]]:
+def _ways(names: list[str], is_on: bool) -> dict[str, dict[str, bool]]:
     """Parse KIND.WAY. Raises InvalidInput."""
     found: dict[str, dict[str, bool]] = {}
-    for word in words:
+    for word in names:
         kind, dot, way = word.partition(".")
         if not dot or way not in {"in_app", "email"}:
             raise InvalidInput(f"{word!r} must be KIND.in_app or KIND.email")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from muster.commands.account import token_table, words
+from muster.commands.account import comma_separated, token_table
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
@@ -94,7 +94,12 @@ def create_token(
 ) -> None:
     """Create a token for a service account and print it. It is shown only once."""
     made = session.client.service_accounts.create_token(
-        name, token, words(scopes), team=session.team, days=days or None, networks=words(networks)
+        name,
+        token,
+        comma_separated(scopes),
+        team=session.team,
+        days=days or None,
+        networks=comma_separated(networks),
     )
     session.echo("Copy the token now; it cannot be shown again.")
     session.show(made, made["token"], [made["token"]])

@@ -24,7 +24,7 @@ _SHOWN = {"file", "folder"}
 
 
 @dataclass(frozen=True)
-class Place:
+class RequestedFolder:
     """The shared folder of a request, at the path `prefix` of the provider."""
 
     actor: Actor
@@ -66,7 +66,7 @@ class _Resource:
     environ: dict[str, Any]
     path: str
     provider: DAVProvider
-    place: Place
+    place: RequestedFolder
     entry: FolderEntry
 
     def get_last_modified(self) -> float:
@@ -200,14 +200,14 @@ class FolderResource(_Resource, DAVCollection):  # type: ignore[misc]
         return self.place.folder.used_bytes
 
     def get_available_bytes(self) -> int | None:
-        return usage.room(self.place.folder)
+        return usage.free_bytes(self.place.folder)
 
 
 class FolderProvider(DAVProvider):  # type: ignore[misc]
     """Finds resources of the workspace in the environment, and of no other."""
 
     def get_resource_inst(self, path: str, environ: dict[str, Any]) -> Any:
-        place: Place = environ[PLACE]
+        place: RequestedFolder = environ[PLACE]
         inside = place.inside(path)
         if inside is None:
             return None

@@ -24,7 +24,7 @@ from datasets.folders.dav.locks import (
     live_locks,
     locks_of_request,
 )
-from datasets.folders.dav.provider import PLACE, SIZE, FolderProvider, Place
+from datasets.folders.dav.provider import PLACE, SIZE, FolderProvider, RequestedFolder
 from datasets.folders.downloads import download_of
 from datasets.folders.selectors import find_folder, tree_of
 from datasets.folders.services import locked
@@ -52,7 +52,7 @@ def dav(request: HttpRequest, workspace: str, path: str = "") -> HttpResponseBas
     body = None if request.method == "PUT" else read_xml(request)
     if request.method == "PROPFIND" and body is not None and request.headers["Depth"] == "1":
         check_answer(body, _members(folder, path))
-    place = Place(actor, folder, f"/{request.org.slug}/{folder.name}")  # type: ignore[attr-defined]
+    place = RequestedFolder(actor, folder, f"/{request.org.slug}/{folder.name}")  # type: ignore[attr-defined]
     known = folder_of_request.set(folder)
     read = locks_of_request.set(live_locks(folder) if request.method == "PROPFIND" else None)
     try:
@@ -80,7 +80,7 @@ def _members(folder: Any, path: str) -> int:
         return 1
 
 
-def _answer(request: HttpRequest, place: Place, body: bytes | None) -> HttpResponse:
+def _answer(request: HttpRequest, place: RequestedFolder, body: bytes | None) -> HttpResponse:
     environ: dict[str, Any] = {
         **request.META,
         "SCRIPT_NAME": "",

@@ -17,9 +17,9 @@ from clusters.models import Cluster
 from jobs.dispatch import gpu_errors
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.dispatch.watch import native_queue
-from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from jobs.models.attempt import key_of
+from jobs.specs.stored import spec_of
 from portal.core import clock
 from portal.core.messages import Message
 from schedulers.contract import Backend, Observation, Poll

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from portal.core import clock, vault
-from portal.core.audit.canonical import Head
+from portal.core.audit.canonical import ChainHead
 from portal.core.audit.models import AuditAnchor, AuditLink
 
 PURPOSE = "audit anchors"
@@ -78,7 +78,7 @@ class Anchorer:
         self._last: dict[UUID, float] = {}
         self._has_begun = False
 
-    def look(self, touched: dict[UUID, Head]) -> int:
+    def look(self, touched: dict[UUID, ChainHead]) -> int:
         """Anchor chains whose last anchor is too old or too far back; return how many."""
         if not self._has_begun:
             self._begin(touched)
@@ -90,7 +90,7 @@ class Anchorer:
                 self._last[chain] = at
         return made
 
-    def _begin(self, touched: dict[UUID, Head]) -> None:
+    def _begin(self, touched: dict[UUID, ChainHead]) -> None:
         """Anchor each chain whose end is not covered by an anchor."""
         for chain in chains():
             last = AuditLink.objects.filter(chain=chain).order_by("-seq").first()
@@ -102,13 +102,13 @@ class Anchorer:
                 or 0
             )
             if last is not None and last.seq > covered:
-                _set_anchor(chain, Head(last.seq, bytes(last.hash)))
+                _set_anchor(chain, ChainHead(last.seq, bytes(last.hash)))
                 if chain in touched:
                     touched[chain].since = 0
         self._has_begun = True
 
 
-def _set_anchor(chain: UUID, head: Head) -> int:
+def _set_anchor(chain: UUID, head: ChainHead) -> int:
     head.since = 0
     try:
         with transaction.atomic():

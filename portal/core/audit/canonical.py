@@ -24,7 +24,7 @@ from portal.core.models import Event
 
 
 @dataclass
-class Head:
+class ChainHead:
     """The end of a chain; `since` counts the links that no anchor covers yet."""
 
     seq: int

@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from portal.core import clock
 from portal.core.audit.anchors import last_cut
 from portal.core.audit.canonical import (
-    Head,
+    ChainHead,
     Row,
     canonical,
     chain_of,
@@ -47,7 +47,7 @@ class Sealer:
     """
 
     floor: int = 0
-    touched: dict[UUID, Head] = field(default_factory=dict)  # chains that have grown
+    touched: dict[UUID, ChainHead] = field(default_factory=dict)  # chains that have grown
     _settled: SettledPosition = field(default_factory=SettledPosition)
     _deep_at: float = 0.0
 
@@ -81,7 +81,7 @@ class Sealer:
         self.touched.update(ends)
 
 
-def _link(end: Head, row: Row) -> tuple[Any, ...]:
+def _link(end: ChainHead, row: Row) -> tuple[Any, ...]:
     """Return the next link of a chain, and advance its end."""
     end.seq, end.hash, end.since = end.seq + 1, next_hash(end.hash, canonical(row)), end.since + 1
     return (row[0], chain_of(row), end.seq, end.hash)
@@ -99,7 +99,7 @@ def unsealed(above: int, most: int) -> list[Row]:
         return list(read(cursor.fetchall()))
 
 
-def heads_of(chains: Iterable[UUID]) -> dict[UUID, Head]:
+def heads_of(chains: Iterable[UUID]) -> dict[UUID, ChainHead]:
     """Return the end of each chain; new chains start at the beginning or at the last cut."""
     found = {}
     for chain in chains:
@@ -109,10 +109,10 @@ def heads_of(chains: Iterable[UUID]) -> dict[UUID, Head]:
             .values_list("seq", "hash")
             .first()
         )
-        found[chain] = Head(last[0], bytes(last[1])) if last else _beginning(chain)
+        found[chain] = ChainHead(last[0], bytes(last[1])) if last else _beginning(chain)
     return found
 
 
-def _beginning(chain: UUID) -> Head:
+def _beginning(chain: UUID) -> ChainHead:
     cut = last_cut(chain)
-    return Head(cut.seq, bytes(cut.hash)) if cut else Head(0, initial_hash(chain))
+    return ChainHead(cut.seq, bytes(cut.hash)) if cut else ChainHead(0, initial_hash(chain))

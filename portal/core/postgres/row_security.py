@@ -83,15 +83,15 @@ class NamedCursor:
             yield row
 
     def fetchone(self) -> Any:
-        return self._told().fetchone()
+        return self._with_tenant().fetchone()
 
     def fetchmany(self, size: int = 0) -> Any:
-        return self._told().fetchmany(size)
+        return self._with_tenant().fetchmany(size)
 
     def fetchall(self) -> Any:
-        return self._told().fetchall()
+        return self._with_tenant().fetchall()
 
-    def _told(self) -> Any:
+    def _with_tenant(self) -> Any:
         set_tenant(self._cursor.connection, self._where)
         return self._cursor
 

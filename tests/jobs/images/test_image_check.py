@@ -135,7 +135,7 @@ def test_nodes_without_facts_refuse_nothing(story, allowed, add_nodes):
 def test_facts_of_the_node_agent_count_if_the_cluster_reports_none(story, allowed, add_nodes):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(1, arch="")
-    Node.objects.update(told={"arch": "amd64", "driver": "470.82.01", "compute": "9.0"})
+    Node.objects.update(reported={"arch": "amd64", "driver": "470.82.01", "compute": "9.0"})
     assert "1 has driver 470.82.1" in check_named(rehearse(story, f"{allowed.host}/torch:v1")).text
 
 

@@ -2,7 +2,7 @@ from schedulers.images.requirements import (
     Device,
     conditions_of,
     driver_for,
-    holds,
+    is_met,
     parse,
     version,
 )
@@ -34,7 +34,7 @@ JUDGED = [
 def test_nvidia_image_is_judged_as_by_the_container_toolkit(subtests):
     for device, answer in JUDGED:
         with subtests.test(device=device, answer=answer):
-            assert holds(parse(CUDA_12_4), device) is answer
+            assert is_met(parse(CUDA_12_4), device) is answer
 
 
 COMPARISONS = [
@@ -60,7 +60,7 @@ COMPARISONS = [
 def test_comparison_operators_evaluate_as_written(subtests):
     for text, device, answer in COMPARISONS:
         with subtests.test(text=text, device=device):
-            assert holds(parse(text), device) is answer
+            assert is_met(parse(text), device) is answer
 
 
 def test_all_variables_must_hold_except_jetson_and_disabled_ones():
@@ -88,7 +88,7 @@ def test_megabyte_of_conditions_is_evaluated_quickly():
     condition = parse("cuda>=12 " * 100_000)
     assert len(condition) == 201
     # The unread alternative may hold.
-    assert holds(condition, Device(cuda=(11, 8))) is None
+    assert is_met(condition, Device(cuda=(11, 8))) is None
 
 
 def test_versions_compare_as_numbers():

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from jobs.dispatch.claims import claim_due
 from jobs.dispatch.lifecycle import StateChange, transition
-from jobs.gpu_use import running
-from jobs.job_specs import request_of
 from jobs.models import Attempt, Job
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.snapshot import limits_of
+from jobs.selectors.gpu_use import running
 from jobs.services import dry_run_job
+from jobs.specs.stored import request_of
 from portal.core import clock
 from portal.core.errors import InvalidInput, QuotaExceeded
 from schedulers.spec import parse_mapping

@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jobs import storage, tasks
+from jobs import tasks
+from jobs.data import log_storage
 from jobs.models import Attempt, Job
 from portal.blobs.logs import log_store
 from portal.core import clock
@@ -79,7 +80,7 @@ def test_deleted_log_is_released_once(story):
     delete(story, job)
     for _ in range(3):
         tasks.delete_logs()
-        storage.release_storage(list(job.attempts.values_list("id", flat=True)))
+        log_storage.release_storage(list(job.attempts.values_list("id", flat=True)))
         tasks.count_logs()
     assert counted() == kept() and counted()["org", story.atlas.id] == 700
     assert other.attempts.get().log_bytes == 700
@@ -101,7 +102,7 @@ def test_kill_between_file_and_meter_releases_at_the_retry(story, monkeypatch):
     def killed(ids):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(storage, "release_storage", killed)
+    monkeypatch.setattr(log_storage, "release_storage", killed)
     with pytest.raises(KeyboardInterrupt):
         tasks.delete_logs()
     assert counted()["org", story.atlas.id] == 3500 and kept() == {}
@@ -131,7 +132,7 @@ def test_rolled_back_count_counts_once_at_the_retry(story):
 def test_batch_takes_as_many_statements_as_one_log(story):
     def statements():
         with CaptureQueriesContext(connection) as queries:
-            storage._count_next(UUID(int=0))
+            log_storage._count_next(UUID(int=0))
         return len(queries)
 
     ended(story)
@@ -142,8 +143,8 @@ def test_batch_takes_as_many_statements_as_one_log(story):
 
 def test_long_sweep_yields_to_others_and_continues(story, monkeypatch):
     ended(story, array="0-9")
-    monkeypatch.setattr(storage, "BATCH", 3)
-    monkeypatch.setattr(storage, "PIECE", -1.0)
+    monkeypatch.setattr(log_storage, "BATCH", 3)
+    monkeypatch.setattr(log_storage, "PIECE", -1.0)
     for total in (2100, 4200, 6300, 7000):
         tasks.count_logs()
         assert counted()["org", story.atlas.id] == total
@@ -190,7 +191,7 @@ def test_concurrent_sweeps_and_deletions_count_and_release_each_log_once(
     transactional_db, monkeypatch
 ):
     story = create_story()
-    monkeypatch.setattr(storage, "BATCH", 2)
+    monkeypatch.setattr(log_storage, "BATCH", 2)
     jobs = [ended(story) for _ in range(8)]
     for job in jobs[:4]:
         delete(story, job)

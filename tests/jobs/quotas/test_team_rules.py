@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Pool, PoolGrant
-from jobs.job_specs import spec_of
 from jobs.services import dry_run_job
+from jobs.specs.stored import spec_of
 from portal.core.errors import InvalidInput, NotPermitted
 from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit

@@ -12,7 +12,7 @@ from portal.gateway.framing import Chunked
 from portal.gateway.heads import (
     END,
     BadHead,
-    Place,
+    PublicLocation,
     cookie_in,
     parse_request,
     parse_response,
@@ -21,8 +21,8 @@ from portal.gateway.heads import (
     token_in,
 )
 
-HERE = Place(b"10.0.0.9", b"https")
-BELOW = Place(b"10.0.0.9", b"http", b"/_apps/atlas/7/web")
+HERE = PublicLocation(b"10.0.0.9", b"https")
+BELOW = PublicLocation(b"10.0.0.9", b"http", b"/_apps/atlas/7/web")
 
 
 def request(*lines: str, first: str = "GET /a?b HTTP/1.1") -> bytes:
@@ -128,7 +128,7 @@ def test_connection_header_does_not_remove_what_frames_the_message():
     assert b"Content-Length: 3" in request_to_app(head, b"/", HERE)
 
 
-def answered(place: Place, *lines: str) -> list[str]:
+def answered(place: PublicLocation, *lines: str) -> list[str]:
     head = parse_response("\r\n".join(("HTTP/1.1 200 OK", *lines)).encode() + END)
     return response_to_client(head, place, (), is_kept=True).decode().split("\r\n")[1:-2]
 

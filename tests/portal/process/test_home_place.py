@@ -84,7 +84,7 @@ def test_moved_home_starts(original):
 def test_copy_from_another_machine_is_refused_while_its_leases_are_recent(
     original, db, monkeypatch
 ):
-    monkeypatch.setattr(home_place, "_holds_its_database", lambda: True)
+    monkeypatch.setattr(home_place, "_has_its_database", lambda: True)
     lease = Lease.objects.create(name="watcher", holder="x", until=clock.now())
     elsewhere(original)
     with pytest.raises(Refusal, match="made while a\nportal ran there"):

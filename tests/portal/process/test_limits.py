@@ -17,7 +17,7 @@ import uvicorn
 from portal.asgi import threaded_http
 from portal.process.asgi_types import ASGIApp
 from portal.process.nginx import find_nginx, write_configuration
-from portal.process.prepare import listen, listen_unix
+from portal.process.sockets import listen, listen_unix
 from tests.portal.process.slow_app import PIECE, PIECES, app
 from tests.rig.environment import ROOT
 from tests.rig.processes import Folder, free_port, is_listening, wait_until

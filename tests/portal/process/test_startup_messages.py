@@ -11,7 +11,7 @@ import pytest
 
 from portal.process.command import main
 from portal.process.lock import HomeLock
-from portal.process.prepare import listen
+from portal.process.sockets import listen
 from portal.process.words import Refusal, Welcome
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from portal.process.supervisor import Part, Supervisor
+from portal.process.supervisor import SupervisedPart, Supervisor
 from tests.rig.environment import ROOT
 
 SCRIPT = """
@@ -87,7 +87,7 @@ def test_failing_component_restarts_with_growing_pauses(supervised, wait_for):
 
 @pytest.mark.parametrize(("lived", "longest"), [(0.5, 10.0), (4.0, 0.05)])
 def test_steady_component_restarts_at_once_after_earlier_failures(tmp_path, lived, longest):
-    supervisor, part = Supervisor({}, tmp_path), Part("steady", time.sleep, pause=6.4)
+    supervisor, part = Supervisor({}, tmp_path), SupervisedPart("steady", time.sleep, pause=6.4)
     for _ in range(3):
         part.born = time.monotonic() - lived
         supervisor._handle_exit(part, signal.SIGKILL)

@@ -35,7 +35,7 @@ def send(first, count=10, owner=NODE, **columns):
     series.append_batch(
         owner,
         times,
-        [series.Column(f"gpu.{name}", {"gpu": "0"}, "W", v) for name, v in given.items()],
+        [series.BatchColumn(f"gpu.{name}", {"gpu": "0"}, "W", v) for name, v in given.items()],
     )
 
 
@@ -136,7 +136,9 @@ def test_malformed_batches_are_refused_and_owners_kept_apart():
         send(0, power=[1.0])
     with pytest.raises(InvalidInput):
         series.append_batch(
-            NODE, [T0], [series.Column("a", {}, "", [1.0]), series.Column("a", {}, "", [2.0])]
+            NODE,
+            [T0],
+            [series.BatchColumn("a", {}, "", [1.0]), series.BatchColumn("a", {}, "", [2.0])],
         )
     assert not Series.objects.exists()
     send(0)

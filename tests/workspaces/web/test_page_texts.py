@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.each import each
 from tests.story import PASSWORD
 from workspaces.access.services import create_role
-from workspaces.templatetags.muster import told
+from workspaces.templatetags.muster import data_text
 from workspaces.tenancy.scope import org_scope
 
 
@@ -29,7 +29,7 @@ def test_permission_groups_are_translated(story, client, language, group):
 
 def test_event_time_is_shown_to_the_minute():
     assert (
-        told({"from": "2026-11-22T12:49:26.259344+00:00", "level": "note"})
+        data_text({"from": "2026-11-22T12:49:26.259344+00:00", "level": "note"})
         == "from 2026-11-22 12:49 UTC · level note"
     )
 

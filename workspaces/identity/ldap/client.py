@@ -13,7 +13,7 @@ from ldap.controls import SimplePagedResultsControl
 from portal.core import clock
 from portal.core.messages import Message
 from workspaces.identity.ldap.connection import DirectoryConnection, open_connection
-from workspaces.identity.ldap.entries import MEMBERS, Entry, attributes_of, entry_of
+from workspaces.identity.ldap.entries import MEMBERS, DirectoryEntry, attributes_of, entry_of
 from workspaces.identity.ldap.errors import DirectoryError, directory_error
 from workspaces.identity.ldap.settings import Config, normalized_dn
 
@@ -91,7 +91,7 @@ class Directory:
             else "StartTLS"
         )
 
-    def find(self, login: str) -> Entry | None:
+    def find(self, login: str) -> DirectoryEntry | None:
         """Find the person who signs in with this name. Raises DirectoryError if there are two."""
         schema, safe = self.config.schema, ldap.filter.escape_filter_chars(login)
         names = "".join(f"({name}={safe})" for name in schema.logins)
@@ -112,7 +112,7 @@ class Directory:
             )
         return found[0] if found else None
 
-    def is_password(self, entry: Entry, password: str) -> bool:
+    def is_password(self, entry: DirectoryEntry, password: str) -> bool:
         """Return whether this is the person's password; binds as that person, so call it last.
 
         An empty password is never correct: servers treat it as an anonymous bind and report
@@ -135,7 +135,7 @@ class Directory:
             raise directory_error(error, self.config, Message("checking a password")) from None
         return True
 
-    def groups_of(self, entry: Entry, login: str) -> frozenset[str]:
+    def groups_of(self, entry: DirectoryEntry, login: str) -> frozenset[str]:
         """Return the keys of a person's groups, with nested groups if they count.
 
         Uses one query where the server can resolve nesting, else one query per level.
@@ -162,14 +162,14 @@ class Directory:
             found |= new
         return found
 
-    def people(self, attributes: Sequence[str] | None = None) -> Iterator[Entry]:
+    def people(self, attributes: Sequence[str] | None = None) -> Iterator[DirectoryEntry]:
         """Iterate over all people, page by page."""
         schema = self.config.schema
         return self._paged(
             self.config.people_base, schema.people, list(attributes or attributes_of(schema))
         )
 
-    def groups(self) -> Iterator[Entry]:
+    def groups(self) -> Iterator[DirectoryEntry]:
         """Iterate over all groups, completing members that Active Directory returns in ranges."""
         if not self.config.group_base:
             return
@@ -243,10 +243,12 @@ class Directory:
         except ldap.LDAPError as error:
             raise directory_error(error, self.config, doing) from None
 
-    def _search(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
+    def _search(
+        self, base: str, text: str, attributes: list[str], most: int
+    ) -> list[DirectoryEntry]:
         """Return at most `most` entries; there may be more."""
 
-        def act() -> list[Entry]:
+        def act() -> list[DirectoryEntry]:
             try:
                 message = self._ldap.search_ext(
                     base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=most
@@ -257,14 +259,14 @@ class Directory:
 
         return self._do(Message("searching below {dn}", dn=base), act)
 
-    def _entries(self, message: int) -> list[Entry]:
+    def _entries(self, message: int) -> list[DirectoryEntry]:
         _, rows = self._ldap.result(message, all=1, timeout=self._ldap.timeout)
         return [entry_of(dn, found) for dn, found in rows if dn]  # a referral has no DN
 
-    def _all(self, base: str, text: str, attributes: list[str]) -> Sequence[Entry]:
+    def _all(self, base: str, text: str, attributes: list[str]) -> Sequence[DirectoryEntry]:
         """Search without paging first, as few results are likely; page if there are too many."""
 
-        def act() -> list[Entry] | None:
+        def act() -> list[DirectoryEntry] | None:
             try:
                 return self._entries(
                     self._ldap.search_ext(
@@ -277,13 +279,15 @@ class Directory:
         found = self._do(Message("searching below {dn}", dn=base), act)
         return list(self._paged(base, text, attributes)) if found is None else found
 
-    def _paged_first(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
+    def _paged_first(
+        self, base: str, text: str, attributes: list[str], most: int
+    ) -> list[DirectoryEntry]:
         control = SimplePagedResultsControl(True, size=most, cookie="")
         return self._entries(
             self._ldap.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, serverctrls=[control])
         )
 
-    def _paged(self, base: str, text: str, attributes: list[str]) -> Iterator[Entry]:
+    def _paged(self, base: str, text: str, attributes: list[str]) -> Iterator[DirectoryEntry]:
         control = SimplePagedResultsControl(True, size=PAGE, cookie="")
         while True:
             rows, control.cookie = self._do(
@@ -296,7 +300,7 @@ class Directory:
 
     def _page(
         self, base: str, text: str, attributes: list[str], control: Any
-    ) -> tuple[list[Entry], Any]:
+    ) -> tuple[list[DirectoryEntry], Any]:
         message = self._ldap.search_ext(
             base, ldap.SCOPE_SUBTREE, text, attributes, serverctrls=[control]
         )
@@ -334,7 +338,7 @@ class Directory:
             )
         return self._is_active_directory
 
-    def _with_all_members(self, entry: Entry) -> Entry:
+    def _with_all_members(self, entry: DirectoryEntry) -> DirectoryEntry:
         """Read the remaining members of a group.
 
         Active Directory returns 1,500 at a time, as member;range=0-1499.
@@ -349,7 +353,7 @@ class Directory:
                     attributes |= self._next_range(
                         entry.dn, plain, int(numbers.partition("-")[2]) + 1
                     )
-        return Entry(entry.dn, attributes)
+        return DirectoryEntry(entry.dn, attributes)
 
     def _next_range(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
         rows = self._do(

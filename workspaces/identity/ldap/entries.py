@@ -18,7 +18,7 @@ Attributes = Mapping[str, Sequence[bytes]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class DirectoryEntry:
     """A directory entry, with attribute names in lower case."""
 
     dn: str
@@ -35,9 +35,9 @@ class Entry:
         ]
 
 
-def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
+def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> DirectoryEntry:
     """Return an entry with its attribute names in lower case."""
-    return Entry(dn, {name.lower(): values for name, values in attributes.items()})
+    return DirectoryEntry(dn, {name.lower(): values for name, values in attributes.items()})
 
 
 def attributes_of(schema: DirectorySchema) -> list[str]:
@@ -47,14 +47,14 @@ def attributes_of(schema: DirectorySchema) -> list[str]:
     )
 
 
-def is_disabled(entry: Entry) -> bool:
+def is_disabled(entry: DirectoryEntry) -> bool:
     """Return whether Active Directory marks the account as disabled; it counts as removed."""
     message = entry.first("userAccountControl")
     return message.isdigit() and bool(int(message) & _DISABLED)
 
 
 def person_of(
-    entry: Entry, schema: DirectorySchema, groups: Iterable[str] = ()
+    entry: DirectoryEntry, schema: DirectorySchema, groups: Iterable[str] = ()
 ) -> ProviderPerson | None:
     """Return the person in an entry, or None without a value for the subject attribute."""
     subject = entry.first(schema.subject)
@@ -74,7 +74,7 @@ def person_of(
 class Groups:
     """Group membership with nested groups; cycles are allowed."""
 
-    def __init__(self, entries: Iterable[Entry], *, is_nested: bool):
+    def __init__(self, entries: Iterable[DirectoryEntry], *, is_nested: bool):
         self.names: dict[str, str] = {}  # key → DN as the directory writes it
         # DN key of a member, or "uid:…" → groups
         self._parents: dict[str, set[str]] = defaultdict(set)
@@ -89,7 +89,7 @@ class Groups:
                     ].add(key)
         self._is_nested, self._above = is_nested, dict[str, frozenset[str]]()
 
-    def of(self, entry: Entry, login: str = "") -> frozenset[str]:
+    def of(self, entry: DirectoryEntry, login: str = "") -> frozenset[str]:
         """Return the keys of all groups that contain an entry."""
         direct = self._parents.get(normalized_dn(entry.dn), set()) | (
             self._parents.get(f"uid:{login.lower()}", set()) if login else set()

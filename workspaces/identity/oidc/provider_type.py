@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from portal.core.messages import Message
 from workspaces.identity.oidc.settings import Config
+from workspaces.identity.oidc.testing import check_settings
 from workspaces.identity.provider_types import ProviderTestResult, ProviderType
 
 
 def _test(config: Config) -> ProviderTestResult:
-    from workspaces.identity.oidc.testing import check_settings
-
     return check_settings(config)
 
 

@@ -37,7 +37,7 @@ def consents_of(user: User) -> list[dict[str, Any]]:
             "client_id": row.client_id,
             "name": row.client.name,
             "given_at": row.given_at,
-            "told": [words for scope, words in SCOPES.items() if scope in row.scopes],
+            "scopes": [words for scope, words in SCOPES.items() if scope in row.scopes],
         }
         for row in rows
     ]

@@ -1,0 +1,1 @@
+"""GPU partitioning (MIG): layouts of GPUs, and plans as they are shown."""

@@ -1,0 +1,165 @@
+"""Pages of MIG plans for operators: a wish, the plan before and after, its progress."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from clusters.api.mig import act
+from clusters.mig.representations import (
+    METHODS,
+    MOST_NODES,
+    Method,
+    node_rows,
+    plan_state,
+    settings_rows,
+    title_of,
+)
+from clusters.models import MigPlan
+from clusters.services import mig_plans as service
+from clusters.services.connections import find_cluster
+from portal.core.errors import InvalidInput, PortalError
+from portal.core.messages import Message
+from portal.web.denials import record_denied_request
+from portal.web.options import faults_of
+from schedulers import mig
+from workspaces.access.permissions import Permission as P
+from workspaces.web.base import action, page
+
+ACTIONS = ("apply", "stop", "undo", "discard", "confirm")
+_DONE = {
+    "apply": Message("The plan is being applied."),
+    "stop": Message("Stopped. Nodes that are being changed are finished."),
+    "confirm": Message("Confirmed."),
+    "discard": Message("Draft discarded."),
+    "undo": Message("This is the way back. Nothing has changed yet."),
+    "settings": Message("Settings saved."),
+}
+
+
+@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+def mig_plans(request: Any) -> HttpResponse:
+    """List plans and clusters with MIG; draft a plan."""
+    faults: dict[str, str] = {}
+    if request.method == "POST":
+        try:
+            made = _draft(request)
+        except PortalError as error:
+            record_denied_request(request, error)
+            message, faults = faults_of(error)
+            if message:
+                messages.error(request, message)
+        else:
+            return redirect(f"/platform/mig/{made.id}")
+    clusters = settings_rows()
+    return render(
+        request,
+        "clusters/mig_plans.html",
+        {
+            "page_title": Message("GPU partitioning"),
+            "plans": [(plan, title_of(plan), *plan_state(plan)) for plan in service.plans()],
+            "clusters": clusters,
+            "profiles": _profiles(clusters),
+            "faults": faults,
+            "typed": request.POST
+            or {name: request.GET.get(name, "") for name in ("wish", "cluster", "nodes")},
+            "is_asking": bool(faults) or "plan" in request.GET,
+            "may_write": request.actor.may(P.CLUSTERS_WRITE),
+        },
+    )
+
+
+@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+def mig_plan(request: Any, plan: UUID) -> HttpResponse:
+    """Show one plan; apply, stop, undo, discard, confirm, or change how the cluster allows it."""
+    row = service.find_plan(plan)
+    if request.method == "POST":
+        return _act(request, row)
+    shape, label = plan_state(row)
+    settings = service.settings_of(row.cluster)
+    is_draft = row.state == MigPlan.State.DRAFT
+    method = Method(row.method or settings.method)
+    nodes = node_rows(row, request.actor)
+    return render(
+        request,
+        "clusters/mig_plan.html",
+        {
+            "page_title": title_of(row),
+            "crumbs": [(Message("GPU partitioning"), "/platform/mig")],
+            "plan": row,
+            "title": title_of(row),
+            "shape": shape,
+            "label": label,
+            "is_draft": is_draft,
+            "is_active": row.state == MigPlan.State.APPLYING,
+            "may_undo": row.state in (MigPlan.State.DONE, MigPlan.State.FAILED),
+            "nodes": nodes,
+            "more": max(row.nodes.count() - MOST_NODES, 0),
+            "gpus": sum(len(node["gpus"]) for node in nodes),
+            "jobs": sum(len(node["jobs"]) for node in nodes),
+            "obstacles": service.obstacles(row) if is_draft else [],
+            "instances": [name for name in row.wish if name != mig.FULL],
+            "settings": settings,
+            "method": METHODS[method],
+            "methods": [(m, *METHODS[Method(m)]) for m in service.methods_of(row.cluster)],
+            "has_files": service.has_gpu_files(row.cluster),
+            "files": service.files_of(row),
+            "configs": service.configs_of(row) if method == Method.LABEL else {},
+            "may_write": request.actor.may(P.CLUSTERS_WRITE),
+        },
+    )
+
+
+def _act(request: Any, row: MigPlan) -> HttpResponse:
+    form, do = request.POST, request.POST.get("do", "")
+    here = {"to": request.path}
+
+    def run() -> None:
+        if do == "settings":
+            names = ("nodes_at_once", "drain_minutes", "change_minutes")
+            given = {name: _number(form.get(name, ""), name) for name in names}
+            service.change_settings(
+                actor=request.actor,
+                cluster=row.cluster,
+                method=form.get("method", ""),
+                may_reconfigure="may_reconfigure" in form,
+                **given,
+            )
+            return
+        if do not in ACTIONS:
+            raise InvalidInput.at("do", f"must be one of {', '.join(ACTIONS)}")
+        found = act(request.actor, row.id, do, form.get("node", ""))
+        here["to"] = f"/platform/mig/{found.id}" if found else "/platform/mig"
+
+    answer = action(request, request.path, _DONE.get(do, Message("Saved.")), run)
+    return redirect(here["to"]) if here["to"] != request.path else answer
+
+
+def _draft(request: Any) -> MigPlan:
+    form = request.POST
+    return service.draft_plan(
+        actor=request.actor,
+        cluster=find_cluster(form.get("cluster", "")),
+        wish=service.parse_wish(form.get("wish", "")),
+        nodes=form.get("nodes", "").replace(",", " ").split(),
+    )
+
+
+def _profiles(clusters: list[dict[str, Any]]) -> list[str]:
+    """Return the profiles that GPUs of these clusters can have, largest first."""
+    found: dict[str, int] = {}
+    for row in clusters:
+        for name in row["models"]:
+            for profile in mig.MODELS[name].profiles:
+                found.setdefault(profile.name, profile.size)
+    return sorted(found, key=lambda name: (-found[name], name))
+
+
+def _number(text: str, field: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise InvalidInput.at(field, "must be a whole number")
+    return int(text)

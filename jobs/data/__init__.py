@@ -1,0 +1,1 @@
+"""The data of jobs: inputs, outputs, mounted folders and stored logs."""

@@ -1,0 +1,84 @@
+"""Explain where the files in MUSTER_OUTPUT_DIR are kept, or that they are lost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clusters import backends
+from clusters.models import Cluster
+from jobs.models import Attempt
+from portal.core.messages import Message
+from portal.core.vault import Unreadable
+from schedulers.contract import OutputFolder, OutputRetention, Rejected
+from schedulers.states import State
+
+KEPT = timedelta(days=7)  # from the attempt's end until the backend deletes them
+
+
+def output_of(cluster: Cluster, key: str) -> OutputFolder | None:
+    """Return the cluster's output policy; None if its backend cannot be created."""
+    try:
+        return backends.backend_of(cluster).output_of(key)
+    except (Rejected, Unreadable, KeyError):
+        return None
+
+
+def output_text(attempt: Attempt) -> str:
+    """Return the text for one attempt, whatever its state; empty if nothing is known."""
+    output = output_of(attempt.cluster, attempt.key)
+    if output is None:
+        return ""
+    return (
+        _text_after_end(output, is_forgotten=attempt.is_forgotten)
+        if State(attempt.state).is_final
+        else _text_before_end(output)
+    )
+
+
+def warning(cluster: Cluster) -> str:
+    """Return what a new job on this cluster would lose; empty if nothing."""
+    output = output_of(cluster, "rehearsal")
+    return _text_before_end(output) if output and output.retention is OutputRetention.RUN else ""
+
+
+def _text_before_end(output: OutputFolder) -> str:
+    """Return the text for a job that has not ended."""
+    if output.retention is OutputRetention.ON:
+        return Message("What it writes to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
+    if output.retention is OutputRetention.WEEK:
+        return Message(
+            "What it writes to MUSTER_OUTPUT_DIR is kept in {path} until {days} days after "
+            "its end.",
+            path=output.path,
+            days=KEPT.days,
+        )
+    if output.shared:
+        return Message(
+            "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to "
+            "{shared} stays.",
+            shared=", ".join(output.shared),
+        )
+    return Message(
+        "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place "
+        "that stays. Let the job send away what is to be kept."
+    )
+
+
+def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
+    if output.retention is OutputRetention.ON:
+        return Message("What it wrote to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
+    if output.retention is OutputRetention.RUN:
+        return Message(
+            "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
+            "outputs in the job to save them."
+        )
+    if is_forgotten:
+        return Message(
+            "What it wrote to MUSTER_OUTPUT_DIR was removed {days} days after its end.",
+            days=KEPT.days,
+        )
+    return Message(
+        "What it wrote to MUSTER_OUTPUT_DIR is kept in {path} until {days} days after its end.",
+        path=output.path,
+        days=KEPT.days,
+    )

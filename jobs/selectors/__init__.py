@@ -1,0 +1,1 @@
+"""Queries of jobs, and the shapes in which they are answered."""

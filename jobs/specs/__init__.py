@@ -1,0 +1,1 @@
+"""Specs of stored jobs: reading them, and how two of them differ."""

@@ -1,0 +1,120 @@
+"""The GPU overview: all GPUs of all clusters. One short row per node keeps 16,000 GPUs small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from clusters.health.selectors import unhealthy_nodes
+from clusters.models import Cluster
+from clusters.pools import pools_visible_to
+from clusters.workload import JobsByNode
+from jobs.scheduling.cluster_load import jobs_of_all, jobs_visible_to
+from monitoring.gpu_grid_use import use_of
+from monitoring.inventory import InventorySnapshot, inventory_snapshot
+from monitoring.nodes import placements
+from portal.core import clock
+from schedulers import backends, capabilities_of
+from schedulers.contract import Capability
+from workspaces.access.actors import Actor
+
+STATES = ("ready", "drained", "down")
+_SHOWN = ("id", "name", "backend", "trouble", "inventory")
+
+
+def grid_of(actor: Actor) -> dict[str, Any]:
+    """Return the overview with the jobs of the organization that the actor may see."""
+    return _grid(actor, jobs_visible_to(actor))
+
+
+def platform_grid(actor: Actor) -> dict[str, Any]:
+    """Return the overview with the jobs of every organization. Raises NotPermitted."""
+    return _grid(actor, jobs_of_all(actor))
+
+
+def _grid(actor: Actor, seen: JobsByNode) -> dict[str, Any]:
+    """Return the overview.
+
+    `nodes` holds rows of [name, cluster, state, GPUs, bits of allocated GPUs, types, partitions] as
+    ready JSON, in which words are indexes into the lists next to it. Other lists refer to nodes by
+    their index: `health` has [state, reason] of unhealthy nodes; `use` is the measured utilization
+    of each GPU in percent, -1 if unknown; `pools`
+    and `racks` are ranges of nodes; `jobs` are [number, name, GPUs, organization], whose GPUs are
+    null where the scheduler does not tell them. A cluster is `is_exact` if it is known which of its
+    GPUs are allocated; otherwise only their number is known, and the first ones are shown.
+    """
+    gpus = current_gpus()
+    stock = gpus.stock
+    return {
+        "at": clock.now(),
+        "states": STATES,
+        "types": stock.types,
+        "partitions": stock.partitions,
+        "nodes": orjson.Fragment(gpus.nodes),
+        "use": orjson.Fragment(gpus.use),
+        "pools": [
+            {"name": pool.name, "nodes": ranges}
+            for pool in pools_visible_to(actor)
+            if (ranges := stock.ranges_of(pool))
+        ],
+        "health": {
+            stock.ids[node]: [row["state"], row["why"]]
+            for node, row in unhealthy_nodes().items()
+            if node in stock.ids
+        },
+        "racks": [{"name": name, "nodes": ranges} for name, ranges in stock.racks.items()],
+        "clusters": [
+            {"name": c.name, "is_exact": c.id in gpus.exact, "trouble": c.trouble}
+            for c in gpus.clusters
+        ],
+        "jobs": {
+            stock.places[key]: [
+                [job["number"], job["name"], job["gpus"], job["org"]] for job in jobs
+            ]
+            for key, jobs in seen.items()
+            if key in stock.places
+        },
+    }
+
+
+@dataclass(frozen=True)
+class CurrentGpus:
+    """All GPUs: `nodes` and `use` as in the overview, as JSON; `exact` are ids of clusters."""
+
+    clusters: list[Cluster]
+    exact: set[UUID]
+    stock: InventorySnapshot
+    nodes: bytes
+    use: bytes
+
+
+def current_gpus() -> CurrentGpus:
+    """Return all GPUs of all clusters with their allocation and use."""
+    clusters = list(Cluster.objects.order_by("name").only(*_SHOWN))
+    exact = {
+        c.id
+        for c in clusters
+        if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
+    }
+    stock = inventory_snapshot(clusters, exact)
+    used = _used(exact) if exact else {}
+    texts = (
+        stock.parts[c.id].with_used(used.get(c.id, ())) if c.id in exact else stock.parts[c.id].text
+        for c in clusters
+    )
+    nodes = b"[" + b",".join(text for text in texts if text) + b"]"
+    return CurrentGpus(clusters, exact, stock, nodes, use_of(stock))
+
+
+def _used(exact: set[UUID]) -> dict[UUID, set[str]]:
+    """Return the GPUs in use by cluster, where the portal places jobs itself."""
+    used: dict[UUID, set[str]] = {}
+    for (cluster_id, _), places in placements().items():
+        if cluster_id in exact:
+            used.setdefault(cluster_id, set()).update(
+                uuid for place in places for uuid in place["uuids"]
+            )
+    return used
