@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,25 @@ def test_rotated_log_continues_after_last_line():
     del kubelet.lines[:4]
     late = logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)
     assert late[::2] == (b"line 12\n", True), "lines may be missing, and that is said"
+
+
+@pytest.mark.parametrize("cut", [1, 64])
+def test_log_that_was_rotated_before_its_first_read_says_so(cut):
+    """Also after a restart, which forgets positions: what is left then counts as new."""
+    kubelet = Kubelet()
+    for number, line in enumerate((logs.MARK, b"line 1\n", b"line 2\n", b"line 3\n")):
+        kubelet.write(line, number * 0.7)
+    take = partial(logs.take, limit=1 << 20, is_marked=True)
+    unknown = logs.LogPosition()
+    whole, place, may_lack = take(kubelet.answer(unknown, cut), unknown, 0)
+    assert (whole, may_lack) == (b"line 1\nline 2\nline 3\n", False)
+    assert take(kubelet.answer(place, cut), place, len(whole))[::2] == (b"", False)
+    assert logs.last_bytes(kubelet.answer(unknown, cut), 9) == b"2\nline 3\n"
+    del kubelet.lines[:2]
+    rest, place, may_lack = take(kubelet.answer(unknown, cut), unknown, 100)
+    assert (rest, may_lack) == (b"line 2\nline 3\n", True)
+    kubelet.write(b"line 4\n", 3)
+    assert take(kubelet.answer(place, cut), place, 114)[::2] == (b"line 4\n", False)
 
 
 def test_disk_pressure_is_known_until_its_last_change(subtests):
