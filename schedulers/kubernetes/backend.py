@@ -292,7 +292,9 @@ class KubernetesBackend:
             self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks,
         ):
             is_marked = names.MARKED in one["metadata"].get("annotations", {})
-            data, place, may_lack = logs.take(chunks, place, after, limit, is_marked=is_marked)
+            data, place, may_lack = logs.take(
+                chunks, place, after, limit, is_marked=is_marked, has_run=states.has_run(one)
+            )
             self._places.keep(uid, place)
         if len(data) < limit:
             self._places.rest(uid, after + len(data), len(data), time.monotonic() - began)

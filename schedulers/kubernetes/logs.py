@@ -109,12 +109,19 @@ class LogPositions:
 
 
 def take(
-    chunks: Iterable[bytes], place: LogPosition, after: int, limit: int, *, is_marked: bool = False
+    chunks: Iterable[bytes],
+    place: LogPosition,
+    after: int,
+    limit: int,
+    *,
+    is_marked: bool = False,
+    has_run: bool = False,
 ) -> tuple[bytes, LogPosition, bool]:
     """Return up to `limit` bytes of output from offset `after`, the new position, and a doubt.
 
-    `chunks` is the log with timestamps from `place` on, `is_marked` whether it began with the mark.
-    The doubt: whether lines may be missing, because the kubelet has rotated its file.
+    `chunks` is the log with timestamps from `place` on, `is_marked` whether it began with the mark,
+    `has_run` whether its container has ended. The doubt: whether lines may be missing, because the
+    kubelet has rotated its file.
     """
     found, at, now, is_first, may_lack = bytearray(), place.start, place, True, False
     skips_to = b""
@@ -146,6 +153,8 @@ def take(
         at += len(text)
         if len(found) >= limit:
             break
+    if is_first and is_marked and not place.stamp:
+        may_lack = after > 0 or has_run  # not even the mark is left
     return bytes(found), now, may_lack
 
 

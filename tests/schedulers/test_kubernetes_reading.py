@@ -120,6 +120,8 @@ def test_log_that_was_rotated_before_its_first_read_says_so(cut):
     assert (rest, may_lack) == (b"line 2\nline 3\n", True)
     kubelet.write(b"line 4\n", 3)
     assert take(kubelet.answer(place, cut), place, 114)[::2] == (b"line 4\n", False)
+    for after, has_run in ((0, False), (0, True), (5, False)):
+        assert take([], unknown, after, has_run=has_run)[2] == (after > 0 or has_run)
 
 
 def test_disk_pressure_is_known_until_its_last_change(subtests):
@@ -268,6 +270,7 @@ ENDS = [
         Reason.INTERRUPTED,
     ),
     (evicted("The node was low on resource: ephemeral-storage. Threshold q"), Reason.DISK_FULL),
+    (evicted("Pod was rejected: The node had condition: [DiskPressure]. "), Reason.DISK_FULL),
     (evicted("Pod ephemeral local storage usage exceeds the total limit x"), Reason.USER_ERROR),
     (pod("Failed", ended(0), conditions=disruption("EvictionByEvictionAPI")), Reason.INTERRUPTED),
     # deleted by somebody, then confirmed by the kubelet a second after the end
@@ -340,6 +343,7 @@ def test_exit_code_is_that_of_the_script_where_it_ended_by_itself(subtests):
         with subtests.test(one=one, reason=reason):
             seen = states.observe("k", job, [one], lambda _: "", states.StartTimeouts(), NOW)
             assert (seen.reason, seen.exit_code, seen.signal) == (reason, code, signal)
+            assert ("its script ended with exit code 0" in seen.evidence) == (code is None)
 
 
 def test_end_of_job_without_its_pods_is_told_by_its_condition(subtests):
