@@ -73,9 +73,15 @@ class ComparedShape(TypedDict):
 
 class ComparisonShape(TypedDict):
     runs: list[ComparedShape]
-    differences: list[DifferenceShape]
+    differences: list[ConfigDifferenceShape]
     metrics: Annotated[list[str], "Those of most runs first."]
     best: Annotated[dict[str, str], "Id of the best run of each metric that has a direction."]
+
+
+class ConfigDifferenceShape(TypedDict):
+    key: str
+    values: Annotated[list[Any], "In the order of `runs`; null where it is not set."]
+    is_numeric: bool
 
 
 class CostShape(TypedDict):
@@ -88,12 +94,6 @@ class CostShape(TypedDict):
     used: float | None
     limit: float | None
     fits: bool
-
-
-class DifferenceShape(TypedDict):
-    key: str
-    values: Annotated[list[Any], "In the order of `runs`; null where it is not set."]
-    is_numeric: bool
 
 
 class EventShape(TypedDict):
