@@ -293,7 +293,10 @@ class KubernetesBackend:
             _refusal_as_unavailable(),
             self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks,
         ):
-            data, place, may_lack = logs.take(chunks, place, after, limit)
+            is_marked = names.MARKED in one["metadata"].get("annotations", {})
+            data, place, may_lack = logs.take(
+                chunks, place, after, limit, is_marked=is_marked, has_run=states.has_run(one)
+            )
             self._places.keep(uid, place)
         if len(data) < limit:
             self._places.rest(uid, after + len(data), len(data), time.monotonic() - began)
@@ -491,15 +494,11 @@ class KubernetesBackend:
 
     def _tail(self, one: Mapping[str, Any]) -> str:
         """Return the last output, for the reason of the end; empty if the node no longer has it."""
-        kept = bytearray()
         try:
             with self._log_of(one, tailLines=200, timestamps="true") as chunks:
-                for _, text in logs.pieces(chunks):
-                    kept += text
-                    del kept[:-TAIL]
+                return logs.last_bytes(chunks, TAIL).decode(errors="replace")
         except (Unavailable, ApiError):
             return ""
-        return kept.decode(errors="replace")
 
     @contextmanager
     def _log_of(self, one: Mapping[str, Any], **query: Any) -> Iterator[Iterable[bytes]]:

@@ -15,6 +15,8 @@ from __future__ import annotations
 TIMED_OUT = "time"  # termination message if the script was stopped at its time limit
 STOPPED = "stopped"  # termination message if the kubelet stopped the script
 STOPPED_CLEANLY = "stopped 0"  # the same, and the script ended with exit code 0
+# The first line of a log. One that begins with another line was rotated by its kubelet before.
+LOG_BEGINS = "muster: the log begins here"
 START = r"""
 export NODE_RANK="${JOB_COMPLETION_INDEX:-0}"
 export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
@@ -25,6 +27,7 @@ export SLURM_SUBMIT_DIR="$PWD" SLURMD_NODENAME="${HOSTNAME:-$(uname -n)}"
 [ -e /muster/given/examples ] && export MUSTER_EXAMPLES=/muster/given/examples
 [ -e /muster/given/programs ] && export MUSTER_PROGRAMS=/muster/given/programs
 exec 3>&1 1>/dev/null 2>&1
+echo "#BEGINS" >&3
 if ! mkdir -p -- "$MUSTER_OUTPUT_DIR"; then
     echo "muster: $MUSTER_OUTPUT_DIR, the folder for what the job writes, cannot be made by user $(id -u)" >&3
     exit 73
@@ -57,4 +60,4 @@ if [ "$code" = 0 ] && [ "$stopped" ]; then
     code=143
 fi
 exit "$code"
-""".lstrip()
+""".lstrip().replace("#BEGINS", LOG_BEGINS)

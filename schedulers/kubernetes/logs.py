@@ -3,8 +3,10 @@
 The kubelet stores each line with its time and returns lines from a whole second on. So each read
 remembers the first line of the last second and its offset; the next read starts there and skips
 what is known. If that line is gone, the kubelet has rotated its file, and reading continues after
-the last line seen. Each read costs a request to the API server and one to the kubelet, even without
-new output, so logs of running containers are read with pauses.
+the last line seen. A log whose position is not known is read from its beginning, which the start
+program marks: without the mark that part is gone, and what is left counts as new. Each read costs a
+request to the API server and one to the kubelet, even without new output, so logs of running
+containers are read with pauses.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from schedulers.kubernetes.entrypoint import LOG_BEGINS
+
 log = logging.getLogger(__name__)
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d) ")
 LONGEST_STAMP = 40
+MARK = f"{LOG_BEGINS}\n".encode()
 KNOWN = 4096  # containers whose position is remembered
 # seconds between two reads of the log of a running container
 SHORTEST_PAUSE, LONGEST_PAUSE = (
@@ -67,7 +72,8 @@ class ReadPause:
 class LogPositions:
     """The positions in all logs.
 
-    Kept in memory; without a position a log is read from its beginning, with the same result.
+    Kept in memory; without a position a log is read from its beginning, with the same result unless
+    the kubelet has rotated its file.
     """
 
     def __init__(self) -> None:
@@ -103,12 +109,19 @@ class LogPositions:
 
 
 def take(
-    chunks: Iterable[bytes], place: LogPosition, after: int, limit: int
+    chunks: Iterable[bytes],
+    place: LogPosition,
+    after: int,
+    limit: int,
+    *,
+    is_marked: bool = False,
+    has_run: bool = False,
 ) -> tuple[bytes, LogPosition, bool]:
     """Return up to `limit` bytes of output from offset `after`, the new position, and a doubt.
 
-    `chunks` is the log with timestamps from `place` on. The doubt: whether lines may be missing,
-    because the kubelet has rotated its file.
+    `chunks` is the log with timestamps from `place` on, `is_marked` whether it began with the mark,
+    `has_run` whether its container has ended. The doubt: whether lines may be missing, because the
+    kubelet has rotated its file.
     """
     found, at, now, is_first, may_lack = bytearray(), place.start, place, True, False
     skips_to = b""
@@ -120,6 +133,10 @@ def take(
                 after,
             )
             skips_to, at, may_lack = place.last, after, stamp > place.last
+        if is_first and is_marked and not place.start and text == MARK:
+            text = b""
+        elif is_first and is_marked and not place.stamp:
+            at, may_lack = after, True
         is_first = False
         if skips_to and (not stamp or stamp <= skips_to):
             continue
@@ -136,7 +153,31 @@ def take(
         at += len(text)
         if len(found) >= limit:
             break
+    if is_first and is_marked and not place.stamp:
+        may_lack = after > 0 or has_run  # not even the mark is left
     return bytes(found), now, may_lack
+
+
+def last_bytes(chunks: Iterable[bytes], most: int) -> bytes:
+    """Return the end of the output in a log, at most so many bytes."""
+    kept = bytearray()
+    for number, (_, text) in enumerate(pieces(chunks)):
+        if number or text != MARK:
+            kept += text
+            del kept[:-most]
+    return bytes(kept)
+
+
+def _with_whole_first_line(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    first = b""
+    for chunk in chunks:
+        first += chunk
+        if b"\n" in first or len(first) > LONGEST_STAMP + len(MARK):
+            yield first
+            first = b""
+            yield from chunks
+    if first:
+        yield first
 
 
 def pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
@@ -145,7 +186,7 @@ def pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
     A line without a time is no output but the kubelet's: "unable to retrieve container logs for …".
     """
     rest, is_start, is_output = b"", True, True
-    for chunk in chunks:
+    for chunk in _with_whole_first_line(iter(chunks)):
         rest += chunk
         while rest:
             stamp = _STAMP.match(rest) if is_start else None

@@ -23,6 +23,7 @@ DRAINED = "muster/drained-because"  # annotation of a node
 POOL = "muster/pool"  # label and taint of a node: the reservation that it is kept for
 QUOTA = "muster/reserved"  # annotation of a ClusterQueue: GPUs given to reservations, as JSON
 FROM = "muster/from"  # annotation of a reservation's ClusterQueue: those of its pool, as JSON
+MARKED = "muster/log-begins"  # annotation: the log begins with LOG_BEGINS (entrypoint.py)
 CONTAINER = "main"
 QUEUE = "kueue.x-k8s.io/queue-name"  # label of a Job: its LocalQueue
 _KEY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")

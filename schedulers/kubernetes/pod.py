@@ -170,6 +170,7 @@ def environment(launch: Launch, name: str, site: KubernetesSettings) -> dict[str
 def _notes(launch: Launch) -> dict[str, str]:
     return {
         names.KEY: launch.key,
+        names.MARKED: "true",
         **({names.LIMIT: f"{launch.limits.time_limit:g}"} if launch.limits.time_limit else {}),
         **({names.INPUTS: inputs.text_of(launch)} if launch.data.inputs else {}),
     }

@@ -53,9 +53,13 @@ _POD_ENDS = {
 # The kubelet evicts a pod that used more than its own limits for local files, or when its node
 # runs out of something.
 _OVER_LIMIT = re.compile(r"exceeds the (?:total )?limit|exceeded its local ephemeral storage limit")
-_DISK_PRESSURE = re.compile(r"low on resource: (?:ephemeral-storage|inodes)")
+# The second one from a kubelet that was restarted meanwhile.
+_DISK_PRESSURE = re.compile(
+    r"low on resource: (?:ephemeral-storage|inodes)|had condition: \[[^]]*DiskPressure"
+)
 _EXIT_CODE = re.compile(r"failed with exit code (\d+)")
 _DELETED = Message("Its pod was deleted, but not by Muster.")
+_CLEANLY = Message("When it was told to stop, its script ended with exit code 0.")
 
 
 @dataclass(frozen=True)
@@ -310,7 +314,7 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
             reason = _of_eviction(message)
         elif native_reason == "DeletionByTaintManager" and _code(ended) is not None:
             reason = Reason.INTERRUPTED  # its kubelet was there to stop it
-        return reason, " ".join(f"{native_reason}: {message}".split())[:500]
+        return reason, _stopped_text(f"{native_reason}: {message}", ended)
     if (
         job["spec"].get("suspend")
         and names.queue_of(job)
@@ -371,10 +375,17 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     return verdict.reason, Message.joined("", (rank, verdict.evidence)) if verdict.evidence else ""
 
 
+def _stopped_text(text: str, ended: Object) -> str:
+    text = " ".join(text.split())[:500]
+    if ended.get("message") == STOPPED_CLEANLY:
+        return Message.joined(" ", (f"{text.rstrip('.')}.", _CLEANLY))
+    return text
+
+
 def _deleted_text(verdict: EndReason, ended: Object) -> Message:
     evidence = verdict.evidence if verdict.reason in _BY_ITSELF else ""
     if ended.get("message") == STOPPED_CLEANLY:
-        evidence = Message("When it was told to stop, its script ended with exit code 0.")
+        evidence = _CLEANLY
     return Message.joined(" ", (_DELETED, evidence))
 
 
@@ -402,6 +413,11 @@ def _of_eviction(message: str) -> Reason:
     if _OVER_LIMIT.search(message):
         return Reason.USER_ERROR
     return Reason.DISK_FULL if _DISK_PRESSURE.search(message) else Reason.INTERRUPTED
+
+
+def has_run(pod: Object) -> bool:
+    """Return whether the start program of a pod has run and ended."""
+    return _code(_state(pod).get("terminated", {})) is not None
 
 
 def was_evicted_for_disk(pod: Object) -> bool:

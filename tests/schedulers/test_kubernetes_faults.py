@@ -457,6 +457,23 @@ def test_stopped_backend_ends_its_threads(double, wait_for):
     assert wait_for(lambda: all(mirror._stopped.is_set() for mirror in mirrors))
 
 
+def test_rotated_log_is_not_counted_and_goes_on_after_a_restart(double, backend, wait_for):
+    """The kubelet keeps the last file only, and that may be empty."""
+    key = backend.submit(launch("echo one; sleep 0.1; echo two; sleep 0.1; echo three")).key
+    wait_for(lambda: state_of(backend, key) == State.SUCCEEDED)
+    assert backend.read_log(key, 0).data == b"one\ntwo\nthree\n"
+    [lines] = double.node.logs.values()
+    for left, data in ((2, b"two\nthree\n"), (0, b"")):
+        del lines[: len(lines) - left]
+        restarted = KubernetesBackend.configured(
+            {"server": double.url, "token": double.token, "image": "local/bash:1"}
+        )
+        state_of(restarted, key)
+        chunk = restarted.read_log(key, 4)
+        restarted.close()
+        assert (chunk.data, "rotated" in chunk.uncounted) == (data, True)
+
+
 def test_log_reads_pause_while_running_and_end_is_complete(double, backend):
     key = backend.submit(launch("echo one; sleep 2; echo two; exit 4")).key
     output, state = b"", None

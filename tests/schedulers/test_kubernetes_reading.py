@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,27 @@ def test_rotated_log_continues_after_last_line():
     del kubelet.lines[:4]
     late = logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)
     assert late[::2] == (b"line 12\n", True), "lines may be missing, and that is said"
+
+
+@pytest.mark.parametrize("cut", [1, 64])
+def test_log_that_was_rotated_before_its_first_read_says_so(cut):
+    """Also after a restart, which forgets positions: what is left then counts as new."""
+    kubelet = Kubelet()
+    for number, line in enumerate((logs.MARK, b"line 1\n", b"line 2\n", b"line 3\n")):
+        kubelet.write(line, number * 0.7)
+    take = partial(logs.take, limit=1 << 20, is_marked=True)
+    unknown = logs.LogPosition()
+    whole, place, may_lack = take(kubelet.answer(unknown, cut), unknown, 0)
+    assert (whole, may_lack) == (b"line 1\nline 2\nline 3\n", False)
+    assert take(kubelet.answer(place, cut), place, len(whole))[::2] == (b"", False)
+    assert logs.last_bytes(kubelet.answer(unknown, cut), 9) == b"2\nline 3\n"
+    del kubelet.lines[:2]
+    rest, place, may_lack = take(kubelet.answer(unknown, cut), unknown, 100)
+    assert (rest, may_lack) == (b"line 2\nline 3\n", True)
+    kubelet.write(b"line 4\n", 3)
+    assert take(kubelet.answer(place, cut), place, 114)[::2] == (b"line 4\n", False)
+    for after, has_run in ((0, False), (0, True), (5, False)):
+        assert take([], unknown, after, has_run=has_run)[2] == (after > 0 or has_run)
 
 
 def test_disk_pressure_is_known_until_its_last_change(subtests):
@@ -248,6 +270,7 @@ ENDS = [
         Reason.INTERRUPTED,
     ),
     (evicted("The node was low on resource: ephemeral-storage. Threshold q"), Reason.DISK_FULL),
+    (evicted("Pod was rejected: The node had condition: [DiskPressure]. "), Reason.DISK_FULL),
     (evicted("Pod ephemeral local storage usage exceeds the total limit x"), Reason.USER_ERROR),
     (pod("Failed", ended(0), conditions=disruption("EvictionByEvictionAPI")), Reason.INTERRUPTED),
     # deleted by somebody, then confirmed by the kubelet a second after the end
@@ -320,6 +343,7 @@ def test_exit_code_is_that_of_the_script_where_it_ended_by_itself(subtests):
         with subtests.test(one=one, reason=reason):
             seen = states.observe("k", job, [one], lambda _: "", states.StartTimeouts(), NOW)
             assert (seen.reason, seen.exit_code, seen.signal) == (reason, code, signal)
+            assert ("its script ended with exit code 0" in seen.evidence) == (code is None)
 
 
 def test_end_of_job_without_its_pods_is_told_by_its_condition(subtests):
