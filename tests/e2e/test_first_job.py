@@ -58,13 +58,16 @@ def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_fo
     page.get_by_role("button", name="Run the example").click()
     page.wait_for_url(re.compile(r"/home/jobs/1\b"))
     page.evaluate("window.same = true")
+    curve = page.locator("[data-curves] .chart canvas").first
+    curve.wait_for(timeout=60_000)
+    assert moves(wait_for, lambda: curve.evaluate(DRAWN))
     page.locator("[data-tab=logs]").click()
     count = page.locator("[data-log] [data-count]")
     expect(count).to_contain_text("lines", timeout=60_000)
     assert moves(wait_for, count.inner_text)
     page.locator("[data-tab=metrics]").click()
     loss = (
-        page.locator(".chart", has=page.locator(".chart-title", has_text=re.compile("^loss$")))
+        page.locator("#tab-metrics .chart", has=page.locator(".chart-title", has_text=re.compile("^loss$")))
         .locator("canvas")
         .first
     )
