@@ -31,4 +31,3 @@ def index(request: HttpRequest) -> HttpResponse:
         f'<!DOCTYPE html>\n<title>muster-client</title>\n<a href="../../{found.name}'
         f'#sha256={found.sha256}" data-requires-python="{python}">{found.name}</a>\n'
     )
-

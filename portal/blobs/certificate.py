@@ -134,9 +134,7 @@ def certificate_text(folder: Path, size: int, gaps: list[Lost], uncounted: str) 
     if uncounted:
         text = Message("more may be missing: {why}", why=uncounted)
         where = Message.joined("; ", (where, text))
-    return Message(
-        "Part of the log is missing: {where}. {size} were kept.", where=where, size=kept
-    )
+    return Message("Part of the log is missing: {where}. {size} were kept.", where=where, size=kept)
 
 
 def _time_text(folder: Path, offset: int) -> str:

@@ -45,6 +45,7 @@ from schedulers.contract import (
 )
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.local import files, ports, processes, supervisor
+from schedulers.local.interpreters import missing_names
 from schedulers.local.isolation import (
     EXAMPLES,
     Isolation,
@@ -58,7 +59,6 @@ from schedulers.local.isolation import (
     open_root,
     prepare,
 )
-from schedulers.local.interpreters import missing_names
 from schedulers.local.machine import machine
 from schedulers.spec.names import data_variable
 from schedulers.states import Reason, State

@@ -67,7 +67,9 @@ def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_fo
     assert moves(wait_for, count.inner_text)
     page.locator("[data-tab=metrics]").click()
     loss = (
-        page.locator("#tab-metrics .chart", has=page.locator(".chart-title", has_text=re.compile("^loss$")))
+        page.locator(
+            "#tab-metrics .chart", has=page.locator(".chart-title", has_text=re.compile("^loss$"))
+        )
         .locator("canvas")
         .first
     )

@@ -142,7 +142,9 @@ def test_copy_of_python_runs_as_another_user(shared_folder, monkeypatch):
     monkeypatch.setattr(interpreters, "OPEN", (Path("/proc/none"), shared_folder / "open"))
     copy = interpreters._open_copy()
     assert copy == interpreters._open_copy() and copy.is_relative_to(shared_folder)
-    script = "import ctypes, json, os, sqlite3, ssl, subprocess, sys; print(os.getuid(), sys.prefix)"
+    script = (
+        "import ctypes, json, os, sqlite3, ssl, subprocess, sys; print(os.getuid(), sys.prefix)"
+    )
     become = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--"]
     done = subprocess.run(
         [*become, copy, "-c", script], cwd="/", env={}, capture_output=True, text=True, check=False
