@@ -7,7 +7,7 @@ import threading
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from typing import cast
 from uuid import UUID
@@ -166,13 +166,18 @@ def _run_on(gpu: Gpu, by_gpu: Schedules, at: float) -> Run | None:
     return runs[last] if last >= 0 and at < ends[last] else None
 
 
+@cache
+def _labels(index: int) -> dict[str, str]:
+    return {"gpu": str(index)}
+
+
 def _node_points(
     node: Node, gpus: Sequence[Gpu], by_gpu: Schedules, at: float
 ) -> list[series.Point]:
     busy, points, parts = 0.0, list[series.Point](), Counter[int]()
     for gpu in gpus:
         run = _run_on(gpu, by_gpu, at)
-        labels = {"gpu": str(gpu.index)}
+        labels = _labels(gpu.index)
         sensors = _gpu_points(gpu, run, at, labels)
         if gpu.type.startswith("mig-"):
             points += _instance_points(sensors, parts[gpu.index])
@@ -275,7 +280,7 @@ def _measured(
         point
         for at in _moments(begin, until, pause) or [until]
         for uuid in run.gpus
-        for point in _gpu_points(gpus[uuid], run, at, {"gpu": str(gpus[uuid].index)})
+        for point in _gpu_points(gpus[uuid], run, at, _labels(gpus[uuid].index))
     ]
     return curves, sensors, round(until * 1000)
 
