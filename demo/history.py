@@ -7,8 +7,10 @@ import random
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -22,7 +24,7 @@ from clusters.services.inventory import take_inventory
 from clusters.services.mig_plans import change_settings
 from clusters.services.pools import create_pool, grant_pool
 from demo.backend import SimulatedCluster
-from demo.pace import Progress, paced
+from demo.pace import Progress, paced, short_transaction
 from demo.recipes import PEOPLE, RECIPES, TEAMS, Recipe
 from experiments.services.experiments import default_experiment
 from jobs import services
@@ -119,7 +121,7 @@ def create(
     replay = _Replay(org, cluster, people, teams, rng)
     for plan in plans:
         for at, action in plan(org):
-            replay.at(at.timestamp(), action)
+            replay.at(at.timestamp(), partial(paced, action))
     replay.run(_submissions(rng, jobs, start, people), progress)
     if nodes[0] > MOST_REPLAYED:
         progress.step(f"Adding the other {nodes[0] - MOST_REPLAYED:,} nodes …")
@@ -256,21 +258,22 @@ class _Replay:
     def run(self, submissions: list[Submission], progress: Progress) -> None:
         until, total = clock.now(), len(submissions)
         for number, one in enumerate(submissions, 1):
-            self._schedule(one.at.timestamp(), lambda one=one: self._submit(one))  # type: ignore[misc]
+            self.at(one.at.timestamp(), lambda one=one: self._submit(one))  # type: ignore[misc]
             text = f"Replaying jobs: {number} of {total} …"
             self.at(one.at.timestamp(), lambda text=text: progress.detail(text))  # type: ignore[misc]
         with platform_scope("the demo replays jobs"):
             while self._due and self._due[0][0] <= until.timestamp():
                 when, _, action = heapq.heappop(self._due)
                 with clock.frozen(datetime.fromtimestamp(when, until.tzinfo)):
-                    paced(action)
+                    action()
 
     def show(self) -> None:
         """Leave the cluster and its queue to the running portal."""
         with platform_scope("the demo replays jobs"):
             with transaction.atomic():
                 self._show(True)
-            self._advance()
+            self._observe()
+            dispatch_cluster(self.cluster)
 
     def _show(self, is_shown: bool) -> None:
         """Show or hide the cluster and its queue.
@@ -287,19 +290,25 @@ class _Replay:
         heapq.heappush(self._due, (when, next(self._order), action))
 
     def _schedule(self, when: float, action: Action) -> None:
-        """Do something that needs the cluster and its queue."""
+        """Do something that needs the cluster and its queue, in one transaction."""
 
         def shown() -> None:
-            with transaction.atomic():  # short, as `paced` rests after it
-                self._show(True)
+            with self._shown():
                 action()
-                self._show(False)
 
         self.at(when, shown)
 
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """Have the cluster and its queue for one short transaction."""
+        with short_transaction():
+            self._show(True)
+            yield
+            self._show(False)
+
     def _submit(self, one: Submission) -> None:
         actor = self.actors[one.owner.id]
-        with org_scope(self.org.id):
+        with self._shown(), org_scope(self.org.id):
             job = services.submit_job(
                 actor=actor,
                 team=self.teams[one.recipe.team],
@@ -307,27 +316,31 @@ class _Replay:
             )
         if one.cancel_after is not None:
             delay = one.cancel_after * one.recipe.hours * 3600
-            self._schedule(clock.now().timestamp() + delay, lambda: self._cancel(job, actor))
+            self.at(clock.now().timestamp() + delay, lambda: self._cancel(job, actor))
         self._advance()
 
     def _cancel(self, job: Job, actor: Any) -> None:
-        with org_scope(self.org.id):
+        with self._shown(), org_scope(self.org.id):
             services.cancel_job(actor=actor, job=job)
         self._advance()
-        self._schedule(clock.now().timestamp() + 5, self._advance)
+        self.at(clock.now().timestamp() + 5, self._advance)
 
     def _advance(self) -> None:
         """Do what the dispatcher and the watcher do in one round."""
         self.cluster.refresh_from_db()
-        self._observe()
-        if not dispatch_cluster(self.cluster):
+        with self._shown():
+            self._observe()
+        with self._shown():
+            is_started = bool(dispatch_cluster(self.cluster))
+        if not is_started:
             return
-        self._observe()
+        with self._shown():
+            self._observe()
         for run in self.backend.runs.all():
             if run.key not in self._planned:
                 self._planned.add(run.key)
                 self._schedule(run.started + SEEN_AFTER, self._observe)  # nothing became free
-                self._schedule(run.finished + SEEN_AFTER, self._advance)
+                self.at(run.finished + SEEN_AFTER, self._advance)
 
     def _observe(self) -> None:
         stopping = observations.active_attempts(self.cluster, State.STOPPING)

@@ -1,12 +1,12 @@
 """Let a running portal work while the demo is made, and show how far it is.
 
 SQLite has one writer, and who waits for it tries again every 100 ms at most. So transactions of the
-demo are short, and after each it rests about as long as it wrote.
+demo are short, and after some of them it rests long enough for all who wait. It has no lower priority:
+it would then keep the database locked while it waits for the processor.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,15 +15,14 @@ from typing import TextIO
 
 from django.db import connection, transaction
 
-SHARE = 1.0  # of the time of a transaction that is left to others
-LEAST, MOST = 0.002, 0.5  # seconds
+WORK = 0.2  # seconds of writing after which it rests
+REST, SHARE = 0.12, 0.5  # seconds, at least, and of the time that it wrote
 EVERY = 0.5  # seconds between two texts on a terminal
-NICE = 5
+_written = 0.0  # seconds since the last rest
 
 
-def be_modest() -> None:
-    """Give the portal priority, and do not wait for the disk at each commit."""
-    os.nice(NICE)
+def skip_disk() -> None:
+    """Do not wait for the disk at each commit: what is lost with the machine is a demo."""
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=NORMAL")
@@ -31,24 +30,26 @@ def be_modest() -> None:
 
 @contextmanager
 def short_transaction() -> Iterator[None]:
-    """Run one transaction, then rest."""
+    """Run one transaction, and rest when it is time."""
     begun = time.monotonic()
     with transaction.atomic():
         yield
-    rest(time.monotonic() - begun)
-
-
-def rest(seconds: float) -> None:
-    """Leave the database to others after having written for so long."""
-    if connection.vendor == "sqlite":
-        time.sleep(min(max(seconds * SHARE, LEAST), MOST))
+    _rest(time.monotonic() - begun)
 
 
 def paced(action: Callable[[], None]) -> None:
-    """Run what has transactions of its own, then rest."""
+    """Run what has transactions of its own, and rest when it is time."""
     begun = time.monotonic()
     action()
-    rest(time.monotonic() - begun)
+    _rest(time.monotonic() - begun)
+
+
+def _rest(seconds: float) -> None:
+    global _written
+    _written += seconds
+    if connection.vendor == "sqlite" and _written > WORK and not connection.in_atomic_block:
+        time.sleep(max(REST, _written * SHARE))
+        _written = 0.0
 
 
 class Progress:

@@ -20,7 +20,7 @@ from demo import (
     telemetry,
     usage,
 )
-from demo.pace import Progress, be_modest
+from demo.pace import Progress, skip_disk
 from jobs.utilization.recording import record_utilization
 from portal.core import clock
 from portal.core.errors import Conflict
@@ -46,7 +46,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         progress = Progress()
         try:
-            be_modest()
+            skip_disk()
             demo = history.create(
                 options["jobs"],
                 seed=options["seed"],
