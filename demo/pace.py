@@ -21,13 +21,6 @@ EVERY = 0.5  # seconds between two texts on a terminal
 _written = 0.0  # seconds since the last rest
 
 
-def skip_disk() -> None:
-    """Do not wait for the disk at each commit: what is lost with the machine is a demo."""
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA synchronous=NORMAL")
-
-
 @contextmanager
 def short_transaction() -> Iterator[None]:
     """Run one transaction, and rest when it is time."""

@@ -15,11 +15,7 @@ def wheel(request: HttpRequest, name: str) -> HttpResponse:
     found = client_package()
     if name != found.name:
         raise NotFound(f"This portal serves {found.name}.")
-    return HttpResponse(
-        found.content,
-        content_type="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return HttpResponse(found.content, content_type="application/octet-stream")
 
 
 @require_safe

@@ -88,9 +88,9 @@ class DurableCache(DatabaseCache):
     ) -> bool:
         errors: list[DatabaseError] = []
 
-        def note(execute: Callable[..., Any], *args: Any) -> Any:
+        def note(statement: Callable[..., Any], *args: Any) -> Any:
             try:
-                return execute(*args)
+                return statement(*args)
             except DatabaseError as error:
                 errors.append(error)
                 raise

@@ -20,7 +20,7 @@ from demo import (
     telemetry,
     usage,
 )
-from demo.pace import Progress, skip_disk
+from demo.pace import Progress
 from jobs.utilization.recording import record_utilization
 from portal.core import clock
 from portal.core.errors import Conflict
@@ -46,7 +46,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         progress = Progress()
         try:
-            skip_disk()
             demo = history.create(
                 options["jobs"],
                 seed=options["seed"],
