@@ -120,15 +120,13 @@ def started(name: str) -> Iterator[ClosedPortal]:
         folder.close()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "root-with-bwrap",
-        "root-without-bwrap",
-        "user",
-        pytest.param("user-without-bwrap", marks=pytest.mark.integration),
-    ],
-)
+SLOWER = [
+    pytest.param(name, marks=pytest.mark.integration)  # the gate has test_readme.py
+    for name in ("root-with-bwrap", "user", "user-without-bwrap")
+]
+
+
+@pytest.mark.parametrize("name", ["root-without-bwrap", *SLOWER])
 def test_first_job_of_portal_in_closed_folder_succeeds(name):
     with started(name) as portal:
         done = portal.first_job()
