@@ -21,13 +21,16 @@ VENV := .venv
 PY := $(VENV)/bin/python
 NODE := PATH="$$PATH:$$PWD/.venv-js/bin" node
 STATIC := build/static/staticfiles.json
-PIP := $(PY) -m pip --disable-pip-version-check -q
+PROGRESS = $(PYTHON) scripts/progress.py
+# $(call INSTALL,title,python,lock): install what a lock names, with progress
+INSTALL = $(PROGRESS) $(1) --of $$(grep -c '^[a-z].*==' $(3)) Collecting -- \
+  $(2) -m pip --disable-pip-version-check install --progress-bar off --no-deps --require-hashes -r $(3)
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
 run: $(VENV)/.base.stamp $(STATIC)
-	@scripts/setup-isolation.sh
+	@PYTHON="$(PYTHON)" scripts/setup-isolation.sh
 	@exec $(PY) manage.py serve
 
 serve: $(VENV)/.base.stamp $(STATIC)
@@ -81,8 +84,7 @@ clean:
 directories: $(VENV)/.directories.stamp
 
 $(VENV)/.directories.stamp: requirements/directories.lock | $(VENV)/.base.stamp
-	@echo "Installing packages for LDAP and SAML …"
-	@$(PIP) install --no-deps --require-hashes -r requirements/directories.lock \
+	@$(call INSTALL,"Installing packages for LDAP and SAML",$(PY),$<) \
 	  || { echo "On Debian and Ubuntu: apt install gcc python3-dev libldap-dev libsasl2-dev"; exit 1; }
 	@touch $@
 
@@ -91,8 +93,7 @@ $(VENV)/.directories.stamp: requirements/directories.lock | $(VENV)/.base.stamp
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Muster needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Choose another: make run PYTHON=python3.12"; exit 1; }
-	@echo "Creating a virtual environment in $(VENV) …"
-	@$(PYTHON) -m venv $(VENV) \
+	@$(PROGRESS) "Creating a virtual environment in $(VENV)" -- $(PYTHON) -m venv $(VENV) \
 	  || { rm -rf $(VENV); echo "python3 -m venv failed: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
 
 # `muster` in the virtual environment runs the client from this checkout.
@@ -102,15 +103,13 @@ endef
 
 $(VENV)/.base.stamp: requirements/base.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
-	@echo "Installing packages (once) …"
-	@$(PIP) install --no-deps --require-hashes -r requirements/base.lock
+	@$(call INSTALL,"Installing packages (once)",$(PY),$<)
 	@$(WRAPPER)
 	@touch $@
 
 $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
-	@echo "Installing packages for the tests (once) …"
-	@$(PIP) install --no-deps --require-hashes -r requirements/dev.lock
+	@$(call INSTALL,"Installing packages for the tests (once)",$(PY),$<)
 	@$(WRAPPER)
 	@touch $@ $(VENV)/.base.stamp
 
@@ -119,34 +118,31 @@ $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@$(CLIENT)
 
 define CLIENT
-echo "Installing $(<F:.lock=) for the tests (once) …"; \
 test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); \
-$(@D)/bin/python -m pip --disable-pip-version-check -q install --no-deps --require-hashes -r $<; touch $@
+$(call INSTALL,"Installing $(<F:.lock=) for the tests (once)",$(@D)/bin/python,$<); touch $@
 endef
 
 # npm for the browser libraries and Prettier: the system's, else from PyPI in a separate environment.
 define NPM
 if ! command -v npm >/dev/null; then \
   test -x .venv-js/bin/npm || { $(PYTHON) -m venv .venv-js; \
-    .venv-js/bin/python -m pip --disable-pip-version-check -q install --no-deps --require-hashes -r requirements/js.lock; }; \
+    $(call INSTALL,"Installing Node.js (once)",.venv-js/bin/python,requirements/js.lock); }; \
   export PATH="$$PWD/.venv-js/bin:$$PATH"; \
-fi; npm ci --no-audit --no-fund --loglevel=error
+fi; $(PROGRESS) "Installing $(1) (once)" -- npm ci --no-audit --no-fund --loglevel=error $(2)
 endef
 
 static/vendor/.stamp: package.json package-lock.json scripts/vendor.mjs $(wildcard scripts/vendor/*.js)
-	@echo "Installing browser libraries (once) …"
-	@$(NPM) --omit=dev && npm run --silent vendor
+	@$(call NPM,browser libraries,--omit=dev) && npm run --silent vendor
 	@mkdir -p $(@D) && touch $@
 
 # Hashed, minified and compressed. `manage.py serve` uses the sources instead while one of them is newer.
 $(STATIC): scripts/bundle.mjs $(shell find static -type f -not -path 'static/vendor/*') $(VENV)/.base.stamp static/vendor/.stamp
-	@echo "Building static files …"
-	@test -d node_modules/esbuild || { $(NPM) --omit=dev; }
-	@$(NODE) scripts/bundle.mjs
-	@$(PY) manage.py collectstatic --settings portal.settings.collect --noinput --clear -v0 --ignore rest_framework --ignore 'redoc*'
+	@test -d node_modules/esbuild || { $(call NPM,browser libraries,--omit=dev); }
+	@PATH="$$PATH:$$PWD/.venv-js/bin" $(PROGRESS) "Building static files" -- node scripts/bundle.mjs
+	@$(PROGRESS) "Collecting static files" -- \
+	  $(PY) manage.py collectstatic --settings portal.settings.collect --noinput --clear -v0 --ignore rest_framework --ignore 'redoc*'
 
 # `npm ci` empties node_modules, including this stamp.
 node_modules/.dev.stamp: package.json package-lock.json
-	@echo "Installing Prettier, ESLint and Stylelint (once) …"
-	@$(NPM)
+	@$(call NPM,Prettier and linters)
 	@touch $@

@@ -32,10 +32,6 @@ from schedulers.states import Reason, State
 
 GIB = 1 << 30
 _EXIT_CODES = {Reason.COMPLETED: 0, Reason.USER_ERROR: 1, Reason.OUT_OF_MEMORY: 137}
-_EVIDENCE = {
-    Reason.OUT_OF_MEMORY: "peak 64.0 GiB of 64.0 GiB",
-    Reason.NODE_FAILED: "the node stopped responding",
-}
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,7 @@ class Config:
     h100_nodes: int = 10
     l40s_nodes: int = 8
     is_measured: bool = True  # the portal plays the agents, too
+    is_replay: bool = False  # jobs of the past end by chance; those of visitors succeed
 
 
 class SimulatedCluster:
@@ -55,7 +52,9 @@ class SimulatedCluster:
     name: ClassVar[str] = "simulated"
     title: ClassVar[str] = "a simulated cluster"
     is_hidden: ClassVar[bool] = True  # only `manage.py demo` connects one
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.PLACES, Capability.DRAIN})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {Capability.PLACES, Capability.DRAIN, Capability.IMAGES}
+    )
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -184,7 +183,7 @@ class SimulatedCluster:
     def submit(self, launch: Launch) -> Handle:
         run = self.runs.get(launch.key)
         if run is None:
-            run = plan(launch, clock.now().timestamp())
+            run = plan(launch, clock.now().timestamp(), is_by_chance=self.config.is_replay)
             self.runs.put(run)
         return Handle(run.key, _native_id(run))
 
@@ -260,14 +259,19 @@ def _observation(run: SimulatedAttempt, at: float) -> Observation:
         started_at=_time(run.started) if at >= run.started else None,
         finished_at=_time(run.finished) if state.is_final else None,
         node=run.node,
-        peak_memory=48 * GIB if state.is_final else None,
+        peak_memory=run.peak_memory if state.is_final else None,
     )
 
 
 def _classified(run: SimulatedAttempt) -> EndReason:
     """Return the reason of its end, from its output if the program failed."""
     if run.reason is not Reason.USER_ERROR:
-        return EndReason(run.reason, _EVIDENCE.get(run.reason, ""))
+        gib = f"{run.peak_memory / GIB:.1f} GiB"
+        evidence = {
+            Reason.OUT_OF_MEMORY: f"peak {gib} of {gib}",
+            Reason.NODE_FAILED: "the node stopped responding",
+        }
+        return EndReason(run.reason, evidence.get(run.reason, ""))
     *_, (_, text) = run.output()
     return classify(ProcessEnd(1, None, tail=text))
 

@@ -7,8 +7,10 @@ import random
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -22,6 +24,7 @@ from clusters.services.inventory import take_inventory
 from clusters.services.mig_plans import change_settings
 from clusters.services.pools import create_pool, grant_pool
 from demo.backend import SimulatedCluster
+from demo.pace import Progress, paced, short_transaction
 from demo.recipes import PEOPLE, RECIPES, TEAMS, Recipe
 from experiments.services.experiments import default_experiment
 from jobs import services
@@ -47,6 +50,7 @@ from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 SLUG, CLUSTER, DAYS = "aurora", "aurora-gpu", 7
 AGE = 42  # days of the organization
 MOST_REPLAYED = 40  # H100 nodes during the replay, in which each decision looks at all GPUs
+SEEN_AFTER = 1.0  # seconds after which a watcher notices what happened
 _WAITING = 6  # large jobs at the end: five fill the quota of their team
 _UNSEEN = timedelta(days=36500)  # added to the due times of jobs that the portal must not start
 _POOLS = {"h100": "Training, 8 GPUs a node", "l40s": "Evaluation and notebooks"}
@@ -79,7 +83,7 @@ def create(
     seed: int = 1,
     nodes: tuple[int, int] = (10, 8),
     plans: Iterable[Plan] = (),
-    log: Callable[[str], None] = print,
+    progress: Progress | None = None,
 ) -> Demo:
     """Create the organization `aurora` with a week of jobs, the last of which still run.
 
@@ -89,9 +93,10 @@ def create(
     """
     if Organization.objects.filter(slug=SLUG).exists():
         raise Conflict(f"The demo exists: organization {SLUG}.")
+    progress = progress or Progress()
     rng, start = random.Random(seed), clock.now() - timedelta(days=DAYS)
     password = secrets.token_urlsafe(9)
-    log("Creating the organization, its teams and a simulated cluster …")
+    progress.step("Creating the organization, its teams and a simulated cluster …")
     cluster, pools = _cluster(min(nodes[0], MOST_REPLAYED), nodes)
     with clock.frozen(clock.now() - timedelta(days=AGE)):
         org, people, teams = _people(password)
@@ -112,15 +117,16 @@ def create(
         with org_scope(org.id):  # else the running portal creates them, dated after the replay
             for each in teams.values():
                 default_experiment(actor=actor_of(people[0]).enter(org), team=each)
-    log(f"Replaying {jobs} jobs of {DAYS} days …")
+    progress.step(f"Replaying {jobs} jobs of {DAYS} days …")
     replay = _Replay(org, cluster, people, teams, rng)
     for plan in plans:
         for at, action in plan(org):
-            replay.at(at.timestamp(), action)
-    replay.run(_submissions(rng, jobs, start, people), log)
+            replay.at(at.timestamp(), partial(paced, action))
+    replay.run(_submissions(rng, jobs, start, people), progress)
     if nodes[0] > MOST_REPLAYED:
-        log(f"Adding the other {nodes[0] - MOST_REPLAYED:,} nodes …")
-        _set_nodes(cluster, nodes)
+        progress.step(f"Adding the other {nodes[0] - MOST_REPLAYED:,} nodes …")
+    _set_nodes(cluster, nodes)
+    replay.show()
     return Demo(org, people[0].email, password, jobs)
 
 
@@ -166,7 +172,7 @@ def _cluster(replayed: int, nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]
             created_at=clock.now() - timedelta(days=AGE),
             is_enabled=False,  # until the replay has ended
         )
-        _set_nodes(row, (replayed, nodes[1]))
+        _set_nodes(row, (replayed, nodes[1]), is_replay=True)
         change_settings(actor=PLATFORM, cluster=row, method="agent", nodes_at_once=2)
         last = f"r{1 + nodes[0] // 5}"
         create_pool(
@@ -182,9 +188,11 @@ def _cluster(replayed: int, nodes: tuple[int, int]) -> tuple[Cluster, list[Pool]
         ]
 
 
-def _set_nodes(cluster: Cluster, nodes: tuple[int, int]) -> None:
+def _set_nodes(cluster: Cluster, nodes: tuple[int, int], *, is_replay: bool = False) -> None:
     with platform_scope("the demo changes the nodes of its cluster"):
         cluster.config = {"name": CLUSTER, "h100_nodes": nodes[0], "l40s_nodes": nodes[1]}
+        if is_replay:
+            cluster.config["is_replay"] = True
         cluster.save(update_fields=["config"])
         take_inventory(cluster, backends.backend_of(cluster))
 
@@ -247,20 +255,25 @@ class _Replay:
         self._due: list[tuple[float, int, Action]] = []
         self._planned: set[str] = set()
 
-    def run(self, submissions: list[Submission], log: Callable[[str], None]) -> None:
-        until = clock.now()
-        for at, one in enumerate(submissions, 1):
-            self._schedule(one.at.timestamp(), lambda one=one: self._submit(one))  # type: ignore[misc]
-            if at % 100 == 0:
-                self.at(one.at.timestamp(), lambda at=at: log(f"  {at} jobs"))  # type: ignore[misc]
+    def run(self, submissions: list[Submission], progress: Progress) -> None:
+        until, total = clock.now(), len(submissions)
+        for number, one in enumerate(submissions, 1):
+            self.at(one.at.timestamp(), lambda one=one: self._submit(one))  # type: ignore[misc]
+            text = f"Replaying jobs: {number} of {total} …"
+            self.at(one.at.timestamp(), lambda text=text: progress.detail(text))  # type: ignore[misc]
         with platform_scope("the demo replays jobs"):
             while self._due and self._due[0][0] <= until.timestamp():
                 when, _, action = heapq.heappop(self._due)
                 with clock.frozen(datetime.fromtimestamp(when, until.tzinfo)):
                     action()
+
+    def show(self) -> None:
+        """Leave the cluster and its queue to the running portal."""
+        with platform_scope("the demo replays jobs"):
             with transaction.atomic():
                 self._show(True)
-            self._advance()
+            self._observe()
+            dispatch_cluster(self.cluster)
 
     def _show(self, is_shown: bool) -> None:
         """Show or hide the cluster and its queue.
@@ -277,19 +290,25 @@ class _Replay:
         heapq.heappush(self._due, (when, next(self._order), action))
 
     def _schedule(self, when: float, action: Action) -> None:
-        """Do something that needs the cluster and its queue."""
+        """Do something that needs the cluster and its queue, in one transaction."""
 
         def shown() -> None:
-            with transaction.atomic():
-                self._show(True)
+            with self._shown():
                 action()
-                self._show(False)
 
         self.at(when, shown)
 
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """Have the cluster and its queue for one short transaction."""
+        with short_transaction():
+            self._show(True)
+            yield
+            self._show(False)
+
     def _submit(self, one: Submission) -> None:
         actor = self.actors[one.owner.id]
-        with org_scope(self.org.id):
+        with self._shown(), org_scope(self.org.id):
             job = services.submit_job(
                 actor=actor,
                 team=self.teams[one.recipe.team],
@@ -297,27 +316,31 @@ class _Replay:
             )
         if one.cancel_after is not None:
             delay = one.cancel_after * one.recipe.hours * 3600
-            self._schedule(clock.now().timestamp() + delay, lambda: self._cancel(job, actor))
+            self.at(clock.now().timestamp() + delay, lambda: self._cancel(job, actor))
         self._advance()
 
     def _cancel(self, job: Job, actor: Any) -> None:
-        with org_scope(self.org.id):
+        with self._shown(), org_scope(self.org.id):
             services.cancel_job(actor=actor, job=job)
         self._advance()
-        self._schedule(clock.now().timestamp() + 5, self._advance)
+        self.at(clock.now().timestamp() + 5, self._advance)
 
     def _advance(self) -> None:
         """Do what the dispatcher and the watcher do in one round."""
         self.cluster.refresh_from_db()
-        self._observe()
-        if not dispatch_cluster(self.cluster):
+        with self._shown():
+            self._observe()
+        with self._shown():
+            is_started = bool(dispatch_cluster(self.cluster))
+        if not is_started:
             return
-        self._observe()
+        with self._shown():
+            self._observe()
         for run in self.backend.runs.all():
             if run.key not in self._planned:
                 self._planned.add(run.key)
-                self._schedule(run.started, self._observe)  # nothing became free
-                self._schedule(run.finished, self._advance)
+                self._schedule(run.started + SEEN_AFTER, self._observe)  # nothing became free
+                self.at(run.finished + SEEN_AFTER, self._advance)
 
     def _observe(self) -> None:
         stopping = observations.active_attempts(self.cluster, State.STOPPING)

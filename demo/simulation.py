@@ -18,6 +18,9 @@ from schedulers.states import Reason
 
 START_DELAY = 20.0  # seconds from submission to running
 LINES = 400  # of output, at most, per job
+_MEMORY = 64 << 30  # bytes, of a job without a limit
+_VISIT = 180.0  # seconds that a job of a visitor takes
+_RATE = 3e-4  # learning rate of a job whose variables have none
 _SETUP = 90.0  # seconds in which a mistake in the script shows
 _BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 _OTHER = Recipe("", "", "", 0, "", 0.05, 0.6, 0)
@@ -55,6 +58,7 @@ class SimulatedAttempt:
     seconds: float
     end: str
     canceled: float = 0.0
+    memory: int = 0  # bytes requested; 0: no limit
 
     @property
     def recipe(self) -> Recipe:
@@ -74,6 +78,14 @@ class SimulatedAttempt:
     def reason(self) -> Reason:
         is_stopped = self.canceled and self.finished < self.started + self.seconds
         return Reason.CANCELED if is_stopped else Reason(self.end)
+
+    @property
+    def peak_memory(self) -> int:
+        """Return the most memory that it used, in bytes: all that it has, if that was the end of it."""
+        if self.reason is Reason.OUT_OF_MEMORY and self.memory:
+            return self.memory
+        share = random.Random(f"{self.key} memory").uniform(0.3, 0.85)
+        return round((self.memory or _MEMORY) * share)
 
     def gpu_utilization(self, gpu: int, at: float) -> float:
         """Return the utilization (0 to 1) of one of its GPUs at a time."""
@@ -96,13 +108,20 @@ class SimulatedAttempt:
             progress = (at - self.started) / max(self.seconds, 1)
             step = round((at - self.started) * 3)
             noise = random.Random(f"{self.key}{step}").gauss(0, 1)
-            for name, value in _values(curve, progress, floor, speed, scale, noise).items():
+            rate = float(dict(self.recipe.environment).get("LEARNING_RATE", _RATE))
+            for name, value in _values(curve, progress, floor, speed, scale, noise, rate).items():
                 yield Point(name, at, step, value)
             at += step_seconds
 
     def output(self) -> Iterator[tuple[float, str]]:
         """Yield its lines of output with the time of each."""
-        yield self.started, f"$ {self.recipe.command or self.name}"
+        if self.recipe is _OTHER:
+            yield (
+                self.started,
+                "This cluster is simulated: it shows what a job looks like, and runs no program.",
+            )
+        else:
+            yield self.started, f"$ {self.recipe.command}"
         yield self.started + 2, f"node {self.node}, {len(self.gpus)} GPUs"
         if self.recipe.curve:
             every = max(self.seconds / LINES, 5)
@@ -123,6 +142,8 @@ class SimulatedAttempt:
 
     def _final_output(self) -> str:
         match Reason(self.end):
+            case Reason.COMPLETED if self.recipe is _OTHER:
+                return "done"
             case Reason.COMPLETED:
                 return "done: wrote checkpoints/final.safetensors"
             case Reason.USER_ERROR:
@@ -147,7 +168,13 @@ def _line(step: float, values: dict[str, float]) -> str:
 
 
 def _values(
-    curve: str, progress: float, floor: float, speed: float, scale: float, noise: float
+    curve: str,
+    progress: float,
+    floor: float,
+    speed: float,
+    scale: float,
+    noise: float,
+    rate: float,
 ) -> dict[str, float]:
     decay = math.exp(-speed * progress)
     if curve == "rl":
@@ -163,17 +190,26 @@ def _values(
         "loss": loss + 0.04 * noise,
         "val_loss": loss * 1.06 + 0.015 * noise,
         "accuracy": min(0.78 * (1 - decay) * scale + 0.008 * noise, 0.99),
-        "learning_rate": 3e-4 * 0.5 * (1 + math.cos(math.pi * min(progress, 1))),
+        "learning_rate": rate * 0.5 * (1 + math.cos(math.pi * min(progress, 1))),
         "samples_per_second": 1840 * scale + 25 * noise,
     }
 
 
-def plan(launch: Launch, at: float) -> SimulatedAttempt:
-    """Decide how a launched job will go."""
+def plan(launch: Launch, at: float, *, is_by_chance: bool) -> SimulatedAttempt:
+    """Decide how a launched job will go.
+
+    Jobs of the past may fail by chance. Later ones succeed, and one of a visitor takes three minutes.
+    """
     rng = random.Random(launch.key)
     name = launch.name.partition("[")[0]
-    median = _BY_NAME.get(name, _OTHER).hours * 3600
+    recipe = _BY_NAME.get(name, _OTHER)
     limit = launch.limits.time_limit or math.inf
+    median = recipe.hours * 3600
+    if not is_by_chance and (recipe is _OTHER or recipe.command not in launch.script):
+        return _run_of(launch, "", at, min(_VISIT, limit / 2), Reason.COMPLETED)
+    if not is_by_chance:
+        seconds = min(median * rng.lognormvariate(0, 0.45), limit / 2)
+        return _run_of(launch, name, at, seconds, Reason.COMPLETED)
     end = rng.choices([reason for reason, _ in _ENDS], [share for _, share in _ENDS])[0]
     seconds = median * rng.lognormvariate(0, 0.45)
     if end is Reason.TIME_LIMIT and limit < math.inf:
@@ -186,6 +222,10 @@ def plan(launch: Launch, at: float) -> SimulatedAttempt:
         seconds *= rng.uniform(0.05, 0.7)
     if seconds > limit:
         seconds, end = limit, Reason.TIME_LIMIT
+    return _run_of(launch, name, at, max(seconds, 5.0), end)
+
+
+def _run_of(launch: Launch, name: str, at: float, seconds: float, end: Reason) -> SimulatedAttempt:
     place = launch.place.placement
     return SimulatedAttempt(
         key=launch.key,
@@ -193,8 +233,9 @@ def plan(launch: Launch, at: float) -> SimulatedAttempt:
         node=place.node if place else "",
         gpus=place.gpu_uuids if place else (),
         submitted=at,
-        seconds=max(seconds, 5.0),
+        seconds=seconds,
         end=str(end),
+        memory=launch.limits.memory or 0,
     )
 
 

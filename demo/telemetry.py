@@ -7,6 +7,7 @@ import threading
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import count
 from typing import cast
 from uuid import UUID
@@ -19,6 +20,7 @@ from clusters.services.devices import store_devices
 from demo.backend import SimulatedCluster
 from demo.history import DAYS, runs_of
 from demo.mig import DRIVER, described, report
+from demo.pace import Progress, paced, short_transaction
 from demo.simulation import SimulatedAttempt
 from jobs.models import Attempt
 from jobs.selectors.metrics import task_labels, unit_of
@@ -30,7 +32,7 @@ from workspaces.tenancy.scope import platform_scope
 
 COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
 FINE, FINE_FOR = 30.0, 3600.0  # seconds between measurements of the last hour
-AT_ONCE = 20  # attempts written in one transaction
+AT_ONCE = 4  # attempts written in one transaction
 SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
 DETAILED = 10  # nodes with a week of measurements; others of a large fleet have a few minutes
 FEW = 300.0  # seconds
@@ -44,8 +46,9 @@ POWER_CAP = 0.93  # utilization from which the power limit slows the clocks
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
-def write_history() -> None:
+def write_history(progress: Progress | None = None) -> None:
     """Write a week of measurements for every simulated cluster."""
+    progress = progress or Progress()
     with platform_scope("the demo writes measurements"):
         for cluster in Cluster.objects.filter(backend=SimulatedCluster.name):
             now, runs = clock.now().timestamp(), list(runs_of(cluster))
@@ -55,7 +58,9 @@ def write_history() -> None:
                 *_moments(now - FINE_FOR, now, FINE),
             ]
             last = _moments(now - FEW, now, FINE)
-            for number, (node, gpus) in enumerate(_nodes(cluster)):
+            nodes = list(_nodes(cluster))
+            for number, (node, gpus) in enumerate(nodes):
+                progress.detail(f"Writing measurements: node {number + 1} of {len(nodes)} …")
                 is_detailed = number < DETAILED
                 points = [
                     point
@@ -63,11 +68,20 @@ def write_history() -> None:
                     for point in _node_points(node, gpus, by_gpu, at)
                 ]
                 if is_detailed:
-                    series.append(f"node:{node.id.hex}", points, org_id=None)
+                    _append_week(node, points)
                 else:
                     _append_few(node, points)
                 store_devices(node, described(backend, node.name), DRIVER)
-            _write_curves(runs, 0.0, now)
+            _write_curves(runs, 0.0, now, is_past=True)
+
+
+def _append_week(node: Node, points: Sequence[series.Point]) -> None:
+    """Append a week of a node, one measurement at a time: SQLite has one writer."""
+    by_name: dict[str, list[series.Point]] = defaultdict(list)
+    for point in points:
+        by_name[point.name].append(point)
+    for part in by_name.values():
+        paced(partial(series.append, f"node:{node.id.hex}", part, org_id=None))
 
 
 def _append_few(node: Node, points: Sequence[series.Point]) -> None:
@@ -156,13 +170,18 @@ def _run_on(gpu: Gpu, by_gpu: Schedules, at: float) -> SimulatedAttempt | None:
     return runs[last] if last >= 0 and at < ends[last] else None
 
 
+@cache
+def _labels(index: int) -> dict[str, str]:
+    return {"gpu": str(index)}
+
+
 def _node_points(
     node: Node, gpus: Sequence[Gpu], by_gpu: Schedules, at: float
 ) -> list[series.Point]:
     busy, points, parts = 0.0, list[series.Point](), Counter[int]()
     for gpu in gpus:
         run = _run_on(gpu, by_gpu, at)
-        labels = {"gpu": str(gpu.index)}
+        labels = _labels(gpu.index)
         sensors = _gpu_points(gpu, run, at, labels)
         if gpu.type.startswith("mig-"):
             points += _instance_points(sensors, parts[gpu.index])
@@ -235,7 +254,9 @@ def _activity(gpu: Gpu, use: float) -> list[tuple[str, float, str]]:
     ]
 
 
-def _write_curves(runs: Sequence[SimulatedAttempt], start: float, end: float) -> None:
+def _write_curves(
+    runs: Sequence[SimulatedAttempt], start: float, end: float, *, is_past: bool = False
+) -> None:
     """Write what the programs and the sensors of their GPUs measured in an interval."""
     ids = {UUID(run.key.removeprefix("muster-")): run for run in runs}
     gpus = {gpu.uuid: gpu for gpu in Gpu.objects.filter(uuid__in={u for r in runs for u in r.gpus})}
@@ -245,7 +266,7 @@ def _write_curves(runs: Sequence[SimulatedAttempt], start: float, end: float) ->
             (attempt, *_measured(attempt, ids[attempt.id], gpus, start, end))
             for attempt in attempts[first : first + AT_ONCE]
         ]
-        with transaction.atomic():  # SQLite has one writer: wait for it once per batch
+        with short_transaction() if is_past else transaction.atomic():  # waits once per batch
             for attempt, curves, sensors, at_ms in measured:
                 _store_curves(attempt.job_id, curves, attempt.org_id)
                 store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, at_ms, sensors)
@@ -267,7 +288,7 @@ def _measured(
         point
         for at in _moments(begin, until, pause) or [until]
         for uuid in run.gpus
-        for point in _gpu_points(gpus[uuid], run, at, {"gpu": str(gpus[uuid].index)})
+        for point in _gpu_points(gpus[uuid], run, at, _labels(gpus[uuid].index))
     ]
     return curves, sensors, round(until * 1000)
 

@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from portal.api import client_view
 from portal.api.schema_view import SchemaView
 from portal.core.declarations import declarations, modules
 
@@ -25,6 +26,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         ),
         name="docs",
     ),
+    path("api/client/simple/muster-client/", client_view.index, name="client-index"),
+    path("api/client/<str:name>", client_view.wheel, name="client-wheel"),
     *(path("", include(found)) for _, found in modules("urls")),
     *(path("api/v1/", include(found)) for _, found in modules("api.urls")),
     *(

@@ -14,10 +14,6 @@ else
   exit 0
 fi
 
-echo "Installing bubblewrap, which isolates jobs (once) …"
-log=$(mktemp)
 install="apt-get update && apt-get install -y --no-install-recommends bubblewrap"
-if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$install" </dev/null >"$log" 2>&1; then
-  echo "bubblewrap could not be installed: $(tail -1 "$log")" >&2
-fi
-rm -f "$log"
+title="Installing bubblewrap, which isolates jobs (once)"
+"${PYTHON:-python3}" scripts/progress.py "$title" -- "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$install" || true

@@ -32,7 +32,8 @@ from workspaces.api.base import OrgView, PortalView
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUES = matrix.VALUES | matrix.entries("VALUES")
-OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # public by design
+# public by design
+OPEN = {"healthz", "readyz", "schema", "docs", "start", "client-index", "client-wheel"}
 OPERATORS = {
     Permission.APPLICATIONS_READ,
     Permission.APPLICATIONS_WRITE,

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from billing.amounts import money, month_of, next_month, start_of
 from billing.api.views import as_file, days_of, month_in, statement_of
 from billing.documents import KINDS, ROUNDING, line_texts, period, resource_text
-from billing.models import Statement
+from billing.models import LedgerLine, Statement
 from billing.selectors import spending as spent
 from billing.selectors.access import team_rows
 from billing.services import budgets, statements
@@ -135,13 +135,14 @@ def _set_budget(request: Any) -> HttpResponse:
 
 @page(P.BILLING_READ)
 def statement_list(request: Any) -> HttpResponse:
-    """List issued statements, and the drafts of months without one."""
+    """List issued statements, and the drafts of this month and of the last one, if it had use."""
     today = clock.now().date()
     rows = list(Statement.objects.order_by("-month"))
     month = month_of(today)
     earlier = month_of(month - _DAY)
     issued = {row.month for row in rows}
-    drafts = [m for m in (month, earlier) if m not in issued]
+    had_use = LedgerLine.objects.filter(day__gte=earlier, day__lt=month).exists()
+    drafts = [m for m in (month, *([earlier] if had_use else [])) if m not in issued]
     return render(
         request,
         "billing/statements.html",

@@ -142,11 +142,13 @@ class Follower:
         self.is_over = True
         if not is_complete:
             self.certificate_text = (
-                "the log was not closed" if self.offset else "no log: the job never started"
+                "The job ended, but the rest of its log has not arrived."
+                if self.offset
+                else "The job never started, so it has no log."
             )
             return
         certificate = self.jobs.certificate(self.name, index=self.index, attempt=self.ordinal) or {}
-        self.certificate_text = str(certificate.get("text") or "complete")
+        self.certificate_text = str(certificate.get("text") or "")
 
     def _find_attempt(self) -> bool:
         job, rows = self._refresh()

@@ -157,6 +157,7 @@ class Transport:
         error = error_of(
             answer.status_code, body, "" if body is not None else answer.text, self.url
         )
+        error.request_id = error.request_id or answer.headers.get("X-Request-ID", "")
         if isinstance(error, NotFound) and is_gone:
             answer.status_code = 204
             return answer  # an earlier attempt, whose answer was lost, deleted it

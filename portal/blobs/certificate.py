@@ -74,11 +74,10 @@ class Deletion:
             complete=False,
             deleted={"by": self.by, "at": self.at, "bytes": self.bytes},
             text=Message(
-                "deleted by {who} on {at} UTC; it had {n} bytes, closed by {end}",
+                "The log was deleted by {who} on {at} UTC; it had {n} bytes.",
                 who=self.by,
                 at=self._at,
                 n=f"{self.bytes:,}",
-                end=made.closed_by,
             ),
         )
 
@@ -97,32 +96,32 @@ def certificate_of(folder: Path) -> Certificate | None:
         found = json.loads((folder / "certificate.json").read_bytes(), cls=MessageDecoder)
     except FileNotFoundError:
         return None
-    made = Certificate(**{**found, "gaps": [tuple(gap) for gap in found["gaps"]]})
+    found["gaps"] = gaps = [tuple(gap) for gap in found["gaps"]]
+    found["text"] = certificate_text(folder, found["bytes"], gaps, found.get("uncounted", ""))
+    made = Certificate(**found)
     deleted = deletion_of(folder)
     return deleted.describe(made) if deleted else made
 
 
-def certificate_text(
-    folder: Path, size: int, gaps: list[Lost], closed_by: str, uncounted: str
-) -> Message:
-    """Summarize a log, e.g. "complete, 1,204,331 bytes, 0 gaps, closed by exit 0".
+def certificate_text(folder: Path, size: int, gaps: list[Lost], uncounted: str) -> Message:
+    """Say in one sentence whether a closed log is complete, and what is missing otherwise.
 
-    With gaps, names the first three and their reasons instead.
+    Names the first three gaps with their reasons.
     """
+    if not (gaps or uncounted or size):
+        return Message("The job wrote nothing.")
+    kept = Message.plural(size, "{n} byte", "{n} bytes", n=f"{size:,}")
     if not gaps and uncounted:
         return Message(
-            "{n} bytes kept, lost output not counted: {why}; closed by {end}",
-            n=f"{size:,}",
-            why=uncounted,
-            end=closed_by,
+            "The log has {size}, but some output may be missing: {why}.", size=kept, why=uncounted
         )
     if not gaps:
-        return Message("complete, {n} bytes, 0 gaps, closed by {end}", n=f"{size:,}", end=closed_by)
+        return Message("The log is complete: {size}.", size=kept)
     where = Message.joined(
         "; ",
         (
             Message(
-                "{time} ({n} bytes, {why})",
+                "{n} bytes {time} ({why})",
                 time=_time_text(folder, start),
                 n=f"{end - start:,}",
                 why=why,
@@ -133,24 +132,18 @@ def certificate_text(
     if len(gaps) > 3:
         where = Message("{names} and {n} more", names=where, n=len(gaps) - 3)
     if uncounted:
-        text = Message("further lost output not counted: {why}", why=uncounted)
+        text = Message("more may be missing: {why}", why=uncounted)
         where = Message.joined("; ", (where, text))
-    return Message.plural(
-        len(gaps),
-        "{n} gap: {where}; {size} bytes kept, closed by {end}",
-        "{n} gaps: {where}; {size} bytes kept, closed by {end}",
-        n=len(gaps),
-        where=where,
-        size=f"{size:,}",
-        end=closed_by,
-    )
+    return Message("Part of the log is missing: {where}. {size} were kept.", where=where, size=kept)
 
 
 def _time_text(folder: Path, offset: int) -> str:
     """Return the approximate time at which a gap began: that of the arrival before it."""
     before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
     return (
-        datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC")
+        Message(
+            "after {time} UTC", time=f"{datetime.fromtimestamp(before[0] / 1000, UTC):%H:%M:%S}"
+        )
         if before
         else Message("at byte {n}", n=f"{offset:,}")
     )

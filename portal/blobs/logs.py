@@ -509,7 +509,7 @@ def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certifi
         closed_by=closed_by,
         first_at=first_at,
         last_at=last_at,
-        text=certificate_text(folder, size, gaps, closed_by, uncounted),
+        text=certificate_text(folder, size, gaps, uncounted),
         uncounted=uncounted,
     )
 

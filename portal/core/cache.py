@@ -1,4 +1,4 @@
-"""A Redis cache that tolerates outages: reads miss, writes are dropped, nothing raises."""
+"""Caches: in Redis, where an outage is a miss; in the database, where an outage is an error."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.db import DatabaseCache
 from django.core.cache.backends.redis import RedisCache
+from django.db import DatabaseError, connection
 from redis import exceptions
 
+from portal.core.outage import outage
 from portal.core.redis_outages import TIMEOUT, breaker
 
 log = logging.getLogger(__name__)
@@ -70,3 +74,29 @@ def _call_or(default: Any, call: Callable[..., Any], *args: Any) -> Any:
         raise
     breaker.succeeded()
     return found
+
+
+class DurableCache(DatabaseCache):
+    """Django's DatabaseCache, whose `add` raises in an outage.
+
+    Else it would say that the entry exists, and a rate limiter would refuse people because another
+    process writes.
+    """
+
+    def add(
+        self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+    ) -> bool:
+        errors: list[DatabaseError] = []
+
+        def note(statement: Callable[..., Any], *args: Any) -> Any:
+            try:
+                return statement(*args)
+            except DatabaseError as error:
+                errors.append(error)
+                raise
+
+        with connection.execute_wrapper(note):
+            is_added = super().add(key, value, timeout, version)
+        if not is_added and errors and outage(errors[-1]):
+            raise errors[-1]
+        return is_added

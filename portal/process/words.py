@@ -45,6 +45,7 @@ class Welcome:
                 "",
                 *lines,
                 "",
+                "Next: open the address, sign in and press “Run the example”.",
                 "Press Ctrl-C to stop the portal; jobs keep running.",
                 "",
                 *(f"NO JOB CAN RUN YET. {text}" for text in self.refusals),

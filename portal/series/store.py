@@ -62,8 +62,11 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
     """
     rows: dict[_Name, list[Row]] = defaultdict(list)
     units: dict[_Name, str] = {}
+    texts: dict[int, str] = {}  # by identity: points of one measurement share their labels
     for p in points:
-        name = (p.name, canonical(p.labels) if p.labels else "{}")
+        if (labels := texts.get(id(p.labels))) is None:
+            labels = texts[id(p.labels)] = canonical(p.labels) if p.labels else "{}"
+        name = (p.name, labels)
         rows[name].append((NO_STEP if p.step is None else p.step, p.at_ms, float(p.value)))
         units[name] = p.unit
     if not rows:

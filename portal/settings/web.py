@@ -75,7 +75,7 @@ CACHES = {
     # For `workspaces.identity.rate_limit_cache`: without a limit, so that no entry evicts another.
     # `workspaces.tidy` deletes expired entries.
     "durable": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "BACKEND": "portal.core.cache.DurableCache",
         "LOCATION": "workspaces_durable",
         "OPTIONS": {"MAX_ENTRIES": 1 << 60},
     },

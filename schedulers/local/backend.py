@@ -45,6 +45,7 @@ from schedulers.contract import (
 )
 from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.local import files, ports, processes, supervisor
+from schedulers.local.interpreters import missing_names
 from schedulers.local.isolation import (
     EXAMPLES,
     Isolation,
@@ -55,7 +56,6 @@ from schedulers.local.isolation import (
     isolation_of,
     memory_folder,
     mount_fault,
-    open_python,
     open_root,
     prepare,
 )
@@ -534,8 +534,9 @@ class LocalBackend:
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
             _write_programs(aside / "programs", launch.data.programs)
-            if self._sees_no_clone(launch):
-                _copy_clone(aside, launch.script)
+            _write_interpreters(aside / "bin", self._missing_names(launch))
+            if self._sees_no_clone(launch) and "MUSTER_EXAMPLES" in launch.script:
+                _copy_examples(aside / "examples")
             prepare(
                 self.isolation,
                 aside,
@@ -573,6 +574,7 @@ class LocalBackend:
             [
                 folder / "script",
                 Path(secret_folder),
+                *([folder / "bin"] if self._missing_names(launch) else []),
                 *self._programs(launch),
                 *(Path(self._tree(one)) for one in launch.data.inputs),
                 *(Path(one.folder) for one in launch.data.folders if one.read_only),
@@ -629,9 +631,9 @@ class LocalBackend:
                 **files,
             }
         else:
-            own = {
-                name: os.environ[name] for name in _PASSED_ON if name in os.environ
-            } | self._user_env(launch, str(folder / "work"))
+            own = _own_env() | self._user_env(launch, str(folder / "work"))
+            if self._missing_names(launch):
+                own["PATH"] = f"{folder / 'bin'}:{own['PATH']}"
             env = {
                 **own,
                 **launch.env,
@@ -651,29 +653,22 @@ class LocalBackend:
         }
 
     def _user_env(self, launch: Launch, work: str) -> dict[str, str]:
-        """Return variables for a job with its own user.
-
-        A writable home, a user name, and the portal's Python if the job would find no other.
-        """
+        """Return a writable home and a user name for a job with its own user."""
         if self.isolation.level is IsolationLevel.NONE or (
             launch.image and self.isolation.level is not IsolationLevel.USER
         ):
             return {}
-        names = (
-            {}
-            if self.isolation.level is IsolationLevel.SANDBOX
-            else {
-                "USER": f"muster-{launch.identity.uid}",
-                "LOGNAME": f"muster-{launch.identity.uid}",
-            }
-        )
-        ours = self._folder(launch.key) if self._sees_no_clone(launch) else Path(sys.prefix)
-        path = [
-            word
-            for word in (os.environ.get("PATH", ""), str(ours / "bin"))
-            if word and not launch.image
-        ]
-        return {"HOME": work, **names, **({"PATH": ":".join(path)} if path else {})}
+        if self.isolation.level is IsolationLevel.SANDBOX:
+            return {"HOME": work}
+        name = f"muster-{launch.identity.uid}"
+        return {"HOME": work, "USER": name, "LOGNAME": name}
+
+    def _missing_names(self, launch: Launch) -> Mapping[str, str]:
+        if launch.image:
+            return {}
+        home, env = self.config.home, _own_env()
+        env.pop("HOME", None)
+        return missing_names(self.isolation, self.config.root, home, env)
 
     def _host(self, key: str) -> dict[str, str]:
         return {
@@ -959,6 +954,13 @@ class LocalBackend:
         return done.stdout.strip()
 
 
+def _own_env() -> dict[str, str]:
+    """Return the portal's variables that jobs get, with its Python after the machine's own."""
+    own = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    path = (os.environ.get("PATH", os.defpath), os.path.join(sys.prefix, "bin"))
+    return own | {"PATH": ":".join(path)}
+
+
 def _remove_container(podman: Sequence[str], key: str) -> None:
     """Remove the layer and the record that podman keeps of an ended container."""
     if podman and shutil.which(podman[0]):
@@ -1095,16 +1097,20 @@ def _write(path: Path, text: str) -> None:
     files.write(str(path), text)
 
 
-def _copy_clone(folder: Path, script: str) -> None:
-    """Give a job the parts of the clone that it uses: `python`, and the examples it names."""
-    (folder / "bin").mkdir()
-    (folder / "bin").chmod(0o755)
-    if python := open_python():
-        (folder / "bin" / "python").symlink_to(python)
-    if "MUSTER_EXAMPLES" in script:
-        shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
-        for path in (folder / "examples", *(folder / "examples").rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
+def _copy_examples(folder: Path) -> None:
+    shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _write_interpreters(folder: Path, scripts: Mapping[str, str]) -> None:
+    """Write the names of Python that a job would not find otherwise."""
+    if scripts:
+        folder.mkdir()
+        folder.chmod(0o755)
+    for name, script in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}")
+        (folder / name).chmod(0o755)
 
 
 def _write_programs(folder: Path, programs: Mapping[str, bytes]) -> None:

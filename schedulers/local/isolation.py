@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -87,7 +87,7 @@ class Isolation:
         """Describe the level in one or two sentences for people."""
         match self.level:
             case IsolationLevel.USER:
-                level = (
+                return (
                     Message(
                         "Jobs run as a system user of their team, and do not see the portal's "
                         "files."
@@ -95,7 +95,6 @@ class Isolation:
                     if self.has_mounts
                     else Message("Jobs run as a system user of their team.")
                 )
-                return Message.joined(" ", (level, self.why))
             case IsolationLevel.SANDBOX:
                 return Message(
                     "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
@@ -173,7 +172,7 @@ def _find(root: Path, home: Path | None, wanted: str) -> Isolation:
     usual = ("user", "user-plain") if os.geteuid() == 0 else ("sandbox",)
     for name in (wanted,) if wanted else usual:
         if name in levels and not (fault := _fault(levels[name], root, home)):
-            return replace(levels[name], why="" if levels[name].has_mounts else _hidden_python())
+            return levels[name]
         why = why or (fault if name in levels else "")
     return Isolation(IsolationLevel.NONE, why=why, is_refused=os.geteuid() == 0 and not wanted)
 
@@ -187,7 +186,6 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
                 "Install {x} on this machine and restart Muster to change that.",
                 x="bubblewrap" if program == "bwrap" else "util-linux",
             )
-    uid = _PROBE_UID if isolation.level is IsolationLevel.USER else os.getuid()
     if (
         isolation.level is IsolationLevel.USER
         and not isolation.has_mounts
@@ -198,44 +196,8 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
             "another folder.",
             closed=closed,
         )
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=".probe-", dir=root))
-    except OSError as error:
-        raise Unavailable(
-            f"The job isolation of this machine couldn't be determined: {error}"
-        ) from error
-    try:
-        prepare(isolation, folder, [folder / "work"], uid)
-        place = JobFileSystem(root, home, folder / "work", own=[folder / "work"])
-        argv = [
-            *command(isolation, place, uid),
-            "/bin/sh",
-            "-c",
-            ": > written && ! cat ../private 2> /dev/null",
-        ]
-        (folder / "private").touch(0o600)
-        done = subprocess.run(
-            argv,
-            cwd=folder / "work",
-            env={"PATH": os.environ.get("PATH", os.defpath)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=10,
-            check=False,
-            text=True,
-            errors="replace",
-        )
-    # transient: only a definite answer rules out a level
-    except (
-        OSError,
-        subprocess.SubprocessError,
-    ) as error:
-        raise Unavailable(
-            f"The job isolation of this machine couldn't be determined: {error}"
-        ) from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    probe = ["/bin/sh", "-c", ": > written && ! cat ../private 2> /dev/null"]
+    done = run_as_job(isolation, root, home, probe, {"PATH": os.environ.get("PATH", os.defpath)})
     message = " ".join(done.stderr.split())[:200]
     return (
         (
@@ -245,6 +207,45 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
         if done.returncode
         else ""
     )
+
+
+def run_as_job(
+    isolation: Isolation,
+    root: Path,
+    home: Path | None,
+    argv: Sequence[str],
+    env: Mapping[str, str],
+) -> subprocess.CompletedProcess[str]:
+    """Run a short command as a job would run, in a folder of its own beside a private file.
+
+    Raises Unavailable when the machine is too busy or too full to tell.
+    """
+    uid = _PROBE_UID if isolation.level is IsolationLevel.USER else os.getuid()
+    folder: Path | None = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".probe-", dir=root))
+        prepare(isolation, folder, [folder / "work"], uid)
+        (folder / "private").touch(0o600)
+        place = JobFileSystem(root, home, folder / "work", own=[folder / "work"])
+        return subprocess.run(
+            [*command(isolation, place, uid), *argv],
+            cwd=folder / "work",
+            env={"HOME": str(folder / "work"), **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=10,
+            check=False,
+            text=True,
+            errors="replace",
+        )
+    # transient: only a definite answer rules out a level
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Unavailable(
+            f"The job isolation of this machine couldn't be determined: {error}"
+        ) from error
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def memory_folder() -> Path | None:
@@ -315,37 +316,11 @@ def is_closed(path: Path) -> bool:
     return _closed_above(path) is not None
 
 
-def open_python() -> str:
-    """Return the Python that every user can run, if the portal's environment is closed to them."""
-    program = os.path.realpath(sys.executable)
-    is_open = not _closed_above(Path(program))
-    return program if is_open and _closed_above(Path(sys.prefix) / "bin") else ""
-
-
 def _closed_above(path: Path) -> Path | None:
     """Return the topmost parent that other users cannot enter."""
     return next(
         (one for one in reversed(path.parents) if one.exists() and not one.stat().st_mode & 0o001),
         None,
-    )
-
-
-def _hidden_python() -> str:
-    closed = next(
-        (
-            found
-            for one in (sys.prefix, sys.base_prefix)
-            if (found := _closed_above(Path(one) / "bin"))
-        ),
-        None,
-    )
-    return (
-        Message(
-            "They cannot use the portal's Python: other users may not enter {closed}.",
-            closed=closed,
-        )
-        if closed and not open_python()
-        else ""
     )
 
 

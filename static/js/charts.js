@@ -9,6 +9,7 @@ import { say } from "./words.js";
 const KINDS = { training: false, system: true, items: true }; // part of the answer -> isSystem
 const RELOAD = 15_000; // ms, of several running jobs
 const BUDGET = 6; // ms of a frame for plots that come near the screen
+const asked = new Map(); // requests under way: two sets of a page may show one source
 let sets = 0;
 
 // The element has data-sources: the id of a JSON list of {id, name, url, start, topics, isLive}.
@@ -27,6 +28,7 @@ class ChartSet {
     this.sections = new Map();
     this.queue = new Set();
     this.names = root.dataset.names ? new Set(root.dataset.names.split(",")) : null;
+    this.first = Number(root.dataset.first) || 0; // charts of training to show; 0: all charts
     this.bar = root.querySelector("[data-bar]");
     this.box = root.querySelector("[data-sections]");
     this.view = viewOf(this.bar ? location.search : "", root.dataset.axis);
@@ -208,12 +210,12 @@ class ChartSet {
   async #fetch(source) {
     const url = new URL(source.url, location.href);
     if (this.task) url.searchParams.set("index", this.task);
-    try {
-      const answer = await fetch(url, { headers: { Accept: "application/json" } });
-      return answer.ok ? await answer.json() : null;
-    } catch {
-      return null;
+    if (!asked.has(url.href)) {
+      const answer = fetched(url);
+      asked.set(url.href, answer);
+      answer.then(() => asked.delete(url.href));
     }
+    return asked.get(url.href);
   }
 
   #take(source, body) {
@@ -294,7 +296,11 @@ class ChartSet {
 
   // Put every chart into its section. Existing cards keep their place and plots.
   #arrange() {
-    const specs = chartsOf([...this.curves.values()]);
+    let specs = chartsOf([...this.curves.values()]);
+    if (this.first) {
+      specs = specs.filter((spec) => !spec.isSystem).slice(0, this.first);
+      this.root.closest("[data-curves]").hidden = !specs.length;
+    }
     const known = new Set(specs.map((spec) => spec.key));
     for (const [key, chart] of this.charts)
       if (!known.has(key)) {
@@ -397,6 +403,15 @@ class ChartSet {
     }
     const none = this.root.querySelector("[data-none]");
     if (none) none.hidden = found > 0 || !this.charts.size;
+  }
+}
+
+async function fetched(url) {
+  try {
+    const answer = await fetch(url, { headers: { Accept: "application/json" } });
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
   }
 }
 

@@ -509,16 +509,13 @@ class LogView {
 
 const isUncounted = (c) => c.uncounted && !c.gaps.length;
 
-// The certificate in plain words.
+// The portal's sentence, which arrives in English: for other languages that of a complete log.
 const sealed = (c) =>
-  c.complete
-    ? say("Log complete: {size}, 0 gaps, closed by {end}", {
-        size: size(c.bytes),
-        end: c.closed_by,
-      })
-    : isUncounted(c)
-      ? c.text
-      : say("Log incomplete: {what}", { what: c.text });
+  isEnglish || !c.complete
+    ? c.text
+    : c.bytes
+      ? say("The log is complete: {size}.", { size: size(c.bytes) })
+      : say("The job wrote nothing.");
 
 // The first line of a group, which folds it.
 function folder(group) {

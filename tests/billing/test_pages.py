@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from billing import recording
-from billing.amounts import ms_of
+from billing.amounts import month_of, ms_of
 from billing.services import ledger
 from portal.core import clock
 from tests.billing.stage import run
@@ -206,3 +206,10 @@ def test_lines_of_a_month_are_streamed(story, used):
     assert answer.streaming and answer["Content-Disposition"].endswith('-lines.csv"')
     rows = b"".join(answer).decode().splitlines()
     assert len(rows) == 1 + 6 and sum("gpu.h100" in row for row in rows) == 2
+
+
+def test_month_without_use_has_no_draft(story):
+    last = month_of(month_of(clock.now().date()) - timedelta(days=1))
+    page = story.client(story.ada).get("/atlas/usage/statements").content.decode()
+    assert f"/atlas/usage/statements/{clock.now():%Y-%m}" in page
+    assert f"/atlas/usage/statements/{last:%Y-%m}" not in page

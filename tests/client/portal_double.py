@@ -296,7 +296,7 @@ class PortalDouble:
                 return 200, {"items": self.attempts[number], "next": None}, {}
             case "GET", ["logs", "certificate"]:
                 log = self._log(number, request)
-                text = f"complete, {len(log.data)} bytes, 0 gaps, closed by exit 0"
+                text = f"The log is complete: {len(log.data)} bytes."
                 return 200, {"certificate": {"text": text} if log.complete else None}, {}
             case "GET", ["logs"]:
                 return self._read_log(number, request)

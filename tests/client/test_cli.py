@@ -146,6 +146,11 @@ def test_exit_code_reflects_the_http_status(
     assert "On demand." in done.err
 
 
+def test_error_of_the_portal_shows_its_request_id(portal: PortalDouble, muster: Muster):
+    portal.faults.append(Fault(501, "/quotas", headers={"X-Request-ID": "r-17"}))
+    assert "Request ID: r-17" in muster("quota", "list").err
+
+
 def test_unavailable_portal_exits_with_6(portal: PortalDouble, muster: Muster):
     portal.faults.extend(Fault(503, "/quotas") for _ in range(20))
     assert muster("--org", "atlas", "quota", "list").code == 6
@@ -227,7 +232,7 @@ def test_logs_prints_exact_bytes(portal: PortalDouble, muster: Muster):
     assert muster("job", "logs", "1", "--since-offset", "700").out == whole[700:]
     followed = muster("job", "logs", "-f", "1")
     assert followed.out == whole
-    assert "complete, 768 bytes" in followed.err
+    assert followed.err == "The log is complete: 768 bytes.\n"
 
 
 @pytest.mark.parametrize("follow", [(), ("-f",)])

@@ -118,7 +118,7 @@ def test_follow_of_a_job_that_never_started_ends(portal: PortalDouble, client: C
     portal.logs[1, 1].complete = False
     follower = Follower(client.jobs, "1")
     assert b"".join(piece.data for piece in follower.pieces()) == b""
-    assert follower.certificate_text == "no log: the job never started"
+    assert follower.certificate_text == "The job never started, so it has no log."
 
 
 def test_follow_reports_a_log_that_is_not_closed(
@@ -128,7 +128,7 @@ def test_follow_reports_a_log_that_is_not_closed(
     portal.add_job("failed", log=b"half")
     follower = Follower(client.jobs, "1")
     assert b"".join(piece.data for piece in follower.pieces()) == b"half"
-    assert follower.certificate_text == "the log was not closed"
+    assert follower.certificate_text == "The job ended, but the rest of its log has not arrived."
 
 
 @pytest.mark.parametrize("asked", [{"attempt": 9}, {"index": 3}])

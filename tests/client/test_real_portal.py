@@ -54,7 +54,7 @@ def test_run_prints_the_bytes_and_exits_like_the_job(begin: Callable):
     process = begin("run", "--", "bash", "-c", r"printf 'one\r\n\377\000two'; exit 3")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (3, b"one\r\n\xff\x00two")
-    assert b"complete, 10 bytes, 0 gaps" in err
+    assert b"The log is complete: 10 bytes.\n" in err
 
 
 @pytest.mark.integration

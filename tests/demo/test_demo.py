@@ -8,13 +8,17 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from jobs.comparison import gpu_use
 
+from billing.models import AttemptGpuTime, LedgerLine
 from clusters.backend_options import backend_kinds
 from clusters.backends import backend_of
 from clusters.models import Node
-from demo import datasets, experiments, history, registry, telemetry
+from demo import datasets, experiments, history, registry, telemetry, usage
+from demo.simulation import plan
 from experiments.models import Run
 from jobs.models import Attempt, Job
+from jobs.utilization.recording import record_utilization
 from portal import series
 from portal.blobs.logs import log_store
 from portal.core import clock
@@ -22,7 +26,8 @@ from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.verify import verify
 from portal.core.errors import Conflict
 from registry.models import ModelVersion
-from schedulers.states import State
+from schedulers.contract import Launch
+from schedulers.states import Reason, State
 from tests.portal.core.audit.conftest import seal
 from workspaces.models import User
 from workspaces.tenancy.scope import no_scope, platform_scope
@@ -34,7 +39,7 @@ pytestmark = pytest.mark.django_db
 def demo(settings, tmp_path):
     settings.MUSTER_HOME = tmp_path
     with no_scope():
-        return history.create(14, nodes=(2, 2), log=lambda _: None)
+        return history.create(14, nodes=(2, 2))
 
 
 def test_demo_has_jobs_with_logs_curves_and_gpu_measurements(demo, monkeypatch):
@@ -53,6 +58,52 @@ def test_demo_has_jobs_with_logs_curves_and_gpu_measurements(demo, monkeypatch):
 
 
 @pytest.mark.integration
+def test_numbers_of_a_job_agree_everywhere(demo):
+    with no_scope():
+        telemetry.write_history()
+        record_utilization(since=clock.now() - timedelta(days=history.DAYS))
+        usage.create(demo.org)
+    faults, compared = [], 0
+    with platform_scope("test"):
+        ended = Attempt.objects.filter(state__gte=State.SUCCEEDED, started_at__isnull=False)
+        for attempt in ended.select_related("job"):
+            job, ran = attempt.job, attempt.finished_at - attempt.started_at
+            if attempt.state_at - attempt.finished_at > timedelta(seconds=5):
+                faults.append(f"#{job.number} was seen to end at {attempt.state_at}")
+            gpu_ms = ran / timedelta(milliseconds=1) * job.resources["gpu"]
+            lines = LedgerLine.objects.filter(source=attempt.id, resource__startswith="gpu")
+            times = AttemptGpuTime.objects.filter(attempt_id=attempt.id, is_day=False)
+            names = ("idle", "underused", "used", "unmeasured")
+            parts = {name: sum(times.values_list(name, flat=True)) for name in names}
+            billed = sum(lines.values_list("quantity", flat=True))
+            for name, other in (("statement", billed), ("waste", sum(parts.values()))):
+                if abs(other - gpu_ms) > 1000 * job.resources["gpu"]:
+                    faults.append(f"#{job.number} ran {gpu_ms} GPU ms, {name} has {other}")
+            peak = attempt.peak_memory or 0
+            if attempt.reason == Reason.OUT_OF_MEMORY and peak < job.resources["memory"]:
+                faults.append(f"#{job.number} ran out of memory with {peak} bytes")
+            measured = sum(parts.values()) - parts["unmeasured"]
+            if measured and ran > timedelta(hours=1):
+                compared += 1
+                use, shown = parts["used"] / measured, gpu_use(job) if not job.array_size else None
+                if shown is not None and abs(use - shown) > 0.03:
+                    faults.append(f"#{job.number} used {use:.3f}, and {shown:.3f} on its page")
+    assert compared > 2 and not faults, "\n".join(faults)
+
+
+def test_jobs_of_visitors_succeed_and_those_of_the_past_fail_by_chance():
+    launches = [
+        Launch(key=f"muster-{n:032x}", name="llm-7b-sft", script="python mine.py")
+        for n in range(60)
+    ]
+    past = {plan(one, 0.0, is_by_chance=True).reason for one in launches}
+    now = [plan(one, 0.0, is_by_chance=False) for one in launches]
+    assert len(past) > 2 and {run.reason for run in now} == {Reason.COMPLETED}
+    assert {run.seconds for run in now} == {180.0}
+    assert "simulated" in next(text for _, text in now[0].output())
+
+
+@pytest.mark.integration
 def test_demo_registers_models_of_runs_with_links_both_ways(settings, tmp_path, monkeypatch):
     sweeps = [replace(sweep, runs=12) for sweep in experiments.SWEEPS]
     monkeypatch.setattr(experiments, "SWEEPS", sweeps)
@@ -62,7 +113,6 @@ def test_demo_registers_models_of_runs_with_links_both_ways(settings, tmp_path, 
             8,
             nodes=(1, 1),
             plans=(datasets.plan, experiments.plan, registry.plan),
-            log=lambda _: None,
         )
     with platform_scope("test"):
         assert Run.objects.filter(job=None).count() == 36 and ModelVersion.objects.count() == 5
@@ -88,7 +138,7 @@ def test_demo_is_for_its_owner_goes_on_and_exists_once(demo, story):
         assert other.get(path).status_code == 404, path
     assert "simulated" not in {kind["name"] for kind in backend_kinds()}
     with no_scope(), pytest.raises(Conflict, match="aurora"):
-        history.create(1, log=lambda _: None)
+        history.create(1)
     with platform_scope("test"):
         cluster = Node.objects.first().cluster
         key = f"muster-{'0' * 31}1"

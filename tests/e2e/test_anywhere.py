@@ -91,7 +91,9 @@ def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
         re.compile("succeeded|failed"), timeout=240_000
     )
     page.locator("[data-tab=logs]").click()
-    expect(page.locator("[data-certificate]")).to_contain_text("0 gaps", timeout=20_000)
+    expect(page.locator("[data-certificate]")).to_contain_text(
+        "The log is complete", timeout=20_000
+    )
     return number
 
 

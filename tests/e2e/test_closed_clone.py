@@ -26,7 +26,7 @@ from tests.rig.tables import FILE, furnish
 USER = 65532
 WITHOUT_BWRAP = 'mount --bind /dev/null "$(command -v bwrap)"'
 WITHOUT_PLACE = "mount -t tmpfs -o ro none /var/lib && mount -t tmpfs -o ro none /srv"
-SCRIPT = "python -c 'print(\"hello\")' && head -c 3 $MUSTER_EXAMPLES/digits/train.py"
+SCRIPT = """python -c 'print("hello")' && python3 -c 'print("too")' && head -c 3 $MUSTER_EXAMPLES/digits/train.py"""
 HELLO = [sys.executable, "-m", "muster", "run", "--", SCRIPT]
 REFUSED = "Jobs do not run as root. Install bubblewrap on this machine and restart Muster"
 
@@ -99,6 +99,7 @@ WAYS = {
     "root-without-bwrap": {"hidden": (WITHOUT_BWRAP,)},
     "root-without-any": {"hidden": (WITHOUT_BWRAP, WITHOUT_PLACE)},
     "user": {"uid": USER},
+    "user-without-bwrap": {"uid": USER, "hidden": (WITHOUT_BWRAP,)},
 }
 
 
@@ -119,11 +120,17 @@ def started(name: str) -> Iterator[ClosedPortal]:
         folder.close()
 
 
-@pytest.mark.parametrize("name", ["root-with-bwrap", "root-without-bwrap", "user"])
+SLOWER = [
+    pytest.param(name, marks=pytest.mark.integration)  # the gate has test_readme.py
+    for name in ("root-with-bwrap", "user", "user-without-bwrap")
+]
+
+
+@pytest.mark.parametrize("name", ["root-without-bwrap", *SLOWER])
 def test_first_job_of_portal_in_closed_folder_succeeds(name):
     with started(name) as portal:
         done = portal.first_job()
-        assert (done.returncode, done.stdout) == (0, 'hello\n"""'), done.stderr
+        assert (done.returncode, done.stdout) == (0, 'hello\ntoo\n"""'), done.stderr
         assert REFUSED not in httpx.get(f"{portal.url}/accounts/login/", timeout=60).text
 
 

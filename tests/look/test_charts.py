@@ -92,7 +92,7 @@ def test_charts_group_smooth_zoom_and_keep_the_view_in_the_url(page: Page, site:
     page.get_by_label("Filter metrics").fill("")
     loss.get_by_label("Options of loss").click()
     loss.get_by_role("button", name="Pin").click()
-    expect(page.locator(".chart-section").first.locator("h3")).to_have_text("Pinned")
+    expect(page.locator("#tab-metrics .chart-section").first.locator("h3")).to_have_text("Pinned")
     loss.get_by_role("button", name="loss", exact=True).click()
     expect(page.locator("dialog.chart-full[open]")).to_be_visible()
     page.keyboard.press("Escape")
@@ -139,7 +139,7 @@ def test_a_hundred_charts_scroll_smoothly(page: Page, site: Site) -> None:
     number = submitted(site, "1e-3")
     report(site, number, 0.5, metrics=100)
     page.goto(f"{site.url}/home/jobs/{number}?tab=metrics")
-    expect(page.locator(".chart")).to_have_count(102)
+    expect(page.locator("#tab-metrics .chart")).to_have_count(102)
     expect(page.locator(DRAWN).first).to_be_visible()
     assert page.locator(DRAWN).count() < 40, "plots far from the screen are not drawn"
     page.evaluate(WATCH)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedulers.contract import Launch, Rejected, Unavailable
-from schedulers.local import isolation
+from schedulers.local import interpreters, isolation
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
 from tests.schedulers.conftest import UID, Stage, a_sleep, cleaned_up, running
@@ -122,6 +122,39 @@ def test_job_sees_no_foreign_process_and_leaves_none(stage):
     assert code == 0 and other.encode() not in siblings + stage.log(key)
     assert seen.exit_code == 5 and "1 processes that it left behind were ended" in seen.evidence
     stage.wait_for(lambda: not running(own), 5)
+
+
+@pytest.mark.parametrize("stage", LEVELS, indirect=True)
+def test_job_finds_python_under_both_names_beside_broken_shims(stage, monkeypatch):
+    shims = stage.path.parent / "shims"
+    shims.mkdir()
+    for name in interpreters.NAMES:
+        (shims / name).write_text("#!/bin/sh\nexit 3\n")
+        (shims / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shims}:{os.environ['PATH']}")
+    key = stage.submit("python3 -c 'print(1)' && python -c 'print(2)' && exit 5").key
+    assert stage.ended(key).exit_code == 5 and stage.log(key) == b"1\n2\n"
+
+
+@pytest.mark.integration
+def test_copy_of_python_runs_as_another_user(shared_folder, monkeypatch):
+    monkeypatch.setattr(interpreters, "OPEN", (Path("/proc/none"), shared_folder / "open"))
+    copy = interpreters._open_copy()
+    assert copy == interpreters._open_copy() and copy.is_relative_to(shared_folder)
+    script = (
+        "import ctypes, json, os, sqlite3, ssl, subprocess, sys; print(os.getuid(), sys.prefix)"
+    )
+    uid = UID if os.geteuid() == 0 else os.geteuid()  # only root's jobs have other users
+    become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
+    done = subprocess.run(
+        [*(become if uid == UID else []), copy, "-c", script],
+        cwd="/",
+        env={},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == f"{uid} {copy.parent.parent}\n", done.stderr
 
 
 def _files(folder: Path) -> set[str]:

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.api.client_package import client_package
 from portal.core.errors import PortalError
 from portal.web import navigation
 from portal.web.navigation import GROUP_LABELS, NavigationEntry
@@ -35,6 +36,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "org": org,
         "version": settings.MUSTER_VERSION,
         "base_url": settings.MUSTER_BASE_URL,
+        "client_package": client_package,
         "announcements": lambda: (
             actor and announced_to(org.id if org else None, request.session.get(DISMISSED, ()))
         ),

@@ -73,7 +73,7 @@ def logs(
         follower.offset = page.end
     if page.start > follower.offset:
         certificate = jobs.certificate(job, index=index or 0, attempt=attempt) or {}
-        session.echo(f"[log: {certificate.get('text') or 'the end was lost'}]", "yellow")
+        session.echo(str(certificate.get("text") or "The end of the log was lost."), "yellow")
 
 
 @app.command("delete-logs")

@@ -215,7 +215,7 @@ class JobFollower:
 def show_log(
     session: Session, follower: Follower, out: BinaryStream, interrupts: Interrupts | None = None
 ) -> None:
-    """Stream the log byte for byte; its certificate goes to standard error."""
+    """Stream the log byte for byte; whether it is complete goes to standard error."""
     while not follower.is_over:
         piece = follower.next()
         if piece.note:
@@ -226,7 +226,7 @@ def show_log(
                 write_bytes(out, piece.data)
             follower.advance(piece)
     if follower.certificate_text:
-        session.echo(f"[log: {follower.certificate_text}]", "bright_black")
+        session.echo(follower.certificate_text, "bright_black")
 
 
 def write_bytes(out: BinaryStream, data: bytes) -> None:

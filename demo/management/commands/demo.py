@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
@@ -19,6 +20,7 @@ from demo import (
     telemetry,
     usage,
 )
+from demo.pace import Progress
 from jobs.utilization.recording import record_utilization
 from portal.core import clock
 from portal.core.errors import Conflict
@@ -42,6 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=1, help="seed of the simulation")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        progress = Progress()
         try:
             demo = history.create(
                 options["jobs"],
@@ -52,19 +55,18 @@ class Command(BaseCommand):
                     lambda org: experiments.plan(org, options["seed"]),
                     registry.plan,
                 ),
-                log=self.stdout.write,
+                progress=progress,
             )
         except Conflict as error:
             raise CommandError(error.message) from error
         except OperationalError as error:
             raise CommandError(f"Start the portal first, e.g. with `make run`: {error}") from error
-        self.stdout.write("Writing the measurements of GPUs and jobs …")
-        telemetry.write_history()
+        progress.step("Writing the measurements of GPUs and jobs …")
+        telemetry.write_history(progress)
         record_utilization(since=clock.now() - timedelta(days=history.DAYS))
-        self.stdout.write("Writing the ledger and the usage …")
+        progress.step("Writing the ledger and the usage …")
         usage.create(demo.org)
         pools.create(demo.org)
         notifications.write(Organization.objects.get(slug=demo.org.slug))
-        self.stdout.write(
-            f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
-        )
+        address = f"{settings.MUSTER_BASE_URL}/{demo.org.slug}/"
+        progress.end(f"Done. Open {address} and sign in as {demo.email} with {demo.password}")

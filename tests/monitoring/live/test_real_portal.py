@@ -85,7 +85,7 @@ async def test_live_log_arrives_complete_with_its_end(site, wait_for):
     log = downloaded(site, number, wait_for)
     assert bytes(reader.data) == log and log.count(b"\n") == LINES
     assert reader.end["complete"] and reader.end["sha256"] == hashlib.sha256(log).hexdigest()
-    assert reader.end["text"] == f"complete, {len(log):,} bytes, 0 gaps, closed by exit 0"
+    assert reader.end["text"] == f"The log is complete: {len(log):,} bytes."
 
 
 @courses(range(3), few=1)
@@ -112,7 +112,7 @@ async def test_finished_log_is_read_like_a_live_one(site, wait_for):
     reader = Reader(topic, bytearray(b"a"))
     async with site.opened() as socket:
         await reader.read(socket, lambda r: r.end is not None)
-    assert bytes(reader.data) == b"a\xff\x00b" and "closed by exit 3" in reader.end["text"]
+    assert bytes(reader.data) == b"a\xff\x00b" and reader.end["closed_by"] == "exit 3"
 
 
 async def test_job_list_reports_new_job_within_seconds(site):

@@ -56,7 +56,7 @@ def _says_deleted(store: LogStore) -> None:
         [(0, len(TEXT), why)],
     )
     assert (store.end(KEY), store.size(KEY), list(store.whole(KEY)[1])) == (len(TEXT), 0, [])
-    assert certificate.text == f"{why}; it had 9,000 bytes, closed by exit 0"
+    assert certificate.text == f"The log was {why}; it had 9,000 bytes."
     assert (
         certificate.deleted == {"by": "ada@atlas.example", "at": AT, "bytes": 9000}
         and not certificate.complete
@@ -112,7 +112,7 @@ def test_deleting_an_open_log_is_refused(store):
 def test_deleting_an_empty_log_returns_none(store):
     store.seal(KEY, "exit 0")
     assert store.delete(KEY, "ada@atlas.example", AT) is None
-    assert store.certificate(KEY).text == "complete, 0 bytes, 0 gaps, closed by exit 0"
+    assert store.certificate(KEY).text == "The job wrote nothing."
 
 
 def test_deleted_log_with_gaps_is_one_gap(store):

@@ -126,7 +126,8 @@ def test_crash_after_compression_leaves_a_valid_log(store, tmp_path):
 def test_certificate_describes_content_and_closing(store):
     store.append(KEY, 0, text := b"one\ntwo\nthree", 1_700_000_000_000)
     made = store.seal(KEY, "exit 0")
-    assert made.text == "complete, 13 bytes, 0 gaps, closed by exit 0"
+    assert made.text == "The log is complete: 13 bytes."
+    assert made.closed_by == "exit 0"
     assert (made.bytes, made.lines, made.complete) == (13, 3, True)
     assert (made.sha256, made.blake3) == (
         hashlib.sha256(text).hexdigest(),
@@ -140,7 +141,8 @@ def test_certificate_lists_gaps_with_time_size_and_reason(store):
     store.skip(KEY, 1500, 4000, "the disk was full")
     made = store.seal(KEY, "signal 9")
     assert made.text == (
-        "1 gap: 22:13:20 UTC (2,500 bytes, the disk was full); 1,500 bytes kept, closed by signal 9"
+        "Part of the log is missing: 2,500 bytes after 22:13:20 UTC (the disk was full). "
+        "1,500 bytes were kept."
     )
     assert not made.complete and made.gaps == [(1500, 4000, "the disk was full")]
 
@@ -152,13 +154,13 @@ def test_log_whose_losses_nobody_counted_is_never_complete(store):
     store.note_uncounted(KEY, "another reason")
     made = store.seal(KEY, "exit 0")
     assert (made.complete, made.gaps, made.uncounted) == (False, [], why)
-    assert made.text == f"4 bytes kept, lost output not counted: {why}; closed by exit 0"
+    assert made.text == f"The log has 4 bytes, but some output may be missing: {why}."
     assert store.certificate(KEY).uncounted == why
     store.note_uncounted(KEY, "too late")
     store.append(OTHER, 0, b"a", 1)
     store.skip(OTHER, 1, 5, "the disk was full")
     store.note_uncounted(OTHER, why)
-    assert f"further lost output not counted: {why}" in store.seal(OTHER, "exit 0").text
+    assert f"more may be missing: {why}" in store.seal(OTHER, "exit 0").text
 
 
 def test_certificate_text_names_first_three_gaps(store):
@@ -167,7 +169,7 @@ def test_certificate_text_names_first_three_gaps(store):
         store.skip(KEY, n * 10 + 1, n * 10 + 10, f"why {n}")
     text = store.seal(KEY, "exit 0").text
     assert (
-        text.startswith("5 gaps: ")
+        text.startswith("Part of the log is missing: 9 bytes after ")
         and "why 2" in text
         and "why 3" not in text
         and "and 2 more" in text

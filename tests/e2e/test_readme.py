@@ -1,0 +1,257 @@
+"""README.md: each block of commands runs as written in a fresh clone, or has a reason not to.
+
+Only the port differs, and the job of the example is shorter in the gate. The clone has what
+`make run` installs; `test_everything_is_installed_from_nothing` installs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from schedulers.spec.parsing import parse_yaml
+from tests.e2e.test_closed_clone import USER, open_python
+from tests.rig.environment import ROOT
+from tests.rig.portal import PASSWORD, PATIENCE, Portal
+from tests.rig.processes import Folder, wait_until
+from tests.rig.tables import furnish
+
+README = (ROOT / "README.md").read_text()
+START = "make run      # starts"
+IN_ORDER = (  # blocks of one person's session in a shell, by their beginnings
+    'export PATH="$PWD/.venv/bin:$PATH"',
+    "muster dataset upload ./data",
+    "muster role create trainer",
+)
+DEMO = "make run            # in another terminal"
+REASONS = {
+    "pip install http://": "tests/api/test_client_package.py installs it with pip",
+    "muster token create laptop": "needs MLflow and another MLflow server: tests/experiments/mlflow",
+    "run: jupyter lab": "a job spec, which is parsed here; needs JupyterLab: tests/e2e/test_web_apps.py",
+    "HF_ENDPOINT=": "needs the Hub's client: tests/datasets/test_hub.py",
+    "# Slurm, through slurmrestd": "needs a Slurm and a Kubernetes cluster: tests/schedulers",
+    "(umask 077; echo POSTGRES": "needs a container engine: tests/portal/process/test_deploy.py",
+    "export MUSTER_DATABASE_URL": "needs a database server: tests/portal/process/test_serve.py",
+    "apt install gcc": "needs a directory server: tests/workspaces/services/test_providers.py",
+    "MUSTER_TEST_KUBECONFIG": "needs a Kubernetes cluster",
+}
+TEAM = """
+muster team create vision
+muster member add kim@example.com
+mkdir -p data && echo 1 > data/a.csv
+"""
+
+
+def blocks() -> list[Token]:
+    tokens = MarkdownIt().parse(README)
+    return [token for token in tokens if token.type in ("code_block", "fence")]
+
+
+def block(beginning: str) -> str:
+    return next(one.content for one in blocks() if one.content.startswith(beginning))
+
+
+def test_each_block_of_the_readme_runs_or_has_a_reason():
+    known = (START, DEMO, *IN_ORDER, *REASONS)
+    found = [[name for name in known if one.content.startswith(name)] for one in blocks()]
+    missing = [one.content for one, names in zip(blocks(), found, strict=True) if len(names) != 1]
+    assert not missing, "run it in IN_ORDER, or say in REASONS why not:\n" + "\n".join(missing)
+    assert sorted(name for names in found for name in names) == sorted(known)
+    for one in blocks():
+        if one.info == "yaml":
+            parse_yaml(one.content)
+
+
+@pytest.mark.integration
+def test_commands_that_do_not_run_here_exist_with_their_options(subtests):
+    lines = "\n".join(block(name) for name in REASONS).replace("\\\n", " ").splitlines()
+    commands = [line for line in lines if line.startswith("muster ")]
+    assert len(commands) > 8
+    for line in commands:
+        with subtests.test(line=line):
+            words = shlex.split(line, comments=True)[1:]
+            done = subprocess.run(
+                [sys.executable, "-m", "muster", *words, "--help"],
+                env={**os.environ, "PYTHONPATH": str(ROOT / "client")},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+
+
+@dataclass
+class Newcomer(Portal):
+    """A fresh clone in a folder of mode 0700, whose user `uid` types `make run`."""
+
+    closed: Path = Path()
+    uid: int = 0
+
+    @property
+    def clone(self) -> Path:
+        return self.closed / "muster"
+
+    @property
+    def home(self) -> Path:
+        return self.clone / "var"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = (
+            "LANG",
+            "LD_LIBRARY_PATH",
+            "PIP_INDEX_URL",
+            "PIP_CONFIG_FILE",
+            "NPM_CONFIG_REGISTRY",
+        )
+        path = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        theirs = {name: os.environ[name] for name in kept if name in os.environ}
+        ours = {n: v for n, v in super().environment.items() if n.startswith("MUSTER_")}
+        ours.pop("MUSTER_HOME")
+        return {**theirs, **ours, "HOME": str(self.closed), "PATH": ":".join(path)}
+
+    def prepare(self, *, is_installed: bool) -> None:
+        self.clone.mkdir()
+        files = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        copy = (
+            f"{shlex.join(files)} | tar --null -T - -c --ignore-failed-read | tar x -C {self.clone}"
+        )
+        subprocess.run(["sh", "-c", copy], cwd=ROOT, check=True, capture_output=True)
+        if is_installed:
+            self._install()
+        for path in (self.closed, *self.closed.rglob("*")):
+            if not path.is_symlink():
+                os.chown(path, self.uid, self.uid)
+        self.closed.chmod(0o700)
+
+    def _install(self) -> None:
+        """Give it what `make run` would install, as of now, and the tables of a first start."""
+        for path in self.clone.rglob("*"):
+            if path.is_file():
+                os.utime(path, (1, 1))
+        for name in (".venv", "static/vendor", "node_modules"):
+            (self.clone / name).mkdir(parents=True, exist_ok=True)
+        if (ROOT / "build" / "static").exists():
+            shutil.copytree(ROOT / "build", self.clone / "build", symlinks=True, dirs_exist_ok=True)
+            (self.clone / "build/static/staticfiles.json").touch()
+        wrapper = f'#!/bin/sh\nPYTHONPATH="{self.clone}/client" exec "{self.clone}/.venv/bin/python" -m muster "$@"\n'
+        (self.closed / "muster.sh").write_text(wrapper)
+        (self.closed / "muster.sh").chmod(0o755)
+        job = self.clone / "examples/digits/job.yaml"
+        job.write_text(
+            job.read_text().replace('DIGITS_RATE: "1"', 'DIGITS_RATE: "1", DIGITS_SECONDS: "2"')
+        )
+        furnish(self.home, "", super().environment)
+
+    def command(self) -> list[str]:
+        mounts = []
+        if (self.closed / "muster.sh").exists():
+            mounts = [
+                f"mount --bind {ROOT / name} {self.clone / name}"
+                for name in (".venv", "static/vendor", "node_modules")
+                if (ROOT / name).exists()
+            ]
+            mounts.append(f"mount --bind {self.closed}/muster.sh {self.clone}/.venv/bin/muster")
+        steps = [*open_python(self.closed), *mounts, f"cd {self.clone}"]
+        steps.append(f"exec {shlex.join([*self._become(), 'make', 'run'])}")
+        return ["unshare", "--mount", "sh", "-c", " && ".join(steps)]
+
+    def _become(self) -> list[str]:
+        user = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", "--"]
+        return user if self.uid else []
+
+    def type(self, script: str) -> str:
+        """Run commands in a shell of this person, approve a sign-in, and return what was shown."""
+        assert self.process is not None
+        script = script.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
+        inside = ["nsenter", f"--target={self.process.pid}", "--mount", f"--wd={self.clone}"]
+        shell = [*inside, *self._become(), "bash", "-exo", "pipefail", "-c", script]
+        env = {n: v for n, v in self.environment.items() if not n.startswith("MUSTER_")}
+        with tempfile.TemporaryFile("w+") as shown:
+            process = subprocess.Popen(shell, env=env, stdout=shown, stderr=shown)
+            is_approved, until = False, time.monotonic() + PATIENCE
+            while process.poll() is None and time.monotonic() < until:
+                shown.seek(0)
+                found = re.search(rf"{self.url}(/\S*code\S*)", shown.read())
+                if found and not is_approved:
+                    self._approve(found[1])
+                    is_approved = True
+                time.sleep(0.05)
+            process.kill()
+            process.wait()
+            shown.seek(0)
+            text = shown.read()
+        assert process.returncode == 0, text
+        return text
+
+    def _approve(self, path: str) -> None:
+        with self.browser() as browser:
+            page = browser.get(path, follow_redirects=True)
+            token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+            assert token, page.text
+            form = {"csrfmiddlewaretoken": token[1], "org": "home", "action": "confirm"}
+            browser.post(str(page.url), data=form, headers={"Referer": self.url})
+
+    def press_run_the_example(self) -> None:
+        with self.browser() as browser:
+            body = {"team": "default", "spec": {"run": "true"}}
+            browser.post("/api/v1/orgs/home/jobs", json=body).raise_for_status()
+
+
+@contextmanager
+def newcomer(
+    uid: int, *, is_installed: bool = True, seconds: float = PATIENCE
+) -> Iterator[Newcomer]:
+    folder = Folder()
+    portal = Newcomer(folder, closed=Path(tempfile.mkdtemp()), uid=uid)
+    try:
+        portal.prepare(is_installed=is_installed)
+        portal.begin()
+        portal.await_answer(seconds)
+        yield portal
+    finally:
+        portal.stop()
+        shutil.rmtree(portal.closed, ignore_errors=True)
+        folder.close()
+
+
+def walk(portal: Newcomer) -> None:
+    """Type what the README says, from the address that `make run` shows to the last command."""
+    welcome = "Next: open the address, sign in and press “Run the example”."
+    wait_until(lambda: welcome in portal.folder.tail(portal.name, 4000), "it is welcomed", 60)
+    assert f"Address   {portal.url}" in portal.folder.tail(portal.name, 4000)
+    portal.press_run_the_example()
+    first, *others = (block(name) for name in IN_ORDER)
+    shown = portal.type("\n".join([first, TEAM, *others]))
+    for text in ("\nhello\n", "accuracy", "DIGITS_RATE", "The log is complete: ", "jobs:submit"):
+        assert text in shown, shown
+
+
+@pytest.mark.parametrize("uid", [0, USER], ids=["root", "user"])
+def test_commands_of_the_readme_run_as_written(uid):
+    with newcomer(uid) as portal:
+        walk(portal)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("uid", [0, USER], ids=["root", "user"])
+def test_everything_is_installed_from_nothing(uid):
+    with newcomer(uid, is_installed=False, seconds=1200) as portal:
+        log = (portal.folder.path / f"{portal.name}.log").read_text()
+        assert "Installing packages (once) …" in log and PASSWORD not in log
+        walk(portal)
+        assert "Aurora Labs" in portal.type("make demo && echo Aurora Labs")
