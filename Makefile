@@ -21,20 +21,21 @@ VENV := .venv
 PY := $(VENV)/bin/python
 NODE := PATH="$$PATH:$$PWD/.venv-js/bin" node
 STATIC := build/static/staticfiles.json
+GUIDE := build/site/help/topics.json
 PIP := $(PY) -m pip --disable-pip-version-check -q
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
-run: $(VENV)/.base.stamp $(STATIC)
+run: $(VENV)/.base.stamp $(STATIC) $(GUIDE)
 	@scripts/setup-isolation.sh
 	@exec $(PY) manage.py serve
 
-serve: $(VENV)/.base.stamp $(STATIC)
+serve: $(VENV)/.base.stamp $(STATIC) $(GUIDE)
 	@exec $(PY) manage.py serve --server
 
 test test-all: packages
-	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp .venv-mlflow/.stamp .venv-hf/.stamp
+	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp $(GUIDE) .venv-mlflow/.stamp .venv-hf/.stamp
 	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp .venv-hf0/.stamp .venv-hf1/.stamp .venv-openapi/.stamp)
 	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 
@@ -71,11 +72,11 @@ fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
-	@cd requirements && for name in base directories dev js mlflow mlflow2 mlflow3 hf hf0 hf1 openapi; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
+	@cd requirements && for name in base directories dev js guide mlflow mlflow2 mlflow3 hf hf0 hf1 openapi; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:
-	@rm -rf $(VENV) .venv-js .venv-mlflow* .venv-hf* .venv-openapi node_modules static/vendor build var
+	@rm -rf $(VENV) .venv-js .venv-guide .venv-mlflow* .venv-hf* .venv-openapi node_modules static/vendor build var
 
 # LDAP and SAML support for `make run` and `make serve`. The tests always have it.
 directories: $(VENV)/.directories.stamp
@@ -118,6 +119,13 @@ $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 .venv-%/.stamp: requirements/%.lock
 	@$(CLIENT)
 
+# Builds the guide; without a pip of its own.
+.venv-guide/.stamp: requirements/guide.lock | $(VENV)/.base.stamp
+	@echo "Installing Zensical, which builds the guide (once) …"
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv --without-pip $(@D)
+	@$(PIP) --python $(@D)/bin/python install --no-deps --require-hashes -r $<
+	@touch $@
+
 define CLIENT
 echo "Installing $(<F:.lock=) for the tests (once) …"; \
 test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); \
@@ -144,6 +152,13 @@ $(STATIC): scripts/bundle.mjs $(shell find static -type f -not -path 'static/ven
 	@test -d node_modules/esbuild || { $(NPM) --omit=dev; }
 	@$(NODE) scripts/bundle.mjs
 	@$(PY) manage.py collectstatic --settings portal.settings.collect --noinput --clear -v0 --ignore rest_framework --ignore 'redoc*'
+
+# The guide at /help/, and its index for the command palette.
+$(GUIDE): zensical.toml scripts/guide_index.py $(shell find docs/guide docs/theme -type f) .venv-guide/.stamp | $(VENV)/.base.stamp
+	@echo "Building the guide …"
+	@rm -rf $(@D) && .venv-guide/bin/zensical build --strict >build/guide.log 2>&1 || { cat build/guide.log; exit 1; }
+	@.venv-guide/bin/python -m scripts.guide_index $(@D)
+	@$(PY) -m whitenoise.compress -q $(@D)
 
 # `npm ci` empties node_modules, including this stamp.
 node_modules/.dev.stamp: package.json package-lock.json

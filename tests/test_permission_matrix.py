@@ -32,7 +32,7 @@ from workspaces.api.base import OrgView, PortalView
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUES = matrix.VALUES | matrix.entries("VALUES")
-OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # public by design
+OPEN = {"healthz", "readyz", "schema", "docs", "help", "start"}  # public by design
 OPERATORS = {
     Permission.APPLICATIONS_READ,
     Permission.APPLICATIONS_WRITE,
