@@ -23,13 +23,13 @@ def main(site: Path) -> None:
     order: dict[str, None] = {}
     for item in json.loads((site / "search.json").read_text())["items"]:
         page, _, anchor = item["location"].partition("#")
-        name = page.strip("/")
+        name = page.strip("/") or "index"
         order[name] = None
         if anchor and item["level"] > 1:
             sections[name].append((anchor, item["title"]))
     rows = []
     for name in order:
-        _, front, _ = (GUIDE / f"{name or 'index'}.md").read_text().split("---\n", 2)
+        _, front, _ = (GUIDE / f"{name}.md").read_text().split("---\n", 2)
         given = yaml.safe_load(front)
         titles = {code: given["title" if code == "en" else f"title_{code}"] for code in LANGUAGES}
         words = [word.strip() for word in given.get("keywords", "").split(",") if word.strip()]

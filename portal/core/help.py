@@ -8,7 +8,7 @@ HELP = "/help/"
 def topic_path(topic: str) -> str:
     """Return the path of a page of the guide, such as "pending" or "gpu-job#watch-it"."""
     page, _, section = topic.partition("#")
-    return f"{HELP}{page}/" + (f"#{section}" if section else "") if page else HELP
+    return HELP + ("" if page == "index" else f"{page}/") + (f"#{section}" if section else "")
 
 
 def error_path(code: str) -> str:

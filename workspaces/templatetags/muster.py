@@ -53,14 +53,14 @@ _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 @register.simple_block_tag(takes_context=True)
 def help_topic(context: Context, content: str) -> str:
     """Keep the page's topic of the guide for what is rendered below (`help_path`)."""
-    context["request"].help_topic = content.strip()
+    context["help_topic"] = content.strip()
     return ""
 
 
 @register.simple_tag(takes_context=True)
 def help_path(context: Context, topic: str = "") -> str:
     """Return the address of a topic of the guide, else of the page's, or ""."""
-    name = topic or getattr(context.get("request"), "help_topic", "")
+    name = topic or context.get("help_topic", "")
     return topic_path(name) if name else ""
 
 

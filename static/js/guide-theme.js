@@ -1,4 +1,5 @@
-// What the guide's theme (Zensical) sets in an inline script, which the portal's policy refuses.
+// What the guide's theme (Zensical) does inline, which the portal's policy refuses: a script of the head, and the styles of its
+// search, which it puts as <style> into a shadow root. A constructed sheet is allowed there.
 (() => {
   const scope = new URL(document.currentScript.dataset.base, location);
   if (!scope.pathname.endsWith("/")) scope.pathname += "/";
@@ -13,5 +14,13 @@
     } catch {
       // Nothing is remembered where storage is refused.
     }
+  };
+  const append = ShadowRoot.prototype.appendChild;
+  ShadowRoot.prototype.appendChild = function (node) {
+    if (node.nodeName !== "STYLE") return append.call(this, node);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(node.textContent);
+    this.adoptedStyleSheets.push(sheet);
+    return node;
   };
 })();
