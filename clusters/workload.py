@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol, TypedDict
 from uuid import UUID
 
 from clusters.models import Cluster, Pool, PoolRequest
 from portal.core.declarations import declared
+from portal.core.shapes import Time
 from workspaces.access.actors import Actor
 from workspaces.models import Organization
 
@@ -47,10 +48,53 @@ class Workload(Protocol):
         """Return how many attempts have not ended there."""
 
 
+class ReservationPreviewShape(TypedDict):
+    text: str
+    nodes: list[str]
+    gpus: int
+    must_become_free: int
+    problem: Annotated[str, "Why it cannot be done; else empty."]
+
+
+class FreeGpusShape(TypedDict):
+    at: Time
+    gpus: int
+
+
+class MigChangeShape(TypedDict):
+    node: str
+    uuid: str
+    removed: Annotated[list[str], "Profiles."]
+    created: Annotated[list[str], "Profiles."]
+
+
+class MigEffectShape(TypedDict):
+    drains: int
+    nodes: list[str]
+    missing: dict[str, int]
+    gpus: list[MigChangeShape]
+
+
+class EffectShape(TypedDict):
+    pool: str
+    cluster: str
+    total: int
+    promised: int
+    free: int
+    missing: Annotated[int, "GPUs that are missing even if all were free."]
+    must_become_free: int
+    next_free: list[FreeGpusShape]
+    pending_jobs_of_others: int
+    pending_gpus_of_others: int
+    gpu_hours_held: int
+    reservation: ReservationPreviewShape | None
+    mig: MigEffectShape | None
+
+
 class Effect(Protocol):
     """What granting a request for GPUs would mean in one pool (`monitoring.what_if`)."""
 
-    def as_dict(self) -> dict[str, Any]: ...
+    def as_dict(self) -> EffectShape: ...
 
 
 def effects_of(actor: Actor, row: PoolRequest, **changed: Any) -> list[Effect]:

@@ -10,7 +10,7 @@ from experiments.models import Run, RunStatus
 from experiments.run_keys import RunKeys, last_values
 from jobs import metrics as job_metrics
 from jobs.comparison import number_of
-from jobs.metrics import first_tasks, system_series, task_labels, training_series
+from jobs.metrics import JobSeriesShape, first_tasks, system_series, task_labels, training_series
 from portal import series
 
 MOST = 8  # runs whose curves are drawn together, each in its colour
@@ -41,7 +41,7 @@ def source_of(run: Run) -> dict[str, Any]:
     }
 
 
-def curves_of(run: Run) -> dict[str, list[dict[str, Any]]]:
+def curves_of(run: Run) -> JobSeriesShape:
     """Return the curves of a run: what it logged, and what the machines of its job measured."""
     names = series.names(run.series_owner, MOST_CURVES)
     if run.job and run.series_owner == f"job:{run.job.id.hex}":

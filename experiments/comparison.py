@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import log
-from typing import Any
+from typing import Annotated, Any, TypedDict, cast
 
 from experiments import artifacts
 from experiments.lists import STATES
@@ -15,7 +15,15 @@ from experiments.reproduction import SOURCE_TAGS, is_source_the_job
 from experiments.run_keys import OWN_TAGS
 from experiments.selectors import find_run
 from jobs import comparison
-from jobs.comparison import MOST, Difference, config_of, gpu_use, metric_summaries, number_of
+from jobs.comparison import (
+    MOST,
+    ComparisonShape,
+    Difference,
+    config_of,
+    gpu_use,
+    metric_summaries,
+    number_of,
+)
 from jobs.models import Job
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -45,6 +53,22 @@ _GROUPS = (
 )
 _OTHER = (Message("Spec"), LOW)
 _EFFECTS = (HIGH, MEDIUM, LOW)
+
+
+class RankedDifferenceShape(TypedDict):
+    key: str
+    group: str
+    effect: Annotated[str, "High, Medium or Low."]
+    level: Annotated[int, "1 for the likeliest effect, to 3."]
+    before: Any
+    after: Any
+    factor: Annotated[float | None, "Of numbers: after / before."]
+
+
+class RunComparisonShape(ComparisonShape):
+    ranked: Annotated[
+        list[RankedDifferenceShape], "Of the first and the last run, the likeliest effect first."
+    ]
 
 
 @dataclass(frozen=True)
@@ -146,6 +170,16 @@ def ranked(differences: Sequence[Difference]) -> list[RankedDifference]:
         return (_EFFECTS.index(one.effect), place_of(one.key), -size, one.key)
 
     return sorted(found, key=rank)
+
+
+def compared_runs(runs: Sequence[comparison.Run]) -> RunComparisonShape:
+    """Return the comparison as JSON, with the differences of the first and the last run."""
+    differences = ranked(comparison.differences(runs))
+    rows = [asdict(one) | {"level": one.level} for one in differences]
+    return {
+        **comparison.comparison(runs),
+        "ranked": cast("list[RankedDifferenceShape]", rows),
+    }
 
 
 def _factor(before: Any, after: Any) -> float | None:

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from jobs.metrics import first_tasks, unit_of
 from jobs.models import Attempt, Job
@@ -19,6 +19,7 @@ from portal import series
 from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
+from portal.core.shapes import PersonShape, Time
 from portal.series import SeriesData
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -36,6 +37,47 @@ _NEITHER = re.compile(
     re.IGNORECASE,
 )
 _GPU_USE = "gpu.utilization"
+
+
+class MetricSummaryShape(TypedDict):
+    name: str
+    unit: str
+    last: float
+    minimum: float
+    maximum: float
+    is_lower_better: bool
+    best: float
+
+
+class DifferenceShape(TypedDict):
+    key: str
+    values: Annotated[list[Any], "In the order of `runs`; null where it is not set."]
+    is_numeric: bool
+
+
+class ComparedShape(TypedDict):
+    id: str
+    name: str
+    url: str
+    state: str
+    config: dict[str, Any]
+    metrics: dict[str, MetricSummaryShape]
+    owner: PersonShape
+    duration_seconds: float | None
+    gpus: int | None
+    gpu_utilization: Annotated[float | None, "0 to 1."]
+    number: NotRequired[Annotated[int, "Of a job."]]
+    team: NotRequired[Annotated[str, "Of a job."]]
+    created_at: NotRequired[Annotated[Time, "Of a job."]]
+    experiment: NotRequired[Annotated[str, "Of a run."]]
+    state_word: NotRequired[Annotated[str, "Of a run."]]
+
+
+class ComparisonShape(TypedDict):
+    runs: list[ComparedShape]
+    differences: list[DifferenceShape]
+    metrics: Annotated[list[str], "Those of most runs first."]
+    best: Annotated[dict[str, str], "Id of the best run of each metric that has a direction."]
 
 
 @dataclass(frozen=True)
@@ -109,30 +151,34 @@ def best_run(runs: Sequence[Run], metric: str) -> Run | None:
     return min(having, key=lambda run: sign * run.metrics[metric].best)
 
 
-def comparison(runs: Sequence[Run]) -> dict[str, Any]:
+def comparison(runs: Sequence[Run]) -> ComparisonShape:
     """Return the comparison as JSON."""
     names = metric_names(runs)
     best = {name: found.id for name in names if (found := best_run(runs, name))}
     return {
-        "runs": [
-            {
-                "id": run.id,
-                "name": run.name,
-                "url": run.url,
-                "state": run.state,
-                **run.facts,
-                "config": dict(run.config),
-                "metrics": {
-                    name: asdict(metric) | {"best": metric.best}
-                    for name, metric in run.metrics.items()
-                },
-            }
-            for run in runs
+        "runs": [_compared(run) for run in runs],
+        "differences": [
+            {"key": one.key, "values": one.values, "is_numeric": one.is_numeric}
+            for one in differences(runs)
         ],
-        "differences": [asdict(found) for found in differences(runs)],
         "metrics": names,
         "best": best,
     }
+
+
+def _compared(run: Run) -> ComparedShape:
+    row = {
+        "id": run.id,
+        "name": run.name,
+        "url": run.url,
+        "state": run.state,
+        **run.facts,
+        "config": dict(run.config),
+        "metrics": {
+            name: asdict(metric) | {"best": metric.best} for name, metric in run.metrics.items()
+        },
+    }
+    return cast(ComparedShape, row)
 
 
 def is_lower_better(metric: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from jobs.models import Attempt, Job
 from portal import series
+from portal.series import SeriesShape
 from schedulers.spec.environment import task_run_id
 from schedulers.states import State
 
@@ -47,7 +48,12 @@ def first_tasks(job: Job) -> list[Attempt]:
     )
 
 
-def training_series(job: Job, attempts: Sequence[Attempt], **query: Any) -> list[dict[str, Any]]:
+class JobSeriesShape(TypedDict):
+    training: Annotated[list[SeriesShape], "What the job reported."]
+    system: Annotated[list[SeriesShape], "What its nodes measured."]
+
+
+def training_series(job: Job, attempts: Sequence[Attempt], **query: Any) -> list[SeriesShape]:
     """Return what the job reported: of an array, by these tasks; with several, also by people."""
     if job.array_size is not None:
         rest: list[dict[str, str]] = [{}] if len(attempts) > 1 else []
@@ -55,13 +61,15 @@ def training_series(job: Job, attempts: Sequence[Attempt], **query: Any) -> list
     return [found.as_dict() for found in series.query(f"job:{job.id.hex}", **query)]
 
 
-def system_series(job: Job, attempts: Sequence[Attempt], **query: Any) -> list[dict[str, Any]]:
+def system_series(job: Job, attempts: Sequence[Attempt], **query: Any) -> list[SeriesShape]:
     """Return what the machines measured of these attempts."""
-    return [
-        row | {"labels": {**row["labels"], **task_labels(job, attempt.index)}}
-        for attempt in attempts
-        for row in (found.as_dict() for found in series.query(f"attempt:{attempt.id.hex}", **query))
-    ]
+    rows = []
+    for attempt in attempts:
+        for found in series.query(f"attempt:{attempt.id.hex}", **query):
+            row = found.as_dict()
+            row["labels"] = {**row["labels"], **task_labels(job, attempt.index)}
+            rows.append(row)
+    return rows
 
 
 def chart_source(job: Job) -> dict[str, Any]:

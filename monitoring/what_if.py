@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from clusters.capacity import inside_of
 from clusters.free_capacity import free_by_model
@@ -14,6 +13,7 @@ from clusters.models import Cluster, Device, Pool, PoolRequest
 from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.pool_requests import Promise, promise_in
 from clusters.services.pool_reservations import ReservationPreview, preview
+from clusters.workload import EffectShape, MigChangeShape
 from jobs.models import Attempt
 from jobs.scheduling.admission import QUOTA_WAITS
 from jobs.scheduling.queue import WAITS
@@ -55,7 +55,7 @@ class WhatIf:
     waiting_gpus: int = 0
     ends: list[tuple[datetime, int]] = field(default_factory=list)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> EffectShape:
         plan = self.plan
         return {
             "pool": self.pool.name,
@@ -69,18 +69,19 @@ class WhatIf:
             "pending_jobs_of_others": self.waiting,
             "pending_gpus_of_others": self.waiting_gpus,
             "gpu_hours_held": self.gpu_hours,
-            "reservation": self.reservation and self.reservation.as_dict(),
-            "mig": plan
-            and {
+            "reservation": self.reservation.as_dict() if self.reservation else None,
+            "mig": {
                 "drains": plan.cost.drains,
-                "nodes": plan.nodes,
+                "nodes": list(plan.nodes),
                 "missing": dict(plan.missing),
                 "gpus": [_change(change) for change in plan.changes],
-            },
+            }
+            if plan
+            else None,
         }
 
 
-def _change(change: mig.GpuChange) -> dict[str, Any]:
+def _change(change: mig.GpuChange) -> MigChangeShape:
     return {
         "node": change.gpu.node,
         "uuid": change.gpu.uuid,

@@ -12,6 +12,7 @@ from muster.errors import InvalidInput, Json, NotFound
 
 if TYPE_CHECKING:
     from muster.client import Client
+    from muster.shapes.experiments import RunComparisonShape
     from muster.shapes.jobs import JobDetailShape
 
 RESOURCES = {
@@ -135,9 +136,11 @@ class Runs:
         rows: builtins.list[Json] = found["series"]
         return rows
 
-    def compare(self, runs: Sequence[str]) -> Json:
+    def compare(self, runs: Sequence[str]) -> RunComparisonShape:
         """Compare 2 to 10 runs: configuration that differs, metrics and the best runs."""
-        return self._client.get("runs/compare", runs=",".join(map(self.id, runs)))
+        query = ",".join(map(self.id, runs))
+        found: RunComparisonShape = self._client.get("runs/compare", runs=query)
+        return found
 
     def artifacts(self, run: str, folder: str = "") -> Json:
         """List the files and folders directly in a folder of the run."""

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from muster.client import Client
     from muster.forwarding import Forwarder
     from muster.shapes.jobs import (
+        ComparisonShape,
         EventShape,
         ExecResultShape,
         JobOptionsShape,
         JobOutputShape,
         JobPortShape,
+        JobSeriesShape,
         KeptShape,
         LogPartShape,
         PendingShape,
@@ -138,14 +140,16 @@ class Jobs:
         found: PendingShape | None = self._client.get(self._path(name, "pending"))["pending"]
         return found
 
-    def metrics(self, name: str | int, **query: Any) -> Json:
+    def metrics(self, name: str | int, **query: Any) -> JobSeriesShape:
         """Return metrics. Query: names, start and end (Unix ms), max_points, index, attempt."""
-        return self._client.get(self._path(name, "metrics"), **query)
+        found: JobSeriesShape = self._client.get(self._path(name, "metrics"), **query)
+        return found
 
-    def compare(self, names: Sequence[str | int]) -> Json:
+    def compare(self, names: Sequence[str | int]) -> ComparisonShape:
         """Compare 2 to 10 jobs: runs, differences of their configuration, metrics and best jobs."""
         jobs = ",".join(str(name).removeprefix("#") for name in names)
-        return self._client.get("jobs/compare", jobs=jobs)
+        found: ComparisonShape = self._client.get("jobs/compare", jobs=jobs)
+        return found
 
     def exec(
         self, name: str | int, argv: Sequence[str], *, timeout: float = 30, index: int = 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from muster.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from muster.shapes.jobs import JobShape, ResourcesShape
+    from muster.shapes.jobs import ComparedShape, JobShape, ResourcesShape
     from muster.shapes.portal import PersonShape
 
 COLOURS = {
@@ -197,3 +198,11 @@ def number(value: Any) -> str:
 def number_word(value: float) -> str:
     """Return the word for NaN and infinities, which JSON has not."""
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+
+
+def best_value(run: ComparedShape, metric: str, best: Mapping[str, str]) -> str:
+    """Return the best value of a metric, with an asterisk for the first run that has it."""
+    found = run["metrics"].get(metric)
+    if found is None:
+        return ""
+    return f"{found['best']:.4g}{'*' if best.get(metric) == run['id'] else ''}"

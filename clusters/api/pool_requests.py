@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from clusters.capacity import natural
-from clusters.models import PoolRequest, PoolReservation
+from clusters.pool_request_rows import PoolRequestShape, request_row
 from clusters.services import pool_requests as service
 from clusters.workload import effects_of
+from portal.core.shapes import PageShape, whole_page
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
-from workspaces.api.views import items, read
-from workspaces.approvals.selectors import base_row, find_request
+from workspaces.api.views import read
+from workspaces.approvals.selectors import find_request
 
 
 class NewPoolRequestSerializer(s.Serializer[Any]):
@@ -51,12 +50,12 @@ class WhatIfSerializer(s.Serializer[Any]):
 class PoolRequestsView(OrgView):
     permissions = {"GET": P.NODES_READ, "POST": None}
 
-    @extend_schema(operation_id="pool_requests_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="pool_requests_list")
+    def get(self, request: Request) -> PageShape[PoolRequestShape]:
         """List requests of your teams (of all teams, for operators): open, running, then past."""
-        return items([request_row(row) for row in service.requests_for(self.actor)])
+        return whole_page([request_row(row) for row in service.requests_for(self.actor)])
 
-    @extend_schema(request=NewPoolRequestSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=NewPoolRequestSerializer, responses={201: PoolRequestShape})
     @idempotent
     def post(self, request: Request) -> Response:
         """Ask for GPUs for a team until a date."""
@@ -71,57 +70,23 @@ class PoolRequestsView(OrgView):
 class PoolRequestView(OrgView):
     permissions = {"GET": P.NODES_READ, "POST": None}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[WhatIfSerializer])
-    def get(self, request: Request, ask: UUID) -> Response:
+    @extend_schema(parameters=[WhatIfSerializer])
+    def get(self, request: Request, ask: UUID) -> PoolRequestShape:
         """Return one request; for operators with `what_if`, its effect in each pool."""
         row = find_request(self.actor, service.KIND, ask)
         query = WhatIfSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         may_read = self.actor.may(P.CLUSTERS_READ)
         effects = effects_of(self.actor, row, **query.validated_data) if may_read else None
-        more = {} if effects is None else {"what_if": [effect.as_dict() for effect in effects]}
-        return Response(request_row(row) | more)
+        found = request_row(row)
+        if effects is not None:
+            found["what_if"] = [effect.as_dict() for effect in effects]
+        return found
 
-    @extend_schema(
-        operation_id="pool_requests_decide",
-        request=DecisionSerializer,
-        responses=OpenApiTypes.OBJECT,
-    )
-    def post(self, request: Request, ask: UUID) -> Response:
+    @extend_schema(operation_id="pool_requests_decide", request=DecisionSerializer)
+    def post(self, request: Request, ask: UUID) -> PoolRequestShape:
         """Approve or decline (operators), withdraw or return (the team)."""
         body = read(DecisionSerializer, request)
         row = find_request(self.actor, service.KIND, ask)
         row = service.decide(actor=self.actor, request_id=row.id, **body)
-        return Response(request_row(row))
-
-
-def request_row(row: PoolRequest) -> dict[str, Any]:
-    """Return a request as the API does."""
-    return {
-        **base_row(row),
-        "team": row.team.slug,
-        "gpu_type": row.gpu_type,
-        "gpus": row.gpus,
-        "purpose": row.purpose,
-        "budget": row.budget,
-        "starts_at": row.starts_at,
-        "ends_at": row.ends_at,
-        "renews": row.renews_id,
-        "pool": row.pool.name if row.pool else None,
-        "reservation": row.reservation and reservation_row(row.reservation),
-    }
-
-
-def reservation_row(row: PoolReservation) -> dict[str, Any]:
-    """Return how far the cluster keeps the GPUs for the team."""
-    return {
-        "name": row.name,
-        "state": row.state,
-        "note": row.note,
-        "gpus": sum(row.nodes.values()),
-        "nodes": sorted(row.nodes, key=natural),
-        "starts_at": row.starts_at,
-        "ends_at": row.ends_at,
-        "applied_at": row.applied_at,
-        "checked_at": row.checked_at,
-    }
+        return request_row(row)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 from django.db import transaction
 from django.db.models import Max, Q
@@ -21,7 +21,7 @@ from clusters.backends import backend_of
 from clusters.capacity import inside_of, natural
 from clusters.models import Cluster, Pool, PoolGrant, PoolRequest, PoolReservation
 from clusters.node_capacity import NodeUsage, node_usage_of
-from clusters.workload import workload
+from clusters.workload import ReservationPreviewShape, workload
 from portal.core import clock
 from portal.core.errors import Conflict, PortalError
 from portal.core.events import EventRecord, record
@@ -61,7 +61,7 @@ class ReservationPreview:
     busy: int = 0
     problem: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ReservationPreviewShape:
         return {
             "text": self.text,
             "nodes": sorted(self.nodes, key=natural),

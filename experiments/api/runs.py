@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -223,9 +222,8 @@ class CompareRunsView(OrgView):
         parameters=[
             OpenApiParameter("runs", str, required=True, description="2 to 10 ids with commas.")
         ],
-        responses=OpenApiTypes.OBJECT,
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> comparison.RunComparisonShape:
         """Compare 2 to 10 runs: configuration that differs, summaries of metrics, the best runs.
 
         `ranked` has the differences of the first and the last run, those with the most likely
@@ -234,10 +232,7 @@ class CompareRunsView(OrgView):
         rows = comparison.chosen_runs(self.actor, request.query_params.getlist("runs"))
         if len(rows) < 2:
             raise InvalidInput.at("runs", Message("choose 2 to 10 runs, such as ?runs=ID,ID"))
-        runs = [comparison.compared(row) for row in rows]
-        found = comparison.comparison.comparison(runs)
-        ranked = comparison.ranked(comparison.comparison.differences(runs))
-        return Response({**found, "ranked": [asdict(one) | {"level": one.level} for one in ranked]})
+        return comparison.compared_runs([comparison.compared(row) for row in rows])
 
 
 def represented(rows: Sequence[Run]) -> list[dict[str, Any]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from jobs import comparison
 from portal.core.errors import InvalidInput
@@ -22,9 +20,8 @@ class CompareView(OrgView):
                 "jobs", str, required=True, description="2 to 10 numbers or ids with commas."
             )
         ],
-        responses=OpenApiTypes.OBJECT,
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> comparison.ComparisonShape:
         """Compare 2 to 10 jobs: configuration that differs, summaries of metrics, the best jobs.
 
         A job that the caller may not see is not found. Durations are in seconds, GPU utilization is
@@ -33,4 +30,4 @@ class CompareView(OrgView):
         jobs = comparison.chosen_jobs(self.actor, request.query_params.getlist("jobs"))
         if len(jobs) < comparison.LEAST:
             raise InvalidInput.at("jobs", "choose 2 to 10 jobs, such as ?jobs=12,15")
-        return Response(comparison.comparison([comparison.run_of_job(job) for job in jobs]))
+        return comparison.comparison([comparison.run_of_job(job) for job in jobs])

@@ -16,7 +16,7 @@ from jobs import representations, selectors, services
 from jobs.api import serializers as s
 from jobs.api.query import limit_of, whole
 from jobs.api.views import JobViewBase
-from jobs.metrics import first_tasks, system_series, training_series
+from jobs.metrics import JobSeriesShape, first_tasks, system_series, training_series
 from jobs.models import Attempt
 from jobs.services.measure import record_points
 from portal.blobs.logs import log_store
@@ -211,9 +211,8 @@ class MetricsView(OutputView):
             *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
             OpenApiParameter("names", str),
         ],
-        responses=OpenApiTypes.OBJECT,
     )
-    def get(self, request: Request, job: str) -> Response:
+    def get(self, request: Request, job: str) -> JobSeriesShape:
         """Return the series: reported by the job (`training`) and by its node (`system`).
 
         Those of an array's tasks have the label `task`; without `index`, the first 32 tasks come.
@@ -226,12 +225,10 @@ class MetricsView(OutputView):
         names = [n for n in params.get("names", "").split(",") if n][:100] or None
         span = {f"{n}_ms": whole(n, params[n]) for n in ("start", "end") if params.get(n)}
         points = limit_of(params.get("max_points"), 600, 5000)
-        return Response(
-            {
-                "training": training_series(row, attempts, names=names, max_points=points, **span),
-                "system": system_series(row, attempts, names=names, max_points=points, **span),
-            }
-        )
+        return {
+            "training": training_series(row, attempts, names=names, max_points=points, **span),
+            "system": system_series(row, attempts, names=names, max_points=points, **span),
+        }
 
     @extend_schema(request=s.PointsSerializer)
     def post(self, request: Request, job: str) -> AcceptedPointsShape:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from jobs.utilization.idle import IdleJobShape, idle_jobs
-from jobs.utilization.selectors import gpu_time_of
+from jobs.utilization.selectors import GpuTimeShape, gpu_time_of
 from portal.core.errors import InvalidInput
 from portal.core.shapes import PageShape, whole_page
 from workspaces.api.base import OrgView
@@ -21,10 +19,9 @@ class GpuTimeView(OrgView):
 
     @extend_schema(
         operation_id="gpu_time",
-        responses=OpenApiTypes.OBJECT,
         parameters=[OpenApiParameter("hours", int, description="24 (default) or 168.")],
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> GpuTimeShape:
         """Return allocated, used and total GPUs over time, by team.
 
         Covers the teams whose jobs you may read. `times` are Unix seconds; null is unknown.
@@ -32,7 +29,7 @@ class GpuTimeView(OrgView):
         hours = HOURS.get(request.query_params.get("hours", "24"))
         if hours is None:
             raise InvalidInput.at("hours", f"must be one of {', '.join(HOURS)}")
-        return Response(gpu_time_of(self.actor, hours))
+        return gpu_time_of(self.actor, hours)
 
 
 class IdleGpusView(OrgView):

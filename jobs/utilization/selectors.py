@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from django.core.cache import cache
@@ -25,6 +25,24 @@ HOUR_MS = 3_600_000
 PERIOD = 300_000  # of `GpuTime`, in milliseconds
 WIDTHS = {24: 900, 168: 7200}  # seconds between two points, by hours
 KEPT_FOR = 60  # seconds
+
+
+class TeamGpuTimeShape(TypedDict):
+    slug: str
+    name: str
+    allocated: Annotated[list[float | None], "Mean GPUs from each of `times` to the next."]
+    used: Annotated[list[float | None], "null where less than half was measured."]
+    allocated_hours: float
+    measured_hours: float
+    used_hours: float
+
+
+class GpuTimeShape(TypedDict):
+    hours: int
+    times: Annotated[list[int], "Unix seconds."]
+    gpus: Annotated[int | None, "How many there are; null for those who may not see nodes."]
+    total: Annotated[list[float | None], "null where nothing was recorded."]
+    teams: list[TeamGpuTimeShape]
 
 
 def gpu_utilization_of(jobs: Sequence[Job]) -> dict[UUID, float]:
@@ -73,7 +91,7 @@ def gpu_utilization_of_nodes(nodes: Collection[UUID] | None = None) -> dict[UUID
     return dict(rows.values_list("node_id", "gpus"))
 
 
-def gpu_time_of(actor: Actor, hours: int) -> dict[str, Any]:
+def gpu_time_of(actor: Actor, hours: int) -> GpuTimeShape:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
     `hours` is 24 or 168. `times` are Unix seconds; a value is the mean until the next one. `used`
@@ -86,16 +104,16 @@ def gpu_time_of(actor: Actor, hours: int) -> dict[str, Any]:
     whose = "all" if teams is None else "-".join(sorted(team.hex for team in teams))
     digest = sha256(f"{whose} {may_see_total}".encode()).hexdigest()[:32]
     key = f"gpu-hours:{actor.org_id}:{hours}:{digest}"
-    found: dict[str, Any] | None = cache.get(key)
+    found: GpuTimeShape | None = cache.get(key)
     if found is None:
         found = _gpu_time(teams, hours)
         if not may_see_total:
-            found |= {"total": [None for _ in found["total"]], "gpus": None}
+            found = {**found, "total": [None for _ in found["total"]], "gpus": None}
         cache.set(key, found, KEPT_FOR)
     return found
 
 
-def _gpu_time(teams: Collection[UUID] | None, hours: int) -> dict[str, Any]:
+def _gpu_time(teams: Collection[UUID] | None, hours: int) -> GpuTimeShape:
     width = WIDTHS[hours]
     end = int(clock.now().timestamp()) // width * width
     times = list(range(end - hours * 3600, end + 1, width))

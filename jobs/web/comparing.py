@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from jobs import comparison
+from jobs.comparison import ComparedShape, ComparisonShape
 from jobs.metrics import chart_source, unit_of
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -97,14 +98,14 @@ def comparison_context(runs: Sequence[comparison.Run], name: str, best_by: str) 
     }
 
 
-def _is_best(found: dict[str, Any], run: dict[str, Any], metric: str) -> bool:
+def _is_best(found: ComparisonShape, run: ComparedShape, metric: str) -> bool:
     """Return whether a run has the best value of a metric, and others have worse ones."""
     values = {
         one["id"]: one["metrics"][metric]["best"]
         for one in found["runs"]
         if metric in one["metrics"]
     }
-    best = values.get(found["best"].get(metric))
+    best = values.get(found["best"].get(metric, ""))
     return best is not None and values.get(run["id"]) == best and len(set(values.values())) > 1
 
 

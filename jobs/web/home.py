@@ -12,7 +12,7 @@ from jobs import dashboard, selectors, services
 from jobs.first_steps import guide_for
 from jobs.pricing import cost_of_month
 from jobs.utilization.idle import idle_jobs, notify_owner
-from jobs.utilization.selectors import gpu_time_of
+from jobs.utilization.selectors import GpuTimeShape, gpu_time_of
 from jobs.web.views import may_submit
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -122,7 +122,7 @@ def _act_on_idle(request: Any) -> HttpResponse:
     return action(request, back, chosen[1], chosen[0])
 
 
-def _utilization(gpu_time: dict[str, Any]) -> float | None:
+def _utilization(gpu_time: GpuTimeShape) -> float | None:
     """Return the share of the allocated GPUs that was used in the last 24 hours."""
     measured = sum(team["measured_hours"] for team in gpu_time["teams"])
     used = sum(team["used_hours"] for team in gpu_time["teams"])

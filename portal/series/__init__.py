@@ -1,11 +1,12 @@
 """Store numeric series: job metrics, node telemetry and training metrics."""
 
-from portal.series.points import Point, SeriesData
+from portal.series.points import Point, SeriesData, SeriesShape
 
 __all__ = [
     "Column",
     "Point",
     "SeriesData",
+    "SeriesShape",
     "append",
     "append_batch",
     "canonical",

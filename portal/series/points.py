@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import accumulate, chain, groupby, islice, pairwise
 from math import copysign, gcd, isfinite, isnan, nan
 from operator import eq, itemgetter, lt, sub
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypedDict, TypeVar, cast
 
 import zstandard
 
@@ -56,6 +56,15 @@ class Point(NamedTuple):
         return self._replace(labels=labels)
 
 
+class SeriesShape(TypedDict):
+    name: str
+    labels: dict[str, str]
+    unit: str
+    times: Annotated[list[int], "Unix milliseconds."]
+    values: Annotated[list[float | None], "null for gaps, NaN and infinities."]
+    steps: Annotated[list[int], "Empty for a series without steps."]
+
+
 @dataclass(frozen=True)
 class SeriesData:
     """One series for display.
@@ -70,8 +79,8 @@ class SeriesData:
     values: list[float | None]
     steps: list[int] = field(default_factory=list)
 
-    def as_dict(self) -> dict[str, Any]:
-        return dict(vars(self))  # `asdict` would copy each point
+    def as_dict(self) -> SeriesShape:
+        return cast(SeriesShape, dict(vars(self)))  # `asdict` would copy each point
 
 
 def series_key(name: str, labels: Mapping[str, str]) -> str:

@@ -213,7 +213,7 @@ def test_retention_frees_what_no_version_needs(stage):
     assert retention.apply_rules(held) == 0
     services.update_repository(actor=stage.ada, repository=stage.cifar, legal_hold="")
     assert retention.apply_rules(stage.cifar) == 7
-    assert list(Version.objects.values_list("number", flat=True)) == [1, 3]
+    assert set(Version.objects.values_list("number", flat=True)) == {1, 3}
     assert Block.objects.count() == 2
     stage.cifar.refresh_from_db()
     assert stage.cifar.stored_bytes == len(b"first") + len(b"same") + len(b"third")

@@ -10,6 +10,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from portal.core.shapes import PageShape, whole_page
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
@@ -19,7 +20,7 @@ from workspaces.organizations import selectors
 from workspaces.quotas import set_limits
 from workspaces.quotas.gpu_hours import used_now, with_hours
 from workspaces.quotas.limits import GPU_HOURS
-from workspaces.quotas.requests import KIND, decide, request_limit, request_row
+from workspaces.quotas.requests import KIND, QuotaRequestShape, decide, request_limit, request_row
 
 
 class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -92,23 +93,6 @@ class DecideQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     word = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
 
 
-class QuotaRequestSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    id = serializers.UUIDField()
-    asker = serializers.CharField()
-    scope = serializers.CharField()
-    subject = serializers.CharField()
-    resource = serializers.CharField()
-    amount = serializers.FloatField()
-    unit = serializers.CharField()
-    why = serializers.CharField()
-    job = serializers.IntegerField(allow_null=True)
-    state = serializers.CharField(help_text="open, approved, declined or withdrawn")
-    created_at = serializers.DateTimeField()
-    decided_at = serializers.DateTimeField(allow_null=True)
-    decided_by = serializers.CharField()
-    word = serializers.CharField()
-
-
 class QuotasView(OrgView):
     permissions = {"GET": P.QUOTAS_READ, "PUT": P.QUOTAS_WRITE, "PATCH": P.QUOTAS_WRITE}
 
@@ -147,15 +131,14 @@ def _counted(rows: list[Quota]) -> list[Quota]:
 class QuotaRequestsView(OrgView):
     permissions = {"GET": P.QUOTAS_READ, "POST": None}
 
-    @extend_schema(responses=QuotaRequestSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> PageShape[QuotaRequestShape]:
         """List your requests for higher limits, or all if you may set limits.
 
         Open requests come first.
         """
-        return items([request_row(row) for row in requests_for(self.actor, KIND)])
+        return whole_page([request_row(row) for row in requests_for(self.actor, KIND)])
 
-    @extend_schema(request=AskQuotaSerializer, responses={201: QuotaRequestSerializer})
+    @extend_schema(request=AskQuotaSerializer, responses={201: QuotaRequestShape})
     @idempotent
     def post(self, request: Request) -> Response:
         """Request a higher limit."""
@@ -169,10 +152,9 @@ class QuotaRequestView(OrgView):
     @extend_schema(
         operation_id="orgs_quotas_requests_decide",
         request=DecideQuotaSerializer,
-        responses=QuotaRequestSerializer,
     )
-    def post(self, request: Request, ask: UUID) -> Response:
+    def post(self, request: Request, ask: UUID) -> QuotaRequestShape:
         """Approve a request, which sets the limit, decline it, or withdraw your own."""
         body = read(DecideQuotaSerializer, request)
         row = decide(actor=self.actor, request_id=ask, **body)
-        return Response(request_row(row))
+        return request_row(row)

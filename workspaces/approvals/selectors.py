@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 from uuid import UUID
 
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from portal.core.models import Event
+from portal.core.shapes import Id, Time
 from workspaces.access.actors import Actor
 from workspaces.approvals.kinds import COMMENTED, EXPIRED, REQUESTED, STEPS, ApprovalKind, kinds
 from workspaces.models import Approval, ApprovalRequest, ApprovalState
@@ -139,7 +140,17 @@ def of_event(event: Event) -> tuple[ApprovalKind[Any], str, Any] | None:
     return None
 
 
-def base_row(row: ApprovalRequest) -> dict[str, Any]:
+class ApprovalRequestShape(TypedDict):
+    id: Id
+    asker: str
+    state: str
+    created_at: Time
+    decided_at: Time | None
+    decided_by: str
+    word: str
+
+
+def base_row(row: ApprovalRequest) -> ApprovalRequestShape:
     """Return what the API shows of every request."""
     return {
         "id": row.id,

@@ -16,7 +16,7 @@ from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.approvals.kinds import ApprovalKind
-from workspaces.approvals.selectors import base_row
+from workspaces.approvals.selectors import ApprovalRequestShape, base_row
 from workspaces.approvals.services import clean, decide_request, submit_request
 from workspaces.models import Organization, Quota, QuotaRequest, Team
 from workspaces.quotas.limits import unit_of
@@ -140,7 +140,17 @@ def _check_subject(actor: Actor, scope: str, subject_id: UUID) -> None:
         authorize(actor, Permission.QUOTAS_READ)
 
 
-def request_row(row: QuotaRequest) -> dict[str, Any]:
+class QuotaRequestShape(ApprovalRequestShape):
+    scope: str
+    subject: str
+    resource: str
+    amount: float
+    unit: str
+    why: str
+    job: int | None
+
+
+def request_row(row: QuotaRequest) -> QuotaRequestShape:
     """Return a request as shown by the API, in display units."""
     return {
         **base_row(row),

@@ -20,6 +20,7 @@ from muster.streams import read_text
 from muster.wording import (
     advice,
     ago,
+    best_value,
     brief,
     clean,
     duration,
@@ -343,7 +344,7 @@ def compare(session: Session, jobs: Names) -> None:
         for change in found["differences"]
     ]
     rows += [
-        [f"{name} (best)", *(_best(run, name, found["best"]) for run in runs)]
+        [f"{name} (best)", *(best_value(run, name, found["best"]) for run in runs)]
         for name in found["metrics"]
     ]
     table = Table(["~", *(f"#{run['number']}" for run in runs)], rows, wraps=True)
@@ -367,16 +368,6 @@ def _elapsed(seconds: float | None) -> str:
 
 def _percent(part: float | None) -> str:
     return "" if part is None else f"{part:.0%}"
-
-
-def _best(run: Json, name: str, best: Json) -> str:
-    """Return the best value of a metric, with an asterisk if no other job has a better one."""
-    metric = run["metrics"].get(name)
-    return (
-        ""
-        if metric is None
-        else f"{metric['best']:.4g}{'*' if best.get(name) == run['id'] else ''}"
-    )
 
 
 def _page(session: Session, limit: int, cursor: str | None, filters: Json) -> Json:

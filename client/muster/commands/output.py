@@ -10,7 +10,7 @@ from typer import Option
 
 from muster.commands.jobs import Name, Names, app
 from muster.commands.run import show_log, write_bytes
-from muster.errors import InvalidInput, Json
+from muster.errors import InvalidInput
 from muster.following import Follower
 from muster.interrupts import Interrupts
 from muster.output import Column, Listing, Session, Table
@@ -18,6 +18,7 @@ from muster.wording import ago, clean, number, span
 
 if TYPE_CHECKING:
     from muster.shapes.jobs import LogDeletionShape
+    from muster.shapes.portal import SeriesShape
 
 Index = Annotated[
     int | None,
@@ -219,7 +220,8 @@ def metrics(
         job, names=names, index=index, attempt=attempt, max_points=max_points
     )
     rows = [
-        _curve(part, curve) for part in ("training", "system") for curve in found.get(part) or []
+        *(_curve("training", curve) for curve in found["training"]),
+        *(_curve("system", curve) for curve in found["system"]),
     ]
     empty = "No metrics yet. Report them in the job from Python: muster.log(step=1, loss=0.42)"
     session.show(
@@ -229,8 +231,8 @@ def metrics(
     )
 
 
-def _curve(part: str, curve: Json) -> list[str]:
-    labels = ",".join(f"{k}={v}" for k, v in (curve.get("labels") or {}).items())
+def _curve(part: str, curve: SeriesShape) -> list[str]:
+    labels = ",".join(f"{k}={v}" for k, v in curve["labels"].items())
     values = [v for v in curve["values"] if v is not None]
     shown = (
         [number(v) for v in (values[0], min(values), max(values), values[-1])]

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from muster.errors import InvalidInput, Json
 from muster.options import Commands
 from muster.output import Session, Table
-from muster.wording import clean, duration, size
+from muster.wording import best_value, clean, duration, size
 
 COMMANDS = {
     "runs": ("app", 140, "Search, compare and reproduce runs; log to them; copy files."),
@@ -227,7 +227,7 @@ def compare(session: Session, runs: Names) -> None:
         for change in found["differences"]
     ]
     rows += [
-        [f"{name} (best)", *(_best(run, name, found["best"]) for run in compared)]
+        [f"{name} (best)", *(best_value(run, name, found["best"]) for run in compared)]
         for name in found["metrics"]
     ]
     table = Table(["~", *(str(run["id"])[:8] for run in compared)], rows, wraps=True)
@@ -285,13 +285,3 @@ def _value(row: Json, key: str) -> str:
 def _duration(row: Json) -> str:
     end = row["ended_ms"] or time.time() * 1000
     return duration((end - row["started_ms"]) / 1000)
-
-
-def _best(run: Json, name: str, best: Json) -> str:
-    """Return the best value of a metric, with an asterisk for the first run that has it."""
-    metric = run["metrics"].get(name)
-    return (
-        ""
-        if metric is None
-        else f"{metric['best']:.4g}{'*' if best.get(name) == run['id'] else ''}"
-    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from muster.shapes.portal import OptionShape, PageShape, Time
+from muster.shapes.portal import Id, OptionShape, PageShape, Time
+
+from muster.shapes.workspaces import ApprovalRequestShape
 
 
 class AmountShape(TypedDict):
@@ -65,6 +67,22 @@ class DiskShape(TypedDict):
     warning: Annotated[str, "Empty, or that it is nearly full."]
 
 
+class EffectShape(TypedDict):
+    pool: str
+    cluster: str
+    total: int
+    promised: int
+    free: int
+    missing: Annotated[int, "GPUs that are missing even if all were free."]
+    must_become_free: int
+    next_free: list[FreeGpusShape]
+    pending_jobs_of_others: int
+    pending_gpus_of_others: int
+    gpu_hours_held: int
+    reservation: ReservationPreviewShape | None
+    mig: MigEffectShape | None
+
+
 class FindingShape(TypedDict):
     check: str
     label: str
@@ -77,6 +95,11 @@ class FindingShape(TypedDict):
     since: Time
     ended_at: Time | None
     returns: Annotated[int, "Minutes after its end; 0: an operator returns the node."]
+
+
+class FreeGpusShape(TypedDict):
+    at: Time
+    gpus: int
 
 
 class GpuCountsShape(TypedDict):
@@ -143,6 +166,20 @@ class IdentityShape(TypedDict):
     qos: str
 
 
+class MigChangeShape(TypedDict):
+    node: str
+    uuid: str
+    removed: Annotated[list[str], "Profiles."]
+    created: Annotated[list[str], "Profiles."]
+
+
+class MigEffectShape(TypedDict):
+    drains: int
+    nodes: list[str]
+    missing: dict[str, int]
+    gpus: list[MigChangeShape]
+
+
 class NodeCountsShape(TypedDict):
     total: int
     ready: int
@@ -195,11 +232,45 @@ class PoolCapacityShape(PoolShape, CapacityShape):
     pass
 
 
+class PoolRequestShape(ApprovalRequestShape):
+    team: str
+    gpu_type: str
+    gpus: int
+    purpose: str
+    budget: Annotated[int | None, "GPU-hours meant to be used."]
+    starts_at: Time
+    ends_at: Time
+    renews: Id | None
+    pool: str | None
+    reservation: ReservationShape | None
+    what_if: NotRequired[Annotated[list[EffectShape], "The effect in each pool, for operators."]]
+
+
 class ProbeShape(TypedDict):
     is_ok: bool
     message: str
     version: str
     warnings: list[str]
+
+
+class ReservationPreviewShape(TypedDict):
+    text: str
+    nodes: list[str]
+    gpus: int
+    must_become_free: int
+    problem: Annotated[str, "Why it cannot be done; else empty."]
+
+
+class ReservationShape(TypedDict):
+    name: str
+    state: str
+    note: str
+    gpus: int
+    nodes: list[str]
+    starts_at: Time
+    ends_at: Time
+    applied_at: Time | None
+    checked_at: Time | None
 
 
 class StandingShape(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from muster.shapes.portal import Id, PersonShape, Time
+from muster.shapes.portal import Id, PersonShape, SeriesShape, Time
 
 
 class AcceptedPointsShape(TypedDict):
@@ -53,6 +53,31 @@ class CheckShape(TypedDict):
     text: str
 
 
+class ComparedShape(TypedDict):
+    id: str
+    name: str
+    url: str
+    state: str
+    config: dict[str, Any]
+    metrics: dict[str, MetricSummaryShape]
+    owner: PersonShape
+    duration_seconds: float | None
+    gpus: int | None
+    gpu_utilization: Annotated[float | None, "0 to 1."]
+    number: NotRequired[Annotated[int, "Of a job."]]
+    team: NotRequired[Annotated[str, "Of a job."]]
+    created_at: NotRequired[Annotated[Time, "Of a job."]]
+    experiment: NotRequired[Annotated[str, "Of a run."]]
+    state_word: NotRequired[Annotated[str, "Of a run."]]
+
+
+class ComparisonShape(TypedDict):
+    runs: list[ComparedShape]
+    differences: list[DifferenceShape]
+    metrics: Annotated[list[str], "Those of most runs first."]
+    best: Annotated[dict[str, str], "Id of the best run of each metric that has a direction."]
+
+
 class CostShape(TypedDict):
     resource: str
     unit: str
@@ -63,6 +88,12 @@ class CostShape(TypedDict):
     used: float | None
     limit: float | None
     fits: bool
+
+
+class DifferenceShape(TypedDict):
+    key: str
+    values: Annotated[list[Any], "In the order of `runs`; null where it is not set."]
+    is_numeric: bool
 
 
 class EventShape(TypedDict):
@@ -85,6 +116,14 @@ class GpuOfferShape(TypedDict):
     total: int
     most_per_node: int
     note: Annotated[str, "What a share of a GPU does not isolate; else empty."]
+
+
+class GpuTimeShape(TypedDict):
+    hours: int
+    times: Annotated[list[int], "Unix seconds."]
+    gpus: Annotated[int | None, "How many there are; null for those who may not see nodes."]
+    total: Annotated[list[float | None], "null where nothing was recorded."]
+    teams: list[TeamGpuTimeShape]
 
 
 class IdleFindingShape(TypedDict):
@@ -255,6 +294,11 @@ class JobPortShape(TypedDict):
     has_answered: Annotated[bool, "Whether the program has answered once."]
 
 
+class JobSeriesShape(TypedDict):
+    training: Annotated[list[SeriesShape], "What the job reported."]
+    system: Annotated[list[SeriesShape], "What its nodes measured."]
+
+
 class JobWorkspaceShape(TypedDict):
     name: Annotated[str, "As in the spec."]
     variable: Annotated[str, "The variable that has its path."]
@@ -307,6 +351,16 @@ class LogSearchShape(TypedDict):
     hits: list[LogHitShape]
     after: Annotated[int, "Where to continue."]
     done: bool
+
+
+class MetricSummaryShape(TypedDict):
+    name: str
+    unit: str
+    last: float
+    minimum: float
+    maximum: float
+    is_lower_better: bool
+    best: float
 
 
 class NewJobShape(JobShape):
@@ -429,6 +483,16 @@ class StorageUseShape(TypedDict):
     totals: list[TotalShape]
     largest: list[UseShape]
     unused: list[UseShape]
+
+
+class TeamGpuTimeShape(TypedDict):
+    slug: str
+    name: str
+    allocated: Annotated[list[float | None], "Mean GPUs from each of `times` to the next."]
+    used: Annotated[list[float | None], "null where less than half was measured."]
+    allocated_hours: float
+    measured_hours: float
+    used_hours: float
 
 
 class TotalShape(TypedDict):

@@ -31,3 +31,12 @@ class OptionShape(TypedDict):
 class PersonShape(TypedDict):
     email: str
     name: str
+
+
+class SeriesShape(TypedDict):
+    name: str
+    labels: dict[str, str]
+    unit: str
+    times: Annotated[list[int], "Unix milliseconds."]
+    values: Annotated[list[float | None], "null for gaps, NaN and infinities."]
+    steps: Annotated[list[int], "Empty for a series without steps."]
