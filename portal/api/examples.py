@@ -126,24 +126,20 @@ class Examples:
             return next((value for value in part["enum"] if value), part["enum"][0])
         for several in ("oneOf", "anyOf"):
             if several in part:
-                kinds = [one for one in part[several] if one.get("type") != "null"]
-                return self.value(kinds[0], name, depth)
+                known = [one for one in part[several] if one.get("type") != "null"]
+                return self.value(known[0], name, depth)
         if "allOf" in part:
             values = [self.value(one, name, depth) for one in part["allOf"]]
             return (
-                {k: v for value in values for k, v in value.items()}
-                if len(values) > 1
-                else values[0]
+                values[0] if len(values) == 1 else {k: v for one in values for k, v in one.items()}
             )
-        kinds = part.get("type", "object" if "properties" in part else None)
-        kind = (
-            kinds if isinstance(kinds, str) else next((k for k in kinds or () if k != "null"), None)
-        )
-        if kind == "object":
-            return self._object(part, name, depth)
-        if kind == "array":
-            return self._array(part, name, depth)
-        return self._plain(part, name, kind)
+        match _kind(part):
+            case "object":
+                return self._object(part, name, depth)
+            case "array":
+                return self._array(part, name, depth)
+            case kind:
+                return self._plain(part, name, kind)
 
     def _object(self, part: Part, name: str, depth: int) -> Any:
         if "properties" not in part:
@@ -156,9 +152,8 @@ class Examples:
         }
 
     def _array(self, part: Part, name: str, depth: int) -> Any:
-        known = VALUES.get(name)
-        if isinstance(known, list):
-            return known
+        if isinstance(VALUES.get(name), list):
+            return VALUES[name]
         return (
             []
             if depth >= DEPTH and not part.get("minItems")
@@ -185,3 +180,10 @@ class Examples:
                 found = found[step]
             part = found
         return part
+
+
+def _kind(part: Part) -> str | None:
+    """Return the type of a schema, null aside; None if it allows anything."""
+    kinds = part.get("type", "object" if "properties" in part else ())
+    names = [kinds] if isinstance(kinds, str) else [kind for kind in kinds if kind != "null"]
+    return str(names[0]) if names else None

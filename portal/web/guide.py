@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language
 
 from portal.core.errors import NotFound
@@ -80,7 +80,7 @@ def _missing(query: Query, title: str, names: str) -> str:
     return "" if query.matches(title) else names
 
 
-def missing_page(request: HttpRequest, rest: str = "") -> None:
+def missing_page(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Answer what WhiteNoise does not have."""
     if topics():
         raise NotFound(
