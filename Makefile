@@ -154,10 +154,10 @@ $(STATIC): scripts/bundle.mjs $(shell find static -type f -not -path 'static/ven
 	@$(PY) manage.py collectstatic --settings portal.settings.collect --noinput --clear -v0 --ignore rest_framework --ignore 'redoc*'
 
 # The guide at /help/, and its index for the command palette.
-$(GUIDE): zensical.toml scripts/guide_index.py $(shell find docs/guide docs/theme -type f) .venv-guide/.stamp | $(VENV)/.base.stamp
+$(GUIDE): zensical.toml scripts/guide_site.py $(shell find docs/guide docs/theme -type f) .venv-guide/.stamp | $(VENV)/.base.stamp
 	@echo "Building the guide …"
 	@rm -rf $(@D) && .venv-guide/bin/zensical build --strict >build/guide.log 2>&1 || { cat build/guide.log; exit 1; }
-	@.venv-guide/bin/python -m scripts.guide_index $(@D)
+	@.venv-guide/bin/python -m scripts.guide_site $(@D)
 	@$(PY) -m whitenoise.compress -q $(@D)
 
 # `npm ci` empties node_modules, including this stamp.

@@ -1,6 +1,6 @@
 """The guide that people read at `/help/`: a static site of Zensical, and its index for the palette.
 
-`make run` builds it (scripts/guide_index.py, docs/design/help.md).
+`make run` builds it (scripts/guide_site.py, docs/design/help.md).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-// What the guide's theme (Zensical) does inline, which the portal's policy refuses: a script of the head, and the styles of its
-// search, which it puts as <style> into a shadow root. A constructed sheet is allowed there.
+// What the guide's theme (Zensical) sets in an inline script of the head, which the portal's policy refuses.
 (() => {
   const scope = new URL(document.currentScript.dataset.base, location);
   if (!scope.pathname.endsWith("/")) scope.pathname += "/";
@@ -14,13 +13,5 @@
     } catch {
       // Nothing is remembered where storage is refused.
     }
-  };
-  const append = ShadowRoot.prototype.appendChild;
-  ShadowRoot.prototype.appendChild = function (node) {
-    if (node.nodeName !== "STYLE") return append.call(this, node);
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(node.textContent);
-    this.adoptedStyleSheets.push(sheet);
-    return node;
   };
 })();

@@ -44,7 +44,9 @@ class MusterShell:
             [sys.executable, "-m", "tests.rig.muster_shell", str(address)],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'client'}"},
+            stdin=subprocess.PIPE,  # pipes all, so that no stream of a command is taken for a file
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         assert self.process.stdout
         assert self.process.stdout.readline() == b"ready\n"
@@ -52,7 +54,8 @@ class MusterShell:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        assert self.process.stdout
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.close()
         self.process.stdout.close()
 
 
@@ -93,9 +96,6 @@ def _answer(connection: socket.socket) -> int:
     argv, folder, environment = json.loads(given)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
-    sys.stdin = os.fdopen(0, closefd=False)
-    sys.stdout = os.fdopen(1, "w", closefd=False)
-    sys.stderr = os.fdopen(2, "w", closefd=False)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
