@@ -49,7 +49,7 @@ class MetricSummaryShape(TypedDict):
     best: float
 
 
-class DifferenceShape(TypedDict):
+class ConfigDifferenceShape(TypedDict):
     key: str
     values: Annotated[list[Any], "In the order of `runs`; null where it is not set."]
     is_numeric: bool
@@ -75,7 +75,7 @@ class ComparedShape(TypedDict):
 
 class ComparisonShape(TypedDict):
     runs: list[ComparedShape]
-    differences: list[DifferenceShape]
+    differences: list[ConfigDifferenceShape]
     metrics: Annotated[list[str], "Those of most runs first."]
     best: Annotated[dict[str, str], "Id of the best run of each metric that has a direction."]
 

@@ -145,9 +145,9 @@ def _idle_warned(event: Event) -> Iterable[Notice]:
         facts = {"minutes": event.data.get("minutes", "?"), "pool": event.data.get("pool", "")}
         stops = event.data.get("action") == "stop"
         title = (
-            Message("#{number} {name} will be stopped: its GPUs are idle", **_named(job))
+            Message("#{number} {name} will be stopped: it is idle", **_named(job))
             if stops
-            else Message("#{number} {name} has idle GPUs", **_named(job))
+            else Message("#{number} {name} is idle", **_named(job))
         )
         keep = Message("To keep it: muster job keep {number} 2h", number=job.number)
         when = (
@@ -163,6 +163,9 @@ def _idle_warned(event: Event) -> Iterable[Notice]:
 
 
 def _measured(event: Event) -> Message:
+    if event.data.get("metric") == "ports":
+        window = event.data.get("window", "?")
+        return Message("Its ports were not used for {window} minutes.", window=window)
     return Message(
         "{metric} stayed below {threshold} for {window} minutes.",
         metric=Message(str(event.data.get("metric_title", "GPU utilization"))),
@@ -174,9 +177,9 @@ def _measured(event: Event) -> Message:
 def _idle_acted(event: Event) -> Iterable[Notice]:
     if job := _job(event):
         title = (
-            Message("#{number} {name} was stopped: its GPUs were idle", **_named(job))
+            Message("#{number} {name} was stopped: it was idle", **_named(job))
             if event.kind == "job.idle_stopped"
-            else Message("#{number} {name} has low priority now: its GPUs were idle", **_named(job))
+            else Message("#{number} {name} has low priority now: it was idle", **_named(job))
         )
         yield _of_job(job, "idle_gpus", title, _measured(event))
 

@@ -472,7 +472,7 @@ def _used_in(row: PoolRequest, since: int, until: int) -> list[tuple[int, int, i
     resource = f"gpu.{row.gpu_type}"
     where = {"team_id": row.team_id, "pool": row.pool.name, "resource": resource}
     lines = LedgerLine.objects.filter(
-        kind__in=(LedgerKind.JOB, LedgerKind.LOST),
+        job_id__isnull=False,  # of any kind
         org_id=row.org_id,
         day__gte=day_of(since),
         day__lte=day_of(until),

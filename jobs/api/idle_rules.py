@@ -32,7 +32,8 @@ class IdleRuleSerializer(s.Serializer[Any]):
     metric = s.ChoiceField(
         IdleRule.Metric.values,
         required=False,
-        help_text="auto: SM activity if known, else power with `watts`, else utilization.",
+        help_text="auto: SM activity if known, else power with `watts`, else utilization. "
+        "ports: requests.",
     )
     threshold = s.IntegerField(required=False, help_text="Percent, of SM activity or utilization.")
     watts = s.IntegerField(required=False, allow_null=True, help_text="Per GPU, for power.")
@@ -44,6 +45,9 @@ class IdleRuleSerializer(s.Serializer[Any]):
     )
     spares_exec = s.BooleanField(
         required=False, help_text="Leave jobs alone in which somebody ran a command."
+    )
+    spares_ports = s.BooleanField(
+        required=False, help_text="Leave jobs alone whose ports were used."
     )
 
 

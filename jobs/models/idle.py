@@ -16,9 +16,10 @@ class IdleRule(models.Model):
     A job is idle if each of its GPUs stayed below the threshold for `window` minutes. Its owner is
     warned; `grace` minutes later the job is stopped, or its priority lowered. `metric` says what is
     measured: `auto` takes SM activity where it is known, else power if `watts` is set, else
-    utilization, which counts any kernel. Jobs with one of the labels in `exempt` (`name` or
-    `name=value`) are left alone, and with `spares_exec` jobs in which somebody ran a command within
-    the window.
+    utilization, which counts any kernel. With `ports` a job is idle if it serves something and
+    nobody used its ports for that long, whatever its GPUs do. Jobs with one of the labels in
+    `exempt` (`name` or `name=value`) are left alone; with `spares_exec` also jobs in which somebody
+    ran a command within the window, and with `spares_ports` those whose ports were used.
     """
 
     class Metric(models.TextChoices):
@@ -26,6 +27,7 @@ class IdleRule(models.Model):
         SM = "sm"
         POWER = "power"
         UTILIZATION = "utilization"
+        PORTS = "ports"
 
     class Action(models.TextChoices):
         WARN = "warn"
@@ -42,6 +44,7 @@ class IdleRule(models.Model):
     grace = models.PositiveIntegerField(default=30)  # minutes
     exempt = models.JSONField(default=list)
     spares_exec = models.BooleanField(default=True)
+    spares_ports = models.BooleanField(default=True)
     changed_at = models.DateTimeField(default=clock.now)
     changed_by = models.CharField(max_length=254)
 

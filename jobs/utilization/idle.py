@@ -11,8 +11,9 @@ from uuid import UUID
 from django.db import transaction
 
 from jobs.models import AttemptUtilization, Job
+from jobs.ports.activity import last_uses
 from jobs.selectors import visible_jobs
-from jobs.utilization.recording import is_idle_gpu
+from jobs.utilization.recording import IDLE_FOR, is_idle_gpu
 from jobs.utilization.selectors import FRESH, HOUR_MS
 from jobs.workload_kinds import page_of
 from portal.core import clock
@@ -51,7 +52,7 @@ class IdleJobShape(TypedDict):
 def idle_jobs(actor: Actor, job: Job | None = None) -> list[IdleJobShape]:
     """Return running jobs with idle GPUs that the actor may see, the greatest waste first.
 
-    Three statements.
+    A job whose ports are used is not idle. Four statements.
     """
     rows = AttemptUtilization.objects.filter(
         idle_since__isnull=False,
@@ -62,9 +63,23 @@ def idle_jobs(actor: Actor, job: Job | None = None) -> list[IdleJobShape]:
     by_job: dict[UUID, list[AttemptUtilization]] = defaultdict(list)
     for row in rows[:MOST]:
         by_job[row.job_id].append(row)
+    for pk in last_uses(by_job, _long_ago()):
+        del by_job[pk]
     notified = _notified(by_job)
     found = [_idle_row(some, actor, notified.get(pk)) for pk, some in by_job.items()]
     return sorted(found, key=lambda row: -row["hours"])
+
+
+def last_use_beside_idle_gpus(job: Job) -> datetime | None:
+    """Return when the ports of a job were last used, if only that keeps it from being idle."""
+    rows = AttemptUtilization.objects.filter(
+        job=job, idle_since__isnull=False, at__gt=clock.now() - FRESH
+    )
+    return last_uses([job.id], _long_ago()).get(job.id) if rows.exists() else None
+
+
+def _long_ago() -> datetime:
+    return clock.now() - timedelta(milliseconds=IDLE_FOR)
 
 
 def _idle_row(rows: list[AttemptUtilization], actor: Actor, notice: Event | None) -> IdleJobShape:

@@ -2,7 +2,8 @@
 
 What is measured is named in each event. SM activity and power say whether a GPU works; utilization
 counts any kernel and is used where neither is known. What is not known is not idle: each GPU of the
-job needs values for most of the window. The owner can keep a job for some hours.
+job needs values for most of the window. A job whose ports are used is not idle, and a rule can ask
+for that alone. The owner can keep a job for some hours.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from django.db import transaction
 
 from clusters.models import Pool
 from jobs.models import Attempt, IdleCase, IdleRule, Job
+from jobs.ports.activity import last_uses
 from jobs.services.change import authorize_change, cancel_job, change_job
 from jobs.utilization.recording import GPU_UTILIZATION, MINUTE, ByGpu, sums_of_running
 from jobs.workload_kinds import kinds, page_of
@@ -39,17 +41,22 @@ LATEST = 10 * MINUTE  # age of the last value
 MOST_KEPT = 72.0  # hours
 EXEMPT = ("kind=session", "kind=debug")  # labels, of a new rule
 PRIORITY_LOWERED = "low"
+_UNITS = {"power": "W", "ports": "min"}
+_EVER = datetime.fromtimestamp(0, UTC)
 _RANGES = {"threshold": (1, 50), "window": (10, 1440), "grace": (5, 1440), "watts": (1, 2000)}
 _FIELDS = (
     *("is_enabled", "metric", "threshold", "watts", "window", "action", "grace"),
-    *("exempt", "spares_exec"),
+    *("exempt", "spares_exec", "spares_ports"),
 )
 
 
 class IdleRuleShape(TypedDict):
     pool: str
     is_enabled: bool
-    metric: Annotated[str, "auto: SM activity if known, else power with `watts`, else utilization."]
+    metric: Annotated[
+        str,
+        "auto: SM activity if known, else power with `watts`, else utilization. ports: requests.",
+    ]
     threshold: Annotated[int, "Percent, of SM activity or utilization."]
     watts: Annotated[int | None, "Per GPU, for power."]
     window: Annotated[int, "Minutes below the threshold."]
@@ -57,6 +64,7 @@ class IdleRuleShape(TypedDict):
     grace: Annotated[int, "Minutes from the warning to the action."]
     exempt: Annotated[list[str], "Labels: kind=session."]
     spares_exec: Annotated[bool, "Jobs in which somebody ran a command are left alone."]
+    spares_ports: Annotated[bool, "Jobs whose ports were used are left alone."]
     changed_at: Time
     changed_by: str
 
@@ -96,8 +104,12 @@ class Idle:
 
     @property
     def shown(self) -> str:
-        """The value with its unit: "54 W" or "2.0%"."""
-        return f"{self.value:.0f} W" if self.measure.metric == "power" else f"{self.value:.1%}"
+        """The value with its unit: "54 W", "2.0%" or "75 min"."""
+        unit = _UNITS.get(self.measure.metric)
+        return f"{self.value:.0f} {unit}" if unit else f"{self.value:.1%}"
+
+
+UNUSED = Measure("ports", Message("Without a request"), "", float("inf"))
 
 
 def measures(rule: IdleRule) -> list[Measure]:
@@ -106,8 +118,9 @@ def measures(rule: IdleRule) -> list[Measure]:
     sm = Measure("sm", Message("SM activity"), "gpu.sm.active", ratio)
     power = Measure("power", Message("Power"), "gpu.power", float(rule.watts or 0))
     any_kernel = Measure("utilization", Message("GPU utilization"), GPU_UTILIZATION, ratio)
-    chosen = {"sm": [sm], "power": [power], "utilization": [any_kernel]}
-    return chosen.get(rule.metric) or [sm, *([power] if rule.watts else []), any_kernel]
+    chosen = {"sm": [sm], "power": [power], "utilization": [any_kernel], "ports": []}
+    best = [sm, *([power] if rule.watts else []), any_kernel]
+    return chosen.get(rule.metric, best)
 
 
 def apply_idle_rules() -> None:
@@ -156,18 +169,28 @@ def _escalate(rule: IdleRule, one: Idle) -> None:
     case.save(update_fields=["acted_at"])
     if rule.action == IdleRule.Action.STOP:
         _record("idle_stopped", rule, one)
-        why = Message(
-            "{metric} of its GPUs was {value} for {n} minutes; pool {pool} stops jobs below {limit}.",
-            metric=one.measure.title,
-            value=one.shown,
-            n=rule.window,
-            pool=rule.pool.name,
-            limit=_limit(rule, one.measure),
-        )
-        cancel_job(actor=RULE, job=job, why=why)
+        cancel_job(actor=RULE, job=job, why=_why(rule, one))
     else:
         _record("idle_lowered", rule, one)
         change_job(actor=RULE, job=job, priority=PRIORITY_LOWERED)
+
+
+def _why(rule: IdleRule, one: Idle) -> Message:
+    if one.measure is UNUSED:
+        return Message(
+            "Its ports were not used for {value}; pool {pool} stops such jobs after {limit}.",
+            value=one.shown,
+            pool=rule.pool.name,
+            limit=_limit(rule, one.measure),
+        )
+    return Message(
+        "{metric} of its GPUs was {value} for {n} minutes; pool {pool} stops jobs below {limit}.",
+        metric=one.measure.title,
+        value=one.shown,
+        n=rule.window,
+        pool=rule.pool.name,
+        limit=_limit(rule, one.measure),
+    )
 
 
 def _locked_case(job: Job) -> IdleCase:
@@ -177,7 +200,7 @@ def _locked_case(job: Job) -> IdleCase:
 
 @transaction.atomic
 def _end_case(case: IdleCase) -> None:
-    """Forget a warning: the GPUs are used again, or nothing is known of them.
+    """Forget a warning: the job is used again, or nothing is known of its GPUs.
 
     Unless the owner has kept the job since the case was read.
     """
@@ -207,7 +230,8 @@ def _record(what: str, rule: IdleRule, one: Idle, **more: Any) -> None:
 
 
 def _limit(rule: IdleRule, measure: Measure) -> str:
-    return f"{rule.watts} W" if measure.metric == "power" else f"{rule.threshold}%"
+    limits = {"power": f"{rule.watts} W", "ports": f"{rule.window} min"}
+    return limits.get(measure.metric, f"{rule.threshold}%")
 
 
 # Which jobs are idle
@@ -223,6 +247,8 @@ def idle_in(rule: IdleRule) -> list[Idle]:
     attempts = _attempts(rule, start)
     jobs = {attempt.job_id: attempt.job for attempt in attempts}
     left_out = _used_by_hand(rule, jobs) if rule.spares_exec else set()
+    if rule.spares_ports or rule.metric == IdleRule.Metric.PORTS:
+        left_out |= last_uses(jobs, clock.now() - timedelta(minutes=rule.window)).keys()
     kept = set(
         IdleCase.objects.filter(job__in=jobs, keep_until__gt=clock.now()).values_list(
             "job_id", flat=True
@@ -233,7 +259,8 @@ def idle_in(rule: IdleRule) -> list[Idle]:
         for attempt in attempts
         if attempt.job_id not in left_out | kept and not is_exempt(rule, attempt.job.labels)
     ]
-    found = dict(_highest(rule, attempts, start, end))
+    by_ports = rule.metric == IdleRule.Metric.PORTS
+    found = dict(_unused(attempts) if by_ports else _highest(rule, attempts, start, end))
     by_job: dict[UUID, list[tuple[Measure, float] | None]] = {}
     for attempt in attempts:
         by_job.setdefault(attempt.job_id, []).append(found.get(attempt.id))
@@ -248,16 +275,27 @@ def idle_in(rule: IdleRule) -> list[Idle]:
 
 def _attempts(rule: IdleRule, start: int) -> list[Attempt]:
     """Return the running attempts of jobs that have run for the whole window."""
+    by_ports = rule.metric == IdleRule.Metric.PORTS
     rows = Attempt.objects.filter(
+        **({"job__spec__has_key": "ports"} if by_ports else {"job__resources__gpu__gt": 0}),
         job__pool=rule.pool,
         job__kind__in=[kind.name for kind in kinds() if kind.has_idle_rules],
-        job__resources__gpu__gt=0,
         job__cancel_asked_at=None,
         is_current=True,
         state=State.RUNNING,
     ).select_related("job__owner", "job__org", "job__team")
     young = {row.job_id for row in rows if not row.started_at or _ms(row.started_at) > start}
     return [row for row in rows if row.job_id not in young]
+
+
+def _unused(attempts: Collection[Attempt]) -> Iterator[tuple[UUID, tuple[Measure, float]]]:
+    """Yield for each attempt the minutes since the last use of its job's ports, or its start."""
+    now = clock.now()
+    uses = last_uses({attempt.job_id for attempt in attempts}, _EVER)
+    for attempt in attempts:
+        since = uses.get(attempt.job_id) or attempt.started_at
+        assert since is not None
+        yield attempt.id, (UNUSED, (now - since) / timedelta(minutes=1))
 
 
 def _highest(
@@ -409,7 +447,7 @@ def _found_row(one: Idle, case: IdleCase | None) -> IdleFindingShape:
         "team": job.team.slug,
         "owner": job.owner.email,
         "page": page_of(job),
-        "gpus": int(job.resources["gpu"]),
+        "gpus": int(job.resources.get("gpu", 0)),
         "metric": one.measure.metric,
         "metric_title": one.measure.title,
         "value": one.shown,
@@ -431,6 +469,7 @@ def rule_row(rule: IdleRule) -> IdleRuleShape:
         "grace": rule.grace,
         "exempt": rule.exempt,
         "spares_exec": rule.spares_exec,
+        "spares_ports": rule.spares_ports,
         "changed_at": rule.changed_at,
         "changed_by": rule.changed_by,
     }

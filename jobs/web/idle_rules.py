@@ -65,6 +65,7 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
                 ("sm", Message("SM activity")),
                 ("power", Message("Power")),
                 ("utilization", Message("GPU utilization (any kernel)")),
+                ("ports", Message("Requests to the job's ports only")),
             ],
             "actions": [
                 ("warn", Message("Warn only")),
@@ -82,4 +83,5 @@ def _given(request: Any) -> dict[str, Any]:
         "exempt": form.get("exempt", "").replace(",", " ").split(),
         "is_enabled": "is_enabled" in form,
         "spares_exec": "spares_exec" in form,
+        "spares_ports": "spares_ports" in form,
     }

@@ -25,6 +25,7 @@ from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_explanation import PendingExplanation
 from jobs.services.change import may_change
 from jobs.spec_changes import spec_diff
+from jobs.utilization.idle import last_use_beside_idle_gpus
 from jobs.utilization.idle_rules import idle_case
 from jobs.web.links import links_of
 from jobs.web.reading import facts_of_log, last_lines
@@ -105,6 +106,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     more = quota_limits.more(explanation.numbers, row) if explanation else ""
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
+    ports = port_rows(attempt, row)
     return {
         "page_title": f"#{row.number} {row.name}",
         "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
@@ -120,7 +122,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "pending": explanation,
         "pending_action": pending_action(request, row, explanation, more, may_change_it),
         "output": output_text(attempt),
-        "ports": port_rows(attempt, row),
+        "ports": ports,
         "outputs": output_rows(row, attempt.index),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),
         "log": facts_of_log(attempt),
@@ -136,7 +138,8 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "gpu": gpu_sparklines(attempt) if row.resources.get("gpu") else [],
         "usage": _usage(attempt),
         "cost": cost_of_jobs([row.id]),
-        "idle_case": idle_case(row) if row.resources.get("gpu") else None,
+        "idle_case": idle_case(row),
+        "port_use": last_use_beside_idle_gpus(row) if ports else None,
         "now": clock.now(),
         "lineage": _lineage(request, row),
         "links": links_of(request.actor, row),

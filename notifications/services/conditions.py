@@ -11,6 +11,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from jobs.models import Attempt, AttemptUtilization
+from jobs.ports.activity import last_uses
 from jobs.utilization.recording import is_idle_gpu
 from notifications.models import Condition
 from portal.core import clock
@@ -70,11 +71,12 @@ def _pending() -> dict[str, EventRecord]:
 
 
 def _idle() -> dict[str, EventRecord]:
-    """Return running jobs with GPUs that have been idle for long."""
+    """Return running jobs with GPUs that have been idle for long, and whose ports are not used."""
     now = clock.now()
     rows = AttemptUtilization.objects.filter(
         idle_since__lt=now - IDLE, at__gt=now - timedelta(minutes=10), job__state=State.RUNNING
     ).select_related("job")[:MOST]
+    used = last_uses([row.job_id for row in rows], now - IDLE)
     return {
         f"idle:{row.job_id.hex}": EventRecord(
             "job.gpus_idle",
@@ -85,6 +87,7 @@ def _idle() -> dict[str, EventRecord]:
             {"number": row.job.number, "gpus": _count(row)},
         )
         for row in rows
+        if row.job_id not in used
     }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
+from websockets.utils import accept_key
+
 from portal.gateway.heads import END, Head
 from portal.gateway.routes import PATHS, Route
 
@@ -45,8 +47,17 @@ def page(status: int, html: bytes, *, is_waiting: bool) -> bytes:
     return _answer(status, b"text/html; charset=utf-8", html, more)
 
 
-def switched(protocol: bytes) -> bytes:
-    return b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + protocol + END
+def switched(head: Head, protocol: bytes) -> bytes:
+    """Open the websocket that a client asks for."""
+    lines = [
+        b"HTTP/1.1 101 Switching Protocols",
+        b"Connection: Upgrade",
+        b"Upgrade: websocket",
+        b"Sec-WebSocket-Accept: "
+        + accept_key(head.get(b"sec-websocket-key").decode("latin1")).encode(),
+        b"Sec-WebSocket-Protocol: " + protocol,
+    ]
+    return b"\r\n".join(lines) + END
 
 
 def to_portal(where: str, cookie: bytes, nonce: str, route: Route, *, is_secure: bool) -> bytes:

@@ -7,7 +7,11 @@ import socket
 from collections.abc import Callable
 from typing import cast
 
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.protocol import Protocol, Side, State
+
 BUFFER = 256 << 10  # bytes in each direction
+_MOST_FRAME = 1 << 20  # bytes
 
 
 class Closed(ConnectionError):
@@ -15,7 +19,7 @@ class Closed(ConnectionError):
 
 
 class Channel(asyncio.Protocol):
-    """One TCP connection, or a Unix one.
+    """One TCP connection, or a Unix one; or the bytes of one in messages of a websocket.
 
     `on_end` is called when the other side stops sending or is gone. Reading pauses while nobody
     takes what has arrived.
@@ -30,6 +34,16 @@ class Channel(asyncio.Protocol):
         self._is_paused = self._is_full = False
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self._websocket: Protocol | None = None
+        self._size = 0  # of this message so far
+
+    def use_websocket(self) -> None:
+        """Read and write binary messages from now on; an empty one ends its direction."""
+        self._websocket = Protocol(Side.SERVER, state=State.OPEN, max_size=_MOST_FRAME)
+        if self._data:
+            early = bytes(self._data)
+            self._data.clear()
+            self.data_received(early)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -39,6 +53,8 @@ class Channel(asyncio.Protocol):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def data_received(self, data: bytes) -> None:
+        if self._websocket is not None:
+            data = self._received(self._websocket, data)
         self._data += data
         if len(self._data) > BUFFER and not self._is_paused and self._transport is not None:
             self._is_paused = True
@@ -46,6 +62,8 @@ class Channel(asyncio.Protocol):
         _wake(self._reader)
 
     def eof_received(self) -> bool:
+        if self._websocket is not None and not self.is_at_end:
+            return False  # it was cut
         self.is_at_end = True
         self._ended()
         return True  # the other direction may continue
@@ -113,7 +131,11 @@ class Channel(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         if self._transport is not None and not self.is_lost:
-            self._transport.write(data)
+            if self._websocket is None:
+                self._transport.write(data)
+            elif self._websocket.state is State.OPEN:
+                self._websocket.send_binary(data)
+                self._flush(self._websocket)
 
     async def drain(self) -> None:
         """Wait until the client has taken enough. Raises Closed if it is gone."""
@@ -124,18 +146,45 @@ class Channel(asyncio.Protocol):
             raise Closed
 
     def write_eof(self) -> None:
-        if self._transport is not None and not self.is_lost and self._transport.can_write_eof():
+        if self._websocket is not None:
+            self.write(b"")
+        elif self._transport is not None and not self.is_lost and self._transport.can_write_eof():
             self._transport.write_eof()
 
     def close(self) -> None:
         """Close after what was written has been sent."""
         if self._transport is not None:
+            if self._websocket is not None and self._websocket.state is State.OPEN:
+                self._websocket.send_close(CloseCode.NORMAL_CLOSURE)
+                self._flush(self._websocket)
             self._transport.close()
 
     def abort(self) -> None:
         """Close now: what was not sent is lost."""
         if self._transport is not None:
             self._transport.abort()
+
+    def _received(self, websocket: Protocol, data: bytes) -> bytes:
+        """Return the bytes of the messages in what has arrived; answer pings and the end."""
+        websocket.receive_data(data)
+        found = []
+        for frame in websocket.events_received():
+            assert isinstance(frame, Frame)
+            if frame.opcode in (Opcode.BINARY, Opcode.CONT):
+                found.append(frame.data)
+                self._size = len(frame.data) + (self._size if frame.opcode is Opcode.CONT else 0)
+                if frame.fin and not self._size:
+                    self.is_at_end = True
+                    self._ended()
+        self._flush(websocket)
+        if websocket.state is not State.OPEN and self._transport is not None:
+            self._transport.close()  # they have closed it, or it is no websocket
+        return b"".join(found)
+
+    def _flush(self, websocket: Protocol) -> None:
+        frames = b"".join(websocket.data_to_send())
+        if frames and self._transport is not None and not self._transport.is_closing():
+            self._transport.write(frames)
 
     async def _wait_for_data(self) -> None:
         self._reader = self._loop.create_future()

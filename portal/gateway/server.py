@@ -46,7 +46,7 @@ from portal.gateway.tunnels import Tunnels
 
 log = logging.getLogger(__name__)
 THREADS = 8  # that ask the provider
-FORWARD = b"muster-tcp"  # the `Upgrade` of `muster port-forward` and of tunnels
+FORWARD = b"muster-tcp"  # the websocket subprotocol of `muster port-forward` and of tunnels
 _MOST_CACHED = 10_000
 _MOST_IDLE, _IDLE_SECONDS = 8, 15.0  # connections to one app that wait for a request
 _REPEATABLE = (b"GET", b"HEAD", b"OPTIONS")
@@ -257,9 +257,10 @@ class Gateway:
         self._streams.add(stream)
         self._touch(grant)
         try:
-            if request.head.get(b"upgrade").lower() == FORWARD:
+            if request.credential.token and _is_forward(request.head):
                 upstream = await self._connect(grant)
-                channel.write(answers.switched(FORWARD))
+                channel.write(answers.switched(request.head, FORWARD))
+                channel.use_websocket()
                 await self._pass_bytes(client, upstream, grant)
                 return False
             kept = self._take_idle(grant)
@@ -402,15 +403,17 @@ class Gateway:
     async def _take_tunnel(self, client: _Client, head: Head) -> bool:
         """Keep a connection that a job has dialled out, as a spare one."""
         token = token_in(head.get(b"authorization"))
-        if head.get(b"upgrade").lower() != FORWARD or token is None or not head.is_upgrade:
+        if token is None or not _is_forward(head):
             why = "This address is for the tunnels of jobs."
             return _send(client, head, answers.plain(400, why))
         try:
             key = await self._ask(lambda: self.provider.tunnel_key(token, client.address))
         except PortalError as error:
             return _send(client, head, answers.plain(error.http, str(error)))
-        client.channel.write(answers.switched(FORWARD))
-        client.is_tunnel = self.tunnels.offer(key, client.channel)
+        client.channel.write(answers.switched(head, FORWARD))
+        client.channel.use_websocket()
+        self.tunnels.offer(key, client.channel)
+        client.is_tunnel = True
         return False
 
     # Permission
@@ -603,6 +606,16 @@ async def _copy(source: Channel, sink: Channel, clock: _Clock) -> None:
     if source.is_lost:
         raise Closed
     sink.write_eof()
+
+
+def _is_forward(head: Head) -> bool:
+    """Return whether a client wants a websocket that carries the bytes of TCP."""
+    return (
+        head.is_upgrade
+        and head.get(b"upgrade").lower() == b"websocket"
+        and head.get(b"sec-websocket-protocol") == FORWARD
+        and bool(head.get(b"sec-websocket-key"))
+    )
 
 
 def _send(client: _Client, head: Head, answer: bytes) -> bool:

@@ -1,6 +1,6 @@
 """Spare connections that jobs have dialled out, for nodes that nobody can connect to.
 
-The job's program (schedulers/programs/tunnel.py) keeps a few open. To use one, the gateway sends
+The job's program (schedulers/programs/tunnel.py) keeps a few websockets open. To use one, the gateway sends
 `OPEN PORT` and a line end; the program connects inside the job and answers `OK`, or says why not.
 From then on both relay bytes, and the program dials another spare one.
 """
@@ -27,20 +27,19 @@ class Tunnels:
         self._spare: dict[str, deque[Channel]] = {}
         self._waiting: dict[str, deque[asyncio.Future[Channel]]] = {}
 
-    def offer(self, key: str, channel: Channel) -> bool:
-        """Take a spare connection; return False if there are enough."""
+    def offer(self, key: str, channel: Channel) -> None:
+        """Take a spare connection; if there are too many, the oldest is closed."""
         waiting = self._waiting.get(key)
         while waiting:
             future = waiting.popleft()
             if not future.done():
                 future.set_result(channel)
-                return True
+                return
         spare = self._spare.setdefault(key, deque())
-        if len(spare) >= MOST_SPARE:
-            return False
         spare.append(channel)
         channel.on_end = lambda: self._drop(key, channel)
-        return True
+        if len(spare) > MOST_SPARE:
+            spare[0].abort()
 
     def count(self, key: str) -> int:
         return len(self._spare.get(key, ()))
@@ -66,7 +65,7 @@ class Tunnels:
     async def _take(self, key: str) -> Channel:
         spare = self._spare.get(key)
         while spare:
-            channel = spare.popleft()
+            channel = spare.pop()  # the newest: an old one may have been cut without a word
             if not channel.is_at_end:
                 channel.on_end = None
                 return channel

@@ -305,12 +305,14 @@ class KubernetesBackend:
         return beside.run(self._wire, _path(one), argv, timeout)
 
     def endpoint(self, key: str, port: int) -> Endpoint:
-        """Return the pod's address, or a connection that the API server forwards to the pod."""
+        """Return the pod's address, a connection that the API server forwards, or the tunnel."""
         one = self._view.pod_of(names.object_name(key), 0)
         if one is None or states.phase(one) != "Running":
             raise Rejected(Message("The job is not running."))
         if self.config.ports == "address":
             return Endpoint(str(one["status"].get("podIP", "")), port)
+        if self.config.ports == "tunnel":
+            return Endpoint()
         return Endpoint(connect=partial(forward.connect, self._wire, _path(one), port))
 
     def release(self, key: str) -> None:

@@ -29,6 +29,9 @@ if ! mkdir -p -- "$MUSTER_OUTPUT_DIR"; then
     echo "muster: $MUSTER_OUTPUT_DIR, the folder for what the job writes, cannot be made by user $(id -u)" >&3
     exit 73
 fi
+if [ -e "$MUSTER_TUNNEL_FILE" ] && [ "$NODE_RANK" = 0 ] && command -v python3; then
+    python3 -I -S "$MUSTER_PROGRAMS/tunnel.py" "$MUSTER_TUNNEL_FILE" </dev/null 3>&- &
+fi
 set -m
 bash /muster/given/script </dev/null >&3 2>&3 3>&- &
 child=$!

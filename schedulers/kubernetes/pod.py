@@ -17,6 +17,7 @@ from portal.core.messages import Message
 from schedulers.contract import Launch, Output, OutputRetention, Rejected
 from schedulers.kubernetes import inputs, names, workspaces
 from schedulers.kubernetes.entrypoint import START
+from schedulers.programs import with_tunnel
 
 Object = dict[str, Any]
 MOUNT, SECRETS = "/muster/given", "/muster/secrets"
@@ -49,6 +50,7 @@ class KubernetesSettings:
     outputs: tuple[str, str] | None = None
     data: str = ""  # the claim with the portal's data folder; without one inputs are fetched
     workspaces: str = ""  # the claim with all workspaces
+    has_tunnels: bool = False  # pods open connections to the portal for their ports
     keeps_nodes: bool = True  # for pools of teams: by taints, else by queues of Kueue
     fetch_image: str = ""  # of the container that fetches them; empty: `image`, else the job's
 
@@ -73,6 +75,8 @@ def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()
     check_inputs(launch, site)
     check_workspaces(launch, site)
     launch = inputs.with_program(launch, site.data)
+    if site.has_tunnels:
+        launch = with_tunnel(launch)
     meta = {
         "name": name,
         "namespace": namespace,

@@ -132,11 +132,12 @@ class Config:
     ports: str = option(
         Message("Ports of jobs"),
         default="forward",
-        choices=("forward", "address"),
+        choices=("forward", "address", "tunnel"),
         is_rare=True,
         note=Message(
             "How the portal reaches them. forward: through the API server. address: at the pods' "
-            "addresses, if the portal runs in the cluster and network policies admit it."
+            "addresses, if the portal runs in the cluster and network policies admit it. tunnel: "
+            "through connections that pods open to the portal; images need python3."
         ),
     )
     blocked_networks: tuple[str, ...] = option(
@@ -181,6 +182,7 @@ def site_of(given: Config) -> KubernetesSettings:
         data=_claim(given.data_claim, "data_claim"),
         workspaces=_claim(given.workspaces_claim, "workspaces_claim"),
         fetch_image=_image(given.fetch_image),
+        has_tunnels=given.ports == "tunnel",
         keeps_nodes=given.exclusive_pools != "kueue",
     )
 

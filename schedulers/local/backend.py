@@ -60,6 +60,7 @@ from schedulers.local.isolation import (
     prepare,
 )
 from schedulers.local.machine import machine
+from schedulers.programs import TUNNEL, with_tunnel
 from schedulers.spec.names import data_variable
 from schedulers.states import Reason, State
 
@@ -90,6 +91,15 @@ _HOST = (
 # Only the job's own user sets these variables: LD_PRELOAD and the like would let a job run code as
 # the user of the program that inherits them.
 _ENTER = 'umask 022; . "$0/.env" && exec "$@"'
+# Of a container that serves something: it ends with its first process.
+_SERVE = """
+umask 022
+. "$0/.env" || exit
+if command -v python3 >/dev/null; then
+    python3 -I -S "$MUSTER_PROGRAMS/tunnel.py" "$MUSTER_TUNNEL_FILE" </dev/null >/dev/null 2>&1 &
+fi
+exec "$@"
+""".strip()
 _MAYBE_LOST = "the disk was full while the job ran: how much of its output is missing is not known"
 _EXEC = "MUSTER_EXEC"  # marks the processes started by one `exec`
 _NOT_FOUND = re.compile(rb"exec: .*not found\s*\Z")
@@ -109,8 +119,9 @@ class Config:
     """Options of the local backend.
 
     `root`: folder of the jobs. `reserve_cpus`, `reserve_memory` (bytes): kept for the machine
-    itself. `podman`: the container command with its global options; empty disables images. `paths`
-    applies if the portal is not root; if it is, jobs see what their user may read.
+    itself. `podman`: the container command with its global options; empty disables images.
+    `run_options`: further ones of `podman run`. `paths` applies if the portal is not root; if it is,
+    jobs see what their user may read.
     """
 
     root: Path
@@ -128,6 +139,16 @@ class Config:
         note=Message(
             "Folders of this machine that jobs in the sandbox may use, with the portal's own "
             "rights."
+        ),
+    )
+    ports: str = option(
+        Message("Ports of containers"),
+        default="address",
+        choices=("address", "tunnel"),
+        is_rare=True,
+        note=Message(
+            "How the portal reaches them. address: on this machine. tunnel: through connections "
+            "that containers open to the portal; images need python3."
         ),
     )
 
@@ -172,6 +193,7 @@ class LocalBackend:
                 home=Path(options["home"]) if options.get("home") else None,
                 isolation=options.get("isolation", ""),
                 paths=tuple(options.get("paths", ())),
+                ports=options.get("ports") or "address",
             )
         )
 
@@ -446,6 +468,8 @@ class LocalBackend:
         if len(words) < 3 or (folder / "end.json").exists():
             raise Rejected(Message("The job is not running."))
         launch = json.loads((folder / "launch.json").read_text())
+        if (folder / "programs" / TUNNEL).exists():
+            return Endpoint()
         if launch["container"] and (published := self._published(launch, port)):
             return published
         pid = int(words[0])
@@ -498,6 +522,8 @@ class LocalBackend:
 
         It is built under another name and renamed, so that existing folders are complete.
         """
+        if launch.image and self.config.ports == "tunnel":
+            launch = with_tunnel(launch)
         argv = self._argv(launch)
         aside = folder.parent / f".{launch.key}.{os.getpid()}.{time.monotonic_ns()}"
         if not launch.is_new:  # lists the folders of all jobs
@@ -697,7 +723,7 @@ class LocalBackend:
             launch.image,
             "/bin/sh",
             "-c",
-            _ENTER,
+            _SERVE if TUNNEL in launch.data.programs else _ENTER,
             _IN_CONTAINER,
             "/bin/sh",
             "/muster/script",
@@ -718,7 +744,8 @@ class LocalBackend:
             "--env=MUSTER_JOB_KEY",
         ]
         # podman chooses the ports of the machine, as other jobs may listen on the same
-        options += [f"--publish=127.0.0.1::{port.number}" for port in launch.network.ports]
+        if self.config.ports == "address":
+            options += [f"--publish=127.0.0.1::{port.number}" for port in launch.network.ports]
         options += [f"--volume={one}:/muster/programs:ro" for one in self._programs(launch)]
         for one in launch.data.inputs:
             for path in filter(None, (f"/muster/inputs/{one.name}", one.path)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,24 +14,28 @@ from schedulers.exit_reasons import EndReason
 from schedulers.states import Reason
 
 FETCH, SAVE, TUNNEL = "fetch_inputs.py", "save_outputs.py", "tunnel.py"
+TUNNEL_SETTINGS = "MUSTER_TUNNEL"  # a secret file
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
 _FUTURE = "from __future__ import annotations\n"  # only valid at the beginning of a file
-_CLIENT = "from schedulers.programs.portal_api import Portal, Refused\n"
+_BROUGHT = re.compile(r"(?m)^from (schedulers\.programs|muster)\.(\w+) import .+\n")
+_FOLDERS = {
+    "schedulers.programs": Path(__file__).parent,
+    "muster": Path(__file__).parents[2] / "client/muster",
+}
 _FAILURE = re.compile(r"(?m)^muster: ((?:Fetching|Reading|Mounting) .+ failed: .*)$")
 
 
 @cache
 def source_of(name: str) -> bytes:
-    """Return the text of a program, which is one file on the node: it brings its client along."""
-    folder = Path(__file__).parent
-    program = (folder / name).read_text()
-    if _CLIENT not in program:
+    """Return the text of a program, which is one file on the node: it brings a module along."""
+    program = (Path(__file__).parent / name).read_text()
+    brought = _BROUGHT.search(program)
+    if brought is None:
         return program.encode()
-    for line in (_FUTURE, _CLIENT):
-        if line not in program:
-            raise AssertionError(f"{name} has no line {line}")
+    for line in (_FUTURE, brought[0]):
         program = program.replace(line, "")
-    return f"{(folder / 'portal_api.py').read_text()}\n\n{program}".encode()
+    module = _FOLDERS[brought[1]] / f"{brought[2]}.py"
+    return f"{module.read_text()}\n\n{program}".encode()
 
 
 @cache
@@ -65,6 +70,18 @@ def fetch_settings(launch: Launch, folder: str, *, by_name: bool = False, **more
         **more,
     }
     return json.dumps(settings)
+
+
+def with_tunnel(launch: Launch) -> Launch:
+    """Return the launch with the tunnel among its files, if the job serves something.
+
+    What starts the job runs `$MUSTER_PROGRAMS/tunnel.py $MUSTER_TUNNEL_FILE` on its first node.
+    """
+    if not (settings := tunnel_settings(launch)):
+        return launch
+    programs = {**launch.data.programs, TUNNEL: source_of(TUNNEL)}
+    files = {**launch.data.secret_files, TUNNEL_SETTINGS: settings}
+    return replace(launch, data=replace(launch.data, programs=programs, secret_files=files))
 
 
 def tunnel_settings(launch: Launch) -> str:

@@ -13,35 +13,26 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
-import ssl
 import sys
-from base64 import b64encode
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+
+from muster.websocket import NotOpened, WebSocket, connect
 
 SPARE = 3
-PART = 256 << 10
 TIMEOUT = 20  # seconds
 LONGEST_PAUSE = 30.0  # seconds between two tries
 LISTEN = "0A"
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-class Refused(Exception):
-    """The gateway does not want this tunnel: the job has ended for it."""
+REFUSALS = (400, 401, 403)  # statuses: the job has ended for the gateway
 
 
 class Tunnel:
     """The spare connections of one job."""
 
     def __init__(self, url: str, token: str, ports: list[int]):
-        self.parts, self.token, self.ports = urlsplit(url), token, frozenset(ports)
-        self.is_secure = self.parts.scheme == "https"
-        self.host = self.parts.hostname or ""
-        self.port = self.parts.port or (443 if self.is_secure else 80)
-        scheme = self.parts.scheme
-        self.proxy = "" if proxy_bypass(self.host) else getproxies().get(scheme, "")
+        self.url, self.token, self.ports = (
+            f"{url.rstrip('/')}/_apps/tunnel",
+            token,
+            frozenset(ports),
+        )
         self.busy: set[asyncio.Task[None]] = set()
 
     async def keep(self) -> None:
@@ -49,109 +40,58 @@ class Tunnel:
         pause = 0.5
         while True:
             try:
-                streams = await asyncio.wait_for(self.dial(), TIMEOUT)
+                outside = await asyncio.wait_for(connect(self.url, self.token), TIMEOUT)
                 pause = 0.5
-                line = await streams[0].readline()
-                if line:
-                    task = asyncio.ensure_future(self.serve(line, streams))
+                try:
+                    line = await read_line(outside)
+                except OSError:
+                    outside.close()
+                else:
+                    task = asyncio.ensure_future(self.serve(line, outside))
                     self.busy.add(task)
                     task.add_done_callback(self.busy.discard)
                     continue
-                streams[1].close()
-            except Refused:
-                return
-            except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError):
+            except NotOpened as error:
+                if error.status in REFUSALS:
+                    return
+            except (asyncio.TimeoutError, OSError, ValueError):  # noqa: UP041  Python 3.9
                 pass
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    async def dial(self) -> Streams:
-        """Return a connection that the gateway has taken. Raises OSError, Refused."""
-        reader, writer = await self.connect()
-        path = self.parts.path.rstrip("/") + "/_apps/tunnel"
-        writer.write(
-            (
-                f"GET {path} HTTP/1.1\r\nHost: {self.parts.netloc}\r\nConnection: Upgrade\r\n"
-                f"Upgrade: muster-tcp\r\nAuthorization: Bearer {self.token}\r\n\r\n"
-            ).encode()
-        )
-        status = await head(reader)
-        if status == 101:
-            return reader, writer
-        writer.close()
-        if status in (400, 401, 403):
-            raise Refused
-        raise OSError(f"the gateway answered {status}")
-
-    async def connect(self) -> Streams:
-        context = ssl.create_default_context() if self.is_secure else None
-        if not self.proxy:
-            return await asyncio.open_connection(self.host, self.port, ssl=context)
-        sock = await asyncio.get_running_loop().run_in_executor(None, self.through_proxy)
-        name = self.host if context else None
-        return await asyncio.open_connection(sock=sock, ssl=context, server_hostname=name)
-
-    def through_proxy(self) -> socket.socket:
-        """Return a connection that a proxy has made to the gateway. Raises OSError."""
-        proxy = urlsplit(self.proxy if "://" in self.proxy else f"http://{self.proxy}")
-        sock = socket.create_connection((proxy.hostname or "", proxy.port or 80), TIMEOUT)
-        where, user = f"{self.host}:{self.port}", ""
-        if proxy.username:
-            pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-            user = f"Proxy-Authorization: Basic {b64encode(pair.encode()).decode()}\r\n"
-        sock.sendall(f"CONNECT {where} HTTP/1.1\r\nHost: {where}\r\n{user}\r\n".encode())
-        data = b""
-        while not data.endswith(b"\r\n\r\n"):  # byte by byte: what follows is the gateway's
-            byte = sock.recv(1)
-            if not byte or len(data) > PART:
-                raise OSError("the proxy closed the connection")
-            data += byte
-        if data.split(b" ", 2)[1] != b"200":
-            raise OSError("the proxy refused")
-        sock.setblocking(False)
-        return sock
-
-    async def serve(self, line: bytes, outside: Streams) -> None:
-        """Connect a taken connection to the port that it asks for, until one side ends."""
+    async def serve(self, line: bytes, outside: WebSocket) -> None:
+        """Connect a taken connection to the port that it asks for, until both sides end."""
         try:
-            port = int(line.split()[1])
             try:
-                if port not in self.ports:
-                    raise OSError(f"port {port} is not one of this job")
-                inside = await asyncio.wait_for(
-                    asyncio.open_connection(address_of(port), port), TIMEOUT
-                )
-            except (TimeoutError, OSError) as error:
-                outside[1].write(f"{error}".replace("\n", " ")[:150].encode() + b"\n")
-                return
-            outside[1].write(b"OK\n")
-            try:
-                await asyncio.gather(copy(outside[0], inside[1]), copy(inside[0], outside[1]))
-            finally:
-                inside[1].close()
-        except (OSError, ValueError, IndexError):
+                inside = await asyncio.wait_for(self.reach(line), TIMEOUT)
+            except (asyncio.TimeoutError, OSError, ValueError, IndexError) as error:  # noqa: UP041  Python 3.9
+                why = f"{error}".replace("\n", " ")[:150] or "the port does not answer"
+                await outside.write(why.encode() + b"\n")
+            else:
+                await outside.write(b"OK\n")
+                await outside.carry(*inside)
+        except OSError:
             pass
         finally:
-            outside[1].close()
+            outside.close()
+
+    async def reach(self, line: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Return a connection to the port that a line asks for. Raises OSError."""
+        port = int(line.split()[1])
+        if port not in self.ports:
+            raise OSError(f"port {port} is not one of this job")
+        return await asyncio.open_connection(address_of(port), port)
 
 
-async def head(reader: asyncio.StreamReader) -> int:
-    """Return the status of an answer, without a body."""
-    data = await reader.readuntil(b"\r\n\r\n")
-    return int(data.split(b" ", 2)[1])
-
-
-async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while True:
-        data = await reader.read(PART)
+async def read_line(outside: WebSocket) -> bytes:
+    """Return the line with which the gateway takes a connection. Raises OSError."""
+    line = b""
+    while not line.endswith(b"\n"):
+        data = await outside.read()
         if not data:
-            break
-        writer.write(data)
-        await writer.drain()
-    if writer.can_write_eof():
-        writer.write_eof()
-    else:
-        writer.close()
+            raise OSError("the gateway does not want it")
+        line += data
+    return line
 
 
 def address_of(port: int) -> str:

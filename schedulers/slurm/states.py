@@ -234,8 +234,12 @@ def live(row: Row, record: Record) -> Observation | None:
 def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None) -> Observation:
     """Observe an ended job: from its own record if there is one, else from Slurm.
 
-    `now` is in Unix seconds, by default this machine's time.
+    `now` is in Unix seconds, by default this machine's time. A record never ends in the future: if
+    it says so, the cluster's clock is ahead.
     """
+    now = time.time() if now is None else now
+    ahead = max(0.0, (record.ended or 0) - now)
+    started = record.started or _started(row)
     code, number = _exit(row, record)
     row = _with_memory(row, number, evidence)
     verdict = _with_lost(_verdict(row, record, evidence, code, number), record)
@@ -253,8 +257,8 @@ def ended(row: Row, record: Record, evidence: Evidence, now: float | None = None
         exit_code=code,
         signal=number,
         evidence=verdict.evidence,
-        started_at=_time(record.started or _started(row)),
-        finished_at=_time(_finished(row, record, time.time() if now is None else now)),
+        started_at=_time(started and started - ahead),
+        finished_at=_time(_finished(row, record, now)),
         peak_memory=row.peak or None,
         **_where(row, record),
     )

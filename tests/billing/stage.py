@@ -6,6 +6,7 @@ from itertools import count
 from uuid import UUID
 
 from billing.amounts import at_ms
+from clusters.models import Pool, PoolRequest
 from jobs.models import Attempt, Job
 from portal.core import clock
 from portal.core.events import EventRecord, record
@@ -16,7 +17,18 @@ GIB = 1 << 30
 _numbers = count(1_000_000)  # apart from those of submitted jobs
 
 
-def run(story, cluster, start, end=None, *, team=None, pool=None, gpu_type="h100", **amounts):
+def run(
+    story,
+    cluster,
+    start,
+    end=None,
+    *,
+    team=None,
+    pool=None,
+    gpu_type="h100",
+    kind="batch",
+    **amounts,
+):
     """Create a job of one attempt that ran from `start` to `end` (Unix ms; None: still runs)."""
     team = team or story.vision
     resources = {"cpu": 1000, "memory": GIB, **amounts}
@@ -31,6 +43,7 @@ def run(story, cluster, start, end=None, *, team=None, pool=None, gpu_type="h100
             cluster=cluster,
             pool=pool,
             name="train",
+            kind=kind,
             spec={"run": "true"},
             resources=resources,
             state=State.RUNNING,
@@ -65,6 +78,25 @@ def say_ended(org: UUID, job: UUID, attempt: UUID, state=State.SUCCEEDED):
     record(
         EventRecord(f"attempt.{state.label}", org, "job", job, "watcher", {"attempt": str(attempt)})
     )
+
+
+def granted(story, cluster, gpus, start, end, team=None):
+    """Promise GPUs of a pool to a team."""
+    with platform_scope("test"):
+        pool, _ = Pool.objects.get_or_create(
+            name="h100", defaults={"cluster": cluster, "gpu_type": "h100"}
+        )
+        return PoolRequest.objects.create(
+            org=story.atlas,
+            team=team or story.vision,
+            asker=story.ben,
+            gpu_type="h100",
+            gpus=gpus,
+            starts_at=at_ms(start),
+            ends_at=at_ms(end),
+            state="approved",
+            pool=pool,
+        )
 
 
 def now_ms():

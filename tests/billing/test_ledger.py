@@ -15,12 +15,12 @@ from billing.amounts import DAY_MS, at_ms, day_of, ms_of
 from billing.models import LedgerLine, Progress, UsageDay
 from billing.services import ledger
 from billing.services.prices import costs_like_a_gpu
-from clusters.models import Pool, PoolRequest
+from clusters.models import Pool
 from clusters.services.pools import delete_pool
 from portal.core import clock
 from portal.core.events import EventRecord, record
 from schedulers.states import Reason, State
-from tests.billing.stage import GIB, finish, run, say_ended
+from tests.billing.stage import GIB, finish, granted, run, say_ended
 from workspaces.models import Quota
 from workspaces.quotas.limits import STORAGE
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -201,24 +201,6 @@ def test_stored_data_is_measured_once_a_day(story, cluster):
 
 
 # Granted pools
-
-
-def granted(story, cluster, gpus, start, end, team=None):
-    with platform_scope("test"):
-        pool, _ = Pool.objects.get_or_create(
-            name="h100", defaults={"cluster": cluster, "gpu_type": "h100"}
-        )
-        return PoolRequest.objects.create(
-            org=story.atlas,
-            team=team or story.vision,
-            asker=story.ben,
-            gpu_type="h100",
-            gpus=gpus,
-            starts_at=at_ms(start),
-            ends_at=at_ms(end),
-            state="approved",
-            pool=pool,
-        )
 
 
 def test_granted_pool_bills_what_jobs_do_not_use(story, cluster):

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.test import modify_settings
 
 from billing import costs, documents
 from billing.amounts import DAY_MS, at_ms, ms_of, rounded
@@ -15,11 +16,12 @@ from billing.models import Budget, LedgerLine, Statement
 from billing.services import budgets, ledger, prices, statements
 from jobs.pricing import cost_of_jobs, price_of
 from portal.core import clock
+from portal.core.declarations import declared
 from portal.core.errors import Conflict, InvalidInput, NotPermitted, QuotaExceeded
 from portal.core.models import Event
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State
-from tests.billing.stage import finish, run
+from tests.billing.stage import finish, granted, run
 from tests.jobs.stage import submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -97,6 +99,37 @@ def test_team_pays_for_time_lost_by_the_platform_only_what_the_rule_says(
         prices.set_price(actor=dot, currency="USD", resource="lost", amount="25", starts_on=OCTOBER)
         costs = costs_of_document(statements.draft(story.atlas, NOVEMBER))
     assert costs["Correction", "gpu.h100"] == Decimal("17.50")
+
+
+def test_kind_of_another_app_has_lines_of_its_own_and_uses_what_was_promised(
+    story, cluster, dot, priced
+):
+    """Its time costs what that of jobs does, in a class that billing does not know."""
+    pool = granted(story, cluster, 4, START, START + 2 * HOUR).pool
+    declared.cache_clear()
+    try:
+        with modify_settings(INSTALLED_APPS={"append": "tests.billing.probe"}):
+            run(story, cluster, START, START + HOUR, gpu=1, cpu=0, pool=pool)
+            lost = run(story, cluster, START, gpu=2, cpu=0, pool=pool, kind="probe")
+            lost.reason = Reason.NODE_FAILED
+            finish(lost, START + HOUR // 2, State.FAILED)
+            run(story, cluster, START, START + HOUR, gpu=2, cpu=0, pool=pool, kind="probe")
+            row = issue(dot, story, OCTOBER, IN_NOVEMBER)
+    finally:
+        declared.cache_clear()
+    bill = {
+        line["kind"]: (float(line["hours"]), line["cost"])
+        for line in row.document["lines"]
+        if line["resource"] == "gpu.h100"
+    }
+    assert bill == {
+        "job": (1, "3.50"),
+        "probe": (2, "7.00"),
+        "lost": (1, "0.00"),
+        "reservation": (4.5, "15.75"),
+    }
+    page = story.client(story.ada).get("/atlas/usage/statements/2026-10").content.decode()
+    assert "probe" in page and b"Probe: gpu.h100" in documents.as_focus(row.document)
 
 
 def costs_of_document(document):

@@ -8,13 +8,15 @@ import pytest
 
 from clusters.models import Node, Pool
 from jobs.dispatch.lifecycle import StateChange, transition
-from jobs.models import Attempt, IdleCase, Job
+from jobs.models import Attempt, AttemptUtilization, IdleCase, Job
+from jobs.ports.activity import record_uses
 from jobs.tasks import apply_idle_rules
 from jobs.utilization import idle_rules
 from portal import series
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.models import Event
+from portal.gateway.provider import Use
 from schedulers.states import Reason, State
 from tests.deliver import consume
 from tests.jobs.stage import cluster_with, submit
@@ -172,6 +174,69 @@ def test_exempt_jobs_and_those_used_by_hand_are_left_alone(story, run):
             kind="job.command_run", org_id=hands.org_id, subject_type="job", subject_id=hands.id
         )
     assert [row["number"] for row in found(story)] == [rest.number]
+
+
+def served(story, job, minutes_ago: int) -> None:
+    """Store a request to the job's port, as the gateway does."""
+    with platform_scope("test"):
+        at = (clock.now() - minutes_ago * MINUTES).timestamp()
+        attempt = Attempt.objects.get(job=job)
+        record_uses([Use(attempt.key, attempt.id.int % 1000, at, 0, has_answered=True)])
+
+
+def test_job_whose_ports_are_used_is_not_idle_and_its_page_says_why(story, run):
+    busy, quiet = run((0,), ports=[8000]), run((1,), ports=[8000])
+    use({0: 0.0, 1: 0.0})
+    served(story, busy, 4)
+    served(story, quiet, 70)
+    with platform_scope("test"):
+        now, since = clock.now(), clock.now() - 90 * MINUTES
+        gpu = {"utilization": 0.0, "idle_since": round(since.timestamp() * 1000)}
+        for attempt in Attempt.objects.select_related("job"):
+            known = {"at": now, "utilization": 0.0, "gpus": {"0": gpu}, "idle_since": since}
+            AttemptUtilization.objects.create(
+                org_id=attempt.org_id, attempt=attempt, job=attempt.job, recorded_until=0, **known
+            )
+    rule(story)
+    assert [row["number"] for row in found(story)] == [quiet.number]
+    listed = story.api(story.ben, story.atlas).get("/api/v1/orgs/atlas/idle-gpus").json()["items"]
+    assert [row["number"] for row in listed] == [quiet.number]
+    note = "Its GPUs are idle, but its ports are in use: last request"
+    pages = [story.client(story.ben).get(f"/atlas/jobs/{n}").content.decode() for n in (1, 2)]
+    assert f'{note} <time data-rel="ago"' in pages[0] and note not in pages[1]
+    rule(story, spares_ports=False)
+    assert len(found(story)) == 2
+
+
+def test_rule_that_counts_only_requests_stops_what_nobody_uses(story, run):
+    used, unused, never = run((0,), ports=[8000]), run((1,), ports=[8000]), run((2,), ports=[80])
+    run((3,))  # serves nothing
+    use({0: 0.0, 1: 0.9, 2: 0.9, 3: 0.0})
+    served(story, used, 20)
+    served(story, unused, 75)
+    assert rule(story, metric="ports")["spares_ports"]
+    rows = {row["number"]: (row["metric_title"], row["value"]) for row in found(story)}
+    assert rows == {
+        unused.number: ("Without a request", "75 min"),
+        never.number: ("Without a request", "120 min"),
+    }
+    page = story.client(story.dot).get("/atlas/pools/main/idle-rule")
+    assert "Without a request 75 min" in page.content.decode()
+    now = clock.now()
+    with clock.frozen(now):
+        apply_idle_rules()
+    with clock.frozen(now + 20 * MINUTES):
+        served(story, never, 1)
+        apply_idle_rules()
+        assert kinds(never) == ["job.idle_warned", "job.idle_ended"]
+    with clock.frozen(now + 31 * MINUTES):
+        apply_idle_rules()
+        consume()
+        end_as_the_cluster_reports(unused)
+    told = story.api(story.ben).get("/api/v1/me/notifications").json()["items"]
+    assert "#2" in told[0]["title"] and "Its ports were not used for 60 minutes" in told[0]["body"]
+    shown = story.api(story.ben).get("/api/v1/orgs/atlas/jobs/2").json()["reason"]["evidence"]
+    assert "were not used for 106 min; pool main stops such jobs after 60 min." in shown
 
 
 def test_owner_keeps_a_job_and_a_used_gpu_ends_the_warning(story, run):

@@ -159,7 +159,9 @@ def serving() -> Iterator[object]:
     stop, made = threading.Event(), list[object]()
 
     def start(
-        answer: object = None, options: dict[str, object] | None = None
+        answer: object = None,
+        options: dict[str, object] | None = None,
+        host: str = "127.0.0.1",
     ) -> tuple[Running, App]:
         app, asked, port = App(answer), Asked(), free_port()
         asked.port = app.port
@@ -167,13 +169,13 @@ def serving() -> Iterator[object]:
             apps_host=APPS, cache_seconds=0, check_seconds=0.1, report_seconds=0.1, head_seconds=0.5
         )
         options_of_test = replace(quick, **(options or {}))  # type: ignore[arg-type]
-        sock = listen("127.0.0.1", port)
+        sock = listen(host, port)
         thread = threading.Thread(
             target=run_thread, args=(sock, lambda: Gateway(asked, options_of_test), stop)
         )
         thread.start()
         made.extend((app, thread))
-        return Running(asked, ("127.0.0.1", port)), app
+        return Running(asked, (host, port)), app
 
     yield start
     stop.set()

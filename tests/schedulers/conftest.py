@@ -17,6 +17,7 @@ from schedulers.kubernetes.backend import KubernetesBackend
 from tests.rig.gateway import serving
 from tests.rig.kube import folder_of, options_of
 from tests.rig.kubernetes_double import Double
+from tests.rig.podman import PYTHON, own_network, podman
 from tests.schedulers.launches import a_launch
 
 
@@ -33,7 +34,7 @@ def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[st
     return {"spool": str(spool), "user": slurm.user, **way}
 
 
-__all__ = ["serving"]
+__all__ = ["own_network", "podman", "serving"]
 
 # Makers of backends by name, optionally with the access path. A backend that is missing here fails
 # the suite.
@@ -43,6 +44,21 @@ MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
     "slurm-commands": lambda path, request: _slurm(path, request, by_rest=False),
     "slurm-rest": lambda path, request: _slurm(path, request, by_rest=True),
 }
+
+
+# Makers of backends whose jobs open connections to the portal for their ports; those of Slurm do.
+TUNNELS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
+    "kubernetes-tunnel": lambda *_: options_of() | {"ports": "tunnel"},
+    "local-tunnel": lambda path, request: _containers(path, request) | {"ports": "tunnel"},
+}
+
+
+def _containers(path: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return a backend whose containers have a network of their own."""
+    name, _address = request.getfixturevalue("own_network")
+    options = [f"--network=ns:/run/netns/{name}", *PYTHON]
+    podman = request.getfixturevalue("podman")
+    return {"root": str(path / "jobs"), "podman": podman, "run_options": options}
 
 
 def _marked(maker: str) -> Any:
@@ -168,7 +184,7 @@ def stage(request: pytest.FixtureRequest, place: Path, wait_for: Any) -> Iterato
     yield from cleaned_up(
         Stage(
             backends()[backend_of(request.param)],
-            MAKERS[request.param](place, request),
+            (MAKERS | TUNNELS)[request.param](place, request),
             place,
             wait_for,
         )

@@ -22,7 +22,9 @@ from portal.gateway.provider import Grant, NotServing, Target
 from schedulers import backends, capabilities_of
 from schedulers.contract import Backend, Capability, Port, Rejected, ReservationRequest
 from schedulers.states import Reason, State
+from tests.rig import kube
 from tests.rig.gateway import TOKEN, head, until
+from tests.rig.podman import IMAGE
 from tests.rig.processes import free_port
 from tests.rig.web_app import RUN
 from tests.schedulers.conftest import MAKERS, backend_of
@@ -385,17 +387,37 @@ def _is_of(pid: str, key: str) -> bool:
         return False
 
 
-def test_port_of_a_running_job_is_reached_through_the_gateway(stage, tmp_path, serving):
+def test_port_of_a_running_job_is_reached_through_the_gateway(stage, serving):
     """Any backend: by an address, by a connection of its own, or by the tunnel of the job."""
     assert Capability.ENDPOINTS in stage.kind.capabilities
-    gateway, _app = serving()
+    gateway, _app = serving(host=kube.portal_address())
+    is_served_through(gateway, stage)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    ["kubernetes-tunnel", pytest.param("local-tunnel", marks=pytest.mark.integration)],
+    indirect=True,
+)
+def test_port_is_reached_by_the_tunnel_of_a_job_where_nothing_else_leads(stage, serving, request):
+    if stage.backend.name == "local":
+        gateway, _app = serving(host=request.getfixturevalue("own_network")[1])
+        is_served_through(gateway, stage, image=IMAGE)
+    else:
+        gateway, _app = serving(host=kube.portal_address())
+        is_served_through(gateway, stage)
+
+
+def is_served_through(gateway, stage, **more) -> None:
+    """Run a web app as a job and use it: pages, a websocket, other ports, and after its end."""
     asked, backend = gateway.asked, stage.backend
     port, other = free_port(), free_port()
     launch = stage.launch(
         RUN,
         ports=(Port("web", port),),
-        gateway_url=f"http://127.0.0.1:{gateway.address[1]}",
+        gateway_url="http://{}:{}".format(*gateway.address),
         env={"MUSTER_TOKEN": TOKEN, "MUSTER_PORT_WEB": str(port)},
+        **more,
     )
     key = backend.submit(launch).key
     asked.port, asked.key = port, key

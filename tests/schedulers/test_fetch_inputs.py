@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from muster import Client
-from schedulers.programs import FETCH, SAVE, source_of
+from schedulers.programs import FETCH, SAVE, TUNNEL, source_of
 from schedulers.programs.fetch_inputs import Failure, fetch, folder_of_user
 from schedulers.programs.portal_api import Portal, Refused
 from tests.rig.http_server import LoopbackServer
@@ -29,7 +29,7 @@ def test_cache_that_others_could_have_filled_is_refused(tmp_path):
         folder_of_user(str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("name", [FETCH, SAVE])
+@pytest.mark.parametrize("name", [FETCH, SAVE, TUNNEL])
 def test_program_is_one_file_of_the_standard_library(name):
     text = source_of(name).decode()
     tree = ast.parse(text, feature_version=(3, 9))

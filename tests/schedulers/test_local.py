@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +15,9 @@ from portal.blobs.folders import SharedTree
 from schedulers.contract import FolderMount, InputFiles, Port, Rejected
 from schedulers.local.backend import LocalBackend
 from schedulers.states import Reason, State
-from tests.rig.processes import free_port, program
+from tests.rig.podman import APPLETS, IMAGE
+from tests.rig.processes import free_port
 from tests.schedulers.conftest import Stage, a_sleep, cleaned_up, running
-
-CONTAINERS_CONF = "[containers]\ndefault_ulimits = []\npids_limit = 0\n"
-IMAGE = "localhost/muster-test:1"
-APPLETS = ("sh", "cat", "env", "sleep", "id", "ls", "echo", "pwd", "nc")
 
 
 @pytest.fixture
@@ -54,58 +49,11 @@ def test_full_disk_of_local_jobs_is_told(small_disk):
     assert probe.is_ok and "100 % full" in probe.warnings[0]
 
 
-@pytest.fixture(scope="module")
-def podman() -> Iterator[tuple[str, ...]]:
-    """podman with its own storage and a tiny image, built without a registry."""
-    # the run folder of podman is limited to 50 characters
-    folder = Path(tempfile.mkdtemp(prefix="mpod-"))
-    (folder / "containers.conf").write_text(CONTAINERS_CONF)
-    store = (
-        "--root",
-        str(folder / "root"),
-        "--runroot",
-        str(folder / "run"),
-        "--storage-driver",
-        "vfs",
-    )
-    _build(folder, store)
-    yield (
-        "env",
-        f"CONTAINERS_CONF={folder / 'containers.conf'}",
-        program("podman"),
-        *store,
-        "--runtime",
-        "runc",
-        "--cgroup-manager",
-        "cgroupfs",
-        "--events-backend",
-        "file",
-    )
-    subprocess.run(
-        [program("podman"), *store, "system", "reset", "--force"], capture_output=True, check=False
-    )
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture
 def boxed(tmp_path: Path, wait_for, podman: tuple[str, ...]) -> Iterator[Stage]:
     """The local backend with podman and no network."""
     options = {"root": str(tmp_path / "jobs"), "podman": podman, "run_options": ["--network=none"]}
     yield from cleaned_up(Stage(LocalBackend, options, tmp_path, wait_for))
-
-
-def _build(folder: Path, store: tuple[str, ...]) -> None:
-    (folder / "bin").mkdir()
-    shutil.copy(program("busybox"), folder / "bin" / "busybox")
-    for name in APPLETS:
-        (folder / "bin" / name).symlink_to("busybox")
-    (folder / "Containerfile").write_text("FROM scratch\nCOPY bin /bin\nENV PATH=/bin\n")
-    subprocess.run(
-        [program("buildah"), *store, "bud", "-q", "-t", IMAGE, str(folder)],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "BUILDAH_ISOLATION": "chroot"},
-    )
 
 
 def _supervisors(folder: Path) -> list[int]:

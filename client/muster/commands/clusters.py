@@ -391,7 +391,7 @@ def idle_rule(
     session: Session,
     name: PoolName,
     metric: Annotated[
-        str, Option("--metric", metavar="METRIC", help="auto, sm, power or utilization.")
+        str, Option("--metric", metavar="METRIC", help="auto, sm, power, utilization or ports.")
     ] = "",
     threshold: Annotated[int, Option("--below", metavar="PERCENT")] = 0,
     watts: Annotated[int, Option("--watts", metavar="W", help="Per GPU, for power.")] = 0,
@@ -427,9 +427,12 @@ def idle_rule(
     pools = session.client.pools
     rule = pools.set_idle_rule(name, **fields) if fields else pools.idle_rule(name)
     power = f" or {rule['watts']} W" if rule["watts"] else ""
+    limit = f"below {rule['threshold']}%{power} ({rule['metric']})"
+    if rule["metric"] == "ports":
+        limit = "ports not used"
     text = (
-        f"{'Enabled' if rule['is_enabled'] else 'Disabled'}: below {rule['threshold']}%{power} "
-        f"({rule['metric']}) for {rule['window']} minutes, then {rule['action']}"
+        f"{'Enabled' if rule['is_enabled'] else 'Disabled'}: {limit} for {rule['window']} "
+        f"minutes, then {rule['action']}"
         + (f" {rule['grace']} minutes after the warning" if rule["action"] != "warn" else "")
         + f". Exempt: {', '.join(rule['exempt']) or 'none'}."
     )

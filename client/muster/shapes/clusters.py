@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from muster.shapes.portal import Id, OptionShape, PageShape, Time
-
 from muster.shapes.workspaces import ApprovalRequestShape
 
 

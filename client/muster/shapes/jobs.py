@@ -73,9 +73,15 @@ class ComparedShape(TypedDict):
 
 class ComparisonShape(TypedDict):
     runs: list[ComparedShape]
-    differences: list[DifferenceShape]
+    differences: list[ConfigDifferenceShape]
     metrics: Annotated[list[str], "Those of most runs first."]
     best: Annotated[dict[str, str], "Id of the best run of each metric that has a direction."]
+
+
+class ConfigDifferenceShape(TypedDict):
+    key: str
+    values: Annotated[list[Any], "In the order of `runs`; null where it is not set."]
+    is_numeric: bool
 
 
 class CostShape(TypedDict):
@@ -88,12 +94,6 @@ class CostShape(TypedDict):
     used: float | None
     limit: float | None
     fits: bool
-
-
-class DifferenceShape(TypedDict):
-    key: str
-    values: Annotated[list[Any], "In the order of `runs`; null where it is not set."]
-    is_numeric: bool
 
 
 class EventShape(TypedDict):
@@ -162,7 +162,10 @@ class IdleJobShape(TypedDict):
 class IdleRuleShape(TypedDict):
     pool: str
     is_enabled: bool
-    metric: Annotated[str, "auto: SM activity if known, else power with `watts`, else utilization."]
+    metric: Annotated[
+        str,
+        "auto: SM activity if known, else power with `watts`, else utilization. ports: requests.",
+    ]
     threshold: Annotated[int, "Percent, of SM activity or utilization."]
     watts: Annotated[int | None, "Per GPU, for power."]
     window: Annotated[int, "Minutes below the threshold."]
@@ -170,6 +173,7 @@ class IdleRuleShape(TypedDict):
     grace: Annotated[int, "Minutes from the warning to the action."]
     exempt: Annotated[list[str], "Labels: kind=session."]
     spares_exec: Annotated[bool, "Jobs in which somebody ran a command are left alone."]
+    spares_ports: Annotated[bool, "Jobs whose ports were used are left alone."]
     changed_at: Time
     changed_by: str
 

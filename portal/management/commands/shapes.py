@@ -96,8 +96,8 @@ def _module(app: str, some: list[Declaration], shapes: dict[str, Declaration]) -
     own = list(ALIASES.values()) if app == "portal" else []
     types = sorted({*used.intersection(TYPES), *(["TypeVar"] if own else [])}, key=str.lower)
     lines = [f"from typing import {', '.join(types)}"]
-    for home in sorted({*homes.values()} - {app}):
+    for number, home in enumerate(sorted({*homes.values()} - {app})):
         names = ", ".join(sorted(name for name, where in homes.items() if where == home))
-        lines.append(f"\nfrom muster.shapes.{home} import {names}")
+        lines += [*([] if number else [""]), f"from muster.shapes.{home} import {names}"]
     head = "\n".join([HEAD, *lines, *(["", *own] if own else [])])
     return "\n\n\n".join([head, *(shape.source for shape in some)]) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -9,14 +10,17 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from muster import websocket
 from portal.core.errors import NotPermitted, Unavailable
 from portal.gateway.provider import NotReady, NotServing
+from portal.gateway.tunnels import MOST_SPARE
 from tests.rig.gateway import APPS, TOKEN, everything, head, until
 
 OWN = f"web--7-atlas.{APPS}"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 UPGRADE = ("Connection: Upgrade", "Upgrade: websocket")
+TCP = (*UPGRADE, "Sec-WebSocket-Protocol: muster-tcp", "Sec-WebSocket-Key: a")
 
 
 def answer_ok(sock, received):
@@ -316,42 +320,103 @@ def test_app_below_a_path_runs_in_a_sandbox_with_its_ticket_in_the_path(serving)
     assert script.startswith(b"HTTP/1.1 403"), "pages of the portal do not load from apps"
 
 
-def test_tcp_is_forwarded_with_a_token_and_half_closed(serving):
+def test_tcp_is_forwarded_over_a_websocket_and_half_closed(serving, monkeypatch):
+    """Other frames than the client's own as well: pings, parts of a message, and large ones."""
+    monkeypatch.setattr(websocket, "BEAT", 0.01)
+
     def sum_up(sock, received):
-        sock.sendall(b"%d" % len(everything(sock)))
+        data = everything(sock)
+        sock.sendall(b"%d " % len(data) + data[-300_000:])
 
     gateway, _app = serving(sum_up)
+    url = f"http://127.0.0.1:{gateway.address[1]}/_apps/atlas/7/web"
+
+    async def talk() -> bytes:
+        opened = await websocket.connect(url, TOKEN)
+        await opened.write(b"12345")
+        await asyncio.sleep(0.05)
+        await opened.write(b"x" * 200 + b"y" * 300_000)
+        await opened.write(b"")
+        answer = b""
+        while data := await opened.read():
+            answer += data
+        opened.close()
+        with pytest.raises(websocket.NotOpened, match="who"):
+            await websocket.connect(url, "mst_other")
+        return answer
+
+    assert asyncio.run(talk()) == b"300205 " + b"y" * 300_000
     with closing(gateway.connect()) as sock:
-        sock.sendall(
-            head(
-                "Connection: Upgrade",
-                "Upgrade: muster-tcp",
-                first="GET /_apps/atlas/7/web HTTP/1.1",
-            )
-        )
+        sock.sendall(head(*TCP, first="GET /_apps/atlas/7/web HTTP/1.1"))
         assert until(sock, b"\r\n\r\n").startswith(b"HTTP/1.1 101")
-        sock.sendall(b"12345")
-        sock.shutdown(socket.SHUT_WR)
-        assert everything(sock) == b"5"
+        parts = [(0x02, b"ab"), (0x89, b"?"), (0x00, b""), (0x80, b"c"), (0x82, b"")]
+        sock.sendall(
+            b"".join(bytes([kind, 0x80 | len(data)]) + b"\0\0\0\0" + data for kind, data in parts)
+        )
+        got = everything(sock)
+        assert b"\x8a\x01?" in got and b"\x82\x053 abc\x82\x00" in got
+
+
+def test_websocket_that_is_cut_ends_the_connection_to_the_app(serving):
+    ends = []
+
+    def notice(sock, received):
+        try:
+            ends.append(everything(sock))
+        except ConnectionResetError:
+            ends.append("reset")
+
+    gateway, _app = serving(notice)
+    for rest in (b"", b"\x01\x02", b"\x82\x01x"):  # nothing more, no mask, a text without an end
+        with closing(gateway.connect()) as sock:
+            sock.sendall(head(*TCP, first="GET /_apps/atlas/7/web HTTP/1.1"))
+            until(sock, b"\r\n\r\n")
+            sock.sendall(b"\x82\x81\0\0\0\0a" + rest)
+            sock.shutdown(socket.SHUT_WR)
+            wait(lambda: ends)
+            ends.clear()
 
 
 def test_tunnel_carries_requests_and_refuses_other_tokens(serving):
     gateway, _app = serving(answer_ok)
     gateway.asked.is_tunnel = True
-    dial = ("Connection: Upgrade", "Upgrade: muster-tcp")
-    first = "GET /_apps/tunnel HTTP/1.1"
-    with closing(gateway.connect()) as sock:
-        sock.sendall(head(*dial, first=first).replace(TOKEN.encode(), b"mst_other"))
-        assert everything(sock).startswith(b"HTTP/1.1 401")
-    with closing(gateway.connect()) as spare, closing(gateway.connect()) as client:
-        spare.sendall(head(*dial, first=first))
-        until(spare, b"\r\n\r\n")
+    url = f"http://127.0.0.1:{gateway.address[1]}/_apps/tunnel"
+
+    async def dial(client) -> tuple[bytes, bytes]:
+        with pytest.raises(websocket.NotOpened, match="who"):
+            await websocket.connect(url, "mst_other")
+        spare = await websocket.connect(url, TOKEN)
         client.sendall(head("Connection: close"))
-        assert until(spare, b"\n") == b"OPEN %d\n" % gateway.asked.port
-        spare.sendall(b"OK\n")
-        assert until(spare, b"\r\n\r\n").startswith(b"GET / ")
-        spare.sendall(OK)
+        taken = await spare.read()
+        await spare.write(b"OK\n")
+        request = await spare.read()
+        await spare.write(OK)
+        spare.close()
+        return taken, request
+
+    with closing(gateway.connect()) as client:
+        taken, request = asyncio.run(dial(client))
+        assert taken == b"OPEN %d\n" % gateway.asked.port
+        assert request.startswith(b"GET / ")
         assert everything(client).endswith(b"ok")
+
+
+def test_newest_spare_connection_is_taken_and_old_ones_are_closed(serving):
+    gateway, _app = serving(answer_ok)
+    gateway.asked.is_tunnel = True
+    url = f"http://127.0.0.1:{gateway.address[1]}/_apps/tunnel"
+
+    async def dial(client) -> None:
+        spares = [await websocket.connect(url, TOKEN) for _ in range(MOST_SPARE + 1)]
+        with pytest.raises(OSError):
+            await spares[0].read()
+        client.sendall(head("Connection: close"))
+        assert (await spares[-1].read()).startswith(b"OPEN ")
+        for spare in spares:
+            spare.close()
+
+    with closing(gateway.connect()) as client:
+        asyncio.run(dial(client))
 
 
 def wait(condition, seconds=20):

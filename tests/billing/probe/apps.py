@@ -1,0 +1,6 @@
+from portal.core.declarations import MusterApp
+
+
+class ProbeConfig(MusterApp):
+    name = "tests.billing.probe"
+    label = "probe"
