@@ -29,56 +29,59 @@ from tests.rig.environment import ROOT
 from tests.rig.muster_shell import MusterShell
 from tests.rig.portal import EMAIL, Portal
 from tests.rig.processes import Folder
+from tests.rig.seeds import WALKS, is_chosen
 
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
-PLACEHOLDER, ORG = (
-    "https://muster.example.com",
-    "home",
-)  # in the guide: the portal, the organization
-GPUS = ("guide-gpu-job", "guide-pending")  # organizations that may use the simulated GPUs
+# The portal and the organization of the guide's examples
+PLACEHOLDER, ORG = "https://muster.example.com", "home"
+GPUS = ("gpu-job", "pending", "gpus")  # pages that use the simulated GPUs
 NOT_A_SPEC = "# not a job spec"
 SECONDS = 120
 
 
 @dataclass
 class Stage:
-    """A running portal, the command, and a token for each page's organization."""
+    """A running portal with an administrator's browser, and the command."""
 
-    url: str
+    portal: Portal
+    browser: httpx.Client
     shell: MusterShell
-    tokens: dict[str, str]
-    prefix: str = "guide"
+    has_gpus: bool = False
 
-    def org(self, page: Path) -> str:
-        return f"{self.prefix}-{page.stem}"
+    def grant_gpus(self, tokens: dict[str, str]) -> None:
+        """Connect a simulated cluster, whose pool only the teams of these organizations may use.
 
-    def run(self, page: Path, folder: Path) -> Iterator[str]:
+        It would otherwise get the jobs of other pages, which must really run.
+        """
+        for org, token in tokens.items():
+            with Client(self.portal.url, token, org) as muster:
+                if not self.has_gpus:
+                    muster.clusters.connect("dgx", "simulated")
+                    muster.pools.create("h100", "dgx", gpu_type="h100")
+                    self.has_gpus = True
+                muster.pools.grant("h100", "default")
+
+    def run(self, page: Path, folder: Path, org: str, token: str) -> Iterator[str]:
         """Run the blocks of a page; yield what is wrong."""
-        org = self.org(page)
+        (folder / ".exports").touch()
+        for block in blocks(page):
+            if block.title:
+                (folder / block.title).write_text(block.text)
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")},
             "PATH": f"{self.shell.bin}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "client"),
-            "MUSTER_URL": self.url,
-            "MUSTER_TOKEN": self.tokens[org],
+            "MUSTER_URL": self.portal.url,
+            "MUSTER_TOKEN": token,
             "MUSTER_ORG": org,
             "MUSTER_CONFIG": str(folder / "config.toml"),
         }
-        for block in blocks(page):
-            if not is_run(block):
-                continue
-            text = block.text.replace(PLACEHOLDER, self.url)
+        for block in filter(is_run, blocks(page)):
+            text = block.text.replace(PLACEHOLDER, self.portal.url)
             text = re.sub(rf"(/orgs/|/mlflow/|/dav/){ORG}/", rf"\g<1>{org}/", text)
+            script = f'cd "{folder}"; . ./.exports; {text}\nexport -p >.exports'
             done = subprocess.run(
-                [
-                    "timeout",
-                    str(SECONDS),
-                    "bash",
-                    "-euo",
-                    "pipefail",
-                    "-c",
-                    f'cd "{folder}"; . ./.exports; {text}\nexport -p >.exports',
-                ],
+                ["timeout", str(SECONDS), "bash", "-euo", "pipefail", "-c", script],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -111,21 +114,6 @@ def new_organization(browser: httpx.Client, slug: str) -> str:
     return str(made.raise_for_status().json()["token"])
 
 
-def add_gpus(url: str, tokens: dict[str, str]) -> None:
-    """Connect a simulated cluster, whose pool only the teams of these organizations may use.
-
-    It would otherwise get the jobs of other pages, which must really run.
-    """
-    is_connected = False
-    for org, token in tokens.items():
-        with Client(url, token, org) as muster:
-            if not is_connected:
-                muster.clusters.connect("dgx", "simulated")
-                muster.pools.create("h100", "dgx", gpu_type="h100")
-                is_connected = True
-            muster.pools.grant("h100", "default")
-
-
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
     folder = Folder()
@@ -133,34 +121,32 @@ def stage() -> Iterator[Stage]:
     portal.start()
     shell = MusterShell(folder.path)
     with portal.browser() as browser:
-        pages = [page for page in GUIDE if any(map(is_run, blocks(page)))]
-        tokens = {
-            f"guide-{page.stem}": new_organization(browser, f"guide-{page.stem}") for page in pages
-        }
-    add_gpus(portal.url, {org: tokens[org] for org in GPUS})
-    yield Stage(portal.url, shell, tokens)
+        yield Stage(portal, browser, shell)
     shell.close()
     portal.stop()
     folder.close()
 
 
-def test_guide_runs_as_it_is_written(stage: Stage, tmp_path: Path):
+# In the gate every third page; all of them in `make test-all`
+@WALKS
+def test_guide_runs_as_it_is_written(stage: Stage, tmp_path: Path, is_whole: bool):
+    orgs = {
+        page: f"{'all' if is_whole else 'some'}-{page.stem}"
+        for page in GUIDE
+        if any(map(is_run, blocks(page))) and (is_whole or is_chosen("page", page.stem, one_in=3))
+    }
+    tokens = {page: new_organization(stage.browser, org) for page, org in orgs.items()}
+    stage.grant_gpus({orgs[page]: tokens[page] for page in orgs if page.stem in GPUS})
+
     def run(page: Path) -> list[str]:
         folder = tmp_path / page.stem
         folder.mkdir()
-        (folder / ".exports").touch()
-        for block in blocks(page):
-            if block.title:
-                (folder / block.title).write_text(block.text)
-        return list(stage.run(page, folder))
+        return list(stage.run(page, folder, orgs[page], tokens[page]))
 
     with ThreadPoolExecutor(3) as pool:
-        wrong = [
-            fault
-            for faults in pool.map(run, [p for p in GUIDE if stage.org(p) in stage.tokens])
-            for fault in faults
-        ]
+        wrong = [fault for faults in pool.map(run, orgs) for fault in faults]
     assert not wrong, "\n\n".join(wrong)
+    assert len(orgs) > 7
 
 
 def test_guide_has_no_block_that_is_not_tried():
