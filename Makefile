@@ -25,19 +25,20 @@ PROGRESS = $(PYTHON) scripts/progress.py
 # $(call INSTALL,title,python,lock): install what a lock names, with progress
 INSTALL = $(PROGRESS) $(1) --of $$(grep -c '^[a-z].*==' $(3)) Collecting -- \
   $(2) -m pip --disable-pip-version-check install --progress-bar off --no-deps --require-hashes -r $(3)
+GUIDE := build/site/help/topics.json
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
-run: $(VENV)/.base.stamp $(STATIC)
+run: $(VENV)/.base.stamp $(STATIC) $(GUIDE)
 	@PYTHON="$(PYTHON)" scripts/setup-isolation.sh
 	@exec $(PY) manage.py serve
 
-serve: $(VENV)/.base.stamp $(STATIC)
+serve: $(VENV)/.base.stamp $(STATIC) $(GUIDE)
 	@exec $(PY) manage.py serve --server
 
 test test-all: packages
-	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp .venv-mlflow/.stamp .venv-hf/.stamp
+	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp $(GUIDE) .venv-mlflow/.stamp .venv-hf/.stamp
 	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp .venv-hf0/.stamp .venv-hf1/.stamp .venv-openapi/.stamp)
 	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 
@@ -74,11 +75,11 @@ fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
-	@cd requirements && for name in base directories dev js mlflow mlflow2 mlflow3 hf hf0 hf1 openapi; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
+	@cd requirements && for name in base directories dev js guide mlflow mlflow2 mlflow3 hf hf0 hf1 openapi; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:
-	@rm -rf $(VENV) .venv-js .venv-mlflow* .venv-hf* .venv-openapi node_modules static/vendor build var
+	@rm -rf $(VENV) .venv-js .venv-guide .venv-mlflow* .venv-hf* .venv-openapi node_modules static/vendor build var
 
 # LDAP and SAML support for `make run` and `make serve`. The tests always have it.
 directories: $(VENV)/.directories.stamp
@@ -117,6 +118,13 @@ $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 .venv-%/.stamp: requirements/%.lock
 	@$(CLIENT)
 
+# Builds the guide; without a pip of its own.
+.venv-guide/.stamp: requirements/guide.lock | $(VENV)/.base.stamp
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv --without-pip $(@D)
+	@$(PROGRESS) "Installing Zensical, which builds the guide (once)" -- \
+	  $(PY) -m pip --python $(@D)/bin/python --disable-pip-version-check install --progress-bar off --no-deps --require-hashes -r $<
+	@touch $@
+
 define CLIENT
 test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); \
 $(call INSTALL,"Installing $(<F:.lock=) for the tests (once)",$(@D)/bin/python,$<); touch $@
@@ -141,6 +149,12 @@ $(STATIC): scripts/bundle.mjs $(shell find static -type f -not -path 'static/ven
 	@PATH="$$PATH:$$PWD/.venv-js/bin" $(PROGRESS) "Building static files" -- node scripts/bundle.mjs
 	@$(PROGRESS) "Collecting static files" -- \
 	  $(PY) manage.py collectstatic --settings portal.settings.collect --noinput --clear -v0 --ignore rest_framework --ignore 'redoc*'
+
+# The guide at /help/, and its index for the command palette.
+$(GUIDE): zensical.toml scripts/guide_site.py $(shell find docs/guide docs/theme -type f) .venv-guide/.stamp | $(VENV)/.base.stamp
+	@rm -rf $(@D) && $(PROGRESS) "Building the guide" -- .venv-guide/bin/zensical build --strict
+	@.venv-guide/bin/python -m scripts.guide_site $(@D)
+	@$(PY) -m whitenoise.compress -q $(@D)
 
 # `npm ci` empties node_modules, including this stamp.
 node_modules/.dev.stamp: package.json package-lock.json

@@ -8,16 +8,18 @@ else is the slug of an organization, so slugs may not be one of them
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from portal.api import client_view
 from portal.api.schema_view import SchemaView
 from portal.core.declarations import declarations, modules
+from portal.web.guide import missing_page
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/language/", set_language, name="account_language"),
+    re_path("^help(?:/(?P<rest>.*))?$", missing_page, name="help"),
     path("api/schema/", SchemaView.as_view(), name="schema"),
     path(
         "api/docs/",

@@ -33,7 +33,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUES = matrix.VALUES | matrix.entries("VALUES")
 # public by design
-OPEN = {"healthz", "readyz", "schema", "docs", "start", "client-index", "client-wheel"}
+OPEN = {"healthz", "readyz", "schema", "docs", "help", "start", "client-index", "client-wheel"}
 OPERATORS = {
     Permission.APPLICATIONS_READ,
     Permission.APPLICATIONS_WRITE,

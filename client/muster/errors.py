@@ -33,6 +33,11 @@ class MusterError(Exception):
         self.request_id = request_id
         self.body = body
 
+    @property
+    def help(self) -> str:
+        """The address of the guide about this error; "" for an error that the portal did not send."""
+        return str((self.body or {}).get("help") or "")
+
     def as_problem(self) -> Json:
         """Return problem+json (RFC 9457): the portal's, or an equivalent for a local error."""
         return self.body or {

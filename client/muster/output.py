@@ -148,6 +148,8 @@ def print_error(error: MusterError, *, as_json: bool) -> int:
         lines += [f"  {fault_text(fault)}" for fault in error.errors]
     if isinstance(error, NotAuthenticated) and error.status:
         lines.append("The token is invalid, expired or revoked. Sign in again: muster login")
+    if error.help:
+        lines.append(f"Help: {clean(error.help)}")
     if error.status >= 500 and error.request_id:
         lines.append(f"Request ID: {error.request_id}")
     sys.stderr.write("\n".join(lines) + "\n")

@@ -21,6 +21,7 @@ _PROBLEM = {
         "status": {"type": "integer"},
         "code": {"type": "string"},
         "detail": {"type": "string"},
+        "help": {"type": "string", "format": "uri"},
         "retryable": {"type": "boolean"},
         "request_id": {"type": "string"},
         "data": {"type": "object", "additionalProperties": {}},

@@ -14,11 +14,13 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 
 from portal.core.declarations import declared
 from portal.core.errors import PortalError
 from portal.core.events import request_id
+from portal.core.help import error_path
 
 MAX_BODY = 2_621_440  # bytes of a form or JSON body
 UPLOAD = 64 << 20  # bytes of files that a form takes
@@ -50,6 +52,7 @@ def problem(error: PortalError) -> dict[str, Any]:
         "status": error.http,
         "code": error.kind,
         "detail": error.message,
+        "help": settings.MUSTER_BASE_URL + error_path(error.kind),
         "errors": data.pop("errors", []),
         "retryable": error.retryable,
         "request_id": request_id.get(),

@@ -35,6 +35,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "portal.api.schema.tag_operations",
+        "portal.api.examples.add_examples",
         "portal.api.schema.declare_errors",
     ],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],

@@ -21,6 +21,10 @@ def _is_built(manifest: Path = STATIC_ROOT / "staticfiles.json") -> bool:
 
 
 STATIC_IS_BUILT = _is_built()
+# The guide, as the site /help/ (docs/design/help.md)
+MUSTER_GUIDE = env.ROOT / "build" / "site"
+WHITENOISE_ROOT = MUSTER_GUIDE if MUSTER_GUIDE.is_dir() else None
+WHITENOISE_INDEX_FILE = True
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

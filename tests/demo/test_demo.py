@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
-from jobs.comparison import gpu_use
 
 from billing.models import AttemptGpuTime, LedgerLine
 from clusters.backend_options import backend_kinds
@@ -18,6 +17,7 @@ from demo import datasets, experiments, history, registry, telemetry, usage
 from demo.simulation import plan
 from experiments.models import Run
 from jobs.models import Attempt, Job
+from jobs.selectors.comparison import gpu_use
 from jobs.utilization.recording import record_utilization
 from portal import series
 from portal.blobs.logs import log_store

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import template
+from django.template import Context
 from django.template.defaultfilters import floatformat
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -18,6 +19,7 @@ from django.utils.translation import gettext as _
 from portal.core import clock
 from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, gpu_text, span_text
+from portal.core.help import error_path, topic_path
 from portal.core.messages import Message
 from portal.core.texts import mark_of
 from portal.web.markdown import markdown_html
@@ -29,6 +31,7 @@ register = template.Library()
 register.filter("translated", translated)
 register.filter("undo_of", undo_of)
 register.filter("mark", mark_of)
+register.filter("error_help", error_path)
 # A stored time
 _NOTHING = {None, "", "none", "None", "{}"}  # values of a change that need no words
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
@@ -45,6 +48,20 @@ _CLASSES = {
 }
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+@register.simple_block_tag(takes_context=True)
+def help_topic(context: Context, content: str) -> str:
+    """Keep the page's topic of the guide for what is rendered below (`help_path`)."""
+    context["help_topic"] = content.strip()
+    return ""
+
+
+@register.simple_tag(takes_context=True)
+def help_path(context: Context, topic: str = "") -> str:
+    """Return the address of a topic of the guide, else of the page's, or ""."""
+    name = topic or context.get("help_topic", "")
+    return topic_path(name) if name else ""
 
 
 @register.simple_tag

@@ -9,6 +9,7 @@ from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from portal.web.guide import found_topics
 from portal.web.search import MAX_QUERY, Hit, Query, SearchProvider, search
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Organization, Team
@@ -53,6 +54,7 @@ def _organizations(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
+    SearchProvider("help", _("Help"), 90, found_topics, in_platform=True),
     SearchProvider("people", _("People"), 30, _people, P.MEMBERS_READ),
     SearchProvider("teams", _("Teams"), 40, _teams, P.TEAMS_READ),
     SearchProvider(
