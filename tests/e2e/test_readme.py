@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -182,7 +183,9 @@ class Newcomer(Portal):
         shell = [*inside, *self._become(), "bash", "-exo", "pipefail", "-c", script]
         env = {n: v for n, v in self.environment.items() if not n.startswith("MUSTER_")}
         with tempfile.TemporaryFile("w+") as shown:
-            process = subprocess.Popen(shell, env=env, stdout=shown, stderr=shown)
+            process = subprocess.Popen(
+                shell, env=env, stdout=shown, stderr=shown, start_new_session=True
+            )
             is_approved, until = False, time.monotonic() + seconds
             while process.poll() is None and time.monotonic() < until:
                 shown.seek(0)
@@ -191,7 +194,8 @@ class Newcomer(Portal):
                     self._approve(found[1])
                     is_approved = True
                 time.sleep(0.05)
-            process.kill()
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             shown.seek(0)
             text = shown.read()
