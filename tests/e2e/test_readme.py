@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -174,7 +175,7 @@ class Newcomer(Portal):
         user = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", "--"]
         return user if self.uid else []
 
-    def type(self, script: str) -> str:
+    def type(self, script: str, seconds: float = PATIENCE) -> str:
         """Run commands in a shell of this person, approve a sign-in, and return what was shown."""
         assert self.process is not None
         script = script.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
@@ -182,8 +183,10 @@ class Newcomer(Portal):
         shell = [*inside, *self._become(), "bash", "-exo", "pipefail", "-c", script]
         env = {n: v for n, v in self.environment.items() if not n.startswith("MUSTER_")}
         with tempfile.TemporaryFile("w+") as shown:
-            process = subprocess.Popen(shell, env=env, stdout=shown, stderr=shown)
-            is_approved, until = False, time.monotonic() + PATIENCE
+            process = subprocess.Popen(
+                shell, env=env, stdout=shown, stderr=shown, start_new_session=True
+            )
+            is_approved, until = False, time.monotonic() + seconds
             while process.poll() is None and time.monotonic() < until:
                 shown.seek(0)
                 found = re.search(rf"{self.url}(/\S*code\S*)", shown.read())
@@ -191,7 +194,8 @@ class Newcomer(Portal):
                     self._approve(found[1])
                     is_approved = True
                 time.sleep(0.05)
-            process.kill()
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             shown.seek(0)
             text = shown.read()
@@ -254,4 +258,4 @@ def test_everything_is_installed_from_nothing(uid):
         log = (portal.folder.path / f"{portal.name}.log").read_text()
         assert "Installing packages (once) …" in log and PASSWORD not in log
         walk(portal)
-        assert "Aurora Labs" in portal.type("make demo && echo Aurora Labs")
+        assert "/aurora/ and sign in as maya" in portal.type("make demo", seconds=1800)
