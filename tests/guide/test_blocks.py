@@ -78,7 +78,7 @@ class Stage:
         }
         for block in filter(is_run, blocks(page)):
             text = block.text.replace(PLACEHOLDER, self.portal.url)
-            text = re.sub(rf"(/orgs/|/mlflow/|/dav/){ORG}/", rf"\g<1>{org}/", text)
+            text = re.sub(rf"(/orgs/|/mlflow/|/dav/|@){ORG}(?=/|\.service)", rf"\g<1>{org}", text)
             script = f'cd "{folder}"; . ./.exports; {text}\nexport -p >.exports'
             done = subprocess.run(
                 ["timeout", str(SECONDS), "bash", "-euo", "pipefail", "-c", script],
