@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from portal.core import errors
 from portal.core.help import topic_path
 from portal.web.guide import topics
+from schedulers.states import Reason, Wait
 from tests.rig.environment import ROOT
 
 _PAGE = re.compile(r'\{% extends (?:"base\.html"|"base_auth\.html"|skeleton\S*) ?%\}')
@@ -160,3 +161,24 @@ def test_palette_finds_topics_in_every_area_and_language(story):
         if g["kind"] == "help"
     ]
     assert group["items"][0]["title"] == "sbatch에서 옮기기"
+
+
+def test_guide_explains_each_reason_of_waiting_and_ending():
+    for name, reasons in (("pending", Wait), ("failed", Reason)):
+        text = (ROOT / "docs" / "guide" / f"{name}.md").read_text()
+        explained = {
+            word
+            for row in re.findall(r"^\| ([a-z_, ]+) \|", text, re.MULTILINE)
+            for word in row.split(", ")
+        }
+        assert explained == {str(reason) for reason in reasons}
+
+
+def test_guide_names_files_that_exist():
+    named = {
+        name
+        for path in (ROOT / "docs" / "guide").glob("*.md")
+        for name in re.findall(r"\b(?:tests|deploy|docs/design)/[\w/.-]*\w", path.read_text())
+    }
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
