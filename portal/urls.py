@@ -8,7 +8,7 @@ else is the slug of an organization, so slugs may not be one of them
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
@@ -19,7 +19,9 @@ from portal.web.guide import missing_page
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/language/", set_language, name="account_language"),
-    re_path("^help(?:/(?P<rest>.*))?$", missing_page, name="help"),
+    path("help", missing_page, name="help"),
+    path("help/", missing_page, name="help"),
+    path("help/<path:rest>", missing_page, name="help"),
     path("api/schema/", SchemaView.as_view(), name="schema"),
     path(
         "api/docs/",

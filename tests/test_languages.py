@@ -78,7 +78,7 @@ _WORD = re.compile(r"[A-Za-z]{2,}|\b[A-Z]\b")
 _EXAMPLE = re.compile(
     r'"\S+"\Z|"[^"]*[=:/@.\d][^"]*"\Z'
 )  # "nightly", "10.20.0.0/16, 2001:db8::/32": what one would type
-_NO_TEXT = re.compile(r"blocktrans(?:late)?\b|comment\b")
+_NO_TEXT = re.compile(r"blocktrans(?:late)?\b|comment\b|block topic\b")
 _MARK = "\x00"  # stands for a tag or a variable
 
 

@@ -54,6 +54,7 @@ CONNECTS = {
     "portal/process/prepare.py",
     "portal/process/embedded.py",
     "portal/process/parts.py",  # our own listening sockets
+    "portal/process/sockets.py",
     # The gateway: its own sockets, and ports of jobs where a backend says they are.
     "portal/gateway/answers.py",
     "portal/gateway/channels.py",

@@ -19,7 +19,9 @@ from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 ORG = "/api/v1/orgs/atlas"
-PROBLEM = {"type", "title", "status", "code", "detail", "errors", "retryable", "request_id"}
+PROBLEM = {
+    *("type", "title", "status", "code", "detail", "help", "errors", "retryable", "request_id")
+}
 LISTS = [
     "/teams",
     "/members",

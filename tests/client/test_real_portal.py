@@ -195,7 +195,9 @@ def test_model_goes_from_upload_to_download(begin: Callable, sdk: Client, tmp_pa
     sdk.models.download("default/digits", "1", tmp_path / "copy")
     assert (tmp_path / "copy" / "weights #1.bin").stat().st_size == 3 << 20
     assert sdk.models.change("default/digits", description="# Card")["summary"] == ""
-    assert "requested" in muster("model", "approve", "default/digits/1", "--request")
+    assert "requested" in muster(
+        "model", "approve", "default/digits/1", "--acknowledge-pickles", "--request"
+    )
     muster("model", "approve", "default/digits/1", code=4)  # the requester
     muster("model", "delete", "default/digits/1", "--yes", code=5)  # has an alias
     muster("model", "alias", "default/digits", "champion", "--remove")
