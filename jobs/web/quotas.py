@@ -247,11 +247,17 @@ def changes_in(form: Any) -> list[LimitChange]:
     names = ("resource", "limit", "guaranteed", "was")
     shown = len(subjects) == 1 and "seen" not in form
     lines = zip_longest(*(form.getlist(name) for name in names), fillvalue="")
-    terms = [
-        (resource.strip(), *(_amount(resource, text) for text in (limit, guaranteed, was * shown)))
-        for resource, limit, guaranteed, was in lines
-        if limit.strip() or guaranteed.strip()
-    ]
+    terms, faults = [], []
+    for resource, limit, guaranteed, was in lines:
+        if limit.strip() or guaranteed.strip():
+            try:
+                amounts = [_amount(resource, text) for text in (limit, guaranteed, was * shown)]
+                terms.append((resource.strip(), *amounts))
+            except InvalidInput as error:
+                faults.append(error)
+    if faults:
+        errors = [one for fault in faults for one in fault.data["errors"]]
+        raise InvalidInput(faults[0].message, errors=errors)
     if not subjects:
         raise InvalidInput.at("who", _("choose at least one team or person"))
     if not terms:

@@ -58,7 +58,10 @@ function back(sent, name) {
 // Find the field of an error; among several of the same name, the one whose value it quotes.
 function about(form, name, text) {
   const fields = kept(form).filter((field) => field.name === name);
-  return fields.length > 1 ? fields.find((field) => text.includes(`'${field.value}'`)) : fields[0];
+  const isQuoted = (field) =>
+    [`'${field.value}'`, `: ${field.value} `].some((quoted) => text.includes(quoted)) &&
+    !field.hasAttribute("aria-errormessage");
+  return fields.length > 1 ? fields.find(isQuoted) : fields[0];
 }
 
 function beside(note, form) {

@@ -47,14 +47,16 @@ def test_browser_checks_are_said_at_each_field_and_go_with_the_mistake(
 
 def test_form_of_limits_names_the_invalid_amount(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/quotas/team/default")
-    page.locator("[name=limit]").nth(1).fill("many")
+    for row, text in ((1, "many"), (2, "64"), (3, "many")):
+        page.locator("[name=limit]").nth(row).fill(text)
     page.click("text=Preview changes")
     field = page.locator("[name=limit]").nth(1)
-    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_be_focused()
     expect(field).to_have_value("many")
-    expect(page.locator("td .error")).to_have_text(
-        "'many' isn't a number. Enter one such as 32, or none."
-    )
+    expect(page.locator("[name=limit][aria-invalid=true]")).to_have_count(3)
+    number = "'many' isn't a number. Enter one such as 32, or none."
+    size = "64 would be 64 bytes. Enter a size such as 64Gi, or none."
+    expect(page.locator("td .error")).to_have_text([number, size, number])
 
 
 def test_secret_value_is_not_stored_in_the_browser(page: Page, site: Site) -> None:
