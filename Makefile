@@ -1,7 +1,7 @@
 # make run       start a portal on this machine (needs Python 3.11+); prints its address and login
 # make demo      fill the running portal with a simulated organization
 # make serve     start the server stack with your own PostgreSQL and Redis (needs nginx)
-# make test      run the gate: PostgreSQL, and SQLite where the code differs; at most 10 minutes on two cores
+# make test      run the gate: PostgreSQL, and SQLite where the code differs; at most 12 minutes on two cores
 # make test-all  run every test, including real Slurm faults, browsers, storms and all seeds
 # make check     run lint, types, import contracts, Django checks, migration and template checks
 # make fmt       format Python, templates, CSS and JavaScript
@@ -38,7 +38,7 @@ serve: $(VENV)/.base.stamp $(STATIC) $(GUIDE)
 	@exec $(PY) manage.py serve --server
 
 test test-all: packages
-	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp $(GUIDE) .venv-mlflow/.stamp .venv-hf/.stamp
+	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp $(STATIC) $(GUIDE) .venv-mlflow/.stamp .venv-hf/.stamp
 	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp .venv-hf0/.stamp .venv-hf1/.stamp .venv-openapi/.stamp)
 	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 

@@ -12,6 +12,7 @@ from websockets.protocol import Protocol, Side, State
 
 BUFFER = 256 << 10  # bytes in each direction
 _MOST_FRAME = 1 << 20  # bytes
+_LINGER = 2.0  # seconds for the other side of a websocket to answer the end
 
 
 class Closed(ConnectionError):
@@ -36,6 +37,7 @@ class Channel(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._websocket: Protocol | None = None
         self._size = 0  # of this message so far
+        self._lingering: asyncio.TimerHandle | None = None
 
     def use_websocket(self) -> None:
         """Read and write binary messages from now on; an empty one ends its direction."""
@@ -55,6 +57,8 @@ class Channel(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._websocket is not None:
             data = self._received(self._websocket, data)
+        if self._lingering is not None:
+            return  # nobody reads any more
         self._data += data
         if len(self._data) > BUFFER and not self._is_paused and self._transport is not None:
             self._is_paused = True
@@ -62,14 +66,16 @@ class Channel(asyncio.Protocol):
         _wake(self._reader)
 
     def eof_received(self) -> bool:
-        if self._websocket is not None and not self.is_at_end:
-            return False  # it was cut
+        if self._lingering is not None or (self._websocket is not None and not self.is_at_end):
+            return False  # it has ended, or was cut
         self.is_at_end = True
         self._ended()
         return True  # the other direction may continue
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_lost = self.is_at_end = True
+        if self._lingering is not None:
+            self._lingering.cancel()
         self._ended()
         _wake(self._writer)
 
@@ -152,12 +158,21 @@ class Channel(asyncio.Protocol):
             self._transport.write_eof()
 
     def close(self) -> None:
-        """Close after what was written has been sent."""
-        if self._transport is not None:
-            if self._websocket is not None and self._websocket.state is State.OPEN:
-                self._websocket.send_close(CloseCode.NORMAL_CLOSURE)
-                self._flush(self._websocket)
+        """Close after what was written has been sent.
+
+        The kernel drops what it has not yet sent if something is unread, such as a ping; so the end
+        of a websocket is read as well.
+        """
+        if self._transport is None or self._lingering is not None:
+            return
+        if self._websocket is None or self._websocket.state is not State.OPEN or self.is_lost:
             self._transport.close()
+            return
+        self._websocket.send_close(CloseCode.NORMAL_CLOSURE)
+        self._flush(self._websocket)
+        self._lingering = self._loop.call_later(_LINGER, self._transport.close)
+        self._data.clear()
+        self._resume()
 
     def abort(self) -> None:
         """Close now: what was not sent is lost."""
@@ -177,7 +192,10 @@ class Channel(asyncio.Protocol):
                     self.is_at_end = True
                     self._ended()
         self._flush(websocket)
-        if websocket.state is not State.OPEN and self._transport is not None:
+        is_over = websocket.state is not State.OPEN
+        if self._lingering is not None:
+            is_over = websocket.close_rcvd is not None
+        if is_over and self._transport is not None:
             self._transport.close()  # they have closed it, or it is no websocket
         return b"".join(found)
 

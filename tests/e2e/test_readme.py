@@ -146,9 +146,9 @@ class Newcomer(Portal):
                 os.utime(path, (1, 1))
         for name in (".venv", "static/vendor", "node_modules"):
             (self.clone / name).mkdir(parents=True, exist_ok=True)
-        if (ROOT / "build" / "static").exists():
-            shutil.copytree(ROOT / "build", self.clone / "build", symlinks=True, dirs_exist_ok=True)
-            (self.clone / "build/static/staticfiles.json").touch()
+        shutil.copytree(ROOT / "build", self.clone / "build", symlinks=True, dirs_exist_ok=True)
+        for built in ("static/staticfiles.json", "site/help/topics.json"):
+            os.utime(self.clone / "build" / built)  # fails if `make test` did not build it
         wrapper = f'#!/bin/sh\nPYTHONPATH="{self.clone}/client" exec "{self.clone}/.venv/bin/python" -m muster "$@"\n'
         (self.closed / "muster.sh").write_text(wrapper)
         (self.closed / "muster.sh").chmod(0o755)
