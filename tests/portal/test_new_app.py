@@ -15,7 +15,8 @@ import pytest
 from tests.rig.environment import ROOT
 
 BESIDE = shutil.ignore_patterns(
-    ".git", ".venv*", "node_modules", "var", "build", "vendor", "__pycache__", ".*_cache"
+    *(".git", ".venv*", "node_modules", "var", "build", "vendor", "__pycache__", ".*_cache"),
+    ".hypothesis",  # where tests beside this one write
 )
 SHARED = {"docs/security-policy.md", "portal/settings/apps.py", "pyproject.toml"}
 WALKS = ("role_matrix", "permission_matrix", "audit_coverage", "security_policy", "security_rules")

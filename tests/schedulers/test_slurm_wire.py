@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,11 @@ class Server(LoopbackServer):
         self.connections, self.most, self.now, self.lock = 0, 0, 0, threading.Lock()
         super().__init__(Echo)
 
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)  # from now on the client can see that it is closed
+        with self.lock:
+            self.now -= 1
+
 
 class Echo(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -35,11 +41,6 @@ class Echo(BaseHTTPRequestHandler):
             self.server.connections += 1
             self.server.now += 1
             self.server.most = max(self.server.most, self.server.now)
-
-    def finish(self) -> None:
-        super().finish()
-        with self.server.lock:
-            self.server.now -= 1
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
