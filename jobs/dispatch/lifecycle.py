@@ -169,10 +169,10 @@ def _apply(attempt: Attempt, change: StateChange, at: datetime) -> bool:
     attempt.nodes = list(change.nodes) or attempt.nodes
     attempt.native_id = change.native_id or attempt.native_id
     attempt.peak_memory = change.peak_memory or attempt.peak_memory
-    if change.to >= State.RUNNING and change.started_at and change.started_at <= at:
-        attempt.started_at = change.started_at
-    elif change.to == State.RUNNING or change.started_at:  # by a clock that is ahead
-        attempt.started_at = attempt.started_at or at
+    if change.to >= State.RUNNING and (change.started_at or change.to == State.RUNNING):
+        is_past = change.started_at is not None and change.started_at <= at
+        # A start in the future is by a clock that is ahead of ours.
+        attempt.started_at = change.started_at if is_past else attempt.started_at or at
     # A stop during the hand-over keeps the lease: a missing job then means nothing yet.
     if change.to > State.DISPATCHING and change.to != State.STOPPING:
         attempt.lease = attempt.lease_until = None

@@ -77,6 +77,19 @@ def test_times_in_the_future_become_the_present(story):
     assert (found.started_at, found.finished_at) == (now, now)
 
 
+def test_run_starts_when_it_runs_and_a_clock_that_is_ahead_moves_nothing(story):
+    cluster = cluster_with()
+    submit(story)
+    attempt, now = claim_due(cluster.id).attempts[0], clock.now()
+    later, starts = now + timedelta(hours=1), []
+    for seconds, to in enumerate((State.STARTING, State.RUNNING, State.SUCCEEDED)):
+        with clock.frozen(now + timedelta(seconds=seconds)):
+            step(attempt, to, started_at=now if to == State.STARTING else later)
+        starts.append(Attempt.objects.get(id=attempt.id).started_at)
+    running = now + timedelta(seconds=1)
+    assert starts == [None, running, running]
+
+
 def test_reservation_is_released_once_however_often_the_end_is_reported(story):
     cluster = cluster_with()
     job = submit(story, resources={"cpus": 3, "memory": "1Gi"})
