@@ -66,6 +66,11 @@ class MethodNotAllowed(PortalError):
 class Conflict(PortalError):
     code, http = "conflict", 409
 
+    @classmethod
+    def at(cls, field: str, message: str, code: str = "name_taken") -> Conflict:
+        """Return the error for one field, by default for a name that exists."""
+        return cls(message, data={"errors": [{"field": field, "message": message}]}, code=code)
+
 
 class Gone(PortalError):
     code, http = "gone", 410
