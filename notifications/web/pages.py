@@ -175,8 +175,6 @@ def _given(request: Any) -> dict[str, Any]:
         "quiet_from": form.get("quiet_from", "") if quiet else None,
         "quiet_until": form.get("quiet_until", "") if quiet else None,
     }
-    if quiet and not (given["quiet_from"] and given["quiet_until"]):
-        raise InvalidInput.at("quiet_from", Message("Enter a start and an end."))
     for name in ("pace", "daily_at", "time_zone", "language"):
         if form.get(name):
             given[name] = form[name]

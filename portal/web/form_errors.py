@@ -15,13 +15,15 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import PortalError
 from portal.core.help import error_path
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 
 MOST_ERRORS = 20  # that are shown at a time
 _MARK = "error "
+# Codes whose section of the guide says no more than the message.
+_PLAIN = frozenset({"invalid_input", "not_found", "conflict", "name_taken", "already_exists"})
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,7 @@ def form_error_of(message: Any) -> FormError | None:
 
 
 def _show(request: HttpRequest, error: PortalError) -> None:
-    # What a field must be is in the sentence itself; the guide has no more about it.
-    about = "" if error.kind == InvalidInput.code else error_path(error.kind)
+    about = "" if error.kind in _PLAIN else error_path(error.kind)
     for field, text in _texts(error)[:MOST_ERRORS]:
         messages.error(request, text, extra_tags=_MARK + json.dumps([field, about]))
 

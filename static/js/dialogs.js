@@ -28,6 +28,13 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// A link that acts as a button takes Space, too.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== " " || !event.target.matches("a[data-opens-dialog]")) return;
+  event.preventDefault();
+  event.target.click();
+});
+
 // A reload does not open it again.
 document.addEventListener(
   "close",

@@ -84,7 +84,8 @@ function beside(note, form, name) {
   const isQuoted = (field) =>
     [`'${field.value}'`, `: ${field.value} `].some((quoted) => text.includes(quoted)) &&
     !field.hasAttribute("aria-errormessage");
-  const field = fields.length > 1 ? fields.find(isQuoted) : fields[0];
+  const isGroup = ["checkbox", "radio"].includes(fields[0]?.type);
+  const field = fields.length > 1 && !isGroup ? fields.find(isQuoted) : fields[0];
   const said = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
   if (!field || !mark(field, said, note.querySelector("a"))) return null;
   (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
@@ -93,7 +94,8 @@ function beside(note, form, name) {
 
 // Show what is wrong with a field next to it until its value changes. False if there is no place.
 function mark(field, text, help = null) {
-  const place = field.closest(".field, td, .check") ?? field.closest("label");
+  const group = ["checkbox", "radio"].includes(field.type) && field.closest("fieldset"),
+    place = group || (field.closest(".field, td, .check") ?? field.closest("label"));
   if (!place) return false;
   unmark(field);
   const fault = document.createElement("span");
