@@ -87,7 +87,11 @@ function beside(note, form, name) {
   const isGroup = ["checkbox", "radio"].includes(fields[0]?.type);
   const field = fields.length > 1 && !isGroup ? fields.find(isQuoted) : fields[0];
   const said = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
-  if (!field || !mark(field, said, note.querySelector("a"))) return null;
+  // In the API it follows the name of the field, here it is a sentence.
+  const sentence = said.replace(/^(must|is|it|are|needs|choose|there)\b/, (word) =>
+    word.replace(/^./, (letter) => letter.toUpperCase()),
+  );
+  if (!field || !mark(field, sentence, note.querySelector("a"))) return null;
   (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
   return field;
 }
@@ -167,9 +171,12 @@ function showRejected() {
     if (field) fields.push(field);
     else atTop(note, form);
   }
-  fields
-    .sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0]
-    ?.focus();
+  const [field] = fields.sort((a, b) =>
+    a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1,
+  );
+  field?.focus();
+  // A fragment of the address takes the focus away when the page is complete.
+  if (field && location.hash) addEventListener("load", () => setTimeout(() => field.focus()));
 }
 
 showRejected();

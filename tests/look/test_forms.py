@@ -19,7 +19,7 @@ def test_team_form_with_an_error_keeps_input_and_marks_the_field(page: Page, sit
     page.fill("[name=slug]", "Bad Name")
     page.fill("[name=name]", "A good name")
     page.click("text=Create team")
-    fault = "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+    fault = "Must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
     expect(page.locator(".field:has([name=slug]) .error")).to_have_text(fault)
     expect(page.locator("[name=slug]")).to_have_value("Bad Name")
     expect(page.locator("[name=slug]")).to_be_focused()

@@ -61,7 +61,7 @@ def test_collected_errors_are_raised_at_once_one_for_each_field():
     alone = InputErrors()
     with alone:
         raise Conflict.at("name", "exists", code="name_taken")
-    with pytest.raises(Conflict, match="^exists$"):
+    with pytest.raises(Conflict, match=r"^exists$"):
         alone.raise_all()
 
 
