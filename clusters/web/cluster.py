@@ -20,6 +20,7 @@ from clusters.services import health as health_service
 from clusters.sharing import isolation_text
 from clusters.web.health import FORMS, act_on_health, health_tab
 from clusters.workload import PENDING, RUNNING, workload
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
@@ -208,10 +209,9 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
 
 
 def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
-    if request.POST.get("name", "").strip() != row.name:
-        messages.error(request, Message("Not deleted: type {name} to confirm.", name=row.name))
-        return redirect(here)
     with FormErrors(request):
+        if request.POST.get("name", "").strip() != row.name:
+            raise InvalidInput.at("name", Message("Type {name} to delete it.", name=row.name))
         connections.remove_cluster(actor=request.actor, cluster=row)
         messages.success(request, Message("{name} and its pools were deleted.", name=row.name))
         return redirect("/platform/clusters")
