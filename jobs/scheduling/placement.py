@@ -112,8 +112,8 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
     if not best.fits:
         field = _unfit_field(spec, found)
         # Where only the image is in the way, the rest of the pools is no help.
-        named = [c for c in found if c.field == "image"] if field == "image" else found
-        raise InvalidInput.at(field, "; ".join(f"{c.name}: {c.text}" for c in named))
+        shown = [c for c in found if field != "image" or c.field == "image"]
+        raise InvalidInput.at(field, "; ".join(f"{c.name}: {c.text}" for c in shown))
     return PoolChoice(
         best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found
     )
