@@ -156,12 +156,21 @@ function reveal(place) {
   if (dialog) openDialog(dialog);
 }
 
+// Fields whose error the server has put beside them, as in forms of options and of sign-in.
+function rendered() {
+  const fields = [...document.querySelectorAll(".field > :is(.error, .form-error):not(:empty)")]
+    .map((fault) => fault.parentElement.querySelector("input:not([type=hidden]), select, textarea"))
+    .filter(Boolean);
+  for (const field of fields) field.setAttribute("aria-invalid", "true");
+  return fields;
+}
+
 function showRejected() {
   const text = sessionStorage.getItem(KEY),
     sent = text && JSON.parse(text),
     notes = [...document.querySelectorAll(".messages [data-field], .messages .note.bad")];
   sessionStorage.removeItem(KEY);
-  const fields = [];
+  const fields = rendered();
   for (const note of notes) {
     const name = note.dataset.field,
       form = formOf(sent, name);
@@ -182,5 +191,6 @@ function showRejected() {
 showRejected();
 // A drawer shows the messages of its own forms.
 document.addEventListener("swapped", () => {
-  if (!document.querySelector("dialog.drawer[open]")) showRejected();
+  if (document.querySelector("dialog.drawer[open]")) sessionStorage.removeItem(KEY);
+  else showRejected();
 });
