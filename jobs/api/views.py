@@ -257,16 +257,28 @@ class JobViewBase(OrgView):
 class JobView(JobViewBase):
     permissions = {"GET": None, "PATCH": None}
 
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "advice",
+                bool,
+                description="Also say when it is expected to start, and what would help.",
+            )
+        ]
+    )
     def get(self, request: Request, job: str) -> JobDetailShape:
         """Get one job by number or id."""
         row = self.job(job)
         pending = pending_explanation.explanation_of(row, self.actor)
-        return {
+        found: JobDetailShape = {
             **representations.job_detail(row),
             "pending": pending.as_dict() if pending else None,
-            "expected_start": start.as_dict() if (start := expected_start_of(row)) else None,
-            "suggestions": suggestions_of(self.actor, row, pending),
         }
+        if request.query_params.get("advice", "").lower() in {"1", "true", "yes"}:
+            start = expected_start_of(row)
+            found["expected_start"] = start.as_dict() if start else None
+            found["suggestions"] = suggestions_of(self.actor, row, pending)
+        return found
 
     @extend_schema(request=s.ChangeJobSerializer)
     def patch(self, request: Request, job: str) -> JobDetailShape:

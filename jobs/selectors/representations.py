@@ -169,10 +169,12 @@ class JobDetailShape(JobShape):
         LogDeletionShape | None, "null unless deletion of its logs was requested"
     ]
     expected_start: NotRequired[
-        Annotated[ExpectedStartShape | None, "Of a pending job. Only of one job."]
+        Annotated[ExpectedStartShape | None, "Of a pending job. Only with `advice`."]
     ]
     suggestions: NotRequired[
-        Annotated[list[SuggestionShape], "What helps if it waits or has failed. Only of one job."]
+        Annotated[
+            list[SuggestionShape], "What helps if it waits or has failed. Only with `advice`."
+        ]
     ]
 
 

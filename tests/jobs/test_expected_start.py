@@ -83,7 +83,7 @@ def on_node(job: Job, gpus: list[int], minutes_ago: int) -> None:
 
 
 def told(story, job: Job) -> dict:
-    answer = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
+    answer = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}?advice=true").json()
     return dict(answer["expected_start"])
 
 

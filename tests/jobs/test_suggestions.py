@@ -135,7 +135,7 @@ def ended(story, reason: Reason, **spec) -> dict:
         transition(
             [StateChange(attempt.id, reason.final_state, "test", reason, evidence="It ended.")]
         )
-    return dict(story.api(story.ada).get(f"{BASE}/{job.number}").json())
+    return dict(story.api(story.ada).get(f"{BASE}/{job.number}?advice=true").json())
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_missing_image_offers_one_that_worked_where_images_run(story, slurm, mon
         transition([StateChange(failed.id, State.FAILED, "test", Reason.IMAGE_UNAVAILABLE)])
 
     def found():
-        page = story.api(story.ada).get(f"{BASE}/{jobs[1].number}")
+        page = story.api(story.ada).get(f"{BASE}/{jobs[1].number}?advice=true")
         return [one["changes"] for one in page.json()["suggestions"]]
 
     assert found() == []  # the cluster runs no images, so the dry run would refuse it
@@ -229,10 +229,10 @@ def test_held_job_and_unmet_dependency_offer_the_way_on(story):
     api = story.api(story.ada)
     with platform_scope("test"):
         Attempt.objects.filter(job=after).update(wait=Wait.DEPENDENCY)
-    [one] = api.get(f"{BASE}/{after.number}").json()["suggestions"]
+    [one] = api.get(f"{BASE}/{after.number}?advice=true").json()["suggestions"]
     assert (one["label"], one["page"]) == (f"Open #{first.number}", f"/atlas/jobs/{first.number}")
     api.post(f"{BASE}/{first.number}/hold")
-    [held] = api.get(f"{BASE}/{first.number}").json()["suggestions"]
+    [held] = api.get(f"{BASE}/{first.number}?advice=true").json()["suggestions"]
     assert (held["action"], held["command"]) == ("release", f"muster job release {first.number}")
     client = story.client(story.ada)
     assert client.post(held["page"]).status_code == 302
@@ -245,4 +245,4 @@ def test_person_who_may_not_submit_is_offered_no_change(story, slurm):
     job = ended(story, Reason.TIME_LIMIT, policy={"max_runtime": "90m"})
     assert job["suggestions"]
     token = story.api(story.ada, scopes=("jobs:read",))
-    assert token.get(f"{BASE}/{job['number']}").json()["suggestions"] == []
+    assert token.get(f"{BASE}/{job['number']}?advice=true").json()["suggestions"] == []
