@@ -267,7 +267,11 @@ class ClusterSnapshot:
             return None
         first = min(in_way, key=lambda hold: hold.until)
         return AdmissionDecision(
-            Wait.RESERVED, facts={"text": _reserved_text(first, request.org_id)}
+            Wait.RESERVED,
+            facts={
+                "text": _reserved_text(first, request.org_id),
+                "until": first.until.isoformat(),
+            },
         )
 
     def _no_capacity(self, candidates: Candidates, need: ResourceRequest) -> AdmissionDecision:
