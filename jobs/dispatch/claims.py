@@ -265,19 +265,17 @@ class EquivalenceClass:
     ) -> EquivalenceClass:
         """Return the class; with reservations, the nodes differ by team."""
         job = attempt.job
-        if wait in _OF_NODES and (has_reserved_gpus or has_gangs):
-            owner: dict[str, UUID | int] = {}
+        owner: dict[str, UUID | int] = {}
+        if wait in _OF_NODES:
             if has_reserved_gpus:
                 owner["job__team_id"] = job.team_id
             if has_gangs:
                 owner[_NODES] = job.spec.get("num_nodes", 1)
-            return cls(wait, json.dumps(job.resources), tuple(owner.items()))
-        owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | (
-            {"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {}
-        )
-        return cls(
-            wait, json.dumps(job.resources), () if wait in _OF_NODES else tuple(owner.items())
-        )
+        else:
+            owner |= {"job__team_id": job.team_id, "job__owner_id": job.owner_id}
+            if wait == Wait.ARRAY_LIMIT:
+                owner["job_id"] = job.id
+        return cls(wait, json.dumps(job.resources), tuple(owner.items()))
 
     def rows(self) -> Q:
         waits = _CROWDED if self.wait in _CROWDED else (self.wait,)

@@ -149,8 +149,8 @@ class ClusterSnapshot:
             self._take_reserved_gpus(request.team_id, part)
         if parts:
             self.nodes = [
-                node.without(round(part.cpus * 1000), part.memory, part.gpu_uuids)
-                if (part := parts.get(node.name))
+                node.without(round(here.cpus * 1000), here.memory, here.gpu_uuids)
+                if (here := parts.get(node.name))
                 else node
                 for node in self.nodes
             ]
