@@ -98,6 +98,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     attempt = _chosen(request, row, tasks)
     detail = representations.job_detail(row)
     explanation = pending_explanation.explanation_of(row, request.actor)
+    start = expected_start_of(row) if explanation else None
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     ports = port_rows(attempt, row)
@@ -114,7 +115,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "tasks": tasks,
         "task": _task_context(row, attempt) if row.array_size is not None else None,
         "pending": explanation,
-        "expected": expected_start_of(row) if explanation else None,
+        "expected": start.as_dict() if start else None,
         "suggestions": suggestions_of(request.actor, row, explanation, attempt),
         "output": output_text(attempt),
         "ports": ports,
