@@ -13,7 +13,7 @@ from jobs.selectors import representations
 from portal.core import clock
 from schedulers.spec import parse_mapping
 from schedulers.states import State
-from tests.jobs.stage import GIB, cluster_with, only_attempt, submit
+from tests.jobs.stage import GIB, cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 SERVER = {"server": "http://127.0.0.1:1", "image": "local/bash:1"}
@@ -24,11 +24,6 @@ def cluster(**config) -> Cluster:
     made = Cluster.objects.create(name="k8s", backend="kubernetes", config=SERVER | config)
     Node.objects.create(cluster=made, name="n0", cpus=64_000, memory=512 * GIB)
     return made
-
-
-def key_of(job) -> str:
-    with org_scope(job.org_id):
-        return only_attempt(job).key
 
 
 def output_text_of(job) -> str:
