@@ -22,6 +22,7 @@ from clusters.models import Cluster, Pool
 from clusters.node_capacity import NodeUsage, node_usage_in
 from jobs.dispatch.claims import request_of
 from jobs.models import Attempt, Dependency, Job
+from jobs.models.attempt import placed_on
 from jobs.scheduling.admission import AdmissionRequest, meters_of_request
 from jobs.scheduling.advice import ExpectedStartShape
 from jobs.scheduling.forecast import PendingTask, RunningTask, held_on, starts
@@ -402,7 +403,10 @@ def _running(
         on = nodes or ([node] if node else [])
         held = held_on(resources, on, types.get(cluster, {}))
         if placement:
-            held = {placement["node"]: _placed(placement, held.get(placement["node"], {}))}
+            held = {
+                part["node"]: _placed(part, held.get(part["node"], {}))
+                for part in placed_on(placement)
+            }
         task = RunningTask(ends, held, quota_meters(org, team, owner, resources))
         endless[cluster] += ends is None
         for one in machines:

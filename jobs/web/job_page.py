@@ -19,6 +19,7 @@ from jobs.data.outputs import output_text
 from jobs.dispatch.environment import environment_of
 from jobs.kinds import origins, reruns
 from jobs.models import Attempt, Dependency, Job
+from jobs.models.attempt import placed_on
 from jobs.ports.listing import port_rows
 from jobs.quotas.pricing import cost_of_jobs
 from jobs.saving.origins import resume_url
@@ -187,11 +188,14 @@ def _actions(
 
 def _devices(attempt: Attempt) -> list[tuple[int, str]]:
     """Return index and UUID of the GPUs that have a page: known devices, not their MIG instances."""
-    place = attempt.placement or {}
-    uuids = place.get("uuids", [])
+    pairs = [
+        pair
+        for part in placed_on(attempt.placement)
+        for pair in zip(part["gpus"], part["uuids"], strict=False)
+    ]
+    uuids = {uuid for _, uuid in pairs}
     known = set(Device.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
-    pairs = list(zip(place.get("gpus", []), uuids, strict=False))
-    return pairs if pairs and known.issuperset(uuids) else []
+    return pairs if known >= uuids else []
 
 
 def timeline(row: Job, attempt: Attempt) -> list[Phase]:
