@@ -129,6 +129,7 @@ PLACES = ListView(
     ),
     columns=(
         Column("name", _("Pool")),
+        Column("note", None),
         Column("cluster", None, value=lambda row: row["cluster"].name),
         Column("free", _("GPUs free"), "num", value=lambda row: row["stock"].all_gpus.free),
         Column("gpus", _("By model"), value=lambda row: list(row["stock"].gpus), is_optional=True),
@@ -136,7 +137,6 @@ PLACES = ListView(
         Column("teams", _("Teams with access"), is_optional=True),
         Column("runs", _("Your jobs"), "num"),
         *use_columns("gpu_hours", "cost", "trend"),
-        Column("note", _("Note"), is_optional=True),
     ),
     row_template="clusters/_place_row.html",
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta
 from enum import StrEnum
 from functools import partial
@@ -62,7 +62,7 @@ class GpuQuotaShape(TypedDict):
 class SubjectUseShape(TypedDict):
     """What a subject uses; None where the actor may not see it, or it has no meaning."""
 
-    gpus: Annotated[int | None, "In use by jobs now."]
+    gpus_used: Annotated[int | None, "In use by jobs now."]
     quotas: Annotated[list[GpuQuotaShape] | None, "Its limits of GPUs, of all or of a model."]
     gpu_hours: Annotated[float | None, "Of the last 30 days (UTC), with today."]
     cost: Annotated[str | None, "Of these days; null without prices."]
@@ -137,8 +137,17 @@ def _joined(item: Item, use: Item) -> Item:
 
 
 def use_columns(*names: str) -> tuple[Column, ...]:
-    """Return columns of use, which `_use_cells.html` or `_job_cells.html` renders in this order."""
-    return tuple(column for name in names for column in _COLUMNS[name])
+    """Return columns of use, which `_use_cells.html` or `_job_cells.html` renders in this order.
+
+    A name in parentheses is of a column that is hidden at first.
+    """
+    return tuple(
+        replace(column, is_optional=False, is_extra=True)
+        if column.is_optional and name.startswith("(")
+        else column
+        for name in names
+        for column in _COLUMNS[name.strip("()")]
+    )
 
 
 def is_seen(name: str, actor: Actor) -> bool:
@@ -179,7 +188,7 @@ def _column(name: str, label: Any, css: str = "num", **more: Any) -> Column:
 
 
 _COLUMNS = {
-    "gpus": (_column("gpus", _("GPUs in use")),),
+    "gpus_used": (_column("gpus_used", _("GPUs in use")),),
     "quotas": (
         Column(
             "quotas",

@@ -213,12 +213,15 @@ class PriceList:
         if prices is None:
             prices = Price.objects.filter(currency=currency).order_by("starts_on")
         if discounts is None:
-            discounts = Discount.objects.filter(org_id=org_id).order_by("starts_on")
+            is_one = org_id is not None
+            discounts = (
+                Discount.objects.filter(org_id=org_id).order_by("starts_on") if is_one else ()
+            )
         self._prices: dict[str, list[tuple[date, Decimal]]] = {}
         for price in prices:
             self._prices.setdefault(price.resource, []).append((price.starts_on, price.amount))
         self._discounts: dict[UUID | None, list[tuple[date, Decimal]]] = {}
-        for off in discounts if org_id else ():
+        for off in discounts:
             self._discounts.setdefault(off.team_id, []).append((off.starts_on, off.percent))
 
     @property

@@ -76,7 +76,7 @@ def _cost(row: Mapping[str, Any]) -> str:
 
 
 USE = (  # of lists of subjects: teams, people, service accounts
-    Column(">GPUs", "gpus", count),
+    Column(">GPUs", "gpus_used", count),
     Column(">GPU-h 30d", "gpu_hours", lambda hours: "–" if hours is None else f"{hours:,.1f}"),
     Column(">Cost 30d", "", _cost),
     Column(">Last job", "last_job_at", ago),

@@ -29,7 +29,7 @@ _MODELS: dict[SubjectKind, tuple[Any, str]] = {
     SubjectKind.USER: (User, "owner"),
 }
 
-_FIGURES = frozenset({"gpus", "last_job_at", "jobs", "job_trend", "last_used_at"})
+_FIGURES = frozenset({"gpus_used", "last_job_at", "jobs", "job_trend", "last_used_at"})
 
 
 def use_of(kind: SubjectKind, keys: Sequence[Any], actor: Actor) -> Mapping[Any, Any]:
@@ -56,7 +56,8 @@ def use_of(kind: SubjectKind, keys: Sequence[Any], actor: Actor) -> Mapping[Any,
             subjects = subjects.filter(pk__in=teams)
     gpus = allocated_by(f"job__{field}_id", **where)
     return {
-        pk: {"gpus": gpus[pk], "last_job_at": at} for pk, at in subjects.values_list("pk", "last")
+        pk: {"gpus_used": gpus[pk], "last_job_at": at}
+        for pk, at in subjects.values_list("pk", "last")
     }
 
 

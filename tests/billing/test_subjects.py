@@ -60,9 +60,9 @@ def test_teams_show_hours_and_cost_as_the_page_of_cost_does(story, used):
     assert rows["speech"]["gpu_hours"] == pytest.approx(2)
     assert sum(rows["vision"]["trend"]) == pytest.approx(rows["vision"]["gpu_hours"], abs=0.01)
     assert rows["vision"]["trend"][19] == pytest.approx(4)  # ten days ago; 29 is today
-    assert rows["vision"]["gpus"] == 2
+    assert rows["vision"]["gpus_used"] == 2
     assert rows["vision"]["quotas"] == [{"resource": "gpu", "used": 0, "limit": 16}]
-    assert rows["speech"]["gpus"] == 0
+    assert rows["speech"]["gpus_used"] == 0
     assert rows["vision"]["last_job_at"] is not None
     with org_scope(story.atlas.id):
         found = spending(owner, story.atlas, first_day(), clock.now().date())
@@ -77,7 +77,7 @@ def test_nobody_sees_the_use_of_others_teams(story, used):
     ben = story.actor(story.ben)
     rows = listed(TEAMS, ben)
     assert rows["vision"]["gpu_hours"] == pytest.approx(6, abs=0.1)
-    assert {rows["speech"][name] for name in ("gpus", "gpu_hours", "cost", "trend")} == {None}
+    assert {rows["speech"][name] for name in ("gpus_used", "gpu_hours", "cost", "trend")} == {None}
     owner = story.actor(story.ada)
     with org_scope(story.atlas.id):  # a colleague of Ben in Vision, who is not in Speech
         add_member(actor=owner, org=story.atlas, email=story.dot.email, has_agreed=True)
@@ -88,10 +88,10 @@ def test_nobody_sees_the_use_of_others_teams(story, used):
         seen = listed(MEMBERS, story.actor(person, story.atlas))
         assert seen[story.ben.email]["gpu_hours"] == pytest.approx(hours, abs=0.1), person.name
     north = listed(TEAMS, story.actor(story.cyd))["north"]
-    assert (north["gpu_hours"], north["gpus"], north["last_job_at"]) == (0, 0, None)
+    assert (north["gpu_hours"], north["gpus_used"], north["last_job_at"]) == (0, 0, None)
     with org_scope(story.borealis.id):  # also not by an id that one knows
         found = use_of(SubjectKind.USER, [story.ben.id], story.actor(story.cyd))[story.ben.id]
-    assert not found["gpu_hours"] and not found["gpus"] and found["last_job_at"] is None
+    assert not found["gpu_hours"] and not found["gpus_used"] and found["last_job_at"] is None
 
 
 def test_whoever_sees_no_use_has_no_columns_of_it(story, used):
@@ -102,7 +102,7 @@ def test_whoever_sees_no_use_has_no_columns_of_it(story, used):
     for person in (story.ada, story.cyd):
         text = story.client(person).get("/atlas/teams?format=csv").getvalue().decode()
         headings[person.name] = set(next(csv.reader([text.splitlines()[0]])))
-    figures = {"gpus", "gpu_hours", "cost", "currency", "trend", "last_job_at"}
+    figures = {"gpus_used", "gpu_hours", "cost", "currency", "trend", "last_job_at"}
     assert headings["Ada"] - headings["Cyd"] == figures
     page = story.client(story.cyd).get("/atlas/teams").content.decode()
     assert "GPU-hours" not in page and "Cost" not in page

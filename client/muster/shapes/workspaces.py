@@ -45,7 +45,7 @@ class MemberShape(TypedDict):
 class SubjectUseShape(TypedDict):
     """What a subject uses; None where the actor may not see it, or it has no meaning."""
 
-    gpus: Annotated[int | None, "In use by jobs now."]
+    gpus_used: Annotated[int | None, "In use by jobs now."]
     quotas: Annotated[list[GpuQuotaShape] | None, "Its limits of GPUs, of all or of a model."]
     gpu_hours: Annotated[float | None, "Of the last 30 days (UTC), with today."]
     cost: Annotated[str | None, "Of these days; null without prices."]
