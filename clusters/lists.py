@@ -132,7 +132,7 @@ PLACES = ListView(
         Column("note", None),
         Column("cluster", None, value=lambda row: row["cluster"].name),
         Column("free", _("GPUs free"), "num", value=lambda row: row["stock"].all_gpus.free),
-        Column("gpus", _("By model"), value=lambda row: list(row["stock"].gpus), is_optional=True),
+        Column("gpus", _("By model"), value=lambda row: list(row["stock"].gpus), is_extra=True),
         Column("nodes", _("Nodes"), value=lambda row: row["stock"].total),
         Column("teams", _("Teams with access"), is_optional=True),
         Column("runs", _("Your jobs"), "num"),

@@ -45,6 +45,8 @@ def use_of(kind: SubjectKind, keys: Sequence[Subject], actor: Actor) -> Mapping[
     was promised to a team and not used has a cost, but is no GPU-hour of its own. Clusters have
     organizations of several currencies, so they have no cost.
     """
+    if kind not in _FIELDS:
+        return {}
     teams = None if kind in _OF_OPERATORS else visible_teams(actor)
     seen = [key for key in keys if _is_seen(kind, key, teams, actor)]
     if not seen:
