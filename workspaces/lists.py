@@ -76,7 +76,8 @@ TEAMS = ListView(
     rows=lambda actor: Team.objects.all(),
     represent=with_use(selectors.team_rows, SubjectKind.TEAM, attrgetter("id")),
     order=Order("slug"),
-    page_size=None,
+    page_size=100,
+    max_page_size=500,
     filters=(
         Filter(
             "q",
@@ -228,7 +229,7 @@ ORGANIZATIONS = ListView(
         Column("people", _("People"), "num"),
         Column("teams", _("Teams"), "num"),
         Column("jobs", _("Active jobs"), "num"),
-        *use_columns("gpus_used", "quotas", "gpu_hours", "cost", "trend", "last_job_at"),
+        *use_columns("gpus_used", "(quotas)", "gpu_hours", "cost", "trend", "last_job_at"),
         Column("created_at", _("Created"), "num", sort=("created_at", "slug"), is_extra=True),
     ),
     row_template="workspaces/platform/_organization_row.html",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -46,7 +47,8 @@ USE_FOR = 60  # seconds that sums over 30 days of a person or team are kept
 def person(request: Any, email: str) -> HttpResponse:
     """Show a member; change their role, suspend or remove them."""
     if request.method == "POST":
-        return change_member(request, email)
+        is_join = request.POST.get("do") == "join"
+        return _join(request, email) if is_join else change_member(request, email)
     actor, is_you = request.actor, email.lower() == request.actor.email.lower()
     if not is_you:
         authorize(actor, P.MEMBERS_READ)
@@ -84,7 +86,8 @@ def person(request: Any, email: str) -> HttpResponse:
             if is_you or actor.may(P.QUOTAS_WRITE)
             else None,
             "may_set_quota": actor.may(P.QUOTAS_WRITE),
-            "access": _access(request.org, member),
+            "access": (access := _access(request.org, member)),
+            "joinable": _joinable(actor, {team["slug"] for team in access["teams"]}),
             "tokens": live_tokens().filter(user_id=user.id, attempt_id=None).count()
             if is_you or may_write
             else None,
@@ -152,6 +155,27 @@ def secret(request: Any, where: str, secret: str) -> HttpResponse:
             "uses": jobs_given(actor, reference, USES) if row["last_used_at"] else [],
         },
     )
+
+
+def _joinable(actor: Actor, joined: Collection[str]) -> list[Team]:
+    """Return the teams to which the actor may add a person who is in these."""
+    rows, teams = Team.objects.exclude(slug__in=joined), actor.teams_where(P.MEMBERS_WRITE)
+    return list((rows if teams is None else rows.filter(id__in=teams)).order_by("name"))
+
+
+def _join(request: Any, email: str) -> HttpResponse:
+    """Add a person to a team, from their page."""
+
+    def act() -> None:
+        organization_services.add_team_member(
+            actor=request.actor,
+            team=team_named(request.POST.get("team", "")),
+            email=email,
+            role=TeamRole.MEMBER,
+        )
+
+    done = Message("{email} was added to {name}.", email=email, name=request.POST.get("team", ""))
+    return action(request, request.path, done, act)
 
 
 def _change_team(request: Any, row: Team) -> HttpResponse:

@@ -89,9 +89,8 @@ def create_organization(
 @teams.command("list")
 def list_teams(session: Session) -> None:
     """List the organization's teams, and what each uses: GPU-hours and cost of 30 days."""
-    session.show_list(
-        session.client.get("teams"), TEAMS, "No teams yet. Create one: muster team create SLUG"
-    )
+    found: Json = {"items": session.client.teams.list(), "next": None}
+    session.show_list(found, TEAMS, "No teams yet. Create one: muster team create SLUG")
 
 
 @teams.command("info")

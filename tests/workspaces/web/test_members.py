@@ -111,3 +111,13 @@ def test_members_csv_escapes_formulas(story):
         ",created_at,role"
     )
     assert lines[1].startswith("eve@atlas.example,'=HYPERLINK(1),,") and lines[2] == ""
+
+
+def test_person_joins_a_team_from_their_own_page(story):
+    ada, path = story.client(story.ada), f"/atlas/people/{story.ben.email}"
+    assert "Add to a team" in ada.get(path).content.decode()
+    page = ada.post(path, {"do": "join", "team": "speech"}, follow=True).content.decode()
+    assert f"{story.ben.email} was added to speech." in page
+    assert "Add to a team" not in page  # he is in all of them
+    answer = story.client(story.ben).post(path, {"do": "join", "team": "speech"}, follow=True)
+    assert "was added" not in answer.content.decode()
