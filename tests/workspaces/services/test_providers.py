@@ -262,7 +262,7 @@ def test_provider_error_does_not_leak_secret(story, made, monkeypatch):
         lambda name: kind.__class__(
             **{
                 **{f: getattr(kind, f) for f in kind.__dataclass_fields__},
-                "test": lambda config: ProviderTestResult(False, f"no: {SECRET}"),
+                "test": lambda config, person: ProviderTestResult(False, f"no: {SECRET}"),
             }
         ),
     )
