@@ -18,7 +18,7 @@ from clusters.backends import make, sealed, secrets_of
 from clusters.models import Cluster, Pool
 from clusters.workload import workload
 from portal.core import vault
-from portal.core.errors import Conflict, InvalidInput, NotFound, PortalError
+from portal.core.errors import Conflict, InvalidInput, NotFound, check_all
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from schedulers.contract import Probe
@@ -38,7 +38,7 @@ def connect_cluster(
     Raises NotPermitted, InvalidInput, Conflict.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    given = _checked_with_name(backend, options, way, name)
+    name, given = check_all(lambda: free_name(name), lambda: checked(backend, options, way=way))
     _reject_duplicate(backend, given)
     try:
         with transaction.atomic():
@@ -114,7 +114,7 @@ def probe_options(
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     if name is not None:
-        given = _checked_with_name(backend, options, way, name)
+        _, given = check_all(lambda: free_name(name), lambda: checked(backend, options, way=way))
     else:
         given = checked(backend, options, _stored_options(cluster) if cluster else None, way)
     try:
@@ -129,31 +129,6 @@ def probe_options(
         tuple(_mask(text, given)[:1000] for text in found.warnings),
         tuple(replace(check, message=_mask(check.message, given)[:1000]) for check in found.checks),
     )
-
-
-def _checked_with_name(backend: str, options: Mapping[str, Any], way: str, name: str) -> Options:
-    """Check name and options of a new cluster. Raises InvalidInput with all errors at once."""
-    refused: list[PortalError] = []
-    try:
-        free_name(name)
-    except (InvalidInput, Conflict) as error:
-        refused.append(error)
-    try:
-        given = checked(backend, options, way=way)
-    except InvalidInput as error:
-        refused.append(error)
-    if len(refused) == 1:
-        raise refused[0]
-    if refused:
-        raise InvalidInput.of(
-            [
-                (fault["field"], fault["message"])
-                for error in refused
-                for fault in error.data.get("errors")
-                or [{"field": "name", "message": error.message}]
-            ]
-        )
-    return given
 
 
 def _record_probe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from portal.core.messages import Message
@@ -49,6 +49,32 @@ class InvalidInput(PortalError):
             Message.joined(": ", faults[0]),
             errors=[{"field": field, "message": message} for field, message in faults],
         )
+
+
+def check_all(*checks: Callable[[], Any]) -> list[Any]:
+    """Make all checks and return their results. Raises one error with all that they refuse.
+
+    A single refusal is raised as it is.
+    """
+    refused: list[PortalError] = []
+    results = []
+    for check in checks:
+        try:
+            results.append(check())
+        except (InvalidInput, Conflict) as error:
+            refused.append(error)
+    if len(refused) > 1:
+        raise InvalidInput.of(
+            [
+                (str(fault["field"]), fault["message"])
+                for error in refused
+                for fault in error.data.get("errors")
+                or ({"field": "name", "message": error.message},)
+            ]
+        )
+    if refused:
+        raise refused[0]
+    return results
 
 
 class NotAuthenticated(PortalError):

@@ -75,16 +75,20 @@ def ways_of(config: type[Any] | None) -> tuple[Way, ...]:
 
 
 def way_named(ways: Sequence[Way], name: str, values: Mapping[str, Any]) -> Way | None:
-    """Return the chosen way, else the first that the values fit, else the first. None without ways."""
-    for way in ways:
-        if way.name == name:
-            return way
-    for way in ways:
-        if all(values.get(option) for option in way.needs) and all(
+    """Return the chosen way, else that which stored values fit best, else the first.
+
+    None if there are no ways.
+    """
+
+    def fits(way: Way) -> bool:
+        return all(values.get(option) for option in way.needs) and all(
             values.get(option) == value for option, value in way.sets.items()
-        ):
-            return way
-    return ways[0] if ways else None
+        )
+
+    chosen = next((way for way in ways if way.name == name), None)
+    fitting = [way for way in ways if fits(way)] if values else []
+    best = max(fitting, key=lambda way: len(way.needs) + len(way.sets), default=None)
+    return chosen or best or (ways[0] if ways else None)
 
 
 class CheckState(StrEnum):

@@ -64,7 +64,6 @@ _LATE = 10.0
 _LATE_ACCOUNTING = 5.0  # seconds within which accounting learns of an end
 _FULL = 64 << 10  # bytes: a spool with less free space is full
 _NONE = Secret("")
-_SSH = ("ssh_host", "ssh_port", "ssh_user", "ssh_key", "ssh_known_hosts")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -80,7 +79,18 @@ class Config:
             Message("Over HTTP. The portal needs no Slurm, only a token or the key."),
             needs=("rest_url", "user"),
             one_of=("rest_key", "rest_token"),
-            also=("rest_user", *_SSH, "conf", "bin"),
+            also=("rest_user", "conf", "bin"),
+        ),
+        Way(
+            "rest-ssh",
+            Message("slurmrestd and a login host"),
+            Message(
+                "What slurmrestd can't do, such as limits and reservations, is done by Slurm's "
+                "commands over SSH."
+            ),
+            needs=("rest_url", "user", "ssh_host", "ssh_key", "ssh_known_hosts"),
+            one_of=("rest_key", "rest_token"),
+            also=("rest_user", "ssh_user", "ssh_port", "conf", "bin"),
         ),
         Way(
             "ssh",
@@ -115,13 +125,10 @@ class Config:
         step="jobs",
     )
     rest_url: str = option(
-        "slurmrestd",
+        Message("Address of slurmrestd"),
         default="",
         sends=("rest_token", "rest_key"),
-        note=Message(
-            "http://10.0.0.1:6820. If empty, Slurm's commands are used. They are also used for "
-            "what slurmrestd cannot do, if a login host, slurm.conf or their directory is set."
-        ),
+        note=Message("Such as http://10.0.0.1:6820."),
     )
     rest_token: Secret = option(
         Message("REST token"),

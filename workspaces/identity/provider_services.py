@@ -19,7 +19,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from portal.core import clock, messages, vault
-from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
+from portal.core.errors import (
+    Conflict,
+    InvalidInput,
+    NotFound,
+    NotPermitted,
+    Unavailable,
+    check_all,
+)
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.core.options import Options, Secret, check, way_named
@@ -68,8 +75,9 @@ def create_provider(
     """
     check_can_write(actor, org)
     what = _available_type(kind)
-    check_slug(slug)
-    given = _checked(actor, what, options, None, way)
+    _, given = check_all(
+        lambda: check_slug(slug), lambda: _checked(actor, what, options, None, way)
+    )
     try:
         with _write_scope(org), transaction.atomic():
             found = _domains(actor, org, domains, ())
@@ -225,17 +233,21 @@ def start_test(
     provider: Provider | None = None,
     person: str = "",
     way: str = "",
+    slug: str | None = None,
 ) -> ProviderTest:
     """Queue a test of options that need not be stored; a background thread starts it at once.
 
     With a provider, omitted options keep their stored values. `person` is somebody to find as a
-    sign-in would. Raises NotPermitted, InvalidInput; Conflict while another test of the provider is
-    queued or running.
+    sign-in would, and `slug` the name that a new provider is to have. Raises NotPermitted,
+    InvalidInput; Conflict while another test of the provider is queued or running.
     """
     check_can_write(actor, provider.org if provider else org)
     what = _available_type(kind)
     former = _stored_options(provider) if provider else None
-    given = _checked(actor, what, options, former, way)
+    given, *_ = check_all(
+        lambda: _checked(actor, what, options, former, way),
+        *([lambda: _check_is_free(org, slug)] if slug is not None else []),
+    )
     person = person.strip()[:254] if what.finds_people else ""
     assert actor.org_id is not None
     with org_scope(actor.org_id), transaction.atomic():
@@ -527,8 +539,9 @@ def _build_config(what: ProviderType, given: Options) -> Any:
 def _check_is_free(org: Organization | None, short_name: str) -> None:
     """Check the short name in the organization and the installation, as operators see both.
 
-    Raises Conflict.
+    Raises InvalidInput, Conflict.
     """
+    check_slug(short_name)
     if Provider.objects.filter(
         Q(org=org) | Q(org=None) if org else Q(), short_name=short_name
     ).exists():

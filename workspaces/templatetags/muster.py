@@ -39,6 +39,7 @@ _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00
 _CLASSES = {
     "access": ({"taken": "failed", "given": "succeeded", "clash": "unknown"}, "starting"),
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
+    "check": ({"failed": "failed", "warning": "unknown", "skipped": "queued"}, "succeeded"),
     "message": ({"error": "bad", "warning": "warn"}, "good"),
     "node": ({"down": "failed", "drained": "canceled"}, "succeeded"),
     "run": (
