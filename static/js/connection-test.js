@@ -36,7 +36,11 @@ function lead(form) {
 // It was tested: the server does not need to do so again.
 const finish = (form) => form.requestSubmit(form.querySelector("[data-anyway]"));
 const contents = (form) =>
-  JSON.stringify([...new FormData(form)].filter(([name]) => name !== "do"));
+  JSON.stringify(
+    [...form.elements]
+      .filter((field) => field.name && !field.disabled && !field.closest("[data-untested]"))
+      .map((field) => [field.name, field.value, field.checked]),
+  );
 
 // Show the fields of the chosen way; those of others are neither sent nor required.
 function chooseWay(form) {

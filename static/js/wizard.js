@@ -55,6 +55,7 @@ function start(form) {
     button("next").hidden = isLast;
     button("next").textContent = returning > at ? say("Test again") : say("Next");
     save.hidden = !isLast;
+    if (button("more")) button("more").hidden = !isLast;
     form.dispatchEvent(new CustomEvent("step", { detail: names[at] }));
     if (!isMoved) return;
     const isTest = steps[at].querySelector("[data-tested]"); // what it finds leads on
@@ -130,6 +131,8 @@ function start(form) {
       form
         .querySelector(`[data-tab="${names[n]}"]`)
         .classList.toggle("is-wrong", Boolean(step.querySelector("[aria-invalid=true]")));
+    const test = steps.findIndex((step) => step.querySelector(".failed[data-at]"));
+    if (test >= 0 && test < current) go(test);
   });
   form.addEventListener("input", () => keep(form, key));
   addEventListener("popstate", (event) => {

@@ -106,6 +106,24 @@ def test_access_page_shows_chain_and_command(story, ada):
     )
 
 
+def test_access_page_asks_about_own_teams_first_and_never_advises_admin(story, ada):
+    asked = {"user": story.ben.email, "permission": "jobs:submit"}
+    answer = ada.get("/atlas/access", asked)
+    assert answer.context["answer"]["team"] == "vision" and answer.context["answer"]["allowed"]
+    assert [team.slug for team in answer.context["own_teams"]] == ["vision"]
+    everywhere = ada.get("/atlas/access", asked | {"team": "*"}).context["answer"]
+    assert not everywhere["allowed"] and everywhere["would_allow"] == [
+        {
+            "text": "a custom role in the organization that grants jobs:submit",
+            "changes": [{"kind": "custom-role", "role": "custom"}],
+        }
+    ]
+    quotas = ada.get("/atlas/access", asked | {"permission": "quotas:write"}).context["answer"]
+    assert quotas["team"] is None and [
+        way["changes"][0]["kind"] for way in quotas["would_allow"]
+    ] == ["custom-role"]
+
+
 @each(
     "query",
     [
@@ -126,9 +144,9 @@ def test_denied_page_links_to_explanation(story):
     answer = client.get("/atlas/people")
     assert (
         answer.status_code == 403
-        and "/atlas/access?permission=members%3Aread" in answer.content.decode()
+        and "/atlas/access?permission=members%3Aread&amp;team=%2A" in answer.content.decode()
     )
-    text = client.get("/atlas/access?permission=members%3Aread").content.decode()
+    text = client.get("/atlas/access?permission=members%3Aread&team=*").content.decode()
     assert "The role Billing viewer in the organization does not grant members:read." in text
     assert (
         client.get(
