@@ -98,7 +98,7 @@ class CheckState(StrEnum):
     SKIPPED = "skipped"  # cannot be told before something else is mended
 
 
-class CheckShape(TypedDict):
+class ConnectionCheckShape(TypedDict):
     label: str
     state: Annotated[str, "ok, warning, failed or skipped"]
     message: str
@@ -118,7 +118,7 @@ class ConnectionCheck:
     message: str = ""
     field: str = ""
 
-    def as_dict(self) -> CheckShape:
+    def as_dict(self) -> ConnectionCheckShape:
         return {
             "label": self.label,
             "state": str(self.state),

@@ -18,8 +18,9 @@ class AccessChange:
     """One change to memberships, token or account.
 
     `org-role` and `team-role` set a role; `custom-role` gives one that does not exist yet, with all
-    of the present role in the organization and the permission asked about; `token` requires one with sufficient scope; `account-on`
-    enables the account; `resume` ends a suspension; `operator` makes the user one.
+    of the present role in the organization and the permission asked about; `token` requires one with
+    sufficient scope; `account-on` enables the account; `resume` ends a suspension; `operator` makes
+    the user one.
     """
 
     kind: str

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from django import template
 from django.template import Context
 from django.template.defaultfilters import floatformat
@@ -116,6 +117,12 @@ def css_class(value: str, kind: str) -> str:
     """Return the class that colours a value of a kind: {{ node.state|css_class:"node" }}."""
     classes, other = _CLASSES[kind]
     return classes.get(value, other)
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """Return a value as JSON for a data attribute, which the template escapes."""
+    return orjson.dumps(value).decode()
 
 
 @register.filter

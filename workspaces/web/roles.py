@@ -24,6 +24,7 @@ from workspaces.access.check import (
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import OPERATORS_ONLY, AppPermission, all_permissions, texts
 from workspaces.access.permissions import Permission as P
+from workspaces.access.role_presets import role_presets
 from workspaces.access.roles import grantable
 from workspaces.access.services import holders
 from workspaces.access.whatif import difference_row, preview_role
@@ -43,9 +44,17 @@ def roles(request: Any) -> HttpResponse:
         name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")
     }
     form["permissions"] = request.POST.getlist("permissions")
+    form["preset"] = request.POST.get("preset", "")
     if request.method == "POST":
         try:
-            row = access_services.create_role(actor=request.actor, org=request.org, **form)
+            row = access_services.create_role(
+                actor=request.actor,
+                org=request.org,
+                slug=form["slug"],
+                name=form["name"],
+                kind=form["kind"],
+                permissions=[form["preset"]] if form["preset"] else form["permissions"],
+            )
         except PortalError as error:
             record_denied_request(request, error)
             show_error(request, error)
@@ -75,6 +84,7 @@ def roles(request: Any) -> HttpResponse:
             "tables": tables,
             "form": form,
             "choices": _choices(request.actor, form["permissions"]),
+            "presets": _presets(request.actor),
             "may_write": request.actor.may(P.ROLES_WRITE),
             "own": [r for r in found if not r["is_built_in"]],
         },
@@ -233,6 +243,26 @@ def _choices(actor: Any, chosen: Any) -> list[dict[str, Any]]:
             ],
         }
         for group in _grouped([*grantable().values()])
+    ]
+
+
+def _presets(actor: Any) -> list[dict[str, Any]]:
+    """Return the purposes of roles in words, and which of them this actor can't give."""
+    held = actor.granted()
+    return [
+        {
+            "name": preset.name,
+            "title": preset.title,
+            "about": preset.about,
+            "sets": {
+                "permissions": sorted(map(str, preset.permissions)),
+                "kind": preset.kind,
+            },
+            "why_not": ""
+            if preset.permissions <= held
+            else Message("You don't have all of its permissions yourself."),
+        }
+        for preset in role_presets()
     ]
 
 
