@@ -18,7 +18,7 @@ from clusters.backends import make, sealed, secrets_of
 from clusters.models import Cluster, Pool
 from clusters.workload import workload
 from portal.core import vault
-from portal.core.errors import Conflict, InvalidInput, NotFound, check_all
+from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from schedulers.contract import Probe
@@ -38,7 +38,7 @@ def connect_cluster(
     Raises NotPermitted, InvalidInput, Conflict.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    name, given = check_all(lambda: free_name(name), lambda: checked(backend, options, way=way))
+    given = _checked_with_name(backend, options, way, name)
     _reject_duplicate(backend, given)
     try:
         with transaction.atomic():
@@ -56,7 +56,8 @@ def connect_cluster(
                 },
             )
     except IntegrityError:
-        raise Conflict(
+        raise Conflict.at(
+            "name",
             Message("A cluster named {name} already exists. Choose another name.", name=repr(name)),
             code="name_taken",
         ) from None
@@ -114,7 +115,7 @@ def probe_options(
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     if name is not None:
-        _, given = check_all(lambda: free_name(name), lambda: checked(backend, options, way=way))
+        given = _checked_with_name(backend, options, way, name)
     else:
         given = checked(backend, options, _stored_options(cluster) if cluster else None, way)
     try:
@@ -129,6 +130,17 @@ def probe_options(
         tuple(_mask(text, given)[:1000] for text in found.warnings),
         tuple(replace(check, message=_mask(check.message, given)[:1000]) for check in found.checks),
     )
+
+
+def _checked_with_name(backend: str, options: Mapping[str, Any], way: str, name: str) -> Options:
+    """Check name and options of a new cluster, and raise what is wrong with both at once."""
+    errors, given = InputErrors(), Options({}, {})
+    with errors:
+        free_name(name)
+    with errors:
+        given = checked(backend, options, way=way)
+    errors.raise_all()
+    return given
 
 
 def _record_probe(
@@ -249,7 +261,8 @@ def free_name(name: str) -> str:
             ),
         )
     if Cluster.objects.filter(name=name).exists() or Pool.objects.filter(name=name).exists():
-        raise Conflict(
+        raise Conflict.at(
+            "name",
             Message(
                 "A cluster or pool named {name} already exists. Choose another name.",
                 name=repr(name),

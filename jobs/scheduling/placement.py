@@ -110,17 +110,23 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
     found = sorted(_candidates(team, named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
     if not best.fits:
-        raise InvalidInput.at(
-            _unfit_field(spec, found), "; ".join(f"{c.name}: {c.text}" for c in found)
-        )
+        field = _unfit_field(spec, found)
+        # Where only the image is in the way, the rest of the pools is no help.
+        shown = [c for c in found if field != "image" or c.field == "image"]
+        raise InvalidInput.at(field, "; ".join(f"{c.name}: {c.text}" for c in shown))
     return PoolChoice(
         best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found
     )
 
 
 def _unfit_field(spec: JobSpec, found: Sequence[Candidate]) -> str:
-    """Return the field to change: what no pool has, or else the pool or all resources."""
+    """Return the field to change: what no pool has, or else the pool or all resources.
+
+    A pool that refuses the image has everything else, so the image is what to change.
+    """
     fields = {candidate.field for candidate in found}
+    if "image" in fields:
+        return "image"
     if len(fields) == 1 and "resources" not in fields:
         return fields.pop()
     return "policy.pool" if spec.policy.pool else "resources"

@@ -111,6 +111,7 @@ class NewJob {
     if (refused.length) {
       this.faults.show(refused, []);
       this.verdict.tell("failed", refused[0].message, say("Not submitted."));
+      this.focusFault();
     }
     this.showCommand();
     this.options.load();
@@ -145,7 +146,12 @@ class NewJob {
   }
 
   submit() {
-    if (!this.button.disabled) this.root.requestSubmit(this.button);
+    if (this.button.disabled) this.focusFault();
+    else this.root.requestSubmit(this.button);
+  }
+
+  focusFault() {
+    this.root.querySelector("[aria-invalid=true]")?.focus();
   }
 
   // On a phone the YAML is a tab.

@@ -21,11 +21,11 @@ from django.db.models import Q
 from portal.core import clock, messages, vault
 from portal.core.errors import (
     Conflict,
+    InputErrors,
     InvalidInput,
     NotFound,
     NotPermitted,
     Unavailable,
-    check_all,
 )
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
@@ -75,9 +75,12 @@ def create_provider(
     """
     check_can_write(actor, org)
     what = _available_type(kind)
-    _, given = check_all(
-        lambda: check_slug(slug), lambda: _checked(actor, what, options, None, way)
-    )
+    errors, given = InputErrors(), Options({}, {})
+    with errors:
+        check_slug(slug)
+    with errors:
+        given = _checked(actor, what, options, None, way)
+    errors.raise_all()
     try:
         with _write_scope(org), transaction.atomic():
             found = _domains(actor, org, domains, ())
@@ -244,10 +247,13 @@ def start_test(
     check_can_write(actor, provider.org if provider else org)
     what = _available_type(kind)
     former = _stored_options(provider) if provider else None
-    given, *_ = check_all(
-        lambda: _checked(actor, what, options, former, way),
-        *([lambda: _check_is_free(org, slug)] if slug is not None else []),
-    )
+    errors, given = InputErrors(), Options({}, {})
+    with errors:
+        given = _checked(actor, what, options, former, way)
+    with errors:
+        if slug is not None:
+            _check_is_free(org, slug)
+    errors.raise_all()
     person = person.strip()[:254] if what.finds_people else ""
     assert actor.org_id is not None
     with org_scope(actor.org_id), transaction.atomic():
@@ -549,7 +555,8 @@ def _check_is_free(org: Organization | None, short_name: str) -> None:
 
 
 def _name_taken(short_name: str) -> Conflict:
-    return Conflict(
+    return Conflict.at(
+        "name",
         Message(
             "A provider named {short_name} already exists. Choose another name.",
             short_name=repr(short_name),

@@ -23,6 +23,7 @@ from portal.core.formatting import counted, gpu_text, span_text
 from portal.core.help import error_path, topic_path
 from portal.core.messages import Message
 from portal.core.texts import mark_of
+from portal.web.form_errors import form_error_of
 from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
@@ -31,6 +32,7 @@ from workspaces.access.roles import role_facts
 register = template.Library()
 register.filter("translated", translated)
 register.filter("undo_of", undo_of)
+register.filter("form_error_of", form_error_of)
 register.filter("mark", mark_of)
 register.filter("error_help", error_path)
 # A stored time
