@@ -61,6 +61,29 @@ def test_role_created_on_page_is_offered_in_forms(story, ada):
     assert "ben@atlas.example in vision" in ada.get("/atlas/roles/trainer").content.decode()
 
 
+def test_role_is_created_for_a_purpose_that_its_giver_has(story, ada):
+    shown = ada.get("/atlas/roles").context["presets"]
+    assert not any(preset["why_not"] for preset in shown)
+    assert [p["name"] for p in shown if p["sets"]["kind"] == "org"] == [
+        "support",
+        "billing",
+        "auditor",
+    ]
+    form = {"slug": "lab", "name": "Lab", "kind": "team", "preset": "researcher"}
+    assert ada.post("/atlas/roles", form)["Location"] == "/atlas/roles/lab"
+    [row] = rows(story, Role)
+    assert {"jobs:submit", "secrets:read"} <= {
+        *row.permissions
+    } and "secrets:write" not in row.permissions
+    body = {"slug": "book", "kind": "org", "permissions": ["billing", "audit:read"]}
+    made_role = story.api(story.ada).post("/api/v1/orgs/atlas/roles", body, format="json").json()
+    assert {"audit:read", "billing:read"} <= {*made_role["permissions"]}
+    with org_scope(story.atlas.id):
+        Membership.objects.filter(user=story.ben).update(role="user-admin")
+    locked = story.client(story.ben).get("/atlas/roles").context["presets"]
+    assert {p["name"] for p in locked if p["why_not"]} >= {"team-lead", "auditor"}
+
+
 def test_role_form_rejected_keeps_input(ada):
     text = ada.post(
         "/atlas/roles",
