@@ -45,7 +45,7 @@ def roles(request: Any) -> HttpResponse:
         name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")
     }
     form["permissions"] = request.POST.getlist("permissions")
-    form["preset"] = request.POST.get("preset", "")
+    form["preset"] = request.POST.get("preset", "" if request.method == "POST" else "researcher")
     if request.method == "POST":
         with FormErrors(request):
             row = access_services.create_role(
