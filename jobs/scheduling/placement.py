@@ -15,7 +15,7 @@ from django.db.models import Count
 
 from clusters.capacity import capacity_of
 from clusters.models import Cluster, Pool
-from clusters.node_capacity import node_usage_in
+from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.pools import is_in, pools_for
 from clusters.sharing import refusal_text
 from jobs.images.check import image_misfit
@@ -164,18 +164,11 @@ class GpuOfferShape(TypedDict):
 
 def gpu_offers(team: Team) -> list[GpuOfferShape]:
     """Return the GPU types of all nodes that the team may use, by name; each node counts once."""
-    places = _allowed(team)
-    usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
-    nodes = {
-        machine.node.id: machine.seen_by(team.id)
-        for cluster, pool in places
-        for machine in usage[cluster.id]
-        if pool is None or is_in(pool, machine.node, machine.gpus)
-    }
+    nodes = open_nodes(team)
     most: Counter[str] = Counter()
-    for machine in nodes.values():
+    for machine in nodes:
         most |= Counter(machine.gpus)
-    counts = capacity_of(nodes.values()).gpus
+    counts = capacity_of(nodes).gpus
     return [
         {
             "type": name,
@@ -186,6 +179,23 @@ def gpu_offers(team: Team) -> list[GpuOfferShape]:
         }
         for name, gpus in counts.items()
     ]
+
+
+def open_nodes(team: Team, pool_name: str = "") -> list[NodeUsage]:
+    """Return each node once that the team may use, of one pool or cluster if it is named."""
+    places = [
+        (cluster, pool)
+        for cluster, pool in _allowed(team)
+        if pool_name in ("", cluster.name, pool.name if pool else "")
+    ]
+    usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
+    nodes = {
+        machine.node.id: machine.seen_by(team.id)
+        for cluster, pool in places
+        for machine in usage[cluster.id]
+        if pool is None or is_in(pool, machine.node, machine.gpus)
+    }
+    return list(nodes.values())
 
 
 def _candidates(

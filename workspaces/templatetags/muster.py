@@ -272,6 +272,15 @@ def since(value: Any) -> SafeString:
     return _time(value, "span")
 
 
+@register.simple_tag
+def expected_start(start: Any) -> SafeString:
+    """Render when a job is expected to start; the page writes the time in the viewer's zone."""
+    text, at = translated(start.text), start.at
+    if at is None:
+        return format_html("<span>{}</span>", text)
+    return format_html('<time data-rel="clock" datetime="{}">{}</time>', at.isoformat(), text)
+
+
 @register.filter
 def until(value: Any) -> str:
     """Format the duration until a time: "2h 04m"."""
