@@ -1,4 +1,5 @@
 // Pages of clusters: nodes that appear, and the dialog that asks for the reason of a drain.
+import "./swap.js";
 import { say } from "./words.js";
 
 document.addEventListener("click", (event) => {

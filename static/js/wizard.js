@@ -98,7 +98,7 @@ function start(form) {
           form.addEventListener("formdata", () => sessionStorage.removeItem(key), { once: true });
           return;
         }
-      } else if (current === steps.length - 1) form.requestSubmit(save);
+      } else if (current === steps.length - 1) setTimeout(() => form.requestSubmit(save));
       else next(); // Enter in a field
       event.preventDefault();
       event.stopImmediatePropagation();
