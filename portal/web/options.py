@@ -184,7 +184,8 @@ def _step(name: str, title: str, made: Sequence[Mapping[str, Any]]) -> dict[str,
         "title": title,
         "plain": [field for field in inside if not field["is_rare"]],
         "rare": rare,
-        "is_unfolded": any(field["is_set"] or field["fault"] for field in rare),
+        "is_unfolded": len(rare) == len(inside)
+        or any(field["is_set"] or field["fault"] for field in rare),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -28,6 +29,7 @@ from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
+from workspaces.credentials.token_presets import token_presets
 
 register = template.Library()
 register.filter("translated", translated)
@@ -119,6 +121,13 @@ def css_class(value: str, kind: str) -> str:
     """Return the class that colours a value of a kind: {{ node.state|css_class:"node" }}."""
     classes, other = _CLASSES[kind]
     return classes.get(value, other)
+
+
+@register.filter
+def purpose(scopes: Sequence[str]) -> str:
+    """Return what a token with these scopes is for, in the active language, or ""."""
+    found = (p.title for p in token_presets() if sorted(p.scopes) == sorted(scopes))
+    return translated(next(found, ""))
 
 
 @register.filter
