@@ -115,7 +115,8 @@ def checks_of(
 ) -> list[ConnectionCheck]:
     """Return the checklist of a test; if options are refused, they are all that it has."""
     labels = _NAMES | {option.name: option.label for option in options}
-    refused = [failed(labels.get(name, ""), text, name) for name, text in faults.items()]
+    names = [*labels, *(name for name in faults if name not in labels)]
+    refused = [failed(labels.get(n, ""), faults[n], n) for n in names if n in faults]
     return refused or list(found)
 
 
