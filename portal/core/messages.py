@@ -14,8 +14,8 @@ class Message(str):
 
     `Message("{name} is changed.", name=row.name)` is the text "Vision is changed.", for programs,
     logs and the API. Pages show the translation of the template, filled with the parameters
-    (`portal.web.translation`). Parameters that are messages are translated as well. xgettext
-    extracts the first argument, so write it as a literal.
+    (`portal.web.translation`). Parameters that are messages are translated as well. `manage.py
+    messages` extracts the first argument, so write it as a literal.
     """
 
     template: str
@@ -45,7 +45,7 @@ class Message(str):
 
     def format(self, /, **params: Any) -> Message:  # type: ignore[override]
         """Return the message of a table of templates, filled with parameters."""
-        return Message(self.template, **params)
+        return Message(self.template, context=self.context, **params)
 
     def __str__(self) -> str:
         return self
@@ -62,17 +62,19 @@ class Message(str):
         return self if part == self else part
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.template, self.params, self.forms)
+        return _restored, (self.template, self.params, self.forms, self.context)
 
 
-def _restored(template: str, params: dict[str, Any], forms: Any = None) -> Message:
-    message = Message(template, **params)
+def _restored(
+    template: str, params: dict[str, Any], forms: Any = None, context: str = ""
+) -> Message:
+    message = Message(template, context=context, **params)
     message.forms = tuple(forms) if forms else None
     return message
 
 
 class MessageEncoder(json.JSONEncoder):
-    """Encode messages as {"template", "params"} and {"forms"} of a plural, for JSON columns."""
+    """Encode messages as {"template", "params"}, with "forms" of a plural and "context", for JSON."""
 
     def encode(self, o: Any) -> str:
         return super().encode(_packed(o))
@@ -86,10 +88,10 @@ class MessageDecoder(json.JSONDecoder):
 
 
 def dumps(text: str) -> str:
-    """Return the form of a text that is stored in a text column: JSON if it has parameters."""
+    """Return the form of a text that is stored in a text column: JSON unless it is a plain text."""
     if text.startswith(_STORED):  # not ours, such as a line of a job's log
         text = Message.joined("", (text,))
-    if isinstance(text, Message) and text.params:
+    if isinstance(text, Message) and (text.params or text.context):
         return json.dumps(text, cls=MessageEncoder, ensure_ascii=False)
     return str(text)
 
@@ -102,13 +104,14 @@ def loads(stored: str) -> Message:
 
 def _packed(value: Any) -> Any:
     if isinstance(value, Message):
-        forms = {"forms": value.forms} if value.forms else {}
-        return {"template": value.template, "params": _packed(value.params), **forms}
+        more = {"forms": value.forms, "context": value.context}
+        kept = {name: part for name, part in more.items() if part}
+        return {"template": value.template, "params": _packed(value.params), **kept}
     if isinstance(value, dict):
         return {name: _packed(inner) for name, inner in value.items()}
     return [_packed(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _unpacked(value: dict[str, Any]) -> Any:
-    is_message = {"template", "params"} <= value.keys() <= {"template", "params", "forms"}
+    is_message = {"template", "params"} <= value.keys() <= {"template", "params", "forms", "context"}
     return _restored(**value) if is_message else value
