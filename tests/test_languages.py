@@ -21,7 +21,7 @@ from portal.core import clock, messages
 from portal.core.errors import InvalidInput
 from portal.core.formatting import amount_text, span_text
 from portal.core.messages import Message
-from portal.management.commands.messages import faults_of
+from portal.management.commands.messages import _mo, faults_of, messages_of, without_context
 from portal.web.translation import translated
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.states import Reason, State
@@ -137,6 +137,41 @@ def test_catalog_faults_are_detected():
         assert len(found) == 1 and fault in found[0], entry
 
 
+SHORT = {
+    "Down": True,
+    "{n} of {m}": True,
+    "Not seen yet": True,  # 12 characters
+    "Account unlinked.": False,  # a sentence
+    "Change the password": False,
+    "100 %": False,
+}
+
+
+def test_short_texts_without_context_are_detected():
+    catalog = Catalog()
+    for text in SHORT:
+        catalog.add(text)
+    catalog.add("Down", context="state of a node")
+    found = list(without_context(catalog))
+    assert len(found) == sum(SHORT.values())
+    for text, is_short in SHORT.items():
+        assert any(repr(text) in fault for fault in found) == is_short, text
+
+
+def test_context_of_a_message_is_extracted():
+    source = """
+Message("Down", context="state of a node", n=1)
+Message("{n} " "left", n=2)
+Message.plural(n, "{n} job", "{n} jobs", n=n, context="unit")
+Message(text)
+"""
+    assert list(messages_of(source)) == [
+        ("Down", "state of a node"),
+        ("{n} left", None),
+        (("{n} job", "{n} jobs"), "unit"),
+    ]
+
+
 def test_parameters_of_messages_are_no_english_phrases():
     assert [text for _, text in pieces(_PIECES)] == ["the team", "# more", " and "]
     found = [
@@ -159,7 +194,7 @@ def test_message_keeps_template_and_parameters():
     text = Message("{name} was updated.", name="{x} & Vision")
     error = InvalidInput.at("slug", text)
     parts = Message.joined(" ", ["", text, "step 40"])
-    for message in (text, amount_text("gpu", 2)):
+    for message in (text, amount_text("gpu", 2), Message("down", context="state of a node")):
         packed = json.dumps([message], cls=messages.MessageEncoder)
         for same in (
             copy.deepcopy(message),
@@ -175,6 +210,22 @@ def test_message_keeps_template_and_parameters():
     with translation.override("ko"):
         assert translated(error.message) == "slug: 변경했습니다: {x} & Vision."
         assert translated(parts) == "변경했습니다: {x} & Vision. step 40"
+
+
+def test_context_chooses_the_translation(tmp_path, settings):
+    catalog = Catalog("ko")
+    catalog.add("run", "실행", context="command")
+    catalog.add("run", "런", context="training run")
+    catalog.add("runs", "런", context="training run")
+    folder = tmp_path / "ko" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "django.mo").write_bytes(_mo(catalog))
+    settings.LOCALE_PATHS = [tmp_path]
+    with translation.override("ko"):
+        assert translated(Message("run", context="command")) == "실행"
+        assert translated(Message("run", context="training run")) == "런"
+        assert translated("run", "training run") == "런"
+        assert translated("runs") == "런"  # stored as plain text, before it had a context
 
 
 def test_stored_text_that_looks_like_a_message_stays_text(story):

@@ -14,26 +14,31 @@ class Message(str):
 
     `Message("{name} is changed.", name=row.name)` is the text "Vision is changed.", for programs,
     logs and the API. Pages show the translation of the template, filled with the parameters
-    (`portal.web.translation`). Parameters that are messages are translated as well. `manage.py
-    messages` extracts the first argument, so write it as a literal.
+    (`portal.web.translation`). Parameters that are messages are translated as well. Write the first
+    argument as a literal, because `manage.py messages` extracts it. A short text says in `context`
+    what it is, as `Message("Down", context="state of a node")`.
     """
 
     template: str
     params: dict[str, str]
+    context: str  # for translators; empty for a text that explains itself
     forms: tuple[str, str, int] | None  # singular, plural and the number that chooses
 
-    def __new__(cls, template: str, /, **params: Any) -> Message:
+    def __new__(cls, template: str, /, *, context: str = "", **params: Any) -> Message:
         if isinstance(template, Message) and not params:
             return template
         values = {n: v if isinstance(v, Message) else format(v) for n, v in params.items()}
         message = super().__new__(cls, template.format(**values) if values else template)
         message.template, message.params, message.forms = template, values, None
+        message.context = context
         return message
 
     @classmethod
-    def plural(cls, number: int, one: str, many: str, /, **params: Any) -> Message:
+    def plural(
+        cls, number: int, one: str, many: str, /, *, context: str = "", **params: Any
+    ) -> Message:
         """Return one of two templates by a number: "1 job waits.", "2 jobs wait."."""
-        message = cls(one if number == 1 else many, **params)
+        message = cls(one if number == 1 else many, context=context, **params)
         message.forms = (one, many, number)
         return message
 
@@ -113,5 +118,7 @@ def _packed(value: Any) -> Any:
 
 
 def _unpacked(value: dict[str, Any]) -> Any:
-    is_message = {"template", "params"} <= value.keys() <= {"template", "params", "forms", "context"}
+    is_message = (
+        {"template", "params"} <= value.keys() <= {"template", "params", "forms", "context"}
+    )
     return _restored(**value) if is_message else value

@@ -45,6 +45,7 @@ class Command(makemessages.Command):
     """Extract as Django does, with xgettext, and `Message(…)`; merge, check and compile with Babel."""
 
     help = "Writes locale/*/LC_MESSAGES/*.po and .mo, and static/js/words/*.js, from the sources."
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--check",
@@ -144,13 +145,17 @@ def messages_of(source: str) -> Iterator[tuple[str | tuple[str, str], str | None
         if isinstance(call, ast.Call):
             name = getattr(call.func, "id", getattr(call.func, "attr", ""))
             texts = {"Message": call.args[:1], "plural": call.args[1:3]}.get(name, [])
-            found = [one.value for one in texts if isinstance(one, ast.Constant)]
-            context = {word.arg: word.value for word in call.keywords}.get("context")
-            said = context.value if isinstance(context, ast.Constant) else None
+            keywords = {word.arg: word.value for word in call.keywords}
+            found = [literal for one in texts if (literal := _literal(one))]
+            context = _literal(keywords["context"]) if "context" in keywords else None
             if len(found) == 2:
-                yield (found[0], found[1]), said
-            elif found and found[0]:
-                yield found[0], said
+                yield (found[0], found[1]), context
+            elif found:
+                yield found[0], context
+
+
+def _literal(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def is_short(text: str) -> bool:
