@@ -7,8 +7,10 @@ import copy
 import json
 import os
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,8 @@ _PLACEHOLDERS = re.compile(r"%\(\w+\)[sdr]|\{\w+\}")
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 _SAY = re.compile(rf"\bsay\(\s*({_LITERAL})(?:,\s*\{{\s*context:\s*({_LITERAL}))?")
 _TAGS = re.compile(r"</?[a-z][^>]*>")
+_CODE = re.compile(rf"`[^`]*`|<code>.*?</code>|{_TAGS.pattern}|{_PLACEHOLDERS.pattern}|\w+://\S*")
+_ENGLISH = re.compile(r"(?<![\w@$%#.:/=*-])[A-Za-z][a-z]+(?:-[a-z]+)*(?![\w@:/=(]|[.-]\w)")
 _FOREIGN = {"ja": re.compile(r"[가-힣]"), "ko": re.compile(r"[ぁ-ヿ]")}
 _VOCABULARY = "portal/web/vocabulary.py"  # states in live events, which static/js translates, too
 
@@ -200,6 +204,32 @@ def _faults_of(entry: Entry, language: str) -> Iterator[str]:
             yield f"other tags than the English: {text!r}"
         if language in _FOREIGN and _FOREIGN[language].search(text):
             yield f"in another language: {text!r}"
+        yield from _word_faults(sources[-1], text, language)
+
+
+@cache
+def _glossary() -> dict[str, Any]:
+    return tomllib.loads(Path(settings.ROOT, "locale", "glossary.toml").read_text("utf-8"))
+
+
+def _word_faults(english: str, text: str, language: str) -> Iterator[str]:
+    """Yield what locale/glossary.toml does not allow."""
+    said, bare = _CODE.sub(" ", english), _CODE.sub(" ", text)
+    for pattern in _glossary()["style"]["forbidden"].get(language, ()):
+        if re.search(pattern, text):
+            yield f"{pattern} is not our style (locale/glossary.toml): {text!r}"
+    for term in _glossary()["terms"]:
+        name, word = term["english"], term.get(language, "")
+        for pattern in term.get("forbidden", {}).get(language, ()):
+            if re.search(pattern, bare):
+                yield f"{name} is {word} (locale/glossary.toml): {text!r}"
+        is_said = term.get("is_required") and re.search(rf"\b{name}s?\b", said, re.IGNORECASE)
+        if is_said and not re.search(word, text):
+            yield f"without {word} for {name} (locale/glossary.toml): {text!r}"
+    if language in _FOREIGN and text != english:
+        left = set(_ENGLISH.findall(bare)) - set(_glossary()["english"]["names"])
+        if left:
+            yield f"English words {sorted(left)} (or add them to locale/glossary.toml): {text!r}"
 
 
 def _read(path: Path, locale: str | None = None) -> Catalog:
