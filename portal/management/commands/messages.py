@@ -35,7 +35,7 @@ _IGNORED = [
     "var",
     "vendor",
 ]
-_PLACEHOLDERS = re.compile(r"%\(\w+\)[sdr]|\{\w+\}")
+_PLACEHOLDERS = re.compile(r"%\(\w+\)[sdrg]|\{\w+\}")
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 _SAY = re.compile(rf"\bsay\(\s*({_LITERAL})(?:,\s*\{{\s*context:\s*({_LITERAL}))?")
 _TAGS = re.compile(r"</?[a-z][^>]*>")
