@@ -287,7 +287,7 @@ def test_language_chosen_in_menu_overrides_browser(story):
 
 
 STATES = [
-    (State.QUEUED, 4, 0, "queued, for 4 s", "대기, 4초 경과"),
+    (State.QUEUED, 4, 0, "queued, for 4 s", "대기 중, 4초 경과"),
     (State.SUCCEEDED, 7440, 0, "succeeded, 2h 04m ago", "성공, 2시간 04분 전"),
     (
         State.RUNNING,
