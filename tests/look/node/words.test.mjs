@@ -39,9 +39,11 @@ test("every text that the modules say stands in every catalogue, with the same v
   const said = readdirSync(JS, { recursive: true })
     .filter((file) => file.endsWith(".js") && !file.startsWith("words/"))
     .flatMap((file) =>
-      [...readFileSync(new URL(file, JS), "utf8").matchAll(
+      [
+        ...readFileSync(new URL(file, JS), "utf8").matchAll(
           /\bsay\(\s*"((?:[^"\\]|\\.)*)"(?:,\s*\{\s*context: "([^"]*)")?/g,
-        )].map((m) => (m[2] ? `${m[2]}\u0004${m[1]}` : m[1])),
+        ),
+      ].map((m) => (m[2] ? `${m[2]}\u0004${m[1]}` : m[1])),
     );
   assert.ok(said.length > 40);
   for (const language of readdirSync(new URL("words/", JS))) {
