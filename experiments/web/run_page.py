@@ -23,6 +23,7 @@ from jobs.quotas.pricing import cost_of_jobs
 from jobs.selectors.jobs import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
+from portal.web.charts import expected_charts
 from portal.web.lineage import lineage_context
 from registry.models import ModelVersion
 from workspaces.access.permissions import Permission as P
@@ -95,6 +96,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "children": _related(visible_runs(actor).filter(parent=row)),
         "chart_sources": [source_of(row)],
         "chart_names": ",".join(names[:4]),
+        "expected_charts": expected_charts(names[:4]),
         "snippet": snippet(request, row),
     }
     if tab == "artifacts":

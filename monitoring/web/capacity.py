@@ -154,6 +154,7 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
             ],
             "gpu": row,
             "history_names": GPU_CHARTS,
+            "expected_charts": [range(0)] * 6 if row["power"] is not None else [],
             "pools": pools_of_node(node, request.actor),
             "reservations": reservations_of_node(node, request.actor),
             "may_read": may_read,

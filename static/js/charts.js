@@ -202,6 +202,7 @@ class ChartSet {
       return;
     }
     waiting?.remove();
+    this.root.querySelector("[data-skeleton]")?.remove();
     this.sources.forEach((source, n) => answers[n] && this.#take(source, answers[n]));
     this.#arrange();
     this.root.dataset.loaded = "true";
@@ -299,7 +300,8 @@ class ChartSet {
     let specs = chartsOf([...this.curves.values()]);
     if (this.first) {
       specs = specs.filter((spec) => !spec.isSystem).slice(0, this.first);
-      this.root.closest("[data-curves]").hidden = !specs.length;
+      const panel = this.root.closest("[data-curves]");
+      panel.classList.toggle("is-empty", !specs.length);
     }
     const known = new Set(specs.map((spec) => spec.key));
     for (const [key, chart] of this.charts)

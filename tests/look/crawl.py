@@ -92,7 +92,9 @@ def kind_of(path: str) -> str:
         route = "help/<page>"
     chosen = [f"{k}={v}" for k, v in parse_qsl(parts.query) if k in CHOOSING]
     other = "…" if len(parse_qsl(parts.query)) > len(chosen) else ""
-    return f"/{route}" + ("?" + "&".join([*sorted(chosen), *([other] if other else [])])).rstrip("?")
+    return f"/{route}" + ("?" + "&".join([*sorted(chosen), *([other] if other else [])])).rstrip(
+        "?"
+    )
 
 
 def sign_in(browser: Browser, url: str, email: str, password: str) -> object:
