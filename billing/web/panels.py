@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from billing.amounts import HOUR_MS, JOULES, money
 from billing.selectors import dashboard
-from billing.selectors.dashboard import Bucket
+from billing.selectors.dashboard import Bucket, GpuTimes
 from billing.web.board import Board, Data, Panel
 from clusters.health.selectors import unhealthy_by_cluster
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
-from portal.web.charts import COLOURS, Curve, chart_of
+from portal.web.charts import COLOURS, Chart, Curve, chart_of
 
 MOST_ROWS = 15
 PARTS: dict[str, tuple[str, str]] = {
@@ -56,21 +57,36 @@ def clock_text(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).isoformat()
 
 
-def times(board: Board) -> Data:
-    curves = board.times.curves
+def gpu_chart(found: GpuTimes) -> Chart:
+    """Return what allocated GPUs did, stacked, below their number."""
     shown = [
-        Curve(label, curves[name], colour, kind)
+        Curve(label, found.curves[name], colour, kind)
         for name, label, colour, kind in _CURVES
-        if name in curves and any(curves[name])
+        if any(found.curves.get(name, ()))
     ]
-    moments = board.times.times
+    return chart_of(found.times, *shown, unit="GPUs", is_stacked=True)
+
+
+def queue_chart(found: Mapping[str, list[Any]]) -> Chart:
+    """Return how many jobs waited and ran."""
+    return chart_of(
+        found["times"],
+        Curve(Message("Queued"), found["queued"], "--c2", "area"),
+        Curve(Message("Running"), found["running"], "--c1"),
+        unit="jobs",
+        step=3600,
+    )
+
+
+def times(board: Board) -> Data:
+    curves, moments = board.times.curves, board.times.times
     more = (
         ("/platform/capacity", Message("Capacity"))
         if board.is_platform
         else (board.jobs_url(state="running"), Message("Running jobs"))
     )
     return {
-        "chart": chart_of(moments, *shown, unit="GPUs", is_stacked=True),
+        "chart": gpu_chart(board.times),
         "more": more,
         "table": (
             ["time", *(f"{name}_gpus" for name in curves)],
@@ -204,13 +220,7 @@ def queue(board: Board) -> Data:
         else (board.jobs_url(state="queued"), Message("Pending jobs"))
     )
     return {
-        "chart": chart_of(
-            found["times"],
-            Curve(Message("Queued"), found["queued"], "--c2", "area"),
-            Curve(Message("Running"), found["running"], "--c1"),
-            unit="jobs",
-            step=3600,
-        ),
+        "chart": queue_chart(found),
         "more": more,
         "is_narrowed": board.is_narrowed,
         "is_empty": len(found["times"]) < 2,

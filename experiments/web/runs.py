@@ -188,7 +188,7 @@ def _charts(request: Any, view: Any, shown: Shown, keys: RunKeys) -> dict[str, A
     many = view.first_rows(request.actor, shown.asked, MOST_POINTS)
     return {
         "has_metrics": bool(keys.metrics),
-        "expected_charts": expected_charts(keys.metrics),
+        "expected_charts": expected_charts(keys.metrics, runs=len(sources)),
         "chart_sources": sources,
         "legend": [
             {"name": s["name"], "page": f"/{request.org.slug}/runs/{s['id']}", "colour": n % 8 + 1}

@@ -61,13 +61,13 @@ class Curve:
 _SPLIT = re.compile(r"^(train|training|val|valid|validation|eval|test)[/_.](?=.)")
 
 
-def expected_charts(names: Iterable[str], most: int | None = None) -> list[range]:
-    """Return the charts that these metrics will have, each as a range over its legend.
+def expected_charts(names: Iterable[str], most: int | None = None, runs: int = 1) -> list[range]:
+    """Return the charts that these metrics of `runs` will have, each as a range over its legend.
 
     For `expected` of `<c-chart>` and `<c-charts>`; `most` is how many are shown.
     """
     curves = Counter(_SPLIT.sub("", name) for name in names)
-    return [range(n if n > 1 else 0) for n in curves.values()][:most]
+    return [range(n * runs if n * runs > 1 else 0) for n in curves.values()][:most]
 
 
 def chart_of(

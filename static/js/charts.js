@@ -1,6 +1,7 @@
 // Charts of jobs and nodes: sections, one toolbar, live points. The view is in the URL.
 import { Chart } from "./charts/chart.js";
 import { chartsOf, labelText, matcherOf, sectionsOf } from "./charts/curves.js";
+import { drawInline } from "./charts/inline.js";
 import { chartTitle, sectionTitle } from "./charts/names.js";
 import { urlOf, viewOf } from "./charts/view.js";
 import { live } from "./live.js";
@@ -461,3 +462,4 @@ function read(name) {
 }
 
 for (const root of document.querySelectorAll("[data-charts]")) root.charts = new ChartSet(root);
+drawInline();

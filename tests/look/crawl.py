@@ -39,7 +39,7 @@ window.shifts = [];
 new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
   if (entry.hadRecentInput) return;
   const name = (node) => !node ? "?" : node.nodeType !== 1 ? name(node.parentElement)
-    : node.localName + (node.id ? `#${node.id}` : "") + [...node.classList].slice(0, 2).map((one) => `.${one}`).join("");
+    : [node.localName, ...[...node.classList].slice(0, 2)].join(".") + (node.id ? `#${node.id}` : "");
   window.shifts.push([entry.value, entry.sources.slice(0, 3).map(({ node }) => name(node)).join(" ")]);
 })).observe({ type: "layout-shift", buffered: true });
 """

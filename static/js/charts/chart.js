@@ -235,6 +235,7 @@ export class Chart {
   // with a single curve has both in its head; of many runs, their list is the legend.
   #legend() {
     this.values = new Map();
+    this.keys.classList.toggle("is-many", this.set.isMany);
     const { length } = this.curves;
     if (this.hasHead && (length < 2 || (this.set.isMany && length > MANY))) {
       this.keys.replaceChildren(...this.#splits());
