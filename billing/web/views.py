@@ -116,7 +116,7 @@ def _cost_by_day(found: spent.Spending, forecast: spent.Forecast | None) -> Char
     used = [day for day, costs in found.days.items() if any(costs.values())]
     if not used:
         return chart_of([])
-    last = max(*used, *coming)
+    last = max([*used, *coming])
     days = [min(used) + _DAY * n for n in range((last - min(used)).days + 1)]
     top, rest = found.teams[:MOST_TEAMS], found.teams[MOST_TEAMS:]
 

@@ -16,7 +16,7 @@ COLOURS = tuple(f"--c{n}" for n in range(1, 9))
 Values = Sequence[float | None]
 
 
-class CurveShape(TypedDict):
+class DrawnCurve(TypedDict):
     label: str
     values: list[float | None]
     colour: str
@@ -29,7 +29,7 @@ class Chart(TypedDict):
     unit: str
     isStacked: bool
     isDaily: bool
-    series: list[CurveShape]
+    series: list[DrawnCurve]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Curve:
     kind: str = "line"
     note: str | None = None
 
-    def as_dict(self, places: Iterable[int | None]) -> CurveShape:
+    def as_dict(self, places: Iterable[int | None]) -> DrawnCurve:
         is_text = isinstance(self.label, Message)
         return {
             "label": translated(self.label) if is_text else self.label,

@@ -243,7 +243,11 @@ def test_forecast_adds_the_mean_of_whole_days_to_each_day_left(story, cluster):
     assert "orecast" not in past
 
 
-def test_gpus_by_team_add_up_to_what_is_allocated(story, used):
+def test_gpus_by_team_add_up_to_what_is_allocated(story, cluster, used):
+    now = clock.now()
+    run(story, cluster, ms_of(now) - HOUR, gpu=1, team=story.speech)
+    with platform_scope("test"):
+        recording.record_hours(now - timedelta(hours=3))
     page = text(story.client(story.ada).get("/atlas/usage?range=90d"))
     whole, parts = (
         json.loads(re.search(rf'id="{name}"[^>]*>(.*?)</script>', page)[1])
