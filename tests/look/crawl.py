@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, sync_playwright
@@ -21,8 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, 
 from tests.rig.environment import ROOT
 from tests.rig.processes import program
 
-# Also without headless flags of tests.look.conftest, which imports pytest's fixtures.
-LOOKS = {
+LOOKS: dict[str, tuple[Any, Any]] = {
     "1440 light": ({"width": 1440, "height": 900}, "light"),
     "1440 dark": ({"width": 1440, "height": 900}, "dark"),
     "390 dark": ({"width": 390, "height": 844}, "dark"),
@@ -97,7 +97,7 @@ def kind_of(path: str) -> str:
     )
 
 
-def sign_in(browser: Browser, url: str, email: str, password: str) -> object:
+def sign_in(browser: Browser, url: str, email: str, password: str) -> Any:
     """Return the storage state of a signed-in person."""
     page = browser.new_page()
     page.goto(f"{url}/accounts/login/")
@@ -115,7 +115,7 @@ def visit(page: Page, url: str, look: str, path: str, picture: Path | None = Non
     done = Visit(look, kind_of(path), path)
     listeners = {
         "pageerror": lambda error: done.errors.append(f"exception: {error}"),
-        "console": lambda said: said.type == "error" and done.errors.append(said.text),
+        "console": lambda said: done.errors.extend([said.text] if said.type == "error" else []),
         "response": lambda got: _note(done, url, got),
     }
     for event, listen in listeners.items():
@@ -182,7 +182,7 @@ def discover(page: Page, url: str, starts: Iterable[str], each: int = 1) -> list
 def crawl(
     browser: Browser,
     url: str,
-    states: Iterable[tuple[object, list[str]]],
+    states: Iterable[tuple[Any, list[str]]],
     looks: Iterable[str] = LOOKS,
     pictures: Path | None = None,
 ) -> Iterator[Visit]:
@@ -203,7 +203,7 @@ def crawl(
                         yield done
 
 
-def _context(browser: Browser, state: object, look: str) -> BrowserContext:
+def _context(browser: Browser, state: Any, look: str) -> BrowserContext:
     screen, theme = LOOKS[look]
     context = browser.new_context(
         storage_state=state, viewport=screen, color_scheme=theme, has_touch=screen["width"] < 500
