@@ -240,8 +240,10 @@ def _months_with_use(current: date) -> list[date]:
     first = UsageDay.objects.filter(org=OuterRef("pk")).order_by("day").values("day")[:1]
     days = Organization.objects.annotate(first=Subquery(first)).values_list("first", flat=True)
     start = min((day for day in days if day), default=None)
-    found = [current] if start else []
-    while found and found[-1] > month_of(start) and len(found) < MONTHS:
+    if start is None:
+        return []
+    found = [current]
+    while found[-1] > month_of(start) and len(found) < MONTHS:
         found.append(month_of(found[-1] - timedelta(days=1)))
     return found
 

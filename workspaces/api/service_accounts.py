@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -108,5 +107,5 @@ class TokenRotationView(OrgView):
         )
 
 
-def _row(row: ServiceAccount, actor: Actor) -> dict[str, Any]:
+def _row(row: ServiceAccount, actor: Actor) -> selectors.ServiceAccountShape:
     return selectors.service_account_rows([row], actor)[0]

@@ -295,7 +295,7 @@ class TokenView(OrgView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _team(view: OrgView, team: Team) -> dict[str, Any]:
+def _team(view: OrgView, team: Team) -> selectors.TeamShape:
     return selectors.team_rows([team], view.actor)[0]
 
 

@@ -227,7 +227,7 @@ def service_account_rows(rows: Sequence[ServiceAccount], actor: Actor) -> list[S
     """Return service accounts with role, teams, and numbers of active and expiring tokens."""
     users = [row.user_id for row in rows]
     roles = dict(Membership.objects.filter(user_id__in=users).values_list("user_id", "role"))
-    teams, tokens = defaultdict(list), defaultdict(list)
+    teams, tokens = defaultdict[UUID, list[TeamRoleShape]](list), defaultdict(list)
     for seat in (
         TeamMembership.objects.filter(user_id__in=users)
         .select_related("team")

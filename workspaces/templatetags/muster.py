@@ -320,10 +320,24 @@ def since(value: Any) -> SafeString:
 @register.simple_tag
 def expected_start(start: Any) -> SafeString:
     """Render when a job is expected to start; the page writes the time in the viewer's zone."""
-    text, at = translated(start.text), start.at
+    text, at = translated(start["text"]), start["at"]
     if at is None:
         return format_html("<span>{}</span>", text)
     return format_html('<time data-rel="clock" datetime="{}">{}</time>', at.isoformat(), text)
+
+
+@register.simple_tag
+def expected_in(start: Any) -> SafeString:
+    """Render when a job is expected to start for a cell of a table: "in 2h 04m"."""
+    text, at = translated(start["text"]), start["at"]
+    if at is None:
+        return format_html('<span class="faint" title="{}">{}</span>', text, _("unknown"))
+    if start["sureness"] == "now":
+        return format_html("<span>{}</span>", _("now"))
+    shown = _time(at, "ago")
+    if start["sureness"] == "not_before":
+        shown = format_html('{} <span class="faint">{}</span>', shown, _("or later"))
+    return format_html('<span title="{}">{}</span>', text, shown)
 
 
 @register.filter
