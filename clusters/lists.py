@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from clusters import capacity, pools, representations
@@ -12,7 +11,7 @@ from clusters.models import Cluster
 from clusters.node_capacity import node_usage_in
 from clusters.status import status_of
 from clusters.workload import workload
-from portal.lists import Column, Filter, ListView
+from portal.lists import Column, Filter, ListView, worded
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations.selectors import teams_for
@@ -75,17 +74,26 @@ def _open_to(places: list[Item], team: str, actor: Actor) -> list[Item]:
 
 
 def _teams(actor: Actor) -> list[tuple[str, str]]:
-    teams = [
-        (team["slug"], gettext("Available to %(t)s") % {"t": team["name"]})
-        for team in teams_for(actor)
-    ]
-    return [("", gettext("All teams")), *teams] if len(teams) > 1 else []
+    return [(team["slug"], team["name"]) for team in teams_for(actor)]
+
+
+def _clusters(actor: Actor) -> list[tuple[str, str]]:
+    return [(name, "") for name in sorted({place["cluster"].name for place in _places(actor)})]
 
 
 CLUSTERS = ListView(
     name="clusters",
     permission=P.CLUSTERS_READ,
     rows=lambda actor: representations.cluster_rows(),
+    filters=(
+        Filter(
+            "q",
+            worded("name"),
+            help="Words of the name.",
+            label=_("Search"),
+            placeholder=_("Name of a cluster"),
+        ),
+    ),
     columns=(
         Column("name", _("Cluster")),
         Column("state", _("State"), value=lambda row: row["standing"]["word"]),
@@ -103,8 +111,27 @@ PLACES = ListView(
     permission=P.NODES_READ,
     rows=_places,
     filters=(
-        Filter("team", _open_to, label=_("Team"), choices=_teams),
-        Filter("cluster", _on_cluster, label=_("cluster")),
+        Filter(
+            "q",
+            worded("name", "rule", "note"),
+            help="Words of the name, the nodes or the note.",
+            label=_("Search"),
+            placeholder=_("Name of a pool, or team:vision"),
+        ),
+        Filter(
+            "team",
+            _open_to,
+            help="Slug of a team that may use it.",
+            label=_("Available to"),
+            values=_teams,
+        ),
+        Filter(
+            "cluster",
+            _on_cluster,
+            help="Name of the cluster.",
+            label=_("Cluster"),
+            values=_clusters,
+        ),
     ),
     columns=(
         Column("name", _("Pool")),
