@@ -176,7 +176,8 @@ def _in_racks(racks: list[str], actor: Actor) -> Q:
 
 def _racks(actor: Actor) -> list[tuple[str, str]]:
     labels = Node.objects.filter(is_gone=False).values_list("labels", flat=True)
-    return [(rack, "") for rack in sorted({rack for one in labels if (rack := rack_of(one))})]
+    racks = {rack_of(one) for one in labels} - {""}
+    return [(rack, "") for rack in sorted(racks)]
 
 
 def _in_pools(names: list[str], actor: Actor) -> Q:

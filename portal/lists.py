@@ -45,6 +45,7 @@ PAGE_SIZES = (25, 50, 100, 200)
 SEARCH = "q"  # the filter of the words that have no key
 PERIOD = ("on", "since", "until")  # filters that one menu sets
 MAX_VALUES = 200  # of a menu
+LONG = 8  # rows that are filtered rather than read
 FEW = 20  # values that are counted one by one
 COOKIE = "muster_columns_"  # a cookie per list keeps the columns that a person chose
 Rows = Any  # a query set, or a list of represented rows
@@ -740,6 +741,15 @@ class Shown:
     @property
     def has_chips(self) -> bool:
         return any(control.chips for control in self.controls)
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether there are so many rows that one looks for some of them."""
+        return self.is_filtered or bool(self.previous_url) or len(self.rows) >= LONG
+
+    @property
+    def has_menus(self) -> bool:
+        return any(one.has_menu for one in self.view.filters)
 
     @property
     def first_url(self) -> str:

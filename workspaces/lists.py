@@ -182,6 +182,15 @@ INVITATIONS = ListView(
     name="invitations",
     permission=P.MEMBERS_WRITE,
     rows=lambda actor: selectors.open_invitations(),
+    filters=(
+        Filter(
+            "q",
+            worded("email", "name"),
+            help="Words of the address or the name.",
+            label=_("Search"),
+            placeholder=_("Email or name"),
+        ),
+    ),
     columns=(
         Column("email", _("Person")),
         Column("name", None),
