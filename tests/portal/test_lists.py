@@ -194,30 +194,3 @@ def test_empty_list_says_how_to_begin_and_filtered_list_how_to_see_more(story):
     assert "muster run -- python train.py" in browser.get(PAGE).content.decode()
     filtered = browser.get(f"{PAGE}?state=failed").content.decode()
     assert "Clear a filter to see more." in filtered
-
-
-def test_palette_finds_substrings_by_kind_within_the_organization(jobs):
-    def found(person, text, org="atlas"):
-        groups = jobs.client(person).get(f"/{org}/find", {"q": text}).json()["groups"]
-        titles = {group["kind"]: [item["title"] for item in group["items"]] for group in groups}
-        titles.pop("help", None)  # of the guide, for everybody (tests/guide)
-        return titles
-
-    assert found(jobs.ada, "test")["jobs"] == ["#5 vit-test", "#2 llm-test"]
-    assert found(jobs.ada, "lm al")["jobs"] == ["#3 LLM eval"]
-    assert found(jobs.ada, "#4")["jobs"] == ["#4 vit"]
-    assert found(jobs.ada, "isio")["teams"] == ["Vision"]
-    assert jobs.ben.display_name in found(jobs.ada, "ben@")["people"]
-    assert found(jobs.ada, "n0")["nodes"] == ["n0"]
-    assert "clusters" not in found(jobs.ada, "local")
-    assert found(jobs.cyd, "test", "borealis") == {}
-    assert found(jobs.cyd, "vision", "borealis") == {}
-    assert found(jobs.ada, "  ") == {}
-
-
-def test_palette_of_operators_finds_clusters_and_organizations(jobs):
-    groups = jobs.client(jobs.dot).get("/platform/find", {"q": "a"}).json()["groups"]
-    kinds = {group["kind"]: [item["title"] for item in group["items"]] for group in groups}
-    assert kinds["clusters"] == ["local"] and "Atlas" in kinds["organizations"]
-    assert set(kinds) == {"clusters", "organizations", "help"}
-    assert jobs.client(jobs.ada).get("/platform/find", {"q": "a"}).status_code == 403
