@@ -1,6 +1,7 @@
 // Behaviour of every page: theme, menus, copy buttons, relative times, palette and shortcuts.
 import "./ask.js";
 import "./time.js";
+import "./focus.js";
 import "./palette.js";
 import "./keys.js";
 import "./faults.js";

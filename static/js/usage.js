@@ -1,5 +1,6 @@
 // Charts of usage: <div data-usage-chart="id"> draws {times, series} of the JSON script with that id.
 // The page reads itself again every five minutes while it is visible.
+import { keepFocus } from "./focus.js";
 import uPlot from "../vendor/uplot.js";
 import { clock, moment } from "./charts/axis.js";
 import { token } from "./charts/colours.js";
@@ -171,7 +172,7 @@ async function refresh(isForced) {
   if (!answer?.ok) return;
   const fresh = (await parsed(answer)).querySelector("[data-usage]");
   if (!fresh) return;
-  old.replaceWith(fresh);
+  keepFocus(old, () => old.replaceWith(fresh));
   drawAll();
   document.dispatchEvent(new Event("boardchanged"));
 }
