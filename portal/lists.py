@@ -254,8 +254,9 @@ class ListView:
         """Return the parameters with what the text `query` means. Raises InvalidInput."""
         found = {name: params[name] for name in params if name != "query"}
         parsed = self.parsed(params.get("query", ""))
-        if parsed.problems:
-            raise InvalidInput.at("query", parsed.problems[0].text)
+        for one in parsed.problems:
+            fix = Message("Write {text}.", text=one.fix) if one.fix else ""
+            raise InvalidInput.at("query", Message.joined(" ", (one.text, fix)))
         for name, value in parsed.filters.items():
             if found.get(name):
                 raise InvalidInput.at("query", Message("“{key}” is a parameter, too.", key=name))

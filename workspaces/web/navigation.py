@@ -156,7 +156,7 @@ ACTIONS = (
     Action(
         _("API reference"),
         pgettext_lazy("synonyms", "REST, OpenAPI, Swagger, documentation"),
-        "api-docs",
+        "docs",
         area=Area.EVERYWHERE,
     ),
 )

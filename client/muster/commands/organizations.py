@@ -129,11 +129,19 @@ def remove_from_team(session: Session, name: TeamName, email: Email) -> None:
 
 
 @members.command("list")
-def list_members(session: Session) -> None:
+def list_members(
+    session: Session,
+    query: Annotated[
+        str, Argument(metavar="[QUERY]", help="Words, and filters such as role:owner.")
+    ] = "",
+) -> None:
     """List the members of the organization."""
-    found: Json = {"items": session.client.members.list(), "next": None}
+    rows = list(session.client.items("members", limit=200, query=query or None))
+    found: Json = {"items": rows, "next": None}
     session.show(
-        found, _people(found["items"], "No members yet."), [p["email"] for p in found["items"]]
+        found,
+        _people(rows, "No matching members." if query else "No members yet."),
+        [p["email"] for p in found["items"]],
     )
 
 
