@@ -439,6 +439,7 @@ class ListView:
                 "count": counts.get(name, 0) if counts else None,
             }
             for name in {**labels, **counts}
+            if name != "me" or not one.field  # it is one of the others
         ]
         return sorted(items, key=lambda item: (not item["is_set"], -(item["count"] or 0)))
 
