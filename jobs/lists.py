@@ -176,7 +176,7 @@ def _clusters(actor: Actor) -> list[tuple[str, Any]]:
 
 
 def _pools(actor: Actor) -> list[tuple[str, Any]]:
-    return [(pool.name, pool.cluster.name) for pool in pools_visible_to(actor)]
+    return [(pool.name, f"{pool.name} · {pool.cluster.name}") for pool in pools_visible_to(actor)]
 
 
 def _why(row: Item) -> str:

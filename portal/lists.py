@@ -432,13 +432,13 @@ class ListView:
         value = asked.filters[one.name]
         items = [
             {
-                "label": str(labels.get(name) or name),
-                "note": name if labels.get(name) and one.field else "",
+                "label": (label := str(labels.get(name) or name)),
+                "note": "" if name.lower() in label.lower() or not one.field else name,
                 "url": asked.url(**{one.name: one.toggled(value, _written(one, name))}),
                 "is_set": one.is_set(value, _written(one, name)),
-                "count": counts.get(name, 0) if counts else None,
+                "count": None if counts is None else counts.get(name, 0),
             }
-            for name in {**labels, **counts}
+            for name in {**labels, **(counts or {})}
             if name != "me" or not one.field  # it is one of the others
         ]
         return sorted(items, key=lambda item: (not item["is_set"], -(item["count"] or 0)))
@@ -1011,15 +1011,15 @@ def _fixed(terms: list[Term], i: int, term: Term, message: Message) -> Problem:
     return Problem(message, list_language.written([term]), "?" + urlencode({"query": fixed}))
 
 
-def _counted(one: Filter, rows: Rows, values: Sequence[str], actor: Any) -> dict[str, int]:
-    """Return how many rows have each value; nothing where that would take many queries."""
+def _counted(one: Filter, rows: Rows, values: Sequence[str], actor: Any) -> dict[str, int] | None:
+    """Return how many rows have each value; None where that would take many queries."""
     if one.field and isinstance(rows, QuerySet):
         pairs = rows.order_by().values_list(one.field).annotate(n=Count("pk")).order_by("-n")
         return {str(value): n for value, n in pairs[:MAX_VALUES] if value not in (None, "")}
     if one.field:
         return dict(Counter(str(row[one.field]) for row in rows if row[one.field]))
     if len(values) > FEW:
-        return {}
+        return None
     return {value: _count(one.narrow(rows, _written(one, value), actor)) for value in values}
 
 

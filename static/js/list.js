@@ -183,7 +183,7 @@ function valueRow({ label, note, url, is_set, count }) {
   link.href = url;
   if (is_set) link.setAttribute("aria-current", "true");
   link.append(label);
-  if (note && note !== label) {
+  if (note) {
     const small = document.createElement("small");
     small.textContent = note;
     link.append(small);
