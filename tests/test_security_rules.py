@@ -541,7 +541,7 @@ def test_scripts_store_only_display_settings_in_browser():
         == {
             "document.cookie = `muster_columns_",
             "document.cookie = `${PINS}=${kept.",
-            "document.cookie = `muster_zone=${zo",
+            "document.cookie = `muster_zone=${z",
         }
     )
 
