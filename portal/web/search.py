@@ -82,9 +82,13 @@ class SearchProvider:
     in_org: bool = True
 
 
-def platform_kinds() -> list[str]:
-    """Return the kinds that are found in the platform area."""
-    return [one.kind for one in declared("web.search", "PROVIDERS") if one.in_platform]
+def platform_kinds(actor: Any) -> list[str]:
+    """Return the kinds that an actor finds in the platform area."""
+    return [
+        one.kind
+        for one in declared("web.search", "PROVIDERS")
+        if one.in_platform and (one.permission is None or actor.may(one.permission))
+    ]
 
 
 def search(query: Query, skipped: Collection[str] = ()) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ def test_palette_of_operators_finds_the_platform_and_the_last_organization(work)
     assert kinds["nodes"] == ["s1", "s2"] and "Atlas" in kinds["organizations"]
     assert kinds["jobs"] == ["#2 vit-test"]
     assert "Jobs · Atlas" in [group["label"] for group in groups]
-    assert found(work, work.dot, "cyd", "platform")["users"] and "people" not in kinds
+    assert [work.cyd.display_name] == list(found(work, work.dot, "cyd", "platform")["people"])
     assert found(work, work.dot, "drain s", "platform")["acts"] == {
         "Drain s1": "/platform/nodes/s1?cluster=hpc&dialog=drain"
     }

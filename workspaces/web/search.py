@@ -32,7 +32,7 @@ def find_in_platform(request: Any) -> HttpResponse:
     org, inside = last_organization(request, request.actor, lambda: orgs_of(request.actor))
     if org and inside:
         with org_scope(org.id):
-            found = search(Query(inside, org.slug, _text(request)), platform_kinds())
+            found = search(Query(inside, org.slug, _text(request)), platform_kinds(request.actor))
         groups += [group | {"label": f"{group['label']} · {org.name}"} for group in found]
     return JsonResponse({"groups": groups})
 
@@ -75,7 +75,7 @@ PROVIDERS = (
     SearchProvider("help", _("Help"), 90, found_topics, in_platform=True),
     SearchProvider("people", _("People"), 30, _people, P.MEMBERS_READ),
     SearchProvider(
-        "users", _("People"), 30, _users, P.PLATFORM_ADMIN, in_platform=True, in_org=False
+        "people", _("People"), 30, _users, P.PLATFORM_ADMIN, in_platform=True, in_org=False
     ),
     SearchProvider("teams", _("Teams"), 40, _teams, P.TEAMS_READ),
     SearchProvider(
