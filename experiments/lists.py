@@ -19,10 +19,10 @@ from experiments.search import search_runs
 from experiments.selectors import visible_experiments
 from jobs.models import Job
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from portal.lists import Column, Filter, ListView, containing, one_of, search_in, times
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
-from workspaces.list_filters import TEAM, owned_by
+from workspaces.list_filters import OWNER, TEAM
 
 Item = dict[str, Any]
 DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
@@ -84,24 +84,10 @@ EXPERIMENTS = ListView(
     permission=P.EXPERIMENTS_READ,
     order=Order("number", is_descending=True),
     filters=(
-        Filter(
-            "q",
-            containing("name"),
-            "Words of the name; `-word` excludes.",
-            _("Search experiments"),
-            _("A name, or team:vision user:me"),
-            is_search=True,
-        ),
-        Filter(
-            "owner",
-            matching(owned_by),
-            "E-mail addresses or `me`, separated by commas; `!` excludes one.",
-            _("Owner"),
-            chips=(("me", _("Mine")),),
-            is_multiple=True,
-            key="user",
-        ),
+        search_in("name", placeholder=_("A name, or team:vision user:me"), is_search=True),
+        OWNER,
         TEAM,
+        *times("created_at", _("Created")),
     ),
     columns=(
         Column("number", _("Experiment"), sort=("number",)),
@@ -154,14 +140,8 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
                 is_multiple=True,
                 is_counted=True,
             ),
-            Filter(
-                "owner",
-                matching(owned_by),
-                "E-mail addresses or `me`, separated by commas; `!` excludes one.",
-                _("Owner"),
-                chips=(("me", _("Mine")),),
-                is_multiple=True,
-            ),
+            OWNER,
+            *times("started_ms", _("Started"), lambda at: int(at.timestamp() * 1000)),
             Filter(
                 "show",
                 lambda rows, text, actor: rows,

@@ -521,6 +521,8 @@ def test_scripts_store_only_display_settings_in_browser():
     # The filters of a list for the way back; a draft of a job, until the next page. A number.
     assert kept == {
         '"unread"',
+        '"following"',  # and `name`: which element has the focus, and how far a page is scrolled
+        "name",
         "KEY",
         "stash",
         "`list:${location.pathname}`",
@@ -534,8 +536,13 @@ def test_scripts_store_only_display_settings_in_browser():
                 text,
             )
         )
-        # The columns of a list, and the pinned runs of an experiment: the server draws them.
-        == {"document.cookie = `muster_columns_", "document.cookie = `${PINS}=${kept."}
+        # The columns of a list, and the pinned runs of an experiment: the server draws them. The
+        # time zone, in which days of filters begin.
+        == {
+            "document.cookie = `muster_columns_",
+            "document.cookie = `${PINS}=${kept.",
+            "document.cookie = `muster_zone=${z",
+        }
     )
 
 

@@ -29,13 +29,20 @@ document.querySelectorAll("[data-await-nodes]").forEach((place) => {
 });
 
 function ask(node) {
-  const dialog = document.querySelector("#drain"),
-    form = dialog.querySelector("form");
-  form.action = form.dataset.base + encodeURIComponent(node);
-  dialog.querySelector("[data-name]").textContent = node;
-  dialog.showModal();
+  const form = drainForm(node);
+  form.closest("dialog").showModal();
   form.elements.reason.focus();
 }
+
+// The form of the dialog, for a node.
+function drainForm(node) {
+  const form = document.querySelector("#drain form");
+  form.action = form.dataset.base + encodeURIComponent(node);
+  form.querySelector("[data-name]").textContent = node;
+  return form;
+}
+const { node } = document.querySelector("#drain form")?.dataset ?? {};
+if (node) drainForm(node);
 
 // A dialog whose form came back with an error.
 document

@@ -1,5 +1,6 @@
 // Pages of usage: panels are saved as pictures, and the page reads itself again every five minutes while it is
 // visible.
+import { keepFocus } from "./focus.js";
 import { token } from "./charts/colours.js";
 import { drawInline } from "./charts/inline.js";
 import { save, sheetOf } from "./charts/picture.js";
@@ -55,7 +56,7 @@ async function refresh(isForced) {
   if (!answer?.ok) return;
   const fresh = (await parsed(answer)).querySelector("[data-usage]");
   if (!fresh) return;
-  old.replaceWith(fresh);
+  keepFocus(old, () => old.replaceWith(fresh));
   drawInline(fresh);
   document.dispatchEvent(new Event("boardchanged"));
 }

@@ -57,8 +57,11 @@ def export_installation(request: Any) -> HttpResponse:
 def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpResponse:
     if request.method == "POST" and (answer := _handle_action(request, chain, here)):
         return answer
+    log = audit_log(chain)
     with services.scope_of(chain):
-        shown = audit_log(chain).shown(request.actor, request.GET)
+        if other := log.answered(request):
+            return other
+        shown = log.shown(request.actor, request.GET)
         shown.rows = [_row(fact) for fact in shown.rows]
         state = chain_state(chain)
     return render(
