@@ -376,7 +376,9 @@ class ListView:
 
     def parsed(self, text: str) -> Parsed:
         """Return the filters that a text of the language means, and what it says in vain."""
-        by_key = {key: one for one in self.filters for key in one.keys if one.name != SEARCH}
+        by_key: dict[str, Filter | None] = {
+            key: one for one in self.filters for key in one.keys if one.name != SEARCH
+        }
         by_key[""] = next((one for one in self.filters if one.name == SEARCH), None)
         found: dict[str, list[Value]] = {}
         single: dict[str, str] = {}

@@ -38,7 +38,7 @@ def ids_of(texts: Iterable[str], actor: Actor) -> set[UUID]:
     """
     found: set[UUID] = set()
     for text in texts:
-        if text == "me":
+        if text == "me" and actor.user_id:
             found.add(actor.user_id)
         elif "@" in text:
             found.update(User.objects.filter(email=text.lower()).values_list("id", flat=True))

@@ -109,7 +109,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     tab = _tab(request)
     ports = port_rows(attempt, row)
     metrics = latest_metrics(row, attempt)
-    outputs = output_rows(row, attempt.index)
+    outputs, log = output_rows(row, attempt.index), facts_of_log(attempt)
     return {
         "page_title": f"#{row.number} {row.name}",
         "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
@@ -128,9 +128,9 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "output": output_text(attempt),
         "ports": ports,
         "outputs": outputs,
-        "asset_actions": _actions(request, row, attempt, outputs),
+        "asset_actions": _actions(request, row, attempt, outputs, has_log=bool(log["bytes"])),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),
-        "log": facts_of_log(attempt),
+        "log": log,
         "tail": last_lines(attempt),
         "deletable": _deletable(row) if may_change_it else 0,
         "events": events,
@@ -167,7 +167,12 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
 
 
 def _actions(
-    request: Any, row: Job, attempt: Attempt, outputs: Sequence[JobOutputShape]
+    request: Any,
+    row: Job,
+    attempt: Attempt,
+    outputs: Sequence[JobOutputShape],
+    *,
+    has_log: bool,
 ) -> list[AssetAction]:
     """Return what can be done with the job: what it saved can be resumed and registered."""
     api = f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}"
@@ -178,8 +183,6 @@ def _actions(
         at = f"checkpoints:/{name}@{saved['versions'][0]['version']}"
         query = urlencode({"source": at, "name": name, "team": row.team.slug})
         register = f"{reverse('model-new', args=[request.org.slug])}?{query}"
-    log = facts_of_log(attempt)
-    has_log = bool(log.get("bytes"))
     query = urlencode({"index": attempt.index, "attempt": attempt.ordinal})
     return asset_actions(
         request,
