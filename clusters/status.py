@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypedDict
 
 from clusters.health.checks import stopped_text
 from clusters.models import Cluster
+from clusters.states import CLUSTER
 from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
@@ -20,8 +21,8 @@ MOST_EVENTS = 30
 
 
 class StandingShape(TypedDict):
-    word: str
-    shape: Annotated[str, "The state of a job whose mark it has."]
+    word: Annotated[str, "State of a cluster."]
+    shape: Annotated[str, "Of its mark."]
     text: Annotated[str, "With its age."]
     since: Time | None
 
@@ -35,12 +36,11 @@ def status_of(cluster: Cluster) -> StandingShape:
             text += Message(
                 " It has not responded for {x}.", x=span_text(now - (cluster.trouble_since or now))
             )
-        return _state("disabled", "canceled", text, cluster.seen_at)
+        return _state("disabled", text, cluster.seen_at)
     if cluster.trouble:
         since = cluster.trouble_since or now
         return _state(
             "not responding",
-            "failed",
             Message(
                 "Not responding for {span}: {trouble}",
                 span=span_text(now - since),
@@ -51,17 +51,15 @@ def status_of(cluster: Cluster) -> StandingShape:
     if cluster.seen_at is None:
         return _state(
             "connecting",
-            "queued",
             Message("Muster is reading its inventory. This takes a few seconds."),
             None,
         )
     trouble, unseen_since = trouble_of(cluster)
     if trouble:
-        return _state("not responding", "failed", trouble, unseen_since)
+        return _state("not responding", trouble, unseen_since)
     silence = now - cluster.seen_at
     return _state(
         "connected",
-        "succeeded",
         Message("Responded {silence} ago.", silence=span_text(silence)),
         cluster.seen_at,
     )
@@ -153,5 +151,6 @@ def _health_line(what: str, data: Mapping[str, Any]) -> tuple[str, str]:
     return "queued", Message("Health rules changed")
 
 
-def _state(word: str, shape: str, text: str, since: Any) -> StandingShape:
-    return {"word": word, "shape": shape, "text": text, "since": since}
+def _state(key: str, text: str, since: Any) -> StandingShape:
+    state = CLUSTER[key]
+    return {"word": state.key, "shape": state.shape, "text": text, "since": since}

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clusters.health.checks import STATE_LABELS, HealthState, check_of_xid, why_text
-from clusters.health.selectors import SHAPES
+from clusters.health.checks import HealthState, check_of_xid, why_text
 from clusters.models import Device, Node
 from clusters.pools import is_in, pools_visible_to
+from clusters.states import HEALTH
 from monitoring.nodes import measured
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
@@ -113,11 +113,11 @@ def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
             return {"shape": "succeeded", "text": Message("Resumed")}
         case "node.health_changed":
             state = HealthState(data.get("after", {}).get("state", HealthState.HEALTHY))
-            label = Message("Health: {state}", state=STATE_LABELS[state])
+            label = Message("Health: {state}", state=HEALTH[state].word)
             why = ""
             if data.get("check"):
                 why = why_text(data["check"], data.get("gpu"), data.get("params") or {})
-            return {"shape": SHAPES[state], "text": Message.joined(". ", (label, why))}
+            return {"shape": HEALTH[state].shape, "text": Message.joined(". ", (label, why))}
         case "node.xid":
             text, action, is_fault = _xid_text(data)
             return {

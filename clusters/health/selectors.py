@@ -12,7 +12,6 @@ from django.db.models import Count, F
 from clusters.health.checks import (
     BY_CODE,
     CHECKS,
-    STATE_LABELS,
     Action,
     HealthState,
     advice_for,
@@ -24,15 +23,10 @@ from clusters.health.evaluation import CANNOT_DRAIN, PAUSED, STOPPED, saved_poli
 from clusters.health.findings import NODE
 from clusters.models import Cluster, HealthFinding, Node, NodeHealth
 from clusters.services.drain import may_drain
+from clusters.states import HEALTH
 from portal.core.messages import Message
 from portal.core.shapes import Time
 
-SHAPES = {
-    HealthState.HEALTHY: "succeeded",
-    HealthState.WARNING: "stopping",
-    HealthState.DRAINING: "canceled",
-    HealthState.QUARANTINED: "failed",
-}
 UNHEALTHY = tuple(state for state in HealthState if state is not HealthState.HEALTHY)
 OUT = tuple(state for state in HealthState if state.is_out)
 _BLOCKED = {
@@ -122,8 +116,8 @@ def health_row(row: NodeHealth | None) -> HealthShape:
     state = HealthState(row.state) if row else HealthState.HEALTHY
     shown: HealthShape = {
         "state": str(state),
-        "word": STATE_LABELS[state],
-        "shape": SHAPES[state],
+        "word": HEALTH[state].word,
+        "shape": str(HEALTH[state].shape),
         "since": row.since if row else None,
         "why": "",
         "advice": "",
@@ -237,14 +231,7 @@ def unhealthy_by_cluster() -> list[dict[str, Any]]:
         nodes=Count("node", distinct=True), gpus=Count("node__gpus")
     )
     order = {str(state): n for n, state in enumerate(reversed(UNHEALTHY))}
-    return [
-        row
-        | {
-            "word": STATE_LABELS[HealthState(row["state"])],
-            "shape": SHAPES[HealthState(row["state"])],
-        }
-        for row in sorted(found, key=lambda row: (order[row["state"]], row["cluster"]))
-    ]
+    return sorted(found, key=lambda row: (order[row["state"]], row["cluster"]))
 
 
 def state_counts(clusters: Iterable[UUID] | None = None) -> dict[str, int]:

@@ -44,23 +44,6 @@ METHODS = {
         ),
     ),
 }
-_SHAPES = {
-    State.WAITING: ("queued", Message("waiting")),
-    State.DRAINING: ("starting", Message("draining")),
-    State.CHANGING: ("running", Message("changing GPUs")),
-    State.CONFIGURING: ("running", Message("updating scheduler")),
-    State.RESUMING: ("running", Message("resuming")),
-    State.DONE: ("succeeded", Message("done")),
-    State.FAILED: ("failed", Message("failed")),
-    State.SKIPPED: ("canceled", Message("skipped")),
-}
-_PLAN_SHAPES = {
-    MigPlan.State.DRAFT: ("queued", Message("draft")),
-    MigPlan.State.APPLYING: ("running", Message("applying")),
-    MigPlan.State.DONE: ("succeeded", Message("done")),
-    MigPlan.State.FAILED: ("failed", Message("failed")),
-    MigPlan.State.UNDONE: ("canceled", Message("undone")),
-}
 
 
 def title_of(plan: MigPlan) -> Message | str:
@@ -77,11 +60,6 @@ def title_of(plan: MigPlan) -> Message | str:
     )
 
 
-def plan_state(plan: MigPlan) -> tuple[str, Message]:
-    """Return the shape and the label of a plan's state."""
-    return _PLAN_SHAPES[MigPlan.State(plan.state)]
-
-
 def node_rows(plan: MigPlan, actor: Actor, most: int = MOST_NODES) -> list[dict[str, Any]]:
     """Return the nodes of a plan in the order of names, with slots and running jobs."""
     rows = list(plan.nodes.select_related("node").order_by("node__name")[:most])
@@ -91,13 +69,10 @@ def node_rows(plan: MigPlan, actor: Actor, most: int = MOST_NODES) -> list[dict[
 
 
 def _node(row: MigPlanNode, jobs: Sequence[Mapping[str, Any]], plan: MigPlan) -> dict[str, Any]:
-    shape, label = _SHAPES[State(row.state)]
     is_by_hand = row.state == State.CHANGING and plan.method == Method.HAND
     return {
         "name": row.node.name,
         "state": row.state,
-        "shape": shape,
-        "label": label,
         "since": row.since,
         "note": row.note,
         "error": row.error,

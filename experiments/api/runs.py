@@ -257,7 +257,8 @@ def _item(row: Run, metrics: Mapping[str, LastPoint]) -> dict[str, Any]:
         "experiment": row.experiment.number,
         "team": row.team.slug,
         "owner": {"email": row.owner.email, "name": row.owner.display_name},
-        "status": row.status,
+        "status": row.status,  # MLflow's name
+        "state": STATES[RunStatus(row.status)],
         "job": row.job.number if row.job else None,
         "parent": row.parent_id.hex if row.parent_id else None,
         "started_ms": row.started_ms,

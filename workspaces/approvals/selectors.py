@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypedDict, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 from uuid import UUID
 
 from portal.core.errors import NotFound
@@ -143,7 +143,7 @@ def of_event(event: Event) -> tuple[ApprovalKind[Any], str, Any] | None:
 class ApprovalRequestShape(TypedDict):
     id: Id
     asker: str
-    state: str
+    state: Annotated[str, "State of a request."]
     created_at: Time
     decided_at: Time | None
     decided_by: str

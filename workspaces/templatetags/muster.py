@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -21,6 +22,7 @@ from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, gpu_text, span_text
 from portal.core.help import error_path, topic_path
 from portal.core.messages import Message
+from portal.core.states import state_of
 from portal.core.texts import mark_of
 from portal.web.markdown import markdown_html
 from portal.web.translation import translated
@@ -37,14 +39,8 @@ _NOTHING = {None, "", "none", "None", "{}"}  # values of a change that need no w
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.
 _CLASSES = {
-    "access": ({"taken": "failed", "given": "succeeded", "clash": "unknown"}, "starting"),
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
     "message": ({"error": "bad", "warning": "warn"}, "good"),
-    "node": ({"down": "failed", "drained": "canceled"}, "succeeded"),
-    "run": (
-        {"failed": "failed", "stopped": "unknown", "running": "running", "queued": "queued"},
-        "succeeded",
-    ),
 }
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -81,21 +77,30 @@ def query(**params: Any) -> str:
 
 
 @register.simple_tag
-def state(job: Any, css: str = "", word: str = "") -> SafeString:
-    """Render the state of a job: a row or an attempt as the API returns it, or a run.
+def state(of: str, value: Any, css: str = "", why: str = "") -> SafeString:
+    """Render a state that an app declares: {% state "node" row.state %}, or {% state "job" row %}.
 
-    In Python, because lists show it in each row.
+    A job or an attempt is given whole, as the API returns it: its cluster may not have answered for
+    long. `why` is the title, by default the meaning. In Python, because lists show it in each row.
     """
-    name = job["state"]
-    is_stale = bool(job.get("is_stale"))
+    key = value
+    if isinstance(value, Mapping):
+        key, why = value["state"], why or value.get("state_text") or ""
+    shown = state_of(of, "unknown" if value is not key and value.get("is_stale") else str(key))
     return format_html(
         '<span class="state {} {}" data-state="{}" title="{}"><i></i><span>{}</span></span>',
-        "unknown" if is_stale else name,
+        shown.shape,
         css,
-        name,
-        word or translated(job.get("state_text") or name),
-        translated("unknown") if is_stale else word or translated(name),
+        key,
+        translated(why or shown.meaning),
+        translated(shown.word),
     )
+
+
+@register.filter
+def state_word(key: str, of: str = "job") -> str:
+    """Return the word of a state: "Task 3: {{ one.state|state_word }}"."""
+    return translated(state_of(of, key).word)
 
 
 @register.filter
@@ -112,7 +117,7 @@ def trimmed(text: str) -> str:
 
 @register.filter
 def css_class(value: str, kind: str) -> str:
-    """Return the class that colours a value of a kind: {{ node.state|css_class:"node" }}."""
+    """Return the class that colours a value of a kind: {{ message.level_tag|css_class:"message" }}."""
     classes, other = _CLASSES[kind]
     return classes.get(value, other)
 

@@ -1,0 +1,211 @@
+"""States of requests, people, invitations, tokens and directories."""
+
+from __future__ import annotations
+
+from portal.core.messages import Message
+from portal.core.states import Shape, State, States
+
+REQUEST = States(
+    "request",
+    "State of a request.",
+    (
+        State(
+            "open",
+            Message("open", context="state"),
+            Shape.HOLLOW,
+            Message("Nobody has decided yet."),
+        ),
+        State(
+            "approved",
+            Message("approved", context="state"),
+            Shape.CHECK,
+            Message("It was approved."),
+            is_active=True,
+        ),
+        State(
+            "declined",
+            Message("declined", context="state"),
+            Shape.CROSS,
+            Message("It was declined."),
+            is_final=True,
+        ),
+        State(
+            "withdrawn",
+            Message("withdrawn", context="state"),
+            Shape.BAR,
+            Message("Who asked took it back."),
+            is_final=True,
+        ),
+        State(
+            "expired",
+            Message("expired", context="state"),
+            Shape.BAR,
+            Message("Nobody decided in time."),
+            is_final=True,
+        ),
+        State(
+            "ended",
+            Message("ended", context="state"),
+            Shape.BAR,
+            Message("What was approved is over, or was returned."),
+            is_final=True,
+        ),
+    ),
+)
+PERSON = States(
+    "person",
+    "State of a member.",
+    (
+        State(
+            "active",
+            Message("active", context="state"),
+            Shape.CHECK,
+            Message("Can sign in and work."),
+            is_active=True,
+        ),
+        State(
+            "suspended",
+            Message("suspended", context="state"),
+            Shape.BAR,
+            Message("Cannot sign in; data and jobs are kept."),
+        ),
+    ),
+)
+INVITATION = States(
+    "invitation",
+    "State of an invitation.",
+    (
+        State(
+            "open",
+            Message("open", context="state"),
+            Shape.HOLLOW,
+            Message("Its link was not used yet."),
+        ),
+        State(
+            "expired",
+            Message("expired", context="state"),
+            Shape.BAR,
+            Message("Its link is no longer valid. Renew it."),
+        ),
+    ),
+)
+TOKEN = States(
+    "token",
+    "State of an access token.",
+    (
+        State(
+            "active",
+            Message("active", context="state"),
+            Shape.CHECK,
+            Message("It can be used."),
+            is_active=True,
+        ),
+        State(
+            "ending",
+            Message("expires soon", context="state"),
+            Shape.SQUARE,
+            Message("It ends within days. Rotate it."),
+            is_active=True,
+        ),
+        State(
+            "expired",
+            Message("expired", context="state"),
+            Shape.BAR,
+            Message("It can no longer be used."),
+            is_final=True,
+        ),
+    ),
+)
+DIRECTORY = States(
+    "directory",
+    "State of a directory.",
+    (
+        State(
+            "connected",
+            Message("connected", context="state"),
+            Shape.CHECK,
+            Message("It answers."),
+            is_active=True,
+        ),
+        State(
+            "connecting",
+            Message("not contacted yet", context="state"),
+            Shape.HOLLOW,
+            Message("Muster has not asked it anything."),
+        ),
+        State(
+            "not responding",
+            Message("not responding", context="state"),
+            Shape.CROSS,
+            Message("It refuses, or does not answer."),
+        ),
+        State(
+            "disabled",
+            Message("disabled", context="state"),
+            Shape.BAR,
+            Message("Nobody signs in with it, and nothing is synchronized."),
+        ),
+    ),
+)
+SYNC = States(
+    "sync",
+    "Result of a synchronization.",
+    (
+        State(
+            "queued",
+            Message("queued", context="state"),
+            Shape.HOLLOW,
+            Message("It begins within seconds."),
+        ),
+        State(
+            "running",
+            Message("running", context="state"),
+            Shape.PULSE,
+            Message("The directory is being read."),
+            is_active=True,
+        ),
+        State(
+            "dry",
+            Message("previewed", context="state"),
+            Shape.CHECK,
+            Message("A dry run: nothing was changed."),
+            is_final=True,
+        ),
+        State(
+            "done",
+            Message("done", context="state"),
+            Shape.CHECK,
+            Message("The changes were applied."),
+            is_final=True,
+        ),
+        State(
+            "unchanged",
+            Message("no changes", context="state"),
+            Shape.CHECK,
+            Message("Everything agrees with the directory."),
+            is_final=True,
+        ),
+        State(
+            "stopped",
+            Message("stopped", context="state"),
+            Shape.DASHED,
+            Message("It would change so much that somebody has to accept it."),
+            is_final=True,
+        ),
+        State(
+            "failed",
+            Message("failed", context="state"),
+            Shape.CROSS,
+            Message("The directory could not be read."),
+            is_final=True,
+        ),
+    ),
+)
+STATES = (
+    REQUEST,
+    PERSON,
+    INVITATION,
+    TOKEN,
+    DIRECTORY,
+    SYNC,
+)
