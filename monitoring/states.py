@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portal.core.messages import Message
-from portal.core.states import Shape, State, States
+from portal.core.states import Mark, State, States
 
 GPU = States(
     "gpu",
@@ -12,26 +12,26 @@ GPU = States(
         State(
             "ready",
             Message("ready", context="state"),
-            Shape.CHECK,
+            Mark.CHECK,
             Message("Its node takes jobs."),
             is_active=True,
         ),
         State(
             "drained",
             Message("drained", context="state"),
-            Shape.BAR,
+            Mark.BAR,
             Message("Its node was taken out of service."),
         ),
         State(
             "down",
             Message("down", context="state"),
-            Shape.CROSS,
+            Mark.CROSS,
             Message("Its node does not work, or its cluster does not answer."),
         ),
         State(
             "lost",
             Message("not responding", context="state"),
-            Shape.CROSS,
+            Mark.CROSS,
             Message("The driver no longer finds it."),
         ),
     ),
@@ -43,24 +43,24 @@ SOURCE = States(
         State(
             "reading",
             Message("reading", context="state"),
-            Shape.CHECK,
+            Mark.CHECK,
             Message("The last read succeeded."),
             is_active=True,
         ),
         State(
             "waiting",
             Message("not read yet", context="state"),
-            Shape.HOLLOW,
+            Mark.HOLLOW,
             Message("It is read within a minute."),
         ),
         State(
             "failing",
             Message("failing", context="state"),
-            Shape.CROSS,
+            Mark.CROSS,
             Message("The last read failed; Muster tries again."),
         ),
         State(
-            "disabled", Message("disabled", context="state"), Shape.BAR, Message("It is not read.")
+            "disabled", Message("disabled", context="state"), Mark.BAR, Message("It is not read.")
         ),
     ),
 )

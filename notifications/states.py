@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portal.core.messages import Message
-from portal.core.states import Shape, State, States
+from portal.core.states import Mark, State, States
 
 CHANNEL = States(
     "channel",
@@ -12,21 +12,21 @@ CHANNEL = States(
         State(
             "enabled",
             Message("enabled", context="state"),
-            Shape.CHECK,
+            Mark.CHECK,
             Message("Messages are sent."),
             is_active=True,
         ),
         State(
             "failing",
             Message("failing", context="state"),
-            Shape.CROSS,
+            Mark.CROSS,
             Message("The last message was refused; Muster tries again."),
             is_active=True,
         ),
         State(
             "disabled",
             Message("disabled", context="state"),
-            Shape.BAR,
+            Mark.BAR,
             Message("Nothing is sent. It failed for days, or somebody disabled it."),
         ),
     ),
@@ -38,34 +38,34 @@ DELIVERY = States(
         State(
             "waiting",
             Message("waiting", context="state"),
-            Shape.HOLLOW,
+            Mark.HOLLOW,
             Message("It has not been sent yet."),
         ),
         State(
             "retrying",
             Message("trying again", context="state"),
-            Shape.HALF,
+            Mark.HALF,
             Message("It was refused; Muster tries again."),
             is_active=True,
         ),
         State(
             "sent",
             Message("delivered", context="state"),
-            Shape.CHECK,
+            Mark.CHECK,
             Message("It was accepted."),
             is_final=True,
         ),
         State(
             "failed",
             Message("failed", context="state"),
-            Shape.CROSS,
+            Mark.CROSS,
             Message("It was given up."),
             is_final=True,
         ),
         State(
             "dropped",
             Message("dropped", context="state"),
-            Shape.BAR,
+            Mark.BAR,
             Message("The person lost access, or turned these messages off."),
             is_final=True,
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portal.core.messages import Message
-from portal.core.states import Shape, State, States
+from portal.core.states import Mark, State, States
 
 VERSION = States(
     "model_version",
@@ -12,21 +12,21 @@ VERSION = States(
         State(
             "PENDING_REGISTRATION",
             Message("uploading", context="state"),
-            Shape.HALF,
+            Mark.HALF,
             Message("Its files are being uploaded."),
             is_active=True,
         ),
         State(
             "READY",
             Message("ready", context="state"),
-            Shape.CHECK,
+            Mark.CHECK,
             Message("It has all its files."),
             is_active=True,
         ),
         State(
             "FAILED_REGISTRATION",
             Message("upload failed", context="state"),
-            Shape.CROSS,
+            Mark.CROSS,
             Message("Its files are not complete."),
             is_final=True,
         ),
@@ -39,26 +39,26 @@ APPROVAL = States(
         State(
             "none",
             Message("not requested", context="state"),
-            Shape.HOLLOW,
+            Mark.HOLLOW,
             Message("Nobody asked for an approval."),
         ),
         State(
             "requested",
             Message("approval requested", context="state"),
-            Shape.HALF,
+            Mark.HALF,
             Message("Somebody else has to decide."),
         ),
         State(
             "approved",
             Message("approved", context="state"),
-            Shape.CHECK,
+            Mark.CHECK,
             Message("It may be used where an approval is needed."),
             is_active=True,
         ),
         State(
             "rejected",
             Message("rejected", context="state"),
-            Shape.CROSS,
+            Mark.CROSS,
             Message("It was not approved, or the approval was revoked."),
             is_final=True,
         ),

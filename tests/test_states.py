@@ -12,7 +12,7 @@ from django.db.models import CharField
 from experiments.lists import STATES as OF_RUNS
 from jobs.states import JOB
 from portal.core.declarations import MusterApp, declared
-from portal.core.states import Shape, state_of
+from portal.core.states import Mark, state_of
 from schedulers.states import State
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,8 +39,8 @@ def test_declared_states_have_words_shapes_and_meanings():
         for state in each.states:
             if not state.word or state.word != state.word.lower().replace("gpus", "GPUs"):
                 faults.append(f"{each.of} {state.key}: the word is not in lower case")
-            if not re.fullmatch(r"[A-Z].*\.", state.meaning) or state.shape not in set(Shape):
-                faults.append(f"{each.of} {state.key}: no sentence of what it means, or no shape")
+            if not re.fullmatch(r"[A-Z].*\.", state.meaning) or state.mark not in set(Mark):
+                faults.append(f"{each.of} {state.key}: no sentence of what it means, or no mark")
             if state.is_active and state.is_final:
                 faults.append(f"{each.of} {state.key}: active and final")
     assert faults == []

@@ -117,7 +117,7 @@ def health_row(row: NodeHealth | None) -> HealthShape:
     shown: HealthShape = {
         "state": str(state),
         "word": HEALTH[state].word,
-        "shape": str(HEALTH[state].shape),
+        "shape": str(HEALTH[state].mark),
         "since": row.since if row else None,
         "why": "",
         "advice": "",

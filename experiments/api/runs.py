@@ -17,7 +17,8 @@ from rest_framework.response import Response
 from experiments import comparison, search, services
 from experiments.api import serializers as s
 from experiments.charts import MOST_CURVES
-from experiments.models import Run
+from experiments.lists import STATES
+from experiments.models import Run, RunStatus
 from experiments.selectors import (
     ID,
     LastPoint,

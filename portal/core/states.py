@@ -1,7 +1,7 @@
 """States of things: one declaration of each for pages, lists, the API and the CLI.
 
 An app declares the states of its things in `states.py` as `STATES`. A page shows one by
-`<c-state of="node" value="down" />`, so the same state has the same word and shape everywhere.
+`<c-state of="node" value="down" />`, so the same state has the same word and mark everywhere.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from portal.core.declarations import declared
 from portal.core.messages import Message
 
 
-class Shape(StrEnum):
+class Mark(StrEnum):
     """The mark of a state and its colour: a class of static/css/components.css."""
 
     HOLLOW = "queued"  # waits, or has not begun
@@ -30,7 +30,7 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True)
 class State:
-    """A state: `key` as the API has it, and the word, the shape and the sentence that people see.
+    """A state: `key` as the API has it, and the word, the mark and the sentence that people see.
 
     A thing in an `is_active` state works or is used now; from an `is_final` one it does not come back
     by itself.
@@ -38,7 +38,7 @@ class State:
 
     key: str
     word: Message
-    shape: Shape
+    mark: Mark
     meaning: Message
     is_active: bool = False
     is_final: bool = False
@@ -59,7 +59,7 @@ class States:
     def __getitem__(self, key: str) -> State:
         """Return a state; one that nobody declared, such as of a newer backend, shows its key."""
         known = self.by_key.get(key)
-        return known or State(key, Message(key), Shape.DASHED, Message(""))
+        return known or State(key, Message(key), Mark.DASHED, Message(""))
 
     @property
     def described(self) -> str:

@@ -261,3 +261,21 @@ def test_person_who_no_longer_leads_sees_no_budget(story):
         TeamMembership.objects.filter(user=story.ben).update(role="member")
     assert listed(story.api(story.ben)) == []
     assert len(listed(story.api(story.ada))) == 1
+
+
+def test_many_failures_of_a_sweep_are_one_row_that_opens_and_is_marked(story, failed):
+    jobs = [failed(name=f"lr-{n}") for n in range(3)]
+    other = failed(name="train")
+    consume()
+    ada = story.client(other.owner)
+    page = ada.get("/atlas/notifications").content.decode()
+    assert page.count("3 jobs of lr did not succeed") == 1 and page.count("<details>") >= 1
+    assert "Today" in page and f"#{other.number} train failed" in page
+    ids = [
+        row["id"]
+        for row in ada.get("/api/v1/notifications").json()["items"]
+        if "lr-" in row["title"]
+    ]
+    assert len(ids) == len(jobs)
+    ada.post("/atlas/notifications", {"do": "read", "id": ids})
+    assert ada.get("/atlas/notifications/unread").json() == {"unread": 1}

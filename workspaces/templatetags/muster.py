@@ -18,7 +18,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from portal.core import clock
-from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, gpu_text, span_text
 from portal.core.help import error_path, topic_path
 from portal.core.messages import Message
@@ -34,9 +33,6 @@ register.filter("translated", translated)
 register.filter("undo_of", undo_of)
 register.filter("mark", mark_of)
 register.filter("error_help", error_path)
-# A stored time
-_NOTHING = {None, "", "none", "None", "{}"}  # values of a change that need no words
-_EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.
 _CLASSES = {
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
@@ -89,7 +85,7 @@ def state(of: str, value: Any, css: str = "", why: str = "") -> SafeString:
     shown = state_of(of, "unknown" if value is not key and value.get("is_stale") else str(key))
     return format_html(
         '<span class="state {} {}" data-state="{}" title="{}"><i></i><span>{}</span></span>',
-        shown.shape,
+        shown.mark,
         css,
         key,
         translated(why or shown.meaning),
@@ -293,24 +289,6 @@ def span(seconds: Any) -> str:
 def role(slug: str, kind: str) -> str:
     """Return the display name of a built-in organization ("org") or team role, else the slug."""
     return translated(role_facts(kind, slug, {}).title)
-
-
-@register.filter
-def data_text(data: dict[str, Any]) -> str:
-    """Summarize the data of an event in one line: details and changes."""
-    details = [
-        f"{d['name']} {d['value']}"
-        for d in details_of(data)
-        if d["name"] not in {"attempt", "number"}
-    ]
-    moved = [
-        f"{line['name']}: {line['before']} → {line['after']}"
-        if line["before"] and line["after"]
-        else f"{line['name']}: {line['after'] or line['before']}"
-        for line in diff_of(data)
-        if not {line["before"], line["after"]} <= _NOTHING
-    ]
-    return _EXACT.sub(r"\1 \2 UTC", " · ".join([*details, *moved]))
 
 
 @register.filter

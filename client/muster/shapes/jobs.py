@@ -100,6 +100,7 @@ class EventShape(TypedDict):
     position: int
     at: Time
     kind: str
+    text: Annotated[str, "The event as a sentence."]
     actor: str
     data: dict[str, Any]
 

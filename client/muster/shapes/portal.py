@@ -40,16 +40,3 @@ class SeriesShape(TypedDict):
     times: Annotated[list[int], "Unix milliseconds."]
     values: Annotated[list[float | None], "null for gaps, NaN and infinities."]
     steps: Annotated[list[int], "Empty for a series without steps."]
-
-
-class Shape(StrEnum):
-    """The mark of a state and its colour: a class of static/css/components.css."""
-
-    HOLLOW = "queued"  # waits, or has not begun
-    HALF = "starting"  # is about to begin
-    PULSE = "running"
-    SQUARE = "stopping"  # needs attention
-    CHECK = "succeeded"
-    CROSS = "failed"
-    BAR = "canceled"  # ended, or taken out on purpose
-    DASHED = "unknown"
