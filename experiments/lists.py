@@ -21,6 +21,7 @@ from jobs.models import Job
 from jobs.states import JOB
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.list_filters import TEAM, owned_by
@@ -152,7 +153,7 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
                 _("State"),
                 chips=(
                     ("", _("All")),
-                    *((key, word) for key, word in JOB.choices if key in _CHIPS),
+                    *lazy_choices(pair for pair in JOB.choices if pair[0] in _CHIPS),
                 ),
                 is_multiple=True,
                 is_counted=True,

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, Device, Gpu, Node
 from clusters.pools import is_in, pools_visible_to
+from clusters.states import HEALTH, NODE
 from monitoring.devices import device_rows
 from monitoring.inventory import rack_of
 from monitoring.nodes import UNREAD, node_rows
@@ -21,23 +22,25 @@ from portal.core.errors import InvalidInput
 from portal.core.formatting import gpu_text
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView
+from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 
 _STATES = {
-    "ready": {"is_ready": True, "is_drained": False},
-    "drained": {"is_ready": True, "is_drained": True},
-    "down": {"is_ready": False},
+    "ready": Q(is_ready=True, is_drained=False),
+    "drained": Q(is_ready=True, is_drained=True),
+    "down": Q(is_ready=False),
+    "out": Q(is_ready=False) | Q(is_drained=True),
 }
 
 
-def _by_state(states: dict[str, dict[str, Any]]) -> Callable[[Any, str, Actor], Any]:
+def _by_state(states: dict[str, Q]) -> Callable[[Any, str, Actor], Any]:
     """Return how to narrow rows to one of these states."""
 
     def narrow(rows: Any, state: str, actor: Actor) -> Any:
         if state not in states:
             raise InvalidInput.at("state", f"must be one of {', '.join(states)}")
-        return rows.filter(**states[state])
+        return rows.filter(states[state])
 
     return narrow
 
@@ -57,14 +60,7 @@ def _named_kinds(kinds: Collection[str]) -> list[tuple[str, str]]:
     return [("", gettext("All GPU models")), *named] if len(kinds) > 1 else []
 
 
-_HEALTH = (
-    ("", _("Any health")),
-    ("unhealthy", _("Unhealthy")),
-    ("quarantined", _("Quarantined")),
-    ("draining", _("Draining")),
-    ("warning", _("Warning")),
-    ("healthy", _("Healthy")),
-)
+_HEALTH = (("", _("Any health")), ("unhealthy", _("Unhealthy")), *lazy_choices(HEALTH.choices))
 
 
 def _by_health(rows: Any, state: str, actor: Actor) -> Any:
@@ -89,14 +85,9 @@ NODES = ListView(
         Filter(
             "state",
             _by_state(_STATES),
-            help="ready, drained or down.",
+            help="ready, drained or down; out for the last two.",
             label=_("State"),
-            chips=(
-                ("", _("All")),
-                ("ready", _("Ready")),
-                ("drained", _("Drained")),
-                ("down", _("Down")),
-            ),
+            chips=(("", _("All")), *lazy_choices(NODE.choices), ("out", _("out of service"))),
         ),
         Filter(
             "health",
@@ -147,10 +138,10 @@ NODES = ListView(
 )
 
 _DEVICE_STATES = {
-    "lost": {"is_lost": True},
-    "ready": {"is_lost": False, "node__is_ready": True, "node__is_drained": False},
-    "drained": {"is_lost": False, "node__is_ready": True, "node__is_drained": True},
-    "down": {"is_lost": False, "node__is_ready": False},
+    "lost": Q(is_lost=True),
+    "ready": Q(is_lost=False, node__is_ready=True, node__is_drained=False),
+    "drained": Q(is_lost=False, node__is_ready=True, node__is_drained=True),
+    "down": Q(is_lost=False, node__is_ready=False),
 }
 
 

@@ -14,6 +14,7 @@ from portal.core.audit.reading import CONDITIONS, events_of, facts
 from portal.core.event_texts import groups
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing
+from portal.web.translation import lazy_choices
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials.secret_selectors import secrets_for
 from workspaces.identity.oidc_provider import applications
@@ -264,7 +265,7 @@ _AUDIT_FILTERS = (
         "kind",
         "`member.added`, or `member` for all events about members; comma-separated.",
         _("Event"),
-        choices=lambda actor: (("", _("All")), *groups()),
+        choices=lambda actor: (("", _("All")), *lazy_choices(groups())),
     ),
     _event_filter(
         "actor",

@@ -88,6 +88,9 @@ class PoolRequests(ApprovalKind[PoolRequest]):
     def path(self, row: PoolRequest) -> str:
         return f"/{row.org.slug}/pool-requests/{row.id}"
 
+    def decide_path(self, row: PoolRequest) -> str:
+        return f"/platform/pool-requests/{row.id}"
+
     def reason(self, row: PoolRequest) -> str:
         return row.purpose
 

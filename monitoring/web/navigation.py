@@ -17,6 +17,9 @@ ENTRIES = (
         Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"
     ),
     NavigationEntry(
+        Group.PLATFORM, _("Nodes"), "platform-nodes", "nodes", P.CLUSTERS_READ, 25, "n"
+    ),
+    NavigationEntry(
         Group.PLATFORM,
         _("Telemetry"),
         "platform-telemetry",

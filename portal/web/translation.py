@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.functional import lazy
 from django.utils.translation import gettext, ngettext
 
 from portal.core.messages import Message
+
+
+def lazy_choices(pairs: Iterable[tuple[str, Message]]) -> tuple[tuple[str, Any], ...]:
+    """Return the choices of a filter, whose labels are translated when they are shown."""
+    return tuple((value, _lazily(label)) for value, label in pairs)
 
 
 def translated(text: str) -> str:
@@ -19,3 +28,6 @@ def translated(text: str) -> str:
     params = {n: translated(v) if isinstance(v, Message) else v for n, v in text.params.items()}
     shown = template.format(**params)
     return shown.replace("。 ", "。")  # Japanese sentences follow each other without a space
+
+
+_lazily = lazy(translated, str)

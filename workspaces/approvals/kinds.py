@@ -94,6 +94,10 @@ class ApprovalKind(Generic[R]):
         """Return the address of the page that shows the request."""
         return f"/{row.org.slug}/approvals/{self.name}/{row.id}"
 
+    def decide_path(self, row: Any) -> str:
+        """Return the address of the page on which the request is decided."""
+        return self.path(row)
+
     def action(self, row: Any) -> str:
         """Return where the forms of its card go, if the kind has a page for them."""
         return ""
