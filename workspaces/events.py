@@ -49,9 +49,12 @@ def _roles(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"was": _role(data.get("before")), "role": _role(data.get("after"))}
 
 
-def _role(side: Any) -> str:
+def _role(side: Any) -> Message | str:
     slug = side.get("role") if isinstance(side, Mapping) else side
-    return str(role_facts("org", slug, {}).title) if isinstance(slug, str) else ""
+    if not isinstance(slug, str):
+        return ""
+    titles = (role_facts(kind, slug, {}).title for kind in ("org", "team"))
+    return next((title for title in titles if title != slug), slug)
 
 
 def _imported(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,13 +78,18 @@ def _quota(data: Mapping[str, Any]) -> Mapping[str, Any]:
     resource, whose = found["resource"], found["name"] or Message("the organization")
     limit, former = now.get("limit"), was.get("limit")
     if limit == former:
-        amount = amount_text(resource, now.get("guaranteed") or 0)
-        return {"whose": whose, "guaranteed": amount}
+        return {"whose": whose, "guaranteed": _amount(resource, now.get("guaranteed") or 0)}
     if limit is None:
         kind = resource.partition(".")[2]
         return {"whose": whose, "unlimited": gpu_text(kind) if kind else resource}
     what = "set" if former is None else "raised" if limit > former else "lowered"
-    return {"whose": whose, what: amount_text(resource, limit)}
+    return {"whose": whose, what: _amount(resource, limit)}
+
+
+def _amount(resource: str, amount: int) -> str:
+    """Return an amount as people say it: "32 H100", "2 TiB"."""
+    kind = resource.removeprefix("gpu.")
+    return f"{amount:,} {gpu_text(kind)}" if kind != resource else amount_text(resource, amount)
 
 
 EVENTS = (

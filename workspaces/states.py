@@ -1,4 +1,4 @@
-"""States of requests, people, invitations, tokens and directories."""
+"""States of requests and of directories."""
 
 from __future__ import annotations
 
@@ -48,70 +48,6 @@ REQUEST = States(
             Message("ended", context="state"),
             Mark.BAR,
             Message("What was approved is over, or was returned."),
-            is_final=True,
-        ),
-    ),
-)
-PERSON = States(
-    "person",
-    "State of a member.",
-    (
-        State(
-            "active",
-            Message("active", context="state"),
-            Mark.CHECK,
-            Message("Can sign in and work."),
-            is_active=True,
-        ),
-        State(
-            "suspended",
-            Message("suspended", context="state"),
-            Mark.BAR,
-            Message("Cannot sign in; data and jobs are kept."),
-        ),
-    ),
-)
-INVITATION = States(
-    "invitation",
-    "State of an invitation.",
-    (
-        State(
-            "open",
-            Message("open", context="state"),
-            Mark.HOLLOW,
-            Message("Its link was not used yet."),
-        ),
-        State(
-            "expired",
-            Message("expired", context="state"),
-            Mark.BAR,
-            Message("Its link is no longer valid. Renew it."),
-        ),
-    ),
-)
-TOKEN = States(
-    "token",
-    "State of an access token.",
-    (
-        State(
-            "active",
-            Message("active", context="state"),
-            Mark.CHECK,
-            Message("It can be used."),
-            is_active=True,
-        ),
-        State(
-            "ending",
-            Message("expires soon", context="state"),
-            Mark.SQUARE,
-            Message("It ends within days. Rotate it."),
-            is_active=True,
-        ),
-        State(
-            "expired",
-            Message("expired", context="state"),
-            Mark.BAR,
-            Message("It can no longer be used."),
             is_final=True,
         ),
     ),
@@ -201,11 +137,4 @@ SYNC = States(
         ),
     ),
 )
-STATES = (
-    REQUEST,
-    PERSON,
-    INVITATION,
-    TOKEN,
-    DIRECTORY,
-    SYNC,
-)
+STATES = (REQUEST, DIRECTORY, SYNC)

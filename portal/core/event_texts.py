@@ -142,7 +142,8 @@ class _Values:
         if name == "actor":
             return self._actor()
         if name == "subject":
-            return subject_of(self._event) or self._nameless()
+            named = subject_of(self._event) or self._after.get("name") or self._before.get("name")
+            return _shown(named) or self._nameless()
         if name.startswith("was_"):
             return _shown(self._before.get(name.removeprefix("was_")))
         for part in (self._event.data, self._after, self._before):

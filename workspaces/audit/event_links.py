@@ -69,14 +69,15 @@ class _Links:
     ):
         self._has_links = has_links
         ids: dict[str, set[UUID]] = defaultdict(set)
-        words: set[str] = set()
+        emails: set[str] = set()
+        slugs: set[str] = set()
         for event, text in events:
             if event.subject_id:
                 ids[event.subject_type].add(event.subject_id)
-            words.update(_words(text))
-        emails = [word for word in words if "@" in word]
+            emails.update(word for word in _words(text) if "@" in word)
+            slugs.update(text.params[name] for name in _OF_TEAMS if name in text.params)
         self._people = _people(org, emails) if emails else {}
-        self._teams = _teams(org, words) if org else {}
+        self._teams = _teams(org, slugs) if org and slugs else {}
         self._subjects = {
             type_: dict(found.find(wanted))
             for type_, wanted in ids.items()
