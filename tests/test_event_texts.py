@@ -124,7 +124,7 @@ def _constants(value: ast.expr | None, prefix: str) -> Iterator[str]:
         (
             "team_member.changed",
             {"name": "vision", "email": "ben@x.org", "before": "member", "after": "lead"},
-            "kim@atlas.example changed the role of ben@x.org in vision from Member to Lead",
+            "kim@atlas.example changed the role of ben@x.org in vision from Member to Team admin",
         ),
         (
             "attempt.failed",

@@ -46,15 +46,19 @@ def _new_name(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _roles(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the roles of a change, of directories as plain texts: "member (suspended)"."""
-    return {"was": _role(data.get("before")), "role": _role(data.get("after"))}
+    return {"was": _role("org", data.get("before")), "role": _role("org", data.get("after"))}
 
 
-def _role(side: Any) -> Message | str:
+def _team_roles(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"was": _role("team", data.get("before")), "role": _role("team", data.get("after"))}
+
+
+def _role(kind: str, side: Any) -> Message | str:
     slug = side.get("role") if isinstance(side, Mapping) else side
     if not isinstance(slug, str):
         return ""
-    titles = (role_facts(kind, slug, {}).title for kind in ("org", "team"))
-    return next((title for title in titles if title != slug), slug)
+    title = role_facts(kind, slug, {}).title
+    return Message(title) if title != slug else slug
 
 
 def _imported(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -174,7 +178,7 @@ EVENTS = (
             Message("{actor} added {email} to {subject}"),
             Message("{actor} added somebody to {subject}"),
         ),
-        facts=_roles,
+        facts=_team_roles,
     ),
     EventKind(
         "team_member.changed",
@@ -183,7 +187,7 @@ EVENTS = (
             Message("{actor} changed the role of {email} in {subject}"),
             Message("{actor} changed a role in {subject}"),
         ),
-        facts=_roles,
+        facts=_team_roles,
     ),
     EventKind(
         "team_member.removed",
