@@ -71,7 +71,6 @@ class PoolRequests(ApprovalKind[PoolRequest]):
     steps = ("approve", "decline", "withdraw", "return")
     related = ("asker", "org", "team", "pool__cluster", "reservation", "renews__reservation")
     expires = "ends_at"
-    shapes = {"reserved": "succeeded", "reservation_failed": "failed", "ends_soon": "queued"}
 
     def visible(self, actor: Actor) -> QuerySet[PoolRequest]:
         """Return the requests that the actor may see: those of one's teams, all for operators."""

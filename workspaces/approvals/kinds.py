@@ -72,7 +72,6 @@ class ApprovalKind(Generic[R]):
     related: ClassVar[tuple[str, ...]] = ("asker", "org", "team")
     longest: ClassVar[int] = 500  # characters of a message
     expires: ClassVar[str] = "expires_at"  # the column with the time at which a request ends
-    shapes: ClassVar[Mapping[str, str]] = {}  # of own events in the history
     renamed: ClassVar[Mapping[str, str]] = {}  # names of steps in events, if they differ
 
     def rows(self) -> QuerySet[R]:
