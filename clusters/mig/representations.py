@@ -12,6 +12,7 @@ from django.db.models import Count
 from clusters.mig.layouts import Stored
 from clusters.models import Cluster, Device, MigPlan, MigPlanNode, MigSettings
 from clusters.services import mig_plans
+from clusters.services.pool_requests import reservations_of_nodes
 from clusters.workload import workload
 from portal.core.messages import Message
 from schedulers import mig
@@ -65,7 +66,12 @@ def node_rows(plan: MigPlan, actor: Actor, most: int = MOST_NODES) -> list[dict[
     rows = list(plan.nodes.select_related("node").order_by("node__name")[:most])
     may_see = bool(rows) and actor.may(Permission.CLUSTERS_READ)
     jobs = workload().jobs_of_all(actor, {row.node.name for row in rows}) if may_see else {}
-    return [_node(row, jobs.get((plan.cluster_id, row.node.name), ()), plan) for row in rows]
+    kept = reservations_of_nodes(plan.cluster_id, {row.node.name for row in rows}, actor)
+    return [
+        _node(row, jobs.get((plan.cluster_id, row.node.name), ()), plan)
+        | {"reservations": kept.get(row.node.name, [])}
+        for row in rows
+    ]
 
 
 def _node(row: MigPlanNode, jobs: Sequence[Mapping[str, Any]], plan: MigPlan) -> dict[str, Any]:
