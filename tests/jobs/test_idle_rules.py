@@ -318,7 +318,7 @@ def test_operators_edit_the_rule_on_its_page_and_others_read_it(story, pool):
     page = dot.get(path).content.decode()
     assert "below 120 W per GPU" in page and "finds no idle job" in page
     ben = story.client(story.ben)
-    page = ben.get(path).content.decode()
+    page = ben.get("/atlas/pools/main/idle-rule").content.decode()
     assert "below 120 W per GPU" in page and 'name="window"' not in page
     assert ben.post(path, form | {"watts": "1"}).status_code == 403
     assert story.api(story.ben).get(RULE).json()["watts"] == 120
