@@ -41,6 +41,7 @@ CHARTS = (
 
 
 _NODES = replace(NODES, represent=rows.listed_rows)
+_ALL_NODES = replace(NODES, represent=rows.rows_for_operators)
 
 
 @page(NODES.permission)
@@ -52,7 +53,7 @@ def nodes(request: Any) -> HttpResponse:
 @page(P.CLUSTERS_READ)
 def platform_nodes(request: Any) -> HttpResponse:
     """List the nodes of every cluster for operators."""
-    return _NODES.render(request, "monitoring/nodes.html", {"page_title": Message("Nodes")})
+    return _ALL_NODES.render(request, "monitoring/nodes.html", {"page_title": Message("Nodes")})
 
 
 @page(P.NODES_READ)
