@@ -35,9 +35,11 @@ def _teams(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
 
 
 def _providers(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
-    rows = Provider.objects.select_related("org").filter(id__in=ids, org__isnull=False)
+    rows = Provider.objects.select_related("org").filter(id__in=ids)
     page = "/{}/directories/{}"
-    return {row.id: (row.name, page.format(row.org.slug, row.short_name)) for row in rows}
+    return {
+        row.id: (row.name, page.format(row.org.slug, row.short_name)) for row in rows if row.org
+    }
 
 
 def _new_name(data: Mapping[str, Any]) -> Mapping[str, Any]:
