@@ -235,4 +235,4 @@ def _events(request: Any, about: Q) -> list[EventLine] | None:
     if not request.actor.may(P.AUDIT_READ):
         return None
     rows = events_of(request.org.id).filter(about).order_by("-position")
-    return event_lines(rows[:EVENTS], request.org)
+    return event_lines(list(rows[:EVENTS]), request.org)
