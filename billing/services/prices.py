@@ -13,7 +13,7 @@ from django.db import transaction
 
 from billing.models import BillingAccount, Credit, Discount, LedgerKind, Price
 from portal.core import clock
-from portal.core.errors import InvalidInput, NotFound
+from portal.core.errors import InputErrors, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from schedulers.shares import share_of
@@ -40,16 +40,20 @@ def set_price(
     """
     authorize(actor, Permission.PLATFORM_ADMIN)
     resource = resource.strip().lower()
-    if not _RESOURCE.fullmatch(resource):
-        raise InvalidInput.at("resource", "must be gpu, gpu.MODEL, cpu, memory, storage or lost")
-    values = {"amount": decimal(amount, "amount", places=8)}
-    if resource == LOST and values["amount"] > 100:
-        raise InvalidInput.at("amount", Message("must be a percentage of the price, 0 to 100"))
-    key: dict[str, Any] = {
-        "currency": checked_currency(currency),
-        "resource": resource,
-        "starts_on": starts_on,
-    }
+    errors = InputErrors()
+    with errors:
+        if not _RESOURCE.fullmatch(resource):
+            raise InvalidInput.at(
+                "resource", "must be gpu, gpu.MODEL, cpu, memory, storage or lost"
+            )
+    with errors:
+        values = {"amount": decimal(amount, "amount", places=8)}
+        if resource == LOST and values["amount"] > 100:
+            raise InvalidInput.at("amount", Message("must be a percentage of the price, 0 to 100"))
+    with errors:
+        currency = checked_currency(currency)
+    errors.raise_all()
+    key: dict[str, Any] = {"currency": currency, "resource": resource, "starts_on": starts_on}
     before = Price.objects.select_for_update().filter(**key).first()
     row, _ = Price.objects.update_or_create(**key, defaults=values)
     _record(

@@ -11,9 +11,8 @@ from clusters.models import Pool
 from clusters.pools import find_pool, pools_visible_to
 from jobs.models import IdleRule
 from jobs.utilization import idle_rules as service
-from portal.core.errors import InvalidInput, NotFound
+from portal.core.errors import NotFound
 from portal.core.messages import Message
-from portal.web.options import faults_of
 from workspaces.access.permissions import Permission as P
 from workspaces.tenancy.scope import platform_scope
 from workspaces.web.base import action, page
@@ -32,7 +31,7 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
         (Message("Pools"), f"/{slug}/pools"),
         (Message(row.name), f"/{slug}/pools/{row.name}"),
     ]
-    return _shown(request, row, crumbs, {})
+    return _shown(request, row, crumbs)
 
 
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
@@ -40,7 +39,7 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
 def platform_idle_rule(request: Any, pool: str) -> HttpResponse:
     """Show the rule with its form, and the jobs of every organization that it finds idle now."""
     row = find_pool(pool)
-    here, faults = f"/platform/pools/{row.name}/idle-rule", dict[str, str]()
+    here = f"/platform/pools/{row.name}/idle-rule"
     if request.method == "POST":
         if request.POST.get("do") == "delete":
             return action(
@@ -49,23 +48,21 @@ def platform_idle_rule(request: Any, pool: str) -> HttpResponse:
                 Message("The rule was deleted."),
                 lambda: service.delete_idle_rule(actor=request.actor, pool=row),
             )
-        try:
-            service.set_idle_rule(actor=request.actor, pool=row, **_given(request))
-        except InvalidInput as error:
-            _, faults = faults_of(error)
-        else:
-            return action(request, here, Message("The rule was saved."), lambda: None)
+        return action(
+            request,
+            here,
+            Message("The rule was saved."),
+            lambda: service.set_idle_rule(actor=request.actor, pool=row, **_given(request)),
+        )
     crumbs = [
         (Message("Clusters"), "/platform/clusters"),
         (Message(row.cluster.name), f"/platform/clusters/{row.cluster.name}?tab=pools"),
         (Message(row.name), here),
     ]
-    return _shown(request, row, crumbs, faults)
+    return _shown(request, row, crumbs)
 
 
-def _shown(
-    request: Any, row: Pool, crumbs: list[tuple[Message, str]], faults: dict[str, str]
-) -> HttpResponse:
+def _shown(request: Any, row: Pool, crumbs: list[tuple[Message, str]]) -> HttpResponse:
     rule = IdleRule.objects.filter(pool=row).first()
     is_platform = request.org is None
     return render(
@@ -77,8 +74,6 @@ def _shown(
             "pool": row,
             "rule": rule,
             "shown": rule or service.new_rule(row),
-            "typed": request.POST if faults else {},
-            "faults": faults,
             "may_write": is_platform and request.actor.may(P.CLUSTERS_WRITE),
             "found": service.would_stop(request.actor, row) if rule and is_platform else [],
             "metrics": [

@@ -17,16 +17,18 @@ from jobs.data.outputs import output_text
 from jobs.dispatch.environment import environment_of
 from jobs.kinds import origins, reruns
 from jobs.models import Attempt, Dependency, Job
+from jobs.models.attempt import placed_on
 from jobs.ports.listing import port_rows
 from jobs.quotas.pricing import cost_of_jobs
 from jobs.saving.represent import output_rows
-from jobs.scheduling import pending_explanation, quota_limits
-from jobs.scheduling.pending_explanation import PendingExplanation
+from jobs.scheduling import pending_explanation
+from jobs.scheduling.expected_start import expected_start_of
 from jobs.selectors import representations
 from jobs.selectors.jobs import find_attempt, visible_jobs
 from jobs.selectors.metrics import chart_context
 from jobs.selectors.representations import AttemptShape, JobShape
 from jobs.services.change import may_change
+from jobs.services.suggestions import suggestions_of
 from jobs.specs.changes import spec_diff
 from jobs.utilization.idle import last_use_beside_idle_gpus
 from jobs.utilization.idle_rules import idle_case
@@ -37,7 +39,7 @@ from portal.core import clock
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.web.lineage import lineage_context
-from schedulers.states import State, Wait
+from schedulers.states import State
 from workspaces.access.permissions import Permission as P
 from workspaces.audit.event_links import event_lines
 
@@ -80,15 +82,6 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Action:
-    """The one thing to do about a pending job: a link, or a button that posts."""
-
-    label: str
-    href: str
-    is_post: bool = False
-
-
-@dataclass(frozen=True)
 class Sparkline:
     """A ratio that was measured on the GPUs of an attempt, as SVG polylines on 120 × 24.
 
@@ -107,7 +100,6 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     attempt = _chosen(request, row, tasks)
     detail = representations.job_detail(row)
     explanation = pending_explanation.explanation_of(row, request.actor)
-    more = quota_limits.more(explanation.numbers, row) if explanation else ""
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     ports = port_rows(attempt, row)
@@ -124,7 +116,8 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "tasks": tasks,
         "task": _task_context(row, attempt) if row.array_size is not None else None,
         "pending": explanation,
-        "pending_action": pending_action(request, row, explanation, more, may_change_it),
+        "expected": expected_start_of(row) if explanation else None,
+        "suggestions": suggestions_of(request.actor, row, explanation, attempt),
         "output": output_text(attempt),
         "ports": ports,
         "outputs": output_rows(row, attempt.index),
@@ -166,11 +159,14 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
 
 def _devices(attempt: Attempt) -> list[tuple[int, str]]:
     """Return index and UUID of the GPUs that have a page: known devices, not their MIG instances."""
-    place = attempt.placement or {}
-    uuids = place.get("uuids", [])
+    pairs = [
+        pair
+        for part in placed_on(attempt.placement)
+        for pair in zip(part["gpus"], part["uuids"], strict=False)
+    ]
+    uuids = {uuid for _, uuid in pairs}
     known = set(Device.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
-    pairs = list(zip(place.get("gpus", []), uuids, strict=False))
-    return pairs if pairs and known.issuperset(uuids) else []
+    return pairs if known >= uuids else []
 
 
 def timeline(row: Job, attempt: Attempt) -> list[Phase]:
@@ -215,38 +211,6 @@ def phases(attempt: Attempt, queued: datetime, begun: datetime | None) -> list[P
     if state.is_final:
         return [*found, Phase(_ENDS[state], state.label, at=attempt.finished_at)]
     return found
-
-
-def pending_action(
-    request: Any, row: Job, seen: PendingExplanation | None, more: str, may_change_it: bool
-) -> Action | None:
-    """Return the most useful next step of somebody whose job is pending."""
-    if seen is None:
-        return None
-    base, page = f"/{request.org.slug}", f"/{request.org.slug}/jobs/{row.number}"
-    edit = Action(Message("Edit and rerun"), f"{base}/jobs/new?from={row.number}")
-    if seen.code == Wait.HELD and may_change_it:
-        return Action(Message("Release"), f"{page}/release", is_post=True)
-    if seen.change:
-        change = seen.change
-        return Action(
-            Message("Rerun with this change"),
-            f"{edit.href}&change={change['field']}&was={change['from']}&to={change['to']}",
-        )
-    if more:
-        return Action(Message("Request more"), f"{base}/quotas?{more}")
-    if seen.code == Wait.DEPENDENCY and seen.holders and seen.holders[0]["number"]:
-        number = seen.holders[0]["number"]
-        return Action(Message("Open #{n}", n=number), f"{base}/jobs/{number}")
-    if seen.code == Wait.BACKOFF:
-        before = row.attempts.filter(is_current=False).order_by("-finished_at").first()
-        where = f"?index={before.index}&attempt={before.ordinal}&tab=logs" if before else ""
-        return Action(Message("Open the failed attempt"), f"{page}{where}")
-    if seen.code in {Wait.IMPOSSIBLE, Wait.IMAGE, Wait.ARRAY_LIMIT}:
-        return edit
-    if request.actor.may(P.NODES_READ):
-        return Action(Message("View nodes"), f"{base}/nodes")
-    return edit
 
 
 def latest_metrics(row: Job, attempt: Attempt) -> list[dict[str, Any]]:

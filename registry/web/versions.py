@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.texts import mark_of
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.lineage import lineage_context
 from portal.web.transfers import send_file
 from portal.web.undo import Undo
@@ -35,7 +35,7 @@ from registry.web.views import (
 )
 from workspaces.access.permissions import Permission as P
 from workspaces.approvals.selectors import history_context, latest_of
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 _DONE = {
     "acknowledge": Message("You acknowledged that loading this version can run code."),
@@ -192,19 +192,16 @@ def _act(request: Any, row: ModelVersion, here: str) -> HttpResponse:
 
 def _move_on(request: Any, row: ModelVersion, here: str, do: str) -> HttpResponse:
     """Promote or delete a version, and go to the page of what is there then."""
-    try:
+    with FormErrors(request):
         if do == "promote":
             return redirect(_promote(request, row))
         if row.status == PENDING:
             services.discard_upload(actor=request.actor, version=row)
         else:
             services.delete_version(actor=request.actor, version=row)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(here)
-    messages.success(request, Message("Version {n} was deleted.", n=row.version))
-    return redirect(url_of(request, row.model))
+        messages.success(request, Message("Version {n} was deleted.", n=row.version))
+        return redirect(url_of(request, row.model))
+    return redirect(here)
 
 
 def _promote(request: Any, row: ModelVersion) -> str:

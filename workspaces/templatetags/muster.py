@@ -23,6 +23,7 @@ from portal.core.help import error_path, topic_path
 from portal.core.messages import Message
 from portal.core.states import state_of
 from portal.core.texts import mark_of
+from portal.web.form_errors import form_error_of
 from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
@@ -31,6 +32,7 @@ from workspaces.access.roles import role_facts
 register = template.Library()
 register.filter("translated", translated)
 register.filter("undo_of", undo_of)
+register.filter("form_error_of", form_error_of)
 register.filter("mark", mark_of)
 register.filter("error_help", error_path)
 # Colour classes by kind and value, with the class of all other values.
@@ -261,6 +263,15 @@ def ago(value: Any) -> SafeString:
 def since(value: Any) -> SafeString:
     """Render the duration since a time, updating in the page."""
     return _time(value, "span")
+
+
+@register.simple_tag
+def expected_start(start: Any) -> SafeString:
+    """Render when a job is expected to start; the page writes the time in the viewer's zone."""
+    text, at = translated(start.text), start.at
+    if at is None:
+        return format_html("<span>{}</span>", text)
+    return format_html('<time data-rel="clock" datetime="{}">{}</time>', at.isoformat(), text)
 
 
 @register.filter

@@ -1,5 +1,6 @@
 // Whether the job would start: one line beside the button, and the faults beside their fields, at
 // their lines and in the list under the editor.
+import { atClock } from "../time.js";
 import { say } from "../words.js";
 
 export function createVerdict(box) {
@@ -15,11 +16,14 @@ export function createVerdict(box) {
     else if (!begin) tell("idle", say("Choose a team."));
     else if (!begin.ok) tell("failed", begin.text, say("Can't be submitted."));
     else if (begin.starts_now) tell("succeeded", begin.text);
-    else tell("queued", begin.text, say("Would wait."));
+    else tell("queued", `${begin.text} ${whenStarts(begin.expected)}`, say("Would wait."));
   }
 
   return { tell, judge };
 }
+
+const whenStarts = (expected) =>
+  expected?.at ? atClock(expected.text, new Date(expected.at)) : (expected?.text ?? "");
 
 // `goTo` shows a line of the editor.
 export function createFaults(root, editor, goTo) {
