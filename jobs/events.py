@@ -171,8 +171,8 @@ EVENTS = (
     EventKind(
         "attempt.dispatching",
         (
-            Message("{attempt} is handed to the cluster, on {node}"),
-            Message("{attempt} is handed to the cluster"),
+            Message("{attempt} of {subject} is handed to the cluster, on {node}"),
+            Message("{attempt} of {subject} is handed to the cluster"),
             Message("{subject} is handed to the cluster"),
         ),
         facts=_attempt,
@@ -181,7 +181,7 @@ EVENTS = (
     EventKind(
         "attempt.submitted",
         (
-            Message("The cluster has accepted {attempt}"),
+            Message("The cluster has accepted {attempt} of {subject}"),
             Message("The cluster has accepted {subject}"),
         ),
         facts=_attempt,
@@ -190,8 +190,8 @@ EVENTS = (
     EventKind(
         "attempt.starting",
         (
-            Message("{attempt} is starting on {node}"),
-            Message("{attempt} is starting"),
+            Message("{attempt} of {subject} is starting on {node}"),
+            Message("{attempt} of {subject} is starting"),
             Message("{subject} is starting"),
         ),
         facts=_attempt,
@@ -200,8 +200,8 @@ EVENTS = (
     EventKind(
         "attempt.running",
         (
-            Message("{attempt} started running on {node}"),
-            Message("{attempt} started running"),
+            Message("{attempt} of {subject} started running on {node}"),
+            Message("{attempt} of {subject} started running"),
             Message("{subject} started running"),
         ),
         facts=_attempt,
@@ -209,28 +209,28 @@ EVENTS = (
     ),
     EventKind(
         "attempt.stopping",
-        (Message("{attempt} is stopping"), Message("{subject} is stopping")),
+        (Message("{attempt} of {subject} is stopping"), Message("{subject} is stopping")),
         facts=_attempt,
         mark=Mark.SQUARE,
     ),
     EventKind(
         "attempt.queued",
-        (Message("{attempt} is queued again"), Message("{subject} is queued again")),
+        (Message("{attempt} of {subject} is queued again"), Message("{subject} is queued again")),
         facts=_attempt,
     ),
     EventKind(
         "attempt.succeeded",
-        (Message("{attempt} succeeded"), Message("{subject} succeeded")),
+        (Message("{attempt} of {subject} succeeded"), Message("{subject} succeeded")),
         facts=_attempt,
         mark=Mark.CHECK,
     ),
     EventKind(
         "attempt.failed",
         (
-            Message("{attempt} failed on {node}. {headline} {evidence}"),
-            Message("{attempt} failed. {headline} {evidence}"),
-            Message("{attempt} failed. {headline}"),
-            Message("{attempt} failed"),
+            Message("{attempt} of {subject} failed on {node}. {headline} {evidence}"),
+            Message("{attempt} of {subject} failed. {headline} {evidence}"),
+            Message("{attempt} of {subject} failed. {headline}"),
+            Message("{attempt} of {subject} failed"),
             Message("{subject} failed"),
         ),
         facts=_attempt,
@@ -239,8 +239,8 @@ EVENTS = (
     EventKind(
         "attempt.canceled",
         (
-            Message("{attempt} was canceled. {evidence}"),
-            Message("{attempt} was canceled"),
+            Message("{attempt} of {subject} was canceled. {evidence}"),
+            Message("{attempt} of {subject} was canceled"),
             Message("{subject} was canceled"),
         ),
         facts=_attempt,
@@ -249,8 +249,8 @@ EVENTS = (
     EventKind(
         "attempt.explained",
         (
-            Message("The end of {attempt} is explained now. {headline} {evidence}"),
-            Message("The end of {attempt} is explained now. {headline}"),
+            Message("The end of {attempt} of {subject} is explained now. {headline} {evidence}"),
+            Message("The end of {attempt} of {subject} is explained now. {headline}"),
             Message("The end of {subject} is explained now"),
         ),
         facts=_attempt,
@@ -258,15 +258,18 @@ EVENTS = (
     EventKind(
         "attempt.retry_planned",
         (
-            Message("{attempt} begins in {in_seconds} s and avoids {avoids}"),
-            Message("{attempt} begins in {in_seconds} s"),
+            Message("{attempt} of {subject} begins in {in_seconds} s and avoids {avoids}"),
+            Message("{attempt} of {subject} begins in {in_seconds} s"),
             Message("Another attempt of {subject} is planned"),
         ),
         facts=_attempt,
     ),
     EventKind(
         "attempt.sent_again",
-        (Message("{attempt} is sent again: {evidence}"), Message("{subject} is sent again")),
+        (
+            Message("{attempt} of {subject} is sent again: {evidence}"),
+            Message("{subject} is sent again"),
+        ),
         facts=_attempt,
     ),
     EventKind(

@@ -129,7 +129,7 @@ def _constants(value: ast.expr | None, prefix: str) -> Iterator[str]:
         (
             "attempt.failed",
             {"ordinal": 2, "index": 3, "reason": "out_of_memory", "evidence": "137", "node": "n1"},
-            "Attempt 2 of task 3 failed on n1. The job needed more memory than it asked for. 137",
+            "Attempt 2 of task 3 of the job failed on n1. The job needed more memory than it asked for. 137",
         ),
         ("node.drained", {"name": "n1", "why": "fan"}, "kim@atlas.example drained n1: fan"),
         ("thing.of_old", {"name": "x"}, "kim@atlas.example: thing of old, x"),
