@@ -136,7 +136,8 @@ def _constants(value: ast.expr | None, prefix: str) -> Iterator[str]:
     ],
 )
 def test_event_reads_as_people_say_it(kind, data, text):
-    assert event_text(Event(kind=kind, actor="kim@atlas.example", data=data)) == text
+    event = Event(kind=kind, actor="kim@atlas.example", subject_type="job", data=data)
+    assert event_text(event) == text
 
 
 def test_page_links_people_teams_and_subjects_and_escapes_the_rest(story):

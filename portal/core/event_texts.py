@@ -159,7 +159,7 @@ class _Values:
 
     def _nameless(self) -> str:
         known = subjects().get(self._event.subject_type)
-        return known.title if known else self._event.subject_type
+        return known.title if known else self._event.subject_type or "–"
 
 
 def _shown(value: object) -> str:
