@@ -231,8 +231,8 @@ def unhealthy_by_cluster() -> list[dict[str, Any]]:
         nodes=Count("node", distinct=True), gpus=Count("node__gpus")
     )
     order = {str(state): n for n, state in enumerate(reversed(UNHEALTHY))}
-    rows: list[dict[str, Any]] = [{**row} for row in found]
-    return sorted(rows, key=lambda row: (order[row["state"]], row["cluster"]))
+    counted: list[dict[str, Any]] = [{**row} for row in found]
+    return sorted(counted, key=lambda row: (order[row["state"]], row["cluster"]))
 
 
 def state_counts(clusters: Iterable[UUID] | None = None) -> dict[str, int]:
