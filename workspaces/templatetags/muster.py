@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from django import template
 from django.template import Context
 from django.template.defaultfilters import floatformat
@@ -30,6 +31,7 @@ from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
+from workspaces.credentials.token_presets import token_presets
 from workspaces.subjects import first_day
 
 register = template.Library()
@@ -41,6 +43,7 @@ register.filter("error_help", error_path)
 # Colour classes by kind and value, with the class of all other values.
 _CLASSES = {
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
+    "check": ({"failed": "failed", "warning": "unknown", "skipped": "queued"}, "succeeded"),
     "message": ({"error": "bad", "warning": "warn"}, "good"),
 }
 _WIDTH, _HEIGHT = 96, 22  # of a sparkline
@@ -176,6 +179,19 @@ def css_class(value: str, kind: str) -> str:
     """Return the class that colours a value of a kind: {{ message.level_tag|css_class:"message" }}."""
     classes, other = _CLASSES[kind]
     return classes.get(value, other)
+
+
+@register.filter
+def purpose(scopes: Sequence[str]) -> str:
+    """Return what a token with these scopes is for, in the active language, or ""."""
+    found = (p.title for p in token_presets() if sorted(p.scopes) == sorted(scopes))
+    return translated(next(found, ""))
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """Return a value as JSON for a data attribute, which the template escapes."""
+    return orjson.dumps(value).decode()
 
 
 @register.filter
