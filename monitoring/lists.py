@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, Device, Gpu, Node
 from clusters.pools import is_in, pools_visible_to
+from clusters.states import HEALTH, NODE
 from monitoring.devices import device_rows
 from monitoring.inventory import rack_of
 from monitoring.nodes import UNREAD, node_rows
@@ -21,6 +22,7 @@ from portal.core.formatting import gpu_text
 from portal.core.keyset import Order
 from portal.core.messages import Message
 from portal.lists import Column, Filter, ListView, matching, one_of, search_in
+from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 
@@ -28,6 +30,7 @@ _STATES = {
     "ready": Q(is_ready=True, is_drained=False),
     "drained": Q(is_ready=True, is_drained=True),
     "down": Q(is_ready=False),
+    "out": Q(is_ready=False) | Q(is_drained=True),
 }
 
 
@@ -80,13 +83,7 @@ _HEALTH = {
 
 
 def _healths(actor: Actor) -> tuple[tuple[str, Any], ...]:
-    return (
-        ("unhealthy", _("Unhealthy")),
-        ("quarantined", _("Quarantined")),
-        ("draining", _("Draining")),
-        ("warning", _("Warning")),
-        ("healthy", _("Healthy")),
-    )
+    return (("unhealthy", _("Unhealthy")), *lazy_choices(HEALTH.choices))
 
 
 NODES = ListView(
@@ -101,14 +98,9 @@ NODES = ListView(
         Filter(
             "state",
             _one_of_these("state", _STATES),
-            help="ready, drained or down.",
+            help="ready, drained or down; out for the last two.",
             label=_("State"),
-            chips=(
-                ("", _("All")),
-                ("ready", _("Ready")),
-                ("drained", _("Drained")),
-                ("down", _("Down")),
-            ),
+            chips=(("", _("All")), *lazy_choices(NODE.choices), ("out", _("out of service"))),
             is_multiple=True,
         ),
         Filter(

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal import list_language
 from portal.core.audit.reading import CONDITIONS, events_of, facts
+from portal.core.event_texts import groups
 from portal.core.keyset import Order
 from portal.lists import (
     Column,
@@ -24,6 +25,7 @@ from portal.lists import (
     times,
     worded,
 )
+from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials.secret_selectors import secrets_for
@@ -362,7 +364,7 @@ _AUDIT_FILTERS = (
         "actor",
         matching(_acting),
         "Names or e-mail addresses of actors, or of the users they impersonated.",
-        _("Actor"),
+        _("Person"),
         values=person_values,
         field="actor",
         is_multiple=True,
@@ -372,15 +374,15 @@ _AUDIT_FILTERS = (
         "kind",
         _found("kind"),
         "`member.added`, or `member` for all events about members; comma-separated.",
-        _("Action"),
-        field="kind",
+        _("Event"),
+        values=lambda actor: lazy_choices(groups()),
         aliases=("action",),
     ),
     Filter(
         "subject",
         _found("subject"),
         "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
-        _("Subject"),
+        _("About"),
         field="subject_type",
     ),
     *times("at", _("Time")),
@@ -408,10 +410,7 @@ AUDIT = ListView(
     filters=_AUDIT_FILTERS,
     columns=(  # its file is the export, which also has the chain
         Column("at", _("Time"), value=None),
-        Column("actor", _("Actor"), value=None),
-        Column("kind", _("Action"), value=None),
-        Column("subject", _("Subject"), value=None),
-        Column("data", _("Change"), value=None),
+        Column("kind", _("Event"), value=None),
         Column("address", _("Address"), "num", value=None),
     ),
     row_template="workspaces/_event_rows.html",

@@ -12,7 +12,6 @@ from django.db.models import Count, F
 from clusters.health.checks import (
     BY_CODE,
     CHECKS,
-    STATE_LABELS,
     Action,
     HealthState,
     advice_for,
@@ -25,15 +24,10 @@ from clusters.health.findings import NODE
 from clusters.health.presets import PRESETS, HealthPresetShape, preset_of
 from clusters.models import Cluster, HealthFinding, Node, NodeHealth
 from clusters.services.drain import may_drain
+from clusters.states import HEALTH
 from portal.core.messages import Message
 from portal.core.shapes import Time
 
-SHAPES = {
-    HealthState.HEALTHY: "succeeded",
-    HealthState.WARNING: "stopping",
-    HealthState.DRAINING: "canceled",
-    HealthState.QUARANTINED: "failed",
-}
 UNHEALTHY = tuple(state for state in HealthState if state is not HealthState.HEALTHY)
 OUT = tuple(state for state in HealthState if state.is_out)
 _BLOCKED = {
@@ -125,8 +119,8 @@ def health_row(row: NodeHealth | None) -> HealthShape:
     state = HealthState(row.state) if row else HealthState.HEALTHY
     shown: HealthShape = {
         "state": str(state),
-        "word": STATE_LABELS[state],
-        "shape": SHAPES[state],
+        "word": HEALTH[state].word,
+        "shape": str(HEALTH[state].mark),
         "since": row.since if row else None,
         "why": "",
         "advice": "",
@@ -242,14 +236,8 @@ def unhealthy_by_cluster() -> list[dict[str, Any]]:
         nodes=Count("node", distinct=True), gpus=Count("node__gpus")
     )
     order = {str(state): n for n, state in enumerate(reversed(UNHEALTHY))}
-    return [
-        row
-        | {
-            "word": STATE_LABELS[HealthState(row["state"])],
-            "shape": SHAPES[HealthState(row["state"])],
-        }
-        for row in sorted(found, key=lambda row: (order[row["state"]], row["cluster"]))
-    ]
+    counted: list[dict[str, Any]] = [{**row} for row in found]
+    return sorted(counted, key=lambda row: (order[row["state"]], row["cluster"]))
 
 
 def state_counts(clusters: Iterable[UUID] | None = None) -> dict[str, int]:

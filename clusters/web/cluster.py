@@ -168,7 +168,7 @@ def _tab(
         case "health":
             return health_tab(row)
         case "history":
-            return {"history": status.history_of(row)}
+            return {"events": status.history_of(row)}
     used = workload().load_of(request.actor, row)
     return {
         "load": used,

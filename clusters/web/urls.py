@@ -13,6 +13,11 @@ platform_pages = [
     path("mig", mig.mig_plans, name="mig-plans"),
     path("mig/<uuid:plan>", mig.mig_plan, name="mig-plan"),
     path("pool-requests", pool_requests.platform_pool_requests, name="platform-pool-requests"),
+    path(
+        "pool-requests/<uuid:ask>",
+        pool_requests.platform_pool_request,
+        name="platform-pool-request",
+    ),
 ]
 urlpatterns = [
     path("<slug:org>/pools", pools.pools, name="pools"),

@@ -196,8 +196,7 @@ def _related(rows: Any) -> list[dict[str, Any]]:
         {
             "name": name,
             "page": f"/{org}/runs/{pk.hex}",
-            "state": STATES[RunStatus(status)][0],
-            "state_word": STATES[RunStatus(status)][1],
+            "state": STATES[RunStatus(status)],
         }
         for pk, name, status, org in rows.order_by("-started_ms").values_list(
             "id", "name", "status", "org__slug"

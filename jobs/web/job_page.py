@@ -46,6 +46,7 @@ from portal.web.charts import expected_charts
 from portal.web.lineage import lineage_context
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
+from workspaces.audit.event_links import event_lines
 
 TABS = (
     ("overview", Message("Overview")),
@@ -133,7 +134,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "log": log,
         "tail": last_lines(attempt),
         "deletable": _deletable(row) if may_change_it else 0,
-        "events": events,
+        "event_lines": event_lines(events, row.org),
         "skipped_metrics": {
             event.data["file"]: event.data
             for event in reversed(events)

@@ -17,7 +17,7 @@ from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet, problems
 from monitoring.gpu_grid import size_of
 from monitoring.lists import DEVICES
-from monitoring.node_page import event_line, pools_of_node
+from monitoring.node_page import lines_of, pools_of_node
 from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.formatting import gpu_text
@@ -174,10 +174,7 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
             "reservations": reservations_of_node(node, request.actor),
             "may_read": may_read,
             "topic": f"metrics:node:{node.id.hex}",
-            "events": [
-                {"at": event.at} | event_line(event.kind, event.data)
-                for event in devices.device_events(node.id, device.index)
-            ],
+            "events": lines_of(devices.device_events(node.id, device.index), request.actor),
             "past": devices.past_jobs(device, request.actor),
             "ranges": [(key, label, f"?range={key}") for key, label, _ in RANGES],
             "range": chosen,

@@ -52,6 +52,7 @@ FORMS = {
         {"team": "vision", "gpu_type": "mig-1g.10gb", "gpus": "1", "ends_at": "2027-06-01"},
     ),
     "pool-request": (WORKERS, {"do": "withdraw"}),
+    "platform-pool-request": (OPERATORS, {"do": "decline", "word": "no"}),
     "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),
     "mig-plan": (OPERATORS, {"do": "discard"}),
     "cluster": (OPERATORS, {"do": "disable"}),

@@ -324,7 +324,7 @@ def test_audit_page_query_count_is_constant(story, django_assert_max_num_queries
     )
     seal()
     browser = story.client(story.ada)
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(23):
         browser.get("/atlas/audit")
 
 

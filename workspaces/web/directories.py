@@ -389,20 +389,13 @@ def _row(row: Provider) -> dict[str, Any]:
         "is_sso": row.kind in (Provider.Kind.OIDC, Provider.Kind.SAML),
         "is_told": row.kind != Provider.Kind.LDAP,
         "has_sync": kind_of(row.kind).listing is not None,
-        "shape": "unknown"
+        "state": "disabled"
         if not row.is_enabled
-        else "failed"
+        else "not responding"
         if row.trouble
-        else "succeeded"
+        else "connected"
         if row.seen_at
-        else "queued",
-        "word": "off"
-        if not row.is_enabled
-        else "does not answer"
-        if row.trouble
-        else "answers"
-        if row.seen_at
-        else "not asked yet",
+        else "connecting",
     }
 
 

@@ -204,7 +204,7 @@ class NodeHealthShape(HealthShape):
 
 class NodeShape(TypedDict):
     name: str
-    state: Annotated[str, "ready, drained or down"]
+    state: Annotated[str, "State of a node."]
     is_drained: bool
     note: str
     is_gone: bool
@@ -218,7 +218,7 @@ class NodeShape(TypedDict):
 class NodeStateShape(TypedDict):
     name: str
     cluster: str
-    state: str
+    state: Annotated[str, "State of a node."]
     note: str
 
 
@@ -272,7 +272,7 @@ class ReservationPreviewShape(TypedDict):
 
 class ReservationShape(TypedDict):
     name: str
-    state: str
+    state: Annotated[str, "State of a reservation."]
     note: str
     gpus: int
     nodes: list[str]
@@ -283,7 +283,7 @@ class ReservationShape(TypedDict):
 
 
 class StandingShape(TypedDict):
-    word: str
-    shape: Annotated[str, "The state of a job whose mark it has."]
+    word: Annotated[str, "State of a cluster."]
+    shape: Annotated[str, "Of its mark."]
     text: Annotated[str, "With its age."]
     since: Time | None

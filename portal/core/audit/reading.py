@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditLink
 from portal.core.errors import InvalidInput
+from portal.core.event_texts import event_text, subject_of
 from portal.core.models import Event
 
 CHUNK = 1000
@@ -43,19 +44,13 @@ def facts(events: Sequence[Event]) -> list[dict[str, Any]]:
     return [_fact(event, places.get(event.position)) for event in events]
 
 
-def subject_of(event: Event) -> str:
-    """Return the display name of the event's subject."""
-    name = event.data.get("name") or event.data.get("email") or ""
-    number = event.data.get("number")
-    return f"#{number}" if event.subject_type == "job" and number else str(name)
-
-
 def _fact(event: Event, link: AuditLink | None) -> dict[str, Any]:
     return {
         "position": event.position,
         "id": event.id,
         "at": event.at,
         "kind": event.kind,
+        "text": event_text(event),
         "org_id": event.org_id,
         "actor": event.actor,
         "on_behalf_of": event.on_behalf_of,
