@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import count
 from uuid import UUID
 
-from schedulers.capacity import Candidates, NodeCapacity, ReservedGpus, ResourceRequest
+from schedulers.capacity import NodeCapacity, ReservedGpus, ResourceRequest
+from schedulers.shares import share_of
 from workspaces.quotas.limits import Meter, QuotaUsage, first_full_meter, meters_after
 
-MOST_ENDS = 3_000  # ends that are played
+COARSE = 0.02  # ends that are nearer to each other than this part of the time until then are one
 Held = Mapping[str, Mapping[str, int]]  # amounts by node
 
 
@@ -44,56 +46,88 @@ class PendingTask:
     checked: Mapping[Meter, int] = field(default_factory=dict)
     meters: Mapping[Meter, int] = field(default_factory=dict)
 
+    @cached_property
+    def shape(self) -> Hashable:
+        """What decides on which nodes it fits."""
+        return self.need, self.team_id, self.nodes
 
-@dataclass
+    @cached_property
+    def holder(self) -> Hashable:
+        """What decides whether its quotas have room."""
+        return tuple(self.checked.items())
+
+
 class _Playing:
-    """The free resources and the meters at one time."""
+    """The free resources and the meters at one time.
 
-    nodes: Sequence[NodeCapacity]
-    limits: Mapping[Meter, QuotaUsage]
-    reserved: Mapping[str, Sequence[ReservedGpus]]
-    free: dict[str, Counter[str]]
-    lacks_nodes: set[Hashable] = field(default_factory=set)  # shapes that only wait for nodes
+    What fits where is kept for each shape of request, and only looked at again on nodes that changed.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[NodeCapacity],
+        limits: Mapping[Meter, QuotaUsage],
+        reserved: Iterable[ReservedGpus],
+    ) -> None:
+        self.nodes = [node for node in nodes if node.is_up]
+        self.limits = dict(limits)
+        self.free = [Counter(node.free) for node in self.nodes]
+        self.at = {node.name: n for n, node in enumerate(self.nodes)}
+        self.reserved: dict[int, list[ReservedGpus]] = defaultdict(list)
+        for hold in reserved:
+            if hold.node in self.at:
+                self.reserved[self.at[hold.node]].append(hold)
+        self.changed: list[int] = []
+        self.fitting: dict[Hashable, tuple[int, dict[int, int]]] = {}
 
     def has_quota(self, task: PendingTask) -> bool:
         return first_full_meter(self.limits, task.checked) is None
 
-    def room_for(self, task: PendingTask, names: set[str] | None) -> list[NodeCapacity]:
-        """Return the nodes for it among these, or among all; empty without room."""
-        open_to_it = [
-            node
-            for node in self.nodes
-            if (task.nodes is None or node.name in task.nodes)
-            and (names is None or node.name in names)
-        ]
-        found = Candidates(open_to_it).first_fit(
-            task.need, lambda node: self._open(node, task.team_id)
-        )
-        return found if len(found) == task.need.nodes else []
+    def room_for(self, task: PendingTask) -> list[int]:
+        """Return the node for each node of the task; empty without room."""
+        seen, fitting = self.fitting.get(task.shape, (-1, {}))
+        for n in range(len(self.nodes)) if seen < 0 else set(self.changed[seen:]):
+            fitting.pop(n, None)
+            if times := self._times(task, n):
+                fitting[n] = times
+        self.fitting[task.shape] = len(self.changed), fitting
+        place: list[int] = []
+        for n in sorted(fitting) if len(fitting) >= task.need.nodes or task.need.packs else ():
+            place += [n] * fitting[n]
+            if len(place) >= task.need.nodes:
+                return place[: task.need.nodes]
+        return []
 
-    def _open(self, node: NodeCapacity, team_id: UUID) -> Mapping[str, int]:
-        """Return what is free on a node without what is reserved for other teams."""
-        if not node.is_up:
-            return {}
-        free = self.free[node.name]
-        for hold in self.reserved.get(node.name, ()):
-            if hold.team_id == team_id:
-                continue
-            if hold.is_whole:
-                return {}
-            free = free.copy()
-            free[f"gpu.{hold.gpu_type}"] -= hold.gpus
-            free["gpu"] -= hold.gpus
-        return free
+    def _times(self, task: PendingTask, n: int) -> int:
+        """Return how many nodes of the task fit on a node, without what others have reserved."""
+        if task.nodes is not None and self.nodes[n].name not in task.nodes:
+            return 0
+        free: Mapping[str, int] = self.free[n]
+        if n in self.reserved:
+            left = self.free[n].copy()
+            for hold in self.reserved[n]:
+                if hold.team_id == task.team_id:
+                    continue
+                if hold.is_whole:
+                    return 0
+                left[f"gpu.{hold.gpu_type}"] -= hold.gpus
+                left["gpu"] -= hold.gpus
+            free = left
+        times = task.need.nodes if task.need.packs else 1
+        for resource, amount in task.need.each:
+            times = min(times, free.get(resource, 0) // amount)
+        return max(times, 0)
 
     def move(self, held: Held, meters: Mapping[Meter, int], sign: int) -> None:
         """Take (-1) or give back (1) what a task holds."""
         for name, amounts in held.items():
+            if (n := self.at.get(name)) is None:
+                continue
+            self.changed.append(n)
             for resource, amount in amounts.items():
-                if name in self.free:
-                    self.free[name][resource] += sign * amount
-        moved = {meter: -sign * amount for meter, amount in meters.items()}
-        self.limits = {**self.limits, **meters_after(self.limits, moved)}
+                self.free[n][resource] += sign * amount
+        moved = {meter: -sign * amount for meter, amount in meters.items() if meter in self.limits}
+        self.limits.update(meters_after(self.limits, moved))
 
 
 def starts(
@@ -108,25 +142,20 @@ def starts(
 
     A task that runs longer than its limit ends now. Tasks without a limit do not end.
     """
-    by_node: dict[str, list[ReservedGpus]] = defaultdict(list)
-    for hold in reserved:
-        by_node[hold.node].append(hold)
-    state = _Playing(nodes, limits, by_node, {node.name: Counter(node.free) for node in nodes})
+    state = _Playing(nodes, limits, reserved)
     order = count()
     ends = [(max(one.ends, now), next(order), one) for one in running if one.ends is not None]
     heapify(ends)
     found: dict[Hashable, float] = {}
-    waiting, at, freed = list(queue), now, None
-    for _ in range(MOST_ENDS):
-        waiting = _start(state, waiting, found, at, freed, ends, order)
+    waiting, at = list(queue), now
+    while True:
+        waiting = _start(state, waiting, found, at, ends, order)
         if not waiting or not ends:
-            break
-        at, freed = ends[0][0], set[str]()
-        while ends and ends[0][0] <= at + 60:
+            return found
+        until = ends[0][0] + max(60, (ends[0][0] - now) * COARSE)
+        while ends and ends[0][0] <= until:
             at, _n, ended = heappop(ends)
             state.move(ended.nodes, ended.meters, 1)
-            freed |= ended.nodes.keys()
-    return found
 
 
 def _start(
@@ -134,33 +163,25 @@ def _start(
     waiting: Sequence[PendingTask],
     found: dict[Hashable, float],
     at: float,
-    freed: set[str] | None,
     ends: list[tuple[float, int, RunningTask]],
     order: count[int],
 ) -> list[PendingTask]:
-    """Start what can start, and return what still waits. Equal tasks are refused together.
-
-    `freed`: the nodes that have more room than when everything was tried last; None for the first time.
-    """
+    """Start what can start, and return what still waits. Equal tasks are refused together."""
     left, refused = list[PendingTask](), set[Hashable]()
     for task in waiting:
-        shape = (task.need, task.team_id, task.nodes, tuple(task.checked.items()))
-        if shape in refused:
-            left.append(task)
-            continue
-        place = list[NodeCapacity]()
-        if state.has_quota(task):
-            is_narrow = shape in state.lacks_nodes and task.need.nodes == 1
-            place = state.room_for(task, freed if is_narrow else None)
-            state.lacks_nodes.add(shape)
-        else:
-            state.lacks_nodes.discard(shape)
+        alike = (task.shape, task.holder)
+        place = list[int]()
+        if alike not in refused and state.has_quota(task):
+            place = state.room_for(task)
         if not place:
-            refused.add(shape)
+            refused.add(alike)
             left.append(task)
             continue
         found[task.key] = at
-        held = {name: _amounts(task.need, place, name) for name in {node.name for node in place}}
+        held = {
+            state.nodes[n].name: _amounts(task.need, state.nodes[n], place.count(n))
+            for n in set(place)
+        }
         state.move(held, task.meters, -1)
         if task.seconds is not None:
             started = RunningTask(at + task.seconds, held, task.meters)
@@ -168,15 +189,16 @@ def _start(
     return left
 
 
-def _amounts(need: ResourceRequest, place: Sequence[NodeCapacity], name: str) -> dict[str, int]:
-    """Return what the nodes of a job that share one node take of it."""
-    times = sum(node.name == name for node in place)
-    gpu_types = [kind for kind in place[0].total if kind.startswith("gpu.")]
+def _amounts(need: ResourceRequest, node: NodeCapacity, times: int) -> dict[str, int]:
+    """Return what this many nodes of a job take of a node."""
     amounts = {resource: amount * times for resource, amount in need.each}
+    types = [resource for resource in node.total if resource.startswith("gpu.")]
+    if share_of(need.gpu_type):
+        return amounts
     if need.gpu and need.gpu_type:
         amounts["gpu"] = need.gpu * times
-    elif need.gpu and len(gpu_types) == 1:
-        amounts[gpu_types[0]] = need.gpu * times
+    elif need.gpu and len(types) == 1:
+        amounts[types[0]] = need.gpu * times
     return amounts
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import reverse
 
 from clusters.models import Device
 from jobs.data import log_storage
@@ -20,7 +22,8 @@ from jobs.models import Attempt, Dependency, Job
 from jobs.models.attempt import placed_on
 from jobs.ports.listing import port_rows
 from jobs.quotas.pricing import cost_of_jobs
-from jobs.saving.represent import output_rows
+from jobs.saving.origins import resume_url
+from jobs.saving.represent import JobOutputShape, output_rows
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.expected_start import expected_start_of
 from jobs.selectors import representations
@@ -38,6 +41,7 @@ from portal import series
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.models import Event
+from portal.web.asset_actions import AssetAction, asset_actions
 from portal.web.lineage import lineage_context
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
@@ -99,9 +103,11 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     attempt = _chosen(request, row, tasks)
     detail = representations.job_detail(row)
     explanation = pending_explanation.explanation_of(row, request.actor)
+    start = expected_start_of(row) if explanation else None
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     ports = port_rows(attempt, row)
+    outputs = output_rows(row, attempt.index)
     return {
         "page_title": f"#{row.number} {row.name}",
         "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
@@ -115,11 +121,12 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "tasks": tasks,
         "task": _task_context(row, attempt) if row.array_size is not None else None,
         "pending": explanation,
-        "expected": expected_start_of(row) if explanation else None,
+        "expected": start.as_dict() if start else None,
         "suggestions": suggestions_of(request.actor, row, explanation, attempt),
         "output": output_text(attempt),
         "ports": ports,
-        "outputs": output_rows(row, attempt.index),
+        "outputs": outputs,
+        "asset_actions": _actions(request, row, attempt, outputs),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),
         "log": facts_of_log(attempt),
         "tail": last_lines(attempt),
@@ -154,6 +161,29 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
         "is_final": State(row.state).is_final,
     }
+
+
+def _actions(
+    request: Any, row: Job, attempt: Attempt, outputs: Sequence[JobOutputShape]
+) -> list[AssetAction]:
+    """Return what can be done with the job: what it saved can be resumed and registered."""
+    api = f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}"
+    saved = next((o for o in outputs if o["versions"] and o["kind"] == "checkpoint"), None)
+    register = ""
+    if saved:
+        name = saved["repository"]
+        at = f"checkpoints:/{name}@{saved['versions'][0]['version']}"
+        query = urlencode({"source": at, "name": name, "team": row.team.slug})
+        register = f"{reverse('model-new', args=[request.org.slug])}?{query}"
+    log = facts_of_log(attempt)
+    has_log = bool(log.get("bytes"))
+    query = urlencode({"index": attempt.index, "attempt": attempt.ordinal})
+    return asset_actions(
+        request,
+        resume=resume_url(row) if saved else "",
+        register=register,
+        log=f"{api}/logs/download?{query}" if has_log else "",
+    )
 
 
 def _devices(attempt: Attempt) -> list[tuple[int, str]]:

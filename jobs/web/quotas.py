@@ -16,6 +16,7 @@ from jobs.quotas.history import history
 from jobs.quotas.holders import holders
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, Tree, branch, short, title, tree
+from jobs.quotas.waiting import waiting_for
 from portal.core.errors import InvalidInput
 from portal.core.formatting import typed_text
 from portal.core.messages import Message
@@ -78,6 +79,7 @@ def quota_subject(request: Any, scope: str, subject: str = "") -> HttpResponse:
             "scope": scope,
             "lines": [(name, title(name), bar) for name, bar in found.bars.items()],
             "holders": holders(request.actor, scope, subject_id),
+            "waiting": waiting_for(request.actor, scope, subject_id),
             "asks": _requests(request.actor, scope, subject_id),
             "may_write": may_write,
             "history": history(request.actor, request.org, whose) if may_write else [],
@@ -328,6 +330,7 @@ def _show(request: Any, **more: Any) -> HttpResponse:
             "may_write": may_write,
             "heads": [(c, title(c)) for c in found.classes],
             "unlimited": [title(c) for c in found.unlimited],
+            "waiting": waiting_for(request.actor),
             "resources": _form_resources(found) if may_write else [],
             "open_asks": [ask for ask in asks if ask["row"].state == QuotaRequest.State.OPEN],
             "decided": [ask for ask in asks if ask["row"].state != QuotaRequest.State.OPEN],

@@ -53,7 +53,7 @@ class NewJob {
     this.area.hidden = true;
     this.area.removeAttribute("aria-label");
     this.form = createFormView(root, (change) => this.write(change));
-    this.verdict = createVerdict(find("[data-verdict]"));
+    this.verdict = createVerdict(find("[data-verdict]"), (field) => this.faults.labelOf(field));
     this.faults = createFaults(root, this.editor, (line) => {
       this.view("yaml");
       this.editor.goTo(line);
@@ -226,8 +226,9 @@ class NewJob {
   }
 
   showImage(image) {
-    const note = this.targets.image;
-    note.textContent = image?.text ?? "";
+    const note = this.targets.image,
+      isSaid = this.root.querySelector("[data-error=image]").textContent !== "";
+    note.textContent = isSaid ? "" : (image?.text ?? "");
     note.className =
       image?.ok === false ? "form-error" : image?.doubtful ? "warn-text" : "small muted";
     if (image && image.ok === null && image.text === "" && this.#looks++ < LOOKS)

@@ -13,9 +13,11 @@ from jobs.scheduling.forecast import PendingTask, RunningTask
 from portal.core import clock
 from schedulers.capacity import NodeCapacity, ResourceRequest
 from schedulers.states import State, Wait
-from tests.jobs.stage import cluster_with, submit
+from tests.jobs.stage import cluster_with, dispatch_all, submit
+from workspaces.models import Quota
 from workspaces.quotas.limits import Meter, QuotaUsage
-from workspaces.tenancy.scope import platform_scope
+from workspaces.quotas.set_limits import LimitChange, set_quotas
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 TEAM = uuid4()
 HOUR = 3600.0
@@ -147,6 +149,27 @@ def test_scheduler_is_named_as_the_source_and_never_in_the_past(story):
         start = told(story, job)
         assert (start["sureness"], start["source"]) == (sureness, "this machine")
         assert start["at"] is None or datetime.fromisoformat(start["at"]) == at
+
+
+def test_queue_and_quota_pages_say_when_it_starts(story):
+    cluster_with(cpus=100, gpus=4)
+    on_node(gpu_job(story, 2, "2h"), [0, 1], minutes_ago=60)
+    with org_scope(story.atlas.id):
+        change = LimitChange("team", "vision", "gpu", 2)
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[change])
+        quota = Quota.objects.get(scope="team", resource="gpu")
+        quota.used = 2
+        quota.save(update_fields=["used"])
+    gpu_job(story, 2)
+    dispatch_all()
+    for person, path in (
+        (story.ada, "/atlas/quotas"),
+        (story.ada, "/atlas/quotas/team/vision"),
+        (story.dot, "/platform/queue"),
+    ):
+        page = story.client(person).get(path).content.decode()
+        assert 'title="About ' in page, path
+        assert "if running jobs use their whole time limits." in page, path
 
 
 def test_a_list_takes_as_many_queries_as_one_job(story, django_assert_max_num_queries):
