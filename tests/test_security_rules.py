@@ -64,6 +64,7 @@ CONNECTS = {
     "schedulers/contract.py",
     "schedulers/kubernetes/forward.py",
     "workspaces/identity/ldap/connection.py",
+    "workspaces/identity/certificates.py",  # opens none
     "workspaces/identity/oidc/protocol.py",
     # Programs in jobs, which only know the portal's address.
     "schedulers/programs/portal_api.py",
@@ -131,6 +132,7 @@ PATTERNS = {
     "schedulers/slurm/pending_reasons.py",
     "schedulers/slurm/rows.py",
     "schedulers/slurm/show.py",
+    "schedulers/slurm/transport.py",
     "schedulers/kubernetes/kueue.py",
     "portal/core/sqlite.py",  # escaped, or `.`
 }
@@ -142,6 +144,7 @@ FORMATS = {
     "portal/web/translation.py",
     "portal/core/joined_select.py",
     "schedulers/slurm/pending_reasons.py",
+    "schedulers/slurm/transport.py",
     "schedulers/kubernetes/kueue.py",
 }  # likewise from tables of ours
 CRYPTOGRAPHY = re.compile(

@@ -122,7 +122,7 @@ def test_provider_error_is_explained(site, signed_in):
         page.fill("[name=slug]", "broken")
         page.fill("[name=metadata]", "<nothing/>")
         wizard.test(page)
-        page.wait_for_selector("text=must be complete XML")
+        page.wait_for_selector(".checklist >> text=must be complete XML")
         looked(page, "saml-form-fault")
         page.goto(f"{site.url}/identity/o/authorize?client_id=nobody")
         page.wait_for_selector("h1 >> text=Unknown app")

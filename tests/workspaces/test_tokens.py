@@ -206,7 +206,11 @@ def test_purpose_stands_for_its_scopes_on_the_page_and_in_the_api(story):
     own = {"name": "own", "preset": "", "scopes": ["jobs:read", "nodes:read"]}
     assert ada.post("/atlas/tokens", own).context["made"]["scopes"] == own["scopes"]
     body = {"name": "board", "scopes": ["read-only", "jobs:submit"]}
-    found = story.api(story.ada).post("/api/v1/orgs/atlas/tokens", body, format="json").json()
+    found = (
+        story.api(story.ada)
+        .post("/api/v1/orgs/atlas/tokens", body, content_type="application/json")
+        .json()
+    )
     assert {s for s in found["scopes"] if not s.endswith(":read")} == {"jobs:submit"}
     assert "clusters:read" not in found["scopes"]
     assert {s for p in token_presets() for s in p.scopes} <= {"all", *map(str, all_permissions())}

@@ -76,7 +76,11 @@ def test_role_is_created_for_a_purpose_that_its_giver_has(story, ada):
         *row.permissions
     } and "secrets:write" not in row.permissions
     body = {"slug": "book", "kind": "org", "permissions": ["billing", "audit:read"]}
-    made_role = story.api(story.ada).post("/api/v1/orgs/atlas/roles", body, format="json").json()
+    made_role = (
+        story.api(story.ada)
+        .post("/api/v1/orgs/atlas/roles", body, content_type="application/json")
+        .json()
+    )
     assert {"audit:read", "billing:read"} <= {*made_role["permissions"]}
     with org_scope(story.atlas.id):
         Membership.objects.filter(user=story.ben).update(role="user-admin")
