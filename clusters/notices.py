@@ -7,6 +7,7 @@ object notifies nobody either.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from clusters.models import Node
 from clusters.services.pool_requests import KIND as POOL_REQUESTS
@@ -40,7 +41,7 @@ def _pool_ending(event: Event) -> Iterable[Notice]:
     row = POOL_REQUESTS.row_of(event)
     if row is None:
         return
-    facts = {**asked(row), "pool": row.pool.name if row.pool else ""}
+    facts: dict[str, Any] = {**asked(row), "pool": row.pool.name if row.pool else ""}
     if event.kind == "pool.ends_soon":
         title = Message("{gpus} × {type} for {team} end soon", **facts)
         body = Message(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Job
@@ -72,7 +73,7 @@ def _of_job(job: Job, kind: str, title: Message, body: Message, tab: str = "") -
     )
 
 
-def _named(job: Job) -> dict[str, object]:
+def _named(job: Job) -> dict[str, Any]:
     return {"number": job.number, "name": job.name}
 
 

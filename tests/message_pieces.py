@@ -48,6 +48,8 @@ def pieces(source: str) -> Iterator[tuple[int, str]]:
         scope = Scope(here, module, functions)
         for call in made:
             for keyword in call.keywords:
+                if keyword.arg == "context":
+                    continue
                 yield from ((call.lineno, text) for text in _texts(keyword.value, scope))
 
 

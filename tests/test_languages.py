@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import read_po
 from django.template.base import Lexer, TokenType
 from django.utils import translation
 
@@ -21,7 +20,7 @@ from portal.core import clock, messages
 from portal.core.errors import InvalidInput
 from portal.core.formatting import amount_text, span_text
 from portal.core.messages import Message
-from portal.management.commands.messages import faults_of
+from portal.management.commands.messages import _mo, faults_of, messages_of, without_context
 from portal.web.translation import translated
 from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.states import Reason, State
@@ -40,7 +39,6 @@ APPS = [
     "experiments",
     "monitoring",
 ]
-PAIR = re.compile(r"은\(는\)|이\(가\)|을\(를\)|과\(와\)|와\(과\)|\(으\)로|\(이\)라")
 _PIECES = """
 def whose(team):
     return team or "the team"
@@ -126,6 +124,10 @@ FAULTS = [
     ({"id": "%(a)s jobs", "string": "작업 %(b)s"}, "placeholders"),
     ({"id": "<b>Now</b>", "string": "지금"}, "tags"),
     ({"id": "Jobs", "string": "ジョブ"}, "another language"),
+    ({"id": "Wait.", "string": "기다리십시오."}, "not our style"),
+    ({"id": "Open the line", "string": "큐 열기"}, "queue is 대기열"),
+    ({"id": "The scheduler", "string": "일정"}, "without 스케줄러"),
+    ({"id": "Tell them", "string": "owner 님에게 알리기"}, "English words ['owner']"),
 ]
 
 
@@ -135,6 +137,41 @@ def test_catalog_faults_are_detected():
         catalog.add(**entry)
         found = list(faults_of(catalog))
         assert len(found) == 1 and fault in found[0], entry
+
+
+SHORT = {
+    "Down": True,
+    "{n} of {m}": True,
+    "Not seen yet": True,  # 12 characters
+    "Account unlinked.": False,  # a sentence
+    "Change the password": False,
+    "100 %": False,
+}
+
+
+def test_short_texts_without_context_are_detected():
+    catalog = Catalog()
+    for text in SHORT:
+        catalog.add(text)
+    catalog.add("Down", context="state of a node")
+    found = list(without_context(catalog))
+    assert len(found) == sum(SHORT.values())
+    for text, is_short in SHORT.items():
+        assert any(repr(text) in fault for fault in found) == is_short, text
+
+
+def test_context_of_a_message_is_extracted():
+    source = """
+Message("Down", context="state of a node", n=1)
+Message("{n} " "left", n=2)
+Message.plural(n, "{n} job", "{n} jobs", n=n, context="unit")
+Message(text)
+"""
+    assert list(messages_of(source)) == [
+        ("Down", "state of a node"),
+        ("{n} left", None),
+        (("{n} job", "{n} jobs"), "unit"),
+    ]
 
 
 def test_parameters_of_messages_are_no_english_phrases():
@@ -149,17 +186,18 @@ def test_parameters_of_messages_are_no_english_phrases():
     assert not found, "\n".join(found)
 
 
-def test_korean_texts_have_no_ambiguous_particles():
-    with (ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").open("rb") as file:
-        catalog = read_po(file, "ko")
-    assert [e.string for e in catalog if PAIR.search(str(e.string))] == []
+def test_translations_keep_commands_names_and_code():
+    catalog = Catalog("ko")
+    text = "`sbatch owner` 또는 muster login --org atlas, MLflow의 {name}, https://a.example/owner"
+    catalog.add("Run {name}", string=text)
+    assert list(faults_of(catalog)) == []
 
 
 def test_message_keeps_template_and_parameters():
     text = Message("{name} was updated.", name="{x} & Vision")
     error = InvalidInput.at("slug", text)
     parts = Message.joined(" ", ["", text, "step 40"])
-    for message in (text, amount_text("gpu", 2)):
+    for message in (text, amount_text("gpu", 2), Message("down", context="state of a node")):
         packed = json.dumps([message], cls=messages.MessageEncoder)
         for same in (
             copy.deepcopy(message),
@@ -175,6 +213,22 @@ def test_message_keeps_template_and_parameters():
     with translation.override("ko"):
         assert translated(error.message) == "slug: 변경했습니다: {x} & Vision."
         assert translated(parts) == "변경했습니다: {x} & Vision. step 40"
+
+
+def test_context_chooses_the_translation(tmp_path, settings):
+    catalog = Catalog("ko")
+    catalog.add("run", "실행", context="command")
+    catalog.add("run", "런", context="training run")
+    catalog.add("runs", "런", context="training run")
+    folder = tmp_path / "ko" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "django.mo").write_bytes(_mo(catalog))
+    settings.LOCALE_PATHS = [tmp_path]
+    with translation.override("ko"):
+        assert translated(Message("run", context="command")) == "실행"
+        assert translated(Message("run", context="training run")) == "런"
+        assert translated("run", "training run") == "런"
+        assert translated("runs") == "런"  # stored as plain text, before it had a context
 
 
 def test_stored_text_that_looks_like_a_message_stays_text(story):
@@ -233,7 +287,7 @@ def test_language_chosen_in_menu_overrides_browser(story):
 
 
 STATES = [
-    (State.QUEUED, 4, 0, "queued, for 4 s", "대기, 4초 경과"),
+    (State.QUEUED, 4, 0, "queued, for 4 s", "대기 중, 4초 경과"),
     (State.SUCCEEDED, 7440, 0, "succeeded, 2h 04m ago", "성공, 2시간 04분 전"),
     (
         State.RUNNING,

@@ -53,17 +53,21 @@ def _quota_nearly_used(event: Event) -> Iterable[Notice]:
         return
     team = Team.objects.filter(id=subject).first() if scope == "team" else None
     if scope == "user":
-        users, name = active(User.objects.filter(id=subject)), Message("You have")
+        users, name = active(User.objects.filter(id=subject)), ""
     elif team:
-        users, name = people_who_may(P.JOBS_ADMIN, org.id, team.id), Message("{n} has", n=team.name)
+        users, name = people_who_may(P.JOBS_ADMIN, org.id, team.id), team.name
     else:
-        users, name = people_who_may(P.QUOTAS_WRITE, org.id), Message("{n} has", n=org.name)
+        users, name = people_who_may(P.QUOTAS_WRITE, org.id), org.name
+    template = (
+        Message("{who} has used {percent}% of the limit of {resource}")
+        if name
+        else Message("You have used {percent}% of the limit of {resource}")
+    )
     yield Notice(
         "quota_nearly_used",
         org.id,
         users,
-        Message(
-            "{who} used {percent}% of the limit of {resource}",
+        template.format(
             who=name,
             percent=event.data.get("percent", "?"),
             resource=event.data.get("resource", "?"),

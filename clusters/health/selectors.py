@@ -22,6 +22,7 @@ from clusters.health.checks import (
 )
 from clusters.health.evaluation import CANNOT_DRAIN, PAUSED, STOPPED, saved_policy
 from clusters.health.findings import NODE
+from clusters.health.presets import PRESETS, HealthPresetShape, preset_of
 from clusters.models import Cluster, HealthFinding, Node, NodeHealth
 from clusters.services.drain import may_drain
 from portal.core.messages import Message
@@ -99,6 +100,8 @@ class HealthPolicyShape(TypedDict):
     stopped_at: Time | None
     stopped: Annotated[str, "Why the rules stopped; else empty."]
     evaluated_at: Time | None
+    preset: Annotated[str, "The preset that the settings are; empty if they are its own."]
+    presets: list[HealthPresetShape]
     counts: Annotated[dict[str, int], "Nodes by health."]
     checks: list[HealthCheckShape]
 
@@ -211,6 +214,8 @@ def policy_row(cluster: Cluster) -> HealthPolicyShape:
         "stopped_at": policy.stopped_at,
         "stopped": stopped_text(policy.stopped_for) if policy.stopped_at else "",
         "evaluated_at": policy.evaluated_at,
+        "preset": preset_of(policy.checks),
+        "presets": [{"name": one.name, "title": one.title, "about": one.about} for one in PRESETS],
         "counts": counts,
         "checks": [
             {

@@ -451,6 +451,6 @@ def _history_text(what: str, data: Mapping[str, Any], kind: str, requested: int)
     return None
 
 
-def asked(row: PoolRequest) -> dict[str, object]:
+def asked(row: PoolRequest) -> dict[str, Any]:
     """Return how texts name what is asked."""
     return {"gpus": f"{row.gpus:,}", "type": gpu_text(row.gpu_type), "team": row.team.name}

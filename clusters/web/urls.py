@@ -6,6 +6,7 @@ from clusters.web import cluster, clusters, mig, pool_requests, pools
 
 platform_pages = [
     path("clusters", clusters.clusters, name="clusters"),
+    path("clusters/-/connect", clusters.connect_cluster, name="cluster-connect"),
     path("clusters/<str:cluster>", cluster.cluster, name="cluster"),
     path("clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
     path("clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),

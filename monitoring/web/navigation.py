@@ -19,6 +19,9 @@ ENTRIES = (
         Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"
     ),
     NavigationEntry(
+        Group.PLATFORM, _("Fleet"), "platform-fleet", "nodes", P.CLUSTERS_READ, 31, "n"
+    ),
+    NavigationEntry(
         Group.PLATFORM,
         _("Telemetry"),
         "platform-telemetry",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,8 @@ def slack(content: Content) -> dict[str, Any]:
     """Return the body for an incoming webhook of Slack."""
     title, body = _escaped(content.title), _escaped(content.body)
     place = _escaped(" · ".join(filter(None, (content.organization, content.team))))
-    footer = (
-        f"{place or 'Muster'} · <{content.settings_url}|{_escaped(_('Notification settings'))}>"
-    )
+    settings = _escaped(pgettext("link", "Notification settings"))
+    footer = f"{place or 'Muster'} · <{content.settings_url}|{settings}>"
     blocks: list[dict[str, Any]] = [
         _section(f"*<{content.url}|{title}>*" + (f"\n{body}" if body else "")),
         {"type": "context", "elements": [{"type": "mrkdwn", "text": footer}]},
@@ -70,10 +69,14 @@ def teams(content: Content) -> dict[str, Any]:
         _plain(place, isSubtle=True, size="Small"),
     ]
     actions = [
-        {"type": "Action.OpenUrl", "title": _("Open"), "url": content.url},
         {
             "type": "Action.OpenUrl",
-            "title": _("Notification settings"),
+            "title": pgettext("heading, to open", "Open"),
+            "url": content.url,
+        },
+        {
+            "type": "Action.OpenUrl",
+            "title": pgettext("heading", "Notification settings"),
             "url": content.settings_url,
         },
     ]

@@ -14,26 +14,31 @@ class Message(str):
 
     `Message("{name} is changed.", name=row.name)` is the text "Vision is changed.", for programs,
     logs and the API. Pages show the translation of the template, filled with the parameters
-    (`portal.web.translation`). Parameters that are messages are translated as well. xgettext
-    extracts the first argument, so write it as a literal.
+    (`portal.web.translation`). Parameters that are messages are translated as well. Write the first
+    argument as a literal, because `manage.py messages` extracts it. A short text says in `context`
+    what it is, as `Message("Down", context="state of a node")`.
     """
 
     template: str
     params: dict[str, str]
+    context: str  # for translators; empty for a text that explains itself
     forms: tuple[str, str, int] | None  # singular, plural and the number that chooses
 
-    def __new__(cls, template: str, /, **params: Any) -> Message:
+    def __new__(cls, template: str, /, *, context: str = "", **params: Any) -> Message:
         if isinstance(template, Message) and not params:
             return template
         values = {n: v if isinstance(v, Message) else format(v) for n, v in params.items()}
         message = super().__new__(cls, template.format(**values) if values else template)
         message.template, message.params, message.forms = template, values, None
+        message.context = context
         return message
 
     @classmethod
-    def plural(cls, number: int, one: str, many: str, /, **params: Any) -> Message:
+    def plural(
+        cls, number: int, one: str, many: str, /, *, context: str = "", **params: Any
+    ) -> Message:
         """Return one of two templates by a number: "1 job waits.", "2 jobs wait."."""
-        message = cls(one if number == 1 else many, **params)
+        message = cls(one if number == 1 else many, context=context, **params)
         message.forms = (one, many, number)
         return message
 
@@ -45,7 +50,7 @@ class Message(str):
 
     def format(self, /, **params: Any) -> Message:  # type: ignore[override]
         """Return the message of a table of templates, filled with parameters."""
-        return Message(self.template, **params)
+        return Message(self.template, context=self.context, **params)
 
     def __str__(self) -> str:
         return self
@@ -62,17 +67,19 @@ class Message(str):
         return self if part == self else part
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.template, self.params, self.forms)
+        return _restored, (self.template, self.params, self.forms, self.context)
 
 
-def _restored(template: str, params: dict[str, Any], forms: Any = None) -> Message:
-    message = Message(template, **params)
+def _restored(
+    template: str, params: dict[str, Any], forms: Any = None, context: str = ""
+) -> Message:
+    message = Message(template, context=context, **params)
     message.forms = tuple(forms) if forms else None
     return message
 
 
 class MessageEncoder(json.JSONEncoder):
-    """Encode messages as {"template", "params"} and {"forms"} of a plural, for JSON columns."""
+    """Encode messages as {"template", "params"}, with "forms" of a plural and "context", for JSON."""
 
     def encode(self, o: Any) -> str:
         return super().encode(_packed(o))
@@ -86,10 +93,10 @@ class MessageDecoder(json.JSONDecoder):
 
 
 def dumps(text: str) -> str:
-    """Return the form of a text that is stored in a text column: JSON if it has parameters."""
+    """Return the form of a text that is stored in a text column: JSON unless it is a plain text."""
     if text.startswith(_STORED):  # not ours, such as a line of a job's log
         text = Message.joined("", (text,))
-    if isinstance(text, Message) and text.params:
+    if isinstance(text, Message) and (text.params or text.context):
         return json.dumps(text, cls=MessageEncoder, ensure_ascii=False)
     return str(text)
 
@@ -102,13 +109,16 @@ def loads(stored: str) -> Message:
 
 def _packed(value: Any) -> Any:
     if isinstance(value, Message):
-        forms = {"forms": value.forms} if value.forms else {}
-        return {"template": value.template, "params": _packed(value.params), **forms}
+        more = {"forms": value.forms, "context": value.context}
+        kept = {name: part for name, part in more.items() if part}
+        return {"template": value.template, "params": _packed(value.params), **kept}
     if isinstance(value, dict):
         return {name: _packed(inner) for name, inner in value.items()}
     return [_packed(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _unpacked(value: dict[str, Any]) -> Any:
-    is_message = {"template", "params"} <= value.keys() <= {"template", "params", "forms"}
+    is_message = (
+        {"template", "params"} <= value.keys() <= {"template", "params", "forms", "context"}
+    )
     return _restored(**value) if is_message else value

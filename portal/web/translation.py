@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, npgettext, pgettext
 
 from portal.core.messages import Message
 
 
-def translated(text: str) -> str:
-    """Return a text in the active language; English if the catalogue does not have it."""
+def translated(text: str, context: str = "") -> str:
+    """Return a text in the active language; English if the catalogue does not have it.
+
+    `context` is for a word that no message carries, such as the name of a state.
+    """
     if not text:  # gettext("") is the header of the catalogue
         return ""
     if not isinstance(text, Message):
-        return gettext(text)
-    template = ngettext(*text.forms) if text.forms else gettext(text.template)
+        text = Message(text, context=context)
+    template = _template(text)
     if not text.params:
         return template
     params = {n: translated(v) if isinstance(v, Message) else v for n, v in text.params.items()}
     shown = template.format(**params)
     return shown.replace("。 ", "。")  # Japanese sentences follow each other without a space
+
+
+def _template(text: Message) -> str:
+    if not text.context:
+        return ngettext(*text.forms) if text.forms else gettext(text.template)
+    if text.forms:
+        return npgettext(text.context, *text.forms)
+    return pgettext(text.context, text.template)

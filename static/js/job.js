@@ -133,7 +133,9 @@ if (root) {
     const state = root.querySelector("[data-part=state] .state");
     state.className = `state big ${job.is_stale ? "unknown" : job.state}`;
     state.dataset.state = job.state;
-    state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state);
+    state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state, {
+      context: "state of a job",
+    });
     const isTold = isEnglish || heard === job.state_text; // events contain English text; in other languages, ask the server
     heard = job.state_text;
     const shown = `${job.state} ${job.is_held} ${job.pending?.code ?? ""}`;

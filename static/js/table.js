@@ -28,7 +28,9 @@ if (root) {
     }
     const state = row.querySelector(".state");
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
-    state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state);
+    state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state, {
+      context: "state of a job",
+    });
     told(
       row,
       state,
@@ -39,7 +41,7 @@ if (root) {
     if (where && job.nodes?.length) {
       where.textContent =
         job.nodes.length > 1
-          ? `${job.nodes[0]} + ${job.nodes.length - 1} ${say("more")}`
+          ? say("{name} + {n} more", { name: job.nodes[0], n: job.nodes.length - 1 })
           : job.nodes[0];
       where.title = job.nodes.slice(0, 50).join(", ");
     }

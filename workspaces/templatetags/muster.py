@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from django import template
 from django.template import Context
 from django.template.defaultfilters import floatformat
@@ -30,6 +31,7 @@ from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
+from workspaces.credentials.token_presets import token_presets
 from workspaces.subjects import first_day
 
 register = template.Library()
@@ -45,6 +47,7 @@ _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00
 _CLASSES = {
     "access": ({"taken": "failed", "given": "succeeded", "clash": "unknown"}, "starting"),
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
+    "check": ({"failed": "failed", "warning": "unknown", "skipped": "queued"}, "succeeded"),
     "message": ({"error": "bad", "warning": "warn"}, "good"),
     "node": ({"down": "failed", "drained": "canceled"}, "succeeded"),
     "run": (
@@ -176,6 +179,19 @@ def css_class(value: str, kind: str) -> str:
     """Return the class that colours a value of a kind: {{ node.state|css_class:"node" }}."""
     classes, other = _CLASSES[kind]
     return classes.get(value, other)
+
+
+@register.filter
+def purpose(scopes: Sequence[str]) -> str:
+    """Return what a token with these scopes is for, in the active language, or ""."""
+    found = (p.title for p in token_presets() if sorted(p.scopes) == sorted(scopes))
+    return translated(next(found, ""))
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """Return a value as JSON for a data attribute, which the template escapes."""
+    return orjson.dumps(value).decode()
 
 
 @register.filter

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -31,22 +35,20 @@ _IGNORED = [
     "var",
     "vendor",
 ]
-_PLACEHOLDERS = re.compile(r"%\(\w+\)[sdr]|\{\w+\}")
-_SAY = re.compile(r'\bsay\(\s*("(?:[^"\\\n]|\\.)*")')
+_PLACEHOLDERS = re.compile(r"%\(\w+\)[sdrg]|\{\w+\}")
+_LITERAL = r'"(?:[^"\\\n]|\\.)*"'
+_SAY = re.compile(rf"\bsay\(\s*({_LITERAL})(?:,\s*\{{\s*context:\s*({_LITERAL}))?")
 _TAGS = re.compile(r"</?[a-z][^>]*>")
+_CODE = re.compile(rf"`[^`]*`|<code>.*?</code>|{_TAGS.pattern}|{_PLACEHOLDERS.pattern}|\w+://\S*")
+_ENGLISH = re.compile(r"(?<![\w@$%#.:/=*-])[A-Za-z][a-z]+(?:-[a-z]+)*(?![\w@:/=(]|[.-]\w)")
 _FOREIGN = {"ja": re.compile(r"[가-힣]"), "ko": re.compile(r"[ぁ-ヿ]")}
 _VOCABULARY = "portal/web/vocabulary.py"  # states in live events, which static/js translates, too
 
 
 class Command(makemessages.Command):
-    """Extract with xgettext as Django does, then merge, check and compile with Babel."""
+    """Extract as Django does, with xgettext, and `Message(…)`; merge, check and compile with Babel."""
 
     help = "Writes locale/*/LC_MESSAGES/*.po and .mo, and static/js/words/*.js, from the sources."
-    xgettext_options = [
-        *makemessages.Command.xgettext_options,
-        "--keyword=Message",
-        "--keyword=plural:2,3",
-    ]
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -75,17 +77,30 @@ class Command(makemessages.Command):
             no_obsolete=True,
             keep_pot=False,
         )
+        scripts = _of_scripts()
+        self.faults += without_context(scripts)
         for language in languages:
-            self._update("djangojs", language, _of_scripts())
+            self._update("djangojs", language, scripts)
         if check and self.faults:
             raise CommandError(
                 "\n".join([*self.faults, f"{len(self.faults)} faults (docs/design/languages.md)"])
             )
         self.stdout.write("\n".join([*self.faults, f"{sum(self.sizes.values())} messages"]))
 
+    def process_files(self, file_list: list[makemessages.TranslatableFile]) -> None:
+        """Remember the modules: xgettext finds no context that is a keyword argument."""
+        self.modules = [Path(file.path) for file in file_list if file.path.endswith(".py")]
+        super().process_files(file_list)
+
     def write_po_file(self, potfile: str, locale: str) -> None:
         """Merge with Babel instead of msgmerge."""
-        self._update("django", locale, _read(Path(potfile)))
+        sources = _read(Path(potfile))
+        for path in self.modules:
+            for texts, context in messages_of(path.read_text(encoding="utf-8")):
+                sources.add(texts, locations=[(path.as_posix(), 0)], context=context)
+        if not self.sizes:
+            self.faults += without_context(sources)
+        self._update("django", locale, sources)
 
     def _update(self, domain: str, locale: str, sources: Catalog) -> None:
         """Update the catalogue of a language from the extracted messages, and compile it."""
@@ -120,9 +135,48 @@ def _of_scripts() -> Catalog:
     """Return the messages of static/js; xgettext and Babel miss those in template literals."""
     catalog = Catalog()
     for path in sorted(Path("static", "js").rglob("*.js")):
-        for literal in _SAY.findall(path.read_text(encoding="utf-8")):
-            catalog.add(json.loads(literal), locations=[(path.as_posix(), 0)])
+        for literal, context in _SAY.findall(path.read_text(encoding="utf-8")):
+            where = [(path.as_posix(), 0)]
+            catalog.add(json.loads(literal), locations=where, context=json.loads(context or "null"))
     return catalog
+
+
+def messages_of(source: str) -> Iterator[tuple[str | tuple[str, str], str | None]]:
+    """Yield the text, or singular and plural, and the context of each message of a module."""
+    if "Message" not in source:
+        return
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call):
+            name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+            texts = {"Message": call.args[:1], "plural": call.args[1:3]}.get(name, [])
+            keywords = {word.arg: word.value for word in call.keywords}
+            found = [literal for one in texts if (literal := _literal(one))]
+            context = _literal(keywords["context"]) if "context" in keywords else None
+            if len(found) == 2:
+                yield (found[0], found[1]), context
+            elif found:
+                yield found[0], context
+
+
+def _literal(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def is_short(text: str) -> bool:
+    """Return whether a text is too short to say what it is: two words, or at most 15 characters."""
+    bare = _PLACEHOLDERS.sub("", text).strip()
+    words = re.findall(r"[^\W\d_]+", bare)
+    is_sentence = len(words) > 1 and bare[-1] in ".?!"
+    return bool(words) and not is_sentence and (len(words) <= 2 or len(bare) <= 15)
+
+
+def without_context(sources: Catalog) -> Iterator[str]:
+    """Return the short texts of the sources that do not say what they are."""
+    for entry in sources:
+        text = entry.id if isinstance(entry.id, str) else entry.id[0]
+        if text and not entry.context and is_short(text):
+            where = ", ".join(sorted({name for name, _line in entry.locations}))
+            yield f"a short text without context, such as “state of a node”: {text!r} of {where}"
 
 
 def faults_of(catalog: Catalog) -> Iterator[str]:
@@ -131,7 +185,8 @@ def faults_of(catalog: Catalog) -> Iterator[str]:
         if entry.id:
             where = min((name for name, _line in entry.locations), default="?")
             for fault in _faults_of(entry, str(catalog.locale)):
-                yield f"{fault}: {entry.id!r} of {where}"
+                context = f" ({entry.context})" if entry.context else ""
+                yield f"{fault}: {entry.id!r}{context} of {where}"
 
 
 def _faults_of(entry: Entry, language: str) -> Iterator[str]:
@@ -149,6 +204,32 @@ def _faults_of(entry: Entry, language: str) -> Iterator[str]:
             yield f"other tags than the English: {text!r}"
         if language in _FOREIGN and _FOREIGN[language].search(text):
             yield f"in another language: {text!r}"
+        yield from _word_faults(sources[-1], text, language)
+
+
+@cache
+def _glossary() -> dict[str, Any]:
+    return tomllib.loads(Path(settings.ROOT, "locale", "glossary.toml").read_text("utf-8"))
+
+
+def _word_faults(english: str, text: str, language: str) -> Iterator[str]:
+    """Yield what locale/glossary.toml does not allow."""
+    said, bare = _CODE.sub(" ", english), _CODE.sub(" ", text)
+    for pattern in _glossary()["style"]["forbidden"].get(language, ()):
+        if re.search(pattern, text):
+            yield f"{pattern} is not our style (locale/glossary.toml): {text!r}"
+    for term in _glossary()["terms"]:
+        name, word = term["english"], term.get(language, "")
+        for pattern in term.get("forbidden", {}).get(language, ()):
+            if re.search(pattern, bare):
+                yield f"{name} is {word} (locale/glossary.toml): {text!r}"
+        is_said = term.get("is_required") and re.search(rf"\b{name}s?\b", said, re.IGNORECASE)
+        if is_said and not re.search(word, text):
+            yield f"without {word} for {name} (locale/glossary.toml): {text!r}"
+    if language in _FOREIGN and text != english:
+        left = set(_ENGLISH.findall(bare)) - set(_glossary()["english"]["names"])
+        if left:
+            yield f"English words {sorted(left)} (or add them to locale/glossary.toml): {text!r}"
 
 
 def _read(path: Path, locale: str | None = None) -> Catalog:
@@ -168,14 +249,35 @@ def _po(catalog: Catalog) -> bytes:
 
 
 def _mo(catalog: Catalog) -> bytes:
-    file = BytesIO()
-    write_mo(file, catalog)
+    file, whole = BytesIO(), copy.deepcopy(catalog)
+    for entry in _without_their_context(catalog):
+        whole.add(entry.id, entry.string)
+    write_mo(file, whole)
     return file.getvalue()
 
 
+def _without_their_context(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the commonest translation of each text that is in the catalogue only with a context.
+
+    Texts that were stored as plain text have none.
+    """
+    found = defaultdict[Any, list[Entry]](list)
+    for entry in entries:
+        found[entry.id].append(entry)
+    for several in found.values():
+        if all(entry.context for entry in several):
+            counts = Counter(str(entry.string) for entry in several)
+            yield max(several, key=lambda entry: counts[str(entry.string)])
+
+
 def _script(catalog: Catalog, others: Catalog) -> bytes:
-    """Return the texts of static/js by their English, for words.js."""
+    """Return the texts of static/js by their context and English, for words.js."""
     entries = [*catalog, *(e for e in others if _VOCABULARY in dict(e.locations))]
-    texts = {entry.id: entry.string for entry in entries if entry.id}
+    entries = [entry for entry in entries if entry.id]
+    texts = {entry.id: entry.string for entry in _without_their_context(entries)}
+    texts |= {
+        f"{entry.context}\x04{entry.id}" if entry.context else entry.id: entry.string
+        for entry in entries
+    }
     dumped = json.dumps(texts, ensure_ascii=False, indent=1, sort_keys=True)
     return f"globalThis.words = {dumped};\n".encode()

@@ -9,6 +9,7 @@ const WORDS = {
   "{n} min": "{n}분",
   "in {time}": "{time} 후",
   Copied: "복사됨",
+  "state of a node\u0004down": "중지됨",
 };
 const name = (url) => new URL(url, JS).href;
 globalThis.words = WORDS;
@@ -18,6 +19,11 @@ const { ago } = await import(name("time.js"));
 test("a text is said in the page's language, with its values in their new places", () => {
   assert.equal(say("Copied"), "복사됨");
   assert.equal(say("{n} min", { n: 5 }), "5분");
+});
+
+test("a context chooses the translation, and a text without its own is found", () => {
+  assert.equal(say("down", { context: "state of a node" }), "중지됨");
+  assert.equal(say("{n} min", { context: "duration", n: 5 }), "5분");
 });
 
 test("what no catalogue knows is said in English, values and all", () => {
@@ -30,12 +36,14 @@ test("a time is told from the moment: past, present, to come", () => {
 });
 
 test("every text that the modules say stands in every catalogue, with the same values", () => {
-  const said = readdirSync(JS)
-    .filter((file) => file.endsWith(".js"))
+  const said = readdirSync(JS, { recursive: true })
+    .filter((file) => file.endsWith(".js") && !file.startsWith("words/"))
     .flatMap((file) =>
-      [...readFileSync(new URL(file, JS), "utf8").matchAll(/\bsay\(\s*"((?:[^"\\]|\\.)*)"/g)].map(
-        (m) => m[1],
-      ),
+      [
+        ...readFileSync(new URL(file, JS), "utf8").matchAll(
+          /\bsay\(\s*"((?:[^"\\]|\\.)*)"(?:,\s*\{\s*context: "([^"]*)")?/g,
+        ),
+      ].map((m) => (m[2] ? `${m[2]}\u0004${m[1]}` : m[1])),
     );
   assert.ok(said.length > 40);
   for (const language of readdirSync(new URL("words/", JS))) {
