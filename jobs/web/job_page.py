@@ -42,6 +42,7 @@ from portal.core import clock
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.web.asset_actions import AssetAction, asset_actions
+from portal.web.charts import expected_charts
 from portal.web.lineage import lineage_context
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
@@ -108,6 +109,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     ports = port_rows(attempt, row)
+    metrics = latest_metrics(row, attempt)
     outputs = output_rows(row, attempt.index)
     return {
         "page_title": f"#{row.number} {row.name}",
@@ -138,7 +140,8 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
             for event in reversed(events)
             if event.kind == "job.metrics_skipped"
         },
-        "metrics": latest_metrics(row, attempt),
+        "metrics": metrics,
+        "expected_charts": expected_charts((one["name"] for one in metrics), 2),
         "gpu": gpu_sparklines(attempt) if row.resources.get("gpu") else [],
         "usage": _usage(attempt),
         "cost": cost_of_jobs([row.id]),

@@ -9,6 +9,7 @@ platform_pages = [
     path("nodes", views.platform_nodes, name="platform-nodes"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
     path("capacity", capacity.platform_capacity, name="platform-capacity"),
+    path("fleet", capacity.platform_fleet, name="platform-fleet"),
     path("telemetry", sources.sources, name="platform-telemetry"),
     path("telemetry/<str:source>", sources.source, name="platform-telemetry-source"),
 ]

@@ -121,6 +121,7 @@ def _node_page(
             "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
             "range": chosen,
             "history_names": CHARTS,
+            "expected_charts": [range(len(tables["whole"]))] * 6 if row["latest"] else [],
             "here": f"{request.path}?{here}",
             "chart_sources": [
                 {

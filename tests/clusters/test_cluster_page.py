@@ -190,7 +190,7 @@ def test_past_outage_is_one_history_entry_with_its_duration(big):
 
 def test_removal_requires_the_name_and_explains_why_it_is_refused(story, dot, big):
     assert (
-        "type big to confirm"
+        "Type big to delete it"
         in dot.post(PAGE, {"do": "remove", "name": "bug"}, follow=True).content.decode()
     )
     submit(story)

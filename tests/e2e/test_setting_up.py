@@ -254,7 +254,7 @@ def make_a_token(page: Page, portal: Portal) -> str:
     """Create a token of a service account in the team."""
     page.goto(f"{portal.url}/atlas/service-accounts")
     page.click("[data-opens-dialog=new-account]")
-    page.fill("[name=name]", "nightly")
+    page.fill("dialog [name=name]", "nightly")
     page.click("dialog button.primary")
     address = page.locator("p.sub").inner_text()
     page.goto(f"{portal.url}/atlas/teams/vision")

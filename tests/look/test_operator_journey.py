@@ -56,8 +56,18 @@ def page(browser: Browser, state: dict, request: pytest.FixtureRequest) -> Itera
 
 
 def test_operator_finds_who_wastes_gpus(page: Page, demo: Portal) -> None:
-    page.goto(f"{demo.url}/platform/")
+    page.goto(f"{demo.url}/platform/fleet?group=rack&heat=temperature")
     expect(page.locator("[data-gpu-grid] [data-sum]")).to_contain_text("allocated")
+    expect(page.locator("[data-scale] [data-high]")).to_contain_text("°C")
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".gpu-grid-tip")).to_contain_text("GPU 1")
+    expect(page.locator("[data-chosen] a").first).to_have_attribute(
+        "href", re.compile(r"/platform/nodes/.+\?cluster=aurora-gpu")
+    )
+    page.goto(f"{demo.url}/platform/")
+    expect(page.locator("[data-chart=gpu-trend] .chart-key b").first).to_contain_text("GPUs")
     row = page.locator(".org-use tbody tr").filter(has_text="Aurora Labs")
     expect(row).to_contain_text("%")
     row.get_by_role("link", name="Idle GPUs").click()

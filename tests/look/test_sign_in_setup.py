@@ -55,7 +55,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     looked(page, "applications-empty")
     page.keyboard.press("c")
     page.fill("[name=client_id]", "grafana")
-    page.fill("[name=name]", "Grafana")
+    page.fill("dialog [name=name]", "Grafana")
     page.fill("[name=addresses]", "http://grafana.example.com/")
     page.click("text=Add application")
     page.wait_for_selector("text=isn't a valid redirect URI")

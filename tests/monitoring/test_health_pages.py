@@ -71,6 +71,10 @@ def test_lists_wall_and_overview_name_unhealthy_nodes(fleet, story, dot):
     assert api.get("/api/v1/orgs/atlas/nodes?health=ill").status_code == 400
     wall = api.get("/api/v1/orgs/atlas/wall").json()
     assert sorted(state for state, _ in wall["health"].values()) == ["quarantined", "warning"]
+    for page in (text(ben, "/atlas/fleet"), text(dot, "/platform/fleet")):
+        problems = page[page.index("fleet-problems") : page.index('id="groups"')]
+        assert problems.index("n0?") < problems.index("XID 79") < problems.index("n1?")
+        assert "n2?" not in problems
     overview = text(dot, "/platform/")
     assert "1 quarantined, 0 draining, 1 warned" in overview
 
