@@ -19,7 +19,9 @@ ENTRIES = (
     NavigationEntry(
         Group.PLATFORM, _("Nodes"), "platform-nodes", "nodes", P.CLUSTERS_READ, 25, "n"
     ),
-    NavigationEntry(Group.PLATFORM, _("Fleet"), "platform-fleet", "columns", P.CLUSTERS_READ, 31, "f"),
+    NavigationEntry(
+        Group.PLATFORM, _("Fleet"), "platform-fleet", "columns", P.CLUSTERS_READ, 31, "f"
+    ),
     NavigationEntry(
         Group.PLATFORM,
         _("Telemetry"),
