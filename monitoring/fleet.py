@@ -142,29 +142,29 @@ def problems(cluster: str = "") -> list[FleetProblem]:
 
 @dataclass(frozen=True)
 class FleetProblem:
-    """A node that needs somebody: `shape` and `word` are its state, `why` the reason, if known."""
+    """A node that needs somebody: `state` is of a node, its health or a GPU, `why` the reason."""
 
     rank: int
     node: str
     cluster: str
-    shape: str
-    word: str
+    of: str
+    state: str
     why: str
 
 
 def _problem(node: Node, health: HealthShape | None, lost: int) -> FleetProblem:
     name, cluster = node.name, node.cluster.name
     if not node.is_ready:
-        return FleetProblem(0, name, cluster, "failed", Message("Down"), "")
+        return FleetProblem(0, name, cluster, "node", "down", "")
     if health is not None and health["state"] != "warning":
         why = health["why"]
-        return FleetProblem(1, name, cluster, health["shape"], health["word"], why)
+        return FleetProblem(1, name, cluster, "health", health["state"], why)
     if lost:
         why = Message.plural(lost, "{n} GPU isn't responding", "{n} GPUs aren't responding", n=lost)
-        return FleetProblem(2, name, cluster, "failed", Message("GPU lost"), why)
+        return FleetProblem(2, name, cluster, "gpu", "lost", why)
     if health is not None:
-        return FleetProblem(3, name, cluster, health["shape"], health["word"], health["why"])
-    return FleetProblem(4, name, cluster, "canceled", Message("Drained"), "")
+        return FleetProblem(3, name, cluster, "health", health["state"], health["why"])
+    return FleetProblem(4, name, cluster, "node", "drained", "")
 
 
 def _fleet(by: str, pools: Sequence[Pool]) -> list[dict[str, Any]]:

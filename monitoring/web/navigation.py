@@ -19,7 +19,10 @@ ENTRIES = (
         Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"
     ),
     NavigationEntry(
-        Group.PLATFORM, _("Fleet"), "platform-fleet", "nodes", P.CLUSTERS_READ, 31, "n"
+        Group.PLATFORM, _("Nodes"), "platform-nodes", "nodes", P.CLUSTERS_READ, 25, "n"
+    ),
+    NavigationEntry(
+        Group.PLATFORM, _("Fleet"), "platform-fleet", "columns", P.CLUSTERS_READ, 31, "f"
     ),
     NavigationEntry(
         Group.PLATFORM,
