@@ -50,24 +50,31 @@ def used_in(org_id: UUID, first: date, last: date) -> list[Used]:
 
 def running_in(org_id: UUID, first: date) -> list[Used]:
     """Return what running attempts have used that is not in the ledger: today, and since `first`."""
+    return [
+        (run.team_id, name, day, n * ms, "job")
+        for run, day, ms in unbilled(first, org_id=org_id)
+        for name, n in run.resources.items()
+    ]
+
+
+def unbilled(first: date, **where: Any) -> Iterator[tuple[UsageSpan, date, int]]:
+    """Yield the days since `first` of running attempts that are not in the ledger, such as today.
+
+    With each the milliseconds that the attempt ran. `where` filters the attempts.
+    """
     now = clock.now_ms()
     today = start_of(day_of(now))
     rows = Attempt.objects.filter(
-        org_id=org_id,
         state__gt=State.DISPATCHING,
         state__lt=State.SUCCEEDED,
         started_at__isnull=False,
+        **where,
     )
     known = _accrued(rows.filter(started_at__lt=at_ms(today)))
-    found: list[Used] = []
     for run in runs_of(rows, GpuClasses(), now):
         for day, a, b in by_day(max(run.start, start_of(first)), run.end):
             if (run.attempt_id, day) not in known:
-                found += [
-                    (run.team_id, name, day, n * (b - a), "job")
-                    for name, n in run.resources.items()
-                ]
-    return found
+                yield run, day, b - a
 
 
 def _accrued(rows: Any) -> set[tuple[UUID, date]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from billing import costs
-from billing.selectors import spending
+from billing.selectors import spending, subjects
 from billing.services import budgets
 from jobs.quotas.pricing import Pricing
 
@@ -15,3 +15,4 @@ PRICING = (
         check=budgets.check_not_stopped,
     ),
 )
+SUBJECT_USE = (subjects.SOURCE,)

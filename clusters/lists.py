@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -16,6 +18,7 @@ from portal.lists import Column, Filter, ListView
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations.selectors import teams_for
+from workspaces.subjects import SubjectKind, use_columns, with_use
 
 Item = dict[str, Any]
 
@@ -82,16 +85,33 @@ def _teams(actor: Actor) -> list[tuple[str, str]]:
     return [("", gettext("All teams")), *teams] if len(teams) > 1 else []
 
 
+def _clusters_with_use(rows: Sequence[Any], actor: Actor) -> list[Item]:
+    ids = dict(Cluster.objects.values_list("name", "id"))
+    represented = with_use(_as_they_are, SubjectKind.CLUSTER, lambda row: ids[row["name"]])
+    return represented(rows, actor)
+
+
+def _as_they_are(rows: Sequence[Any], actor: Actor) -> list[Item]:
+    return list(rows)
+
+
+def _place(row: Item) -> tuple[UUID, str]:
+    """Return the key of a pool, or of the rest of a cluster."""
+    return row["cluster"].id, row["pool"].name if row["pool"] else ""
+
+
 CLUSTERS = ListView(
     name="clusters",
     permission=P.CLUSTERS_READ,
     rows=lambda actor: representations.cluster_rows(),
+    represent=_clusters_with_use,
     columns=(
         Column("name", _("Cluster")),
         Column("state", _("State"), value=lambda row: row["standing"]["word"]),
         Column("nodes", _("Nodes"), value=lambda row: row["nodes"]["total"]),
         Column("gpus", _("GPUs allocated"), "num", value=lambda row: row["gpus"]["used"]),
         Column("gpus_total", None, value=lambda row: row["gpus"]["total"]),
+        *use_columns("gpu_hours", "trend"),
         Column("seen_at", _("Last response"), "num"),
         Column("actions", "", value=None),
     ),
@@ -102,19 +122,21 @@ PLACES = ListView(
     name="pools",
     permission=P.NODES_READ,
     rows=_places,
+    represent=with_use(_as_they_are, SubjectKind.POOL, _place),
     filters=(
         Filter("team", _open_to, label=_("Team"), choices=_teams),
         Filter("cluster", _on_cluster, label=_("cluster")),
     ),
     columns=(
         Column("name", _("Pool")),
+        Column("note", None),
         Column("cluster", None, value=lambda row: row["cluster"].name),
         Column("free", _("GPUs free"), "num", value=lambda row: row["stock"].all_gpus.free),
-        Column("gpus", _("By model"), value=lambda row: list(row["stock"].gpus)),
+        Column("gpus", _("By model"), value=lambda row: list(row["stock"].gpus), is_extra=True),
         Column("nodes", _("Nodes"), value=lambda row: row["stock"].total),
-        Column("teams", _("Teams with access")),
+        Column("teams", _("Teams with access"), is_optional=True),
         Column("runs", _("Your jobs"), "num"),
-        Column("note", _("Note")),
+        *use_columns("gpu_hours", "cost", "trend"),
     ),
     row_template="clusters/_place_row.html",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
@@ -9,7 +10,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from datasets.models import Ref, Repository, RepositoryKind, Visibility
-from datasets.representations import repository_rows
+from datasets.representations import RepositoryShape, repository_rows
 from datasets.selectors import visible_repositories
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
@@ -17,6 +18,11 @@ from portal.core.messages import Message
 from portal.lists import Column, Filter, ListView, containing, matching
 from workspaces.access.actors import Actor
 from workspaces.list_filters import OWNER, TEAM
+from workspaces.subjects import JobUseShape, SubjectKind, use_columns, with_use
+
+
+class ListedRepositoryShape(RepositoryShape, JobUseShape):
+    pass
 
 
 def _with_visibility(texts: list[str], actor: Actor) -> Q:
@@ -62,9 +68,10 @@ def _columns(label: Any) -> tuple[Column, ...]:
         Column("name", label, sort=("name", "id")),
         Column("team", _("Team"), sort=("team__slug", "id")),
         Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
-        Column("files", _("Files"), "num", sort=("head_files", "id")),
+        Column("files", _("Files"), "num", sort=("head_files", "id"), is_optional=True),
         Column("bytes", _("Size"), "num", sort=("head_bytes", "id")),
         Column("versions", _("Versions"), "num", is_optional=True),
+        *use_columns("jobs", "job_trend", "last_used_at"),
         Column("visibility", _("Visibility"), is_extra=True),
         Column("stored_bytes", _("Space used"), "num", sort=("stored_bytes", "id"), is_extra=True),
         Column("created_at", _("Created"), "num", sort=("created_at", "id"), is_extra=True),
@@ -85,7 +92,9 @@ def _list_of(kind: RepositoryKind, label: Any, placeholder: Any) -> ListView:
     return ListView(
         name=f"{kind}s",
         rows=lambda actor: _with_head(visible_repositories(actor, kind)),
-        represent=lambda rows, actor: repository_rows(rows),
+        represent=with_use(
+            lambda rows, actor: repository_rows(rows), SubjectKind.DATASET, attrgetter("id")
+        ),
         row_template="datasets/_repository_row.html",
         order=Order("name", "id"),
         filters=filters(placeholder),

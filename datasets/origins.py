@@ -11,10 +11,14 @@ from workspaces.access.actors import Actor
 
 
 class VersionOrigin(NamedTuple):
-    """A job that made versions, as a viewer may see it."""
+    """A job that made versions, as a viewer may see it.
+
+    `resume`: the page that runs it again from the newest version; empty if it has no output.
+    """
 
     text: str
     url: str
+    resume: str = ""
 
 
 Provider = Callable[[Actor, Collection[UUID]], dict[UUID, VersionOrigin]]

@@ -53,7 +53,7 @@ class SimulatedCluster:
     title: ClassVar[str] = "a simulated cluster"
     is_hidden: ClassVar[bool] = True  # only `manage.py demo` connects one
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.PLACES, Capability.DRAIN, Capability.IMAGES}
+        {Capability.PLACES, Capability.GANG, Capability.DRAIN, Capability.IMAGES}
     )
 
     def __init__(self, config: Config) -> None:
@@ -258,7 +258,8 @@ def _observation(run: SimulatedAttempt, at: float) -> Observation:
         evidence=end.evidence if end else "",
         started_at=_time(run.started) if at >= run.started else None,
         finished_at=_time(run.finished) if state.is_final else None,
-        node=run.node,
+        node=run.node.partition(",")[0],
+        nodes=run.node.split(",") if "," in run.node else (),
         peak_memory=run.peak_memory if state.is_final else None,
     )
 

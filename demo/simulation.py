@@ -48,7 +48,7 @@ KeyError: 'instruct-v4'"""
 
 @dataclass
 class SimulatedAttempt:
-    """One simulated attempt. Times are Unix seconds."""
+    """One simulated attempt. Times are Unix seconds; `node` has all its nodes, with commas."""
 
     key: str
     name: str
@@ -226,12 +226,12 @@ def plan(launch: Launch, at: float, *, is_by_chance: bool) -> SimulatedAttempt:
 
 
 def _run_of(launch: Launch, name: str, at: float, seconds: float, end: Reason) -> SimulatedAttempt:
-    place = launch.place.placement
+    parts = launch.place.placement.parts if launch.place.placement else ()
     return SimulatedAttempt(
         key=launch.key,
         name=name,
-        node=place.node if place else "",
-        gpus=place.gpu_uuids if place else (),
+        node=",".join(part.node for part in parts),
+        gpus=tuple(uuid for part in parts for uuid in part.gpu_uuids),
         submitted=at,
         seconds=seconds,
         end=str(end),

@@ -17,7 +17,7 @@ from clusters.models import Cluster, Gpu
 from clusters.pools import pools_visible_to
 from jobs.data.log_storage import largest
 from jobs.kinds import origins, workload_kinds
-from jobs.models import Job
+from jobs.models import Job, JobInput
 from jobs.selectors.jobs import visible_jobs
 from jobs.selectors.representations import job_row, job_rows, listed
 from jobs.services.change import may_change
@@ -116,6 +116,12 @@ def _kinds(actor: Actor) -> list[tuple[str, Any]]:
 
 def _origins(actor: Actor) -> list[tuple[str, Any]]:
     return [(kind.name, kind.title) for kind in origins.kinds()]
+
+
+def _reading(names: list[str], actor: Actor) -> Q:
+    """Match jobs that read a dataset or a checkpoint, by its name at their submission."""
+    inputs = JobInput.objects.filter(repository__in=names)
+    return Q(id__in=inputs.values("job_id"))
 
 
 def _since(rows: QuerySet[Job], text: str, actor: Actor) -> QuerySet[Job]:
@@ -261,6 +267,14 @@ JOBS = ListView(
             _("Origin"),
             values=_origins,
             is_multiple=True,
+        ),
+        Filter(
+            "input",
+            matching(_reading),
+            "Names of datasets and checkpoints that they read, separated by commas; `!` excludes.",
+            _("Dataset or checkpoint"),
+            is_multiple=True,
+            is_search=True,
         ),
         Filter(
             "since",

@@ -8,7 +8,7 @@ from jobs.kinds import workload_kinds
 from jobs.ports.provider import PortProvider
 from jobs.saving.origins import origins_for
 from jobs.scheduling import cluster_load
-from jobs.selectors import dashboard, gpu_use, leavers
+from jobs.selectors import dashboard, gpu_use, leavers, subjects
 from jobs.web.origins import RERUN
 
 ACCESS_OBJECTS = (("job", job_named),)
@@ -20,6 +20,7 @@ PORTS = (PortProvider(),)
 RUNNING_COUNTS = (dashboard.running_count,)
 RUNNING_USAGE = (gpu_use.running,)
 SPACE_SOURCES = (space_sources.SOURCE,)
+SUBJECT_USE = (subjects.SOURCE,)
 VERSION_ORIGINS = (origins_for,)
 VERSION_USES = (inputs.jobs_reading,)
 WORKLOAD = (cluster_load,)

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from clusters.health.selectors import device_findings
 from clusters.models import Device
 from clusters.workload import JobsByNode
 from jobs.models import Attempt, Job
+from jobs.models.attempt import placed_on
 from jobs.scheduling.cluster_load import jobs_visible_to
 from jobs.selectors.jobs import visible_jobs
 from jobs.utilization.selectors import gpu_utilization_of_nodes
@@ -155,7 +158,9 @@ def past_jobs(device: Device, actor: Actor) -> list[dict[str, Any]]:
     """
     rows = (
         Attempt.objects.filter(
-            job__in=visible_jobs(actor), node=device.node.name, state__gte=State.SUCCEEDED
+            Q(node=device.node.name) | Q(nodes__isnull=False),
+            job__in=visible_jobs(actor),
+            state__gte=State.SUCCEEDED,
         )
         .exclude(placement=None)
         .select_related("job", "job__team", "job__owner", "job__org")
@@ -164,7 +169,7 @@ def past_jobs(device: Device, actor: Actor) -> list[dict[str, Any]]:
     found = [
         _past(attempt.job, attempt)
         for attempt in rows[: MOST_PAST_JOBS * 10]
-        if device.uuid in (attempt.placement or {}).get("uuids", ())
+        if any(device.uuid in part["uuids"] for part in placed_on(attempt.placement))
     ]
     return found[:MOST_PAST_JOBS]
 

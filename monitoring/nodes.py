@@ -15,6 +15,7 @@ from clusters.health.selectors import health_row, health_rows
 from clusters.models import Gpu, Node
 from clusters.workload import JobsByNode, NodeKey
 from jobs.models import Attempt
+from jobs.models.attempt import placed_on
 from jobs.scheduling.cluster_load import jobs_visible_to
 from jobs.utilization.selectors import gpu_utilization_of_nodes
 from portal import series
@@ -186,6 +187,7 @@ def placements() -> dict[NodeKey, list[dict[str, Any]]]:
             .exclude(placement=None)
             .values_list("cluster_id", "placement")
         )
-        for cluster_id, place in rows:
-            found[cluster_id, place["node"]].append(place)
+        for cluster_id, placement in rows:
+            for part in placed_on(placement):
+                found[cluster_id, part["node"]].append(part)
     return found

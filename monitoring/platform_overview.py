@@ -11,7 +11,7 @@ from django.db.models import Q, Sum
 
 from clusters.models import Node
 from jobs.models import AttemptUtilization, GpuTime
-from jobs.selectors.gpu_use import allocated_by_org
+from jobs.selectors.gpu_use import allocated_by
 from monitoring.gpu_grid import current_gpus
 from portal.core import clock
 from workspaces.access.actors import Actor, authorize
@@ -83,7 +83,7 @@ def organizations_by_use(actor: Actor) -> list[dict[str, Any]]:
     authorize(actor, Permission.CLUSTERS_READ)
     now = clock.now()
     with platform_scope(_REASON):
-        allocated = allocated_by_org()
+        allocated = allocated_by("org_id")
         times = {
             row["org_id"]: row
             for row in GpuTime.objects.filter(start__gte=now - timedelta(hours=24))

@@ -54,6 +54,7 @@ class Column:
     `sort` lists the fields of its order, the last of which is unique. A reader can hide an
     `is_optional` column; one that `is_extra` is optional and hidden at first. The row template
     renders these cells only if `list.has.NAME`. The chooser shows columns of a `group` together.
+    A column with `is_for(actor)` is neither on the page nor in the file of others.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Column:
     is_optional: bool = False
     is_extra: bool = False
     group: Text = ""
+    is_for: Callable[[Any], bool] | None = None
 
     @property
     def is_choosable(self) -> bool:
@@ -275,7 +277,8 @@ class ListView:
         The file has the columns that `columns` names, else all.
         """
         request = self.read(params)
-        columns = [c for c in self._in_file(self._columns_of(params)) if c.value is not None]
+        chosen = self._in_file(self._columns_of(params), self.columns_for(actor))
+        columns = [c for c in chosen if c.value is not None]
         rows, order = self.narrowed(actor, request.filters), self._order(request.sort)
         lines = csv_lines(
             [c.name for c in columns],
@@ -426,10 +429,14 @@ class ListView:
         sort = params.get("sort", "")
         return ListQuery(given, sort, limit=size, columns=columns, others=others)
 
-    def _in_file(self, chosen: set[str]) -> Iterator[Column]:
+    def columns_for(self, actor: Any) -> list[Column]:
+        """Return the columns that the actor may see."""
+        return [c for c in self.columns if c.is_for is None or c.is_for(actor)]
+
+    def _in_file(self, chosen: set[str], columns: Iterable[Column]) -> Iterator[Column]:
         """Yield the columns of a file; one without a label goes with the column before it."""
         is_in = True
-        for column in self.columns:
+        for column in columns:
             if column.label is not None:
                 is_in = not (chosen and column.is_choosable) or column.name in chosen
             if is_in:
@@ -576,15 +583,16 @@ class Shown:
         self.csv_url = asked.url(format="csv", limit="")
         self.has_csv = any(column.value is not None for column in view.columns)
         chosen = set(asked.columns.split(",")) if asked.columns else set()
+        seen = view.columns_for(actor)
         columns = [
             c
-            for c in view.columns
+            for c in seen
             if not c.is_choosable or (c.name in chosen if chosen else not c.is_extra)
         ]
         self.has = {column.name: True for column in columns if column.label is not None}
         self.choices = [
             Choice(c.name, c.label, c.name in self.has, not c.is_extra, c.group)
-            for c in view.columns
+            for c in seen
             if c.is_choosable and c.label is not None
         ]
         self.heads = [self._head(c, c.label) for c in columns if c.label is not None]

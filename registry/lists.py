@@ -70,6 +70,7 @@ MODELS = ListView(
         Column("latest", _("Latest"), "num"),
         Column("aliases", _("Aliases"), value=lambda row: list(row["aliases"])),
         Column("versions", _("Versions"), "num", is_optional=True),
+        Column("bytes", _("Size"), "num", is_optional=True),
         Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
         Column("tags", _("Tags"), value=lambda row: list(row["tags"]), is_extra=True),
         Column("created_at", _("Created"), "num", sort=("created_at", "id"), is_extra=True),

@@ -31,6 +31,8 @@ def model_rows(models: Sequence[RegisteredModel]) -> list[Item]:
             requested=Count("id", filter=Q(approval=ModelVersion.Approval.REQUESTED)),
         )
     }
+    files = ModelFile.objects.filter(version__model_id__in=ids, version__status="READY")
+    sizes = dict(files.order_by().values_list("version__model_id").annotate(n=Sum("size")))
     nothing = {"versions": 0, "latest": None, "requested": 0}
     return [
         {
@@ -44,6 +46,7 @@ def model_rows(models: Sequence[RegisteredModel]) -> list[Item]:
             "summary": _summary(model.description),
             "versions": (found := numbers.get(model.id, nothing))["versions"],
             "latest": found["latest"],
+            "bytes": sizes.get(model.id, 0),
             "requested": found["requested"],
             "created_at": model.created_at,
             "updated_at": model.updated_at,

@@ -74,7 +74,8 @@ class Capability(StrEnum):
 class Placement:
     """Resources that the portal assigned to an attempt.
 
-    Only with `Capability.PLACES`. `gpus` are GPU indexes on the node.
+    Only with `Capability.PLACES`. `gpus` are GPU indexes on the node. `others` are those of a job of
+    several nodes on the rest of them.
     """
 
     node: str
@@ -82,6 +83,12 @@ class Placement:
     memory: int
     gpus: tuple[int, ...] = ()
     gpu_uuids: tuple[str, ...] = ()
+    others: tuple[Placement, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Placement, ...]:
+        """The placement on each node, the first one first."""
+        return (self, *self.others)
 
 
 @dataclass(frozen=True)

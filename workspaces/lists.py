@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,20 @@ from workspaces.identity.oidc_provider import applications
 from workspaces.models import Organization, ServiceAccount, Team
 from workspaces.organizations import platform_selectors, selectors
 from workspaces.organizations.announcements import announcements_of
+from workspaces.organizations.selectors import MemberShape, ServiceAccountShape, TeamShape
+from workspaces.subjects import SubjectKind, SubjectUseShape, use_columns, with_use
+
+
+class ListedTeamShape(TeamShape, SubjectUseShape):
+    pass
+
+
+class ListedMemberShape(MemberShape, SubjectUseShape):
+    pass
+
+
+class ListedServiceAccountShape(ServiceAccountShape, SubjectUseShape):
+    pass
 
 
 def search_people(*fields: str) -> Filter:
@@ -35,14 +50,21 @@ MEMBERS = ListView(
     name="members",
     permission=P.MEMBERS_READ,
     rows=lambda actor: selectors.people().select_related("user"),
-    represent=selectors.member_rows,
+    represent=with_use(selectors.member_rows, SubjectKind.USER, lambda row: row.user_id),
     order=Order("user__email"),
     filters=(search_people("user__email", "user__name"),),
     columns=(
         Column("email", _("Person"), sort=("user__email",)),
         Column("name", None),
         Column("teams", _("Teams")),
-        Column("created_at", _("Joined"), "num", sort=("created_at", "user__email")),
+        *use_columns("gpus_used", "(quotas)", "gpu_hours", "cost", "trend", "last_job_at"),
+        Column(
+            "created_at",
+            _("Joined"),
+            "num",
+            sort=("created_at", "user__email"),
+            is_extra=True,
+        ),
         Column("role", _("Role"), "num"),
     ),
     row_template="workspaces/_member_row.html",
@@ -52,15 +74,26 @@ TEAMS = ListView(
     name="teams",
     permission=P.TEAMS_READ,
     rows=lambda actor: Team.objects.all(),
-    represent=selectors.team_rows,
+    represent=with_use(selectors.team_rows, SubjectKind.TEAM, attrgetter("id")),
     order=Order("slug"),
-    page_size=None,
+    page_size=100,
+    max_page_size=500,
+    filters=(
+        Filter(
+            "q",
+            containing("slug", "name"),
+            help="Part of a name.",
+            label=_("Search teams"),
+            placeholder=_("Part of a name"),
+        ),
+    ),
     columns=(
         Column("slug", _("Team"), sort=("slug",)),
         Column("name", None),
-        Column("role", _("Your role")),
-        Column("members", _("Members"), "num"),
-        Column("created_at", _("Created"), "num", sort=("created_at", "slug")),
+        Column("role", _("Your role"), is_optional=True),
+        Column("members", _("People"), "num"),
+        *use_columns("gpus_used", "quotas", "gpu_hours", "cost", "trend", "last_job_at"),
+        Column("created_at", _("Created"), "num", sort=("created_at", "slug"), is_extra=True),
     ),
     row_template="workspaces/_team_row.html",
 )
@@ -69,7 +102,7 @@ SERVICE_ACCOUNTS = ListView(
     name="service-accounts",
     permission=P.MEMBERS_READ,
     rows=lambda actor: ServiceAccount.objects.filter(removed_at=None).select_related("user"),
-    represent=selectors.service_account_rows,
+    represent=with_use(selectors.service_account_rows, SubjectKind.USER, lambda row: row.user_id),
     order=Order("name"),
     page_size=None,
     columns=(
@@ -77,8 +110,9 @@ SERVICE_ACCOUNTS = ListView(
         Column("role", _("Role")),
         Column("teams", _("Teams"), value=lambda row: [team["slug"] for team in row["teams"]]),
         Column("tokens", _("Tokens"), "num"),
-        Column("last_used_at", _("Last used")),
-        Column("made_by", _("Created by")),
+        *use_columns("gpus_used", "(quotas)", "gpu_hours", "cost", "trend", "last_job_at"),
+        Column("last_used_at", _("Last used"), "num"),
+        Column("made_by", _("Created by"), is_extra=True),
     ),
     row_template="workspaces/_service_account_row.html",
 )
@@ -118,11 +152,15 @@ def service_tokens(account: ServiceAccount) -> ListView:
 SECRETS = ListView(
     name="secrets",
     rows=secrets_for,
+    represent=with_use(
+        lambda rows, actor: list(rows), SubjectKind.SECRET, lambda row: row["reference"]
+    ),
     columns=(
         Column("reference", _("Secret")),
         Column("version", _("Version"), "num"),
         Column("changed_at", _("Updated")),
-        Column("last_used_at", _("Last used")),
+        *use_columns("jobs", "job_trend"),
+        Column("last_used_at", _("Last used"), "num"),
         Column("actions", "", value=None),
     ),
     row_template="workspaces/_secret_row.html",
@@ -181,17 +219,18 @@ ORGANIZATIONS = ListView(
     name="organizations",
     permission=P.PLATFORM_ADMIN,
     rows=lambda actor: Organization.objects.all(),
-    represent=platform_selectors.organization_rows,
+    represent=with_use(platform_selectors.organization_rows, SubjectKind.ORG, attrgetter("id")),
     order=Order("slug"),
     page_size=None,
     columns=(
         Column("slug", _("Organization"), sort=("slug",)),
         Column("name", None),
-        Column("owners", _("Owners")),
+        Column("owners", _("Owners"), is_optional=True),
         Column("people", _("People"), "num"),
         Column("teams", _("Teams"), "num"),
         Column("jobs", _("Active jobs"), "num"),
-        Column("created_at", _("Created"), "num", sort=("created_at", "slug")),
+        *use_columns("gpus_used", "(quotas)", "gpu_hours", "cost", "trend", "last_job_at"),
+        Column("created_at", _("Created"), "num", sort=("created_at", "slug"), is_extra=True),
     ),
     row_template="workspaces/platform/_organization_row.html",
 )

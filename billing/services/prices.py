@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -13,7 +14,7 @@ from django.db import transaction
 
 from billing.models import BillingAccount, Credit, Discount, LedgerKind, Price
 from portal.core import clock
-from portal.core.errors import InvalidInput, NotFound
+from portal.core.errors import InputErrors, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from schedulers.shares import share_of
@@ -40,16 +41,20 @@ def set_price(
     """
     authorize(actor, Permission.PLATFORM_ADMIN)
     resource = resource.strip().lower()
-    if not _RESOURCE.fullmatch(resource):
-        raise InvalidInput.at("resource", "must be gpu, gpu.MODEL, cpu, memory, storage or lost")
-    values = {"amount": decimal(amount, "amount", places=8)}
-    if resource == LOST and values["amount"] > 100:
-        raise InvalidInput.at("amount", Message("must be a percentage of the price, 0 to 100"))
-    key: dict[str, Any] = {
-        "currency": checked_currency(currency),
-        "resource": resource,
-        "starts_on": starts_on,
-    }
+    errors = InputErrors()
+    with errors:
+        if not _RESOURCE.fullmatch(resource):
+            raise InvalidInput.at(
+                "resource", "must be gpu, gpu.MODEL, cpu, memory, storage or lost"
+            )
+    with errors:
+        values = {"amount": decimal(amount, "amount", places=8)}
+        if resource == LOST and values["amount"] > 100:
+            raise InvalidInput.at("amount", Message("must be a percentage of the price, 0 to 100"))
+    with errors:
+        currency = checked_currency(currency)
+    errors.raise_all()
+    key: dict[str, Any] = {"currency": currency, "resource": resource, "starts_on": starts_on}
     before = Price.objects.select_for_update().filter(**key).first()
     row, _ = Price.objects.update_or_create(**key, defaults=values)
     _record(
@@ -196,23 +201,41 @@ def _record(
 
 
 class PriceList:
-    """Prices of one currency, and discounts of one organization, by day. Two statements."""
+    """Prices of one currency, and discounts of one organization, by day. Two statements.
 
-    def __init__(self, currency: str, org_id: UUID | None = None):
+    Those of several organizations are read at once by `price_lists`.
+    """
+
+    def __init__(
+        self,
+        currency: str,
+        org_id: UUID | None = None,
+        prices: Iterable[Price] | None = None,
+        discounts: Iterable[Discount] | None = None,
+    ):
         self.currency = currency
+        if prices is None:
+            prices = Price.objects.filter(currency=currency).order_by("starts_on")
+        if discounts is None:
+            is_one = org_id is not None
+            discounts = (
+                Discount.objects.filter(org_id=org_id).order_by("starts_on") if is_one else ()
+            )
         self._prices: dict[str, list[tuple[date, Decimal]]] = {}
-        rows = Price.objects.filter(currency=currency).order_by("starts_on")
-        for resource, day, amount in rows.values_list("resource", "starts_on", "amount"):
-            self._prices.setdefault(resource, []).append((day, amount))
+        for price in prices:
+            self._prices.setdefault(price.resource, []).append((price.starts_on, price.amount))
         self._discounts: dict[UUID | None, list[tuple[date, Decimal]]] = {}
-        if org_id is not None:
-            found = Discount.objects.filter(org_id=org_id).order_by("starts_on")
-            for team, day, percent in found.values_list("team_id", "starts_on", "percent"):
-                self._discounts.setdefault(team, []).append((day, percent))
+        for off in discounts:
+            self._discounts.setdefault(off.team_id, []).append((off.starts_on, off.percent))
 
     @property
     def is_empty(self) -> bool:
         return not self._prices.keys() - {LOST}
+
+    def changes_after(self, day: date) -> set[date]:
+        """Return the later days on which a price or a discount begins."""
+        steps = (*self._prices.values(), *self._discounts.values())
+        return {start for step in steps for start, _ in step if start > day}
 
     def price(self, resource: str, day: date) -> Decimal | None:
         """Return the price of an hour, or None."""
@@ -239,6 +262,22 @@ class PriceList:
         """Return the price of an hour less the discount, without rounding."""
         price = self.price(resource, day)
         return None if price is None else price * (100 - self.discount(team_id, day, kind)) / 100
+
+
+def price_lists(org_ids: Collection[UUID]) -> dict[UUID, PriceList]:
+    """Return the price list of each organization in its currency. Three statements."""
+    accounts = BillingAccount.objects.filter(org_id__in=org_ids)
+    currencies = dict(accounts.values_list("org_id", "currency"))
+    prices, discounts = defaultdict[str, list[Price]](list), defaultdict[UUID, list[Discount]](list)
+    for price in Price.objects.order_by("starts_on"):
+        prices[price.currency].append(price)
+    for discount in Discount.objects.filter(org_id__in=org_ids).order_by("starts_on"):
+        discounts[discount.org_id].append(discount)
+    found = {}
+    for org_id in org_ids:
+        currency = currencies.get(org_id, DEFAULT_CURRENCY)
+        found[org_id] = PriceList(currency, org_id, prices[currency], discounts[org_id])
+    return found
 
 
 def costs_like_a_gpu(resource: str) -> bool:

@@ -7,12 +7,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.db.models import OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import render
 
 from billing.amounts import digits, money, month_of
 from billing.api.views import day_of, month_in
-from billing.models import BillingAccount, Credit, Discount, Statement
+from billing.models import BillingAccount, Credit, Discount, Statement, UsageDay
 from billing.selectors import spending as spent
 from billing.services import prices as service
 from billing.services import statements as statement_service
@@ -26,6 +27,7 @@ from workspaces.web.base import action, page
 
 _WHY = "operators see how organizations pay"
 MOST = 500
+MONTHS = 13  # to choose from
 
 
 @page(P.PLATFORM_ADMIN, ("GET", "HEAD", "POST"))
@@ -206,6 +208,7 @@ def statements(request: Any) -> HttpResponse:
     with platform_scope(_WHY):
         orgs = list(Organization.objects.order_by("name")[:MOST])
         issued = {row.org_id: row for row in Statement.objects.filter(month=month)}
+        months = sorted({month, *_months_with_use(current)}, reverse=True)
     rows = [
         {
             "org": org,
@@ -216,7 +219,6 @@ def statements(request: Any) -> HttpResponse:
         }
         for org in orgs
     ]
-    months = sorted({month, *_months_back(current, 13)}, reverse=True)
     return render(
         request,
         "billing/platform_statements.html",
@@ -233,9 +235,15 @@ def statements(request: Any) -> HttpResponse:
     )
 
 
-def _months_back(month: date, n: int) -> list[date]:
-    found = [month]
-    while len(found) < n:
+def _months_with_use(current: date) -> list[date]:
+    """Return the last 13 months, from the first in which something was used; newest first."""
+    first = UsageDay.objects.filter(org=OuterRef("pk")).order_by("day").values("day")[:1]
+    days = Organization.objects.annotate(first=Subquery(first)).values_list("first", flat=True)
+    start = min((day for day in days if day), default=None)
+    if start is None:
+        return []
+    found = [current]
+    while found[-1] > month_of(start) and len(found) < MONTHS:
         found.append(month_of(found[-1] - timedelta(days=1)))
     return found
 

@@ -78,9 +78,12 @@ class Jobs:
         limit = PAGE if most is None else min(most, PAGE)
         return map(Job.of, self._client.items("jobs", most, limit=limit, **filters))
 
-    def get(self, name: str | int) -> Job:
-        """Return a job with its spec and attempts."""
-        return Job.of(self._client.get(self._path(name)))
+    def get(self, name: str | int, *, advice: bool = False) -> Job:
+        """Return a job with its spec and attempts.
+
+        `advice`: `raw` also says when it is expected to start, and what would help.
+        """
+        return Job.of(self._client.get(self._path(name), **({"advice": "true"} if advice else {})))
 
     def cancel(self, name: str | int, why: str = "") -> Job:
         """Cancel a job. Idempotent."""

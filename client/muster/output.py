@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from muster.errors import MusterError, NotAuthenticated
 from muster.streams import is_unicode
-from muster.wording import COLOURS, clean, text
+from muster.wording import COLOURS, ago, clean, count, text
 
 if TYPE_CHECKING:
     from muster.client import Client
@@ -69,6 +69,18 @@ class Listing:
     def table(self, rows: Iterable[Mapping[str, Any]], empty: str = "") -> Table:
         cells = ([column.cell(row) for column in self.columns] for row in rows)
         return Table([column.heading for column in self.columns], cells, empty)
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    return f"{row['cost']} {row['currency']}" if row["cost"] is not None else "–"
+
+
+USE = (  # of lists of subjects: teams, people, service accounts
+    Column(">GPUs", "gpus_used", count),
+    Column(">GPU-h 30d", "gpu_hours", lambda hours: "–" if hours is None else f"{hours:,.1f}"),
+    Column(">Cost 30d", "", _cost),
+    Column(">Last job", "last_job_at", ago),
+)
 
 
 @dataclass

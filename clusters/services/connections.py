@@ -56,7 +56,8 @@ def connect_cluster(
                 },
             )
     except IntegrityError:
-        raise Conflict(
+        raise Conflict.at(
+            "name",
             Message("A cluster named {name} already exists. Choose another name.", name=repr(name)),
             code="name_taken",
         ) from None
@@ -236,7 +237,8 @@ def free_name(name: str) -> str:
             ),
         )
     if Cluster.objects.filter(name=name).exists() or Pool.objects.filter(name=name).exists():
-        raise Conflict(
+        raise Conflict.at(
+            "name",
             Message(
                 "A cluster or pool named {name} already exists. Choose another name.",
                 name=repr(name),

@@ -22,7 +22,7 @@ from clusters.node_capacity import NodeUsage, node_usage_of
 from clusters.pools import find_pool
 from clusters.services.pool_reservations import end_for, reserve_for, scope_of
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput
+from portal.core.errors import Conflict, InputErrors, InvalidInput
 from portal.core.events import record
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
@@ -180,17 +180,23 @@ def request_pool(
     authorize(actor, Permission.JOBS_SUBMIT, team)
     assert actor.user_id is not None
     begin = max(starts_at or clock.now(), clock.now())
-    kind = gpu_type.strip().lower()
-    if kind not in known_types():
-        raise InvalidInput.at("gpu_type", "must be a GPU model of a cluster, or a MIG profile")
-    if not 0 < gpus <= MOST_GPUS:
-        raise InvalidInput.at("gpus", Message("must be from 1 to {n}", n=MOST_GPUS))
-    if not timedelta() < ends_at - begin <= LONGEST:
-        raise InvalidInput.at("ends_at", "must be after the start, by at most two years")
-    if renews is not None and renews.team_id != team.id:
-        raise InvalidInput.at("renews", "must be a request of the same team")
-    if budget is not None and not 0 < budget < 2**31:
-        raise InvalidInput.at("budget", "must be a positive number of GPU-hours")
+    kind, errors = gpu_type.strip().lower(), InputErrors()
+    with errors:
+        if kind not in known_types():
+            raise InvalidInput.at("gpu_type", "must be a GPU model of a cluster, or a MIG profile")
+    with errors:
+        if not 0 < gpus <= MOST_GPUS:
+            raise InvalidInput.at("gpus", Message("must be from 1 to {n}", n=MOST_GPUS))
+    with errors:
+        if not timedelta() < ends_at - begin <= LONGEST:
+            raise InvalidInput.at("ends_at", "must be after the start, by at most two years")
+    with errors:
+        if renews is not None and renews.team_id != team.id:
+            raise InvalidInput.at("renews", "must be a request of the same team")
+    with errors:
+        if budget is not None and not 0 < budget < 2**31:
+            raise InvalidInput.at("budget", "must be a positive number of GPU-hours")
+    errors.raise_all()
     if PoolRequest.objects.filter(team=team, state=State.OPEN).count() >= MOST_OPEN:
         raise Conflict(
             Message("The team has {n} open requests. Withdraw some of them first.", n=MOST_OPEN)

@@ -15,7 +15,7 @@ from clusters.backends import backend_of
 from clusters.models import Cluster, Pool, PoolGrant
 from clusters.services.connections import free_name
 from clusters.services.pool_requests import end_approved
-from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from schedulers import capabilities_of
@@ -36,7 +36,13 @@ def create_pool(*, actor: Actor, cluster: Cluster, name: str, **rule: Any) -> Po
     Raises NotPermitted, InvalidInput, Conflict.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    row = Pool.objects.create(name=free_name(name), cluster=cluster, **_checked(rule))
+    errors = InputErrors()
+    with errors:
+        name = free_name(name)
+    with errors:
+        rule = _checked(rule)
+    errors.raise_all()
+    row = Pool.objects.create(name=name, cluster=cluster, **rule)
     _record_event("created", row, actor, {"cluster": cluster.name, "after": _rule(row)})
     return row
 

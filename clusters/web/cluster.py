@@ -20,11 +20,11 @@ from clusters.services import health as health_service
 from clusters.sharing import isolation_text
 from clusters.web.health import FORMS, act_on_health, health_tab
 from clusters.workload import PENDING, RUNNING, workload
-from portal.core.errors import PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 TABS = (
     ("overview", Message("Overview")),
@@ -90,7 +90,7 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
         request.POST.get("reason", "") if what in ("drain", "quarantine") else _reason_of(found)
     )
     was = request.POST.get("was")  # an undo says what it undoes
-    try:
+    with FormErrors(request):
         match what:
             case "drain":
                 drain.drain_node(actor=actor, node=found, why=reason, was=was)
@@ -100,10 +100,6 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
                 health_service.return_node(actor=actor, node=found, was=was)
             case _:
                 drain.resume_node(actor=actor, node=found, was=was)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-    else:
         request.session[_UNDO] = {
             "node": found.id.hex,
             "do": _UNDOES[what],
@@ -213,14 +209,10 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
 
 
 def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
-    if request.POST.get("name", "").strip() != row.name:
-        messages.error(request, Message("Not deleted: type {name} to confirm.", name=row.name))
-        return redirect(here)
-    try:
+    with FormErrors(request):
+        if request.POST.get("name", "").strip() != row.name:
+            raise InvalidInput.at("name", Message("Type {name} to delete it.", name=row.name))
         connections.remove_cluster(actor=request.actor, cluster=row)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(here)
-    messages.success(request, Message("{name} and its pools were deleted.", name=row.name))
-    return redirect("/platform/clusters")
+        messages.success(request, Message("{name} and its pools were deleted.", name=row.name))
+        return redirect("/platform/clusters")
+    return redirect(here)

@@ -12,10 +12,10 @@ from clusters.health import selectors
 from clusters.health.checks import CHECKS, Action
 from clusters.models import Cluster, NodeHealth
 from clusters.services import health as service
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
-from workspaces.web.base import action, show_error
+from portal.web.form_errors import FormErrors
+from workspaces.web.base import action
 
 SHOWN = 50
 ACTIONS = (
@@ -56,13 +56,9 @@ def act_on_health(request: Any, row: Cluster, what: str) -> HttpResponse:
             Message("The rules of {name} act again.", name=row.name),
             lambda: service.reset_breaker(actor=request.actor, cluster=row),
         )
-    try:
+    with FormErrors(request):
         changes = _limits(request) if what == "health-limits" else {"checks": _checks(request)}
         service.change_health_policy(actor=request.actor, cluster=row, **changes)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-    else:
         messages.success(request, Message("Health rules of {name} updated.", name=row.name))
     return redirect(here)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -22,10 +21,9 @@ from clusters.mig.representations import (
 from clusters.models import MigPlan
 from clusters.services import mig_plans as service
 from clusters.services.connections import find_cluster
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
-from portal.web.options import faults_of
+from portal.web.form_errors import FormErrors
 from schedulers import mig
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page
@@ -44,17 +42,9 @@ _DONE = {
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
 def mig_plans(request: Any) -> HttpResponse:
     """List plans and clusters with MIG; draft a plan."""
-    faults: dict[str, str] = {}
     if request.method == "POST":
-        try:
-            made = _draft(request)
-        except PortalError as error:
-            record_denied_request(request, error)
-            message, faults = faults_of(error)
-            if message:
-                messages.error(request, message)
-        else:
-            return redirect(f"/platform/mig/{made.id}")
+        with FormErrors(request):
+            return redirect(f"/platform/mig/{_draft(request).id}")
     clusters = settings_rows()
     return render(
         request,
@@ -64,10 +54,7 @@ def mig_plans(request: Any) -> HttpResponse:
             "plans": [(plan, title_of(plan), *plan_state(plan)) for plan in service.plans()],
             "clusters": clusters,
             "profiles": _profiles(clusters),
-            "faults": faults,
-            "typed": request.POST
-            or {name: request.GET.get(name, "") for name in ("wish", "cluster", "nodes")},
-            "is_asking": bool(faults) or "plan" in request.GET,
+            "typed": request.POST or request.GET,
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
         },
     )

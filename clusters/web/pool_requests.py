@@ -16,11 +16,10 @@ from clusters.models import PoolRequest
 from clusters.services import pool_requests as service
 from clusters.workload import effects_of
 from portal.core import clock
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
-from portal.web.options import faults_of
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.approvals.selectors import find_request, history_context
 from workspaces.models import Team
@@ -38,16 +37,9 @@ DONE = {
 @page(P.NODES_READ, ("GET", "HEAD", "POST"))
 def pool_requests(request: Any) -> HttpResponse:
     """List requests; ask for GPUs."""
-    faults: dict[str, str] = {}
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             made = _ask(request)
-        except PortalError as error:
-            record_denied_request(request, error)
-            message, faults = faults_of(error)
-            if message:
-                messages.error(request, message)
-        else:
             messages.success(request, Message("Request sent. You'll see the answer here."))
             return redirect(f"/{request.org.slug}/pool-requests/{made.id}")
     rows = service.requests_for(request.actor)
@@ -62,11 +54,9 @@ def pool_requests(request: Any) -> HttpResponse:
             "past": [row for row in rows if row.state not in ("open", "approved")],
             "teams": teams,
             "types": service.suggested_types(),
-            "faults": faults,
-            "typed": request.POST or {"gpu_type": request.GET.get("gpu_type", "")},
+            "typed": request.POST or request.GET,
             "today": clock.now().date().isoformat(),
             "later": (clock.now() + timedelta(days=14)).date().isoformat(),
-            "is_asking": bool(faults) or "ask" in request.GET,
         },
     )
 

@@ -18,16 +18,15 @@ from clusters.services import pools as service
 from clusters.services.pool_requests import requests_in
 from clusters.status import status_of
 from clusters.workload import PENDING, RUNNING, workload
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
-from portal.web.options import faults_of
+from portal.web.form_errors import FormErrors
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability, Identity
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations import selectors as people
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 SHOWN = 50
 _IDENTITY = ("user", "account", "qos")
@@ -36,16 +35,9 @@ _IDENTITY = ("user", "account", "qos")
 @page(PLACES.permission, ("GET", "HEAD", "POST"))
 def pools(request: Any) -> HttpResponse:
     """List where the organization's teams can run; create a pool."""
-    faults: dict[str, str] = {}
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             made = _make(request)
-        except PortalError as error:
-            record_denied_request(request, error)
-            message, faults = faults_of(error)
-            if message:
-                messages.error(request, message)
-        else:
             messages.success(
                 request,
                 Message(
@@ -62,10 +54,8 @@ def pools(request: Any) -> HttpResponse:
             "page_title": Message("Pools"),
             "may_write": may_write,
             "clusters": list(Cluster.objects.order_by("name")) if may_write else [],
-            "faults": faults,
-            "typed": request.POST,
+            "typed": request.POST or request.GET,
             "ACTIVE": f"{RUNNING},{PENDING}",
-            "chosen": request.POST.get("cluster") or request.GET.get("cluster", ""),
         },
     )
 
@@ -76,17 +66,10 @@ def pool(request: Any, pool: str) -> HttpResponse:
     row = next((p for p in pools_visible_to(request.actor) if p.name == pool), None)
     if row is None:
         raise NotFound(Message("There is no pool {x} that you can see.", x=repr(pool[:80])))
-    faults: dict[str, str] = {}
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             return _act(request, row)
-        except InvalidInput as error:
-            _, faults = faults_of(error)
-    return render(
-        request,
-        "clusters/pool.html",
-        _shown(request, row) | {"faults": faults, "typed": request.POST if faults else {}},
-    )
+    return render(request, "clusters/pool.html", _shown(request, row))
 
 
 def _shown(request: Any, row: Pool) -> dict[str, Any]:
@@ -148,7 +131,7 @@ def _rule(request: Any) -> dict[str, Any]:
 
 
 def _act(request: Any, row: Pool) -> HttpResponse:
-    """Change, delete, grant or revoke. Raises InvalidInput for an invalid field."""
+    """Change, delete, grant or revoke. Raises PortalError."""
     here, actor, what = (
         f"/{request.org.slug}/pools/{row.name}",
         request.actor,
@@ -160,7 +143,12 @@ def _act(request: Any, row: Pool) -> HttpResponse:
         messages.success(request, Message("{name} was updated.", name=row.name))
         return redirect(here)
     if what == "delete":
-        return _delete(request, row, here)
+        service.delete_pool(actor=actor, pool=row)
+        messages.success(
+            request,
+            Message("{name} was deleted. Jobs running on its nodes continue.", name=row.name),
+        )
+        return redirect(f"/{request.org.slug}/pools")
     team = Team.objects.filter(slug=request.POST.get("team", "")).first()
     if team is None:
         raise InvalidInput.at("team", "choose one")
@@ -183,17 +171,3 @@ def _act(request: Any, row: Pool) -> HttpResponse:
     service.grant_pool(actor=actor, pool=row, team=team, identity=given)
     messages.success(request, Message("{slug} can now use {name}.", slug=team.slug, name=row.name))
     return redirect(here)
-
-
-def _delete(request: Any, row: Pool, here: str) -> HttpResponse:
-    try:
-        service.delete_pool(actor=request.actor, pool=row)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(here)
-    messages.success(
-        request,
-        Message("{name} was deleted. Jobs running on its nodes continue.", name=row.name),
-    )
-    return redirect(f"/{request.org.slug}/pools")

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from datasets import selectors, services
 from datasets.access import check_may_manage
 from datasets.api import serializers as s
-from datasets.lists import LISTS, TRASHES
+from datasets.lists import LISTS, TRASHES, ListedRepositoryShape
 from datasets.models import Repository, RepositoryKind, Version
 from datasets.representations import (
     DefaultRetentionShape,
@@ -63,7 +63,7 @@ class RepositoriesView(KindView):
     permissions = {"GET": None, "POST": None}
 
     @extend_schema(parameters=LISTS[RepositoryKind.DATASET].parameters())
-    def get(self, request: Request) -> PageShape[RepositoryShape]:
+    def get(self, request: Request) -> PageShape[ListedRepositoryShape]:
         """List what you may read. Keyset pagination."""
         return LISTS[self.kind].answer(self.actor, request.query_params)
 

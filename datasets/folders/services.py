@@ -177,7 +177,8 @@ def _checked(field: str, value: Any) -> Any:
 
 
 def _taken(row: SharedFolder) -> Conflict:
-    return Conflict(
+    return Conflict.at(
+        "name",
         Message("The name {name} is already used in this organization.", name=row.name),
         code="already_exists",
     )

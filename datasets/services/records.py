@@ -60,7 +60,8 @@ def check_no_hold(row: Repository) -> None:
 
 
 def _taken(row: Repository) -> Conflict:
-    return Conflict(
+    return Conflict.at(
+        "name",
         Message("The name {name} is already used in this organization.", name=row.name),
         code="already_exists",
     )

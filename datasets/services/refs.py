@@ -106,6 +106,8 @@ def _number(version_id: object) -> int | None:
 
 
 def _taken(name: str) -> Conflict:
-    return Conflict(
-        Message("There is a branch or tag {name} already.", name=name), code="already_exists"
+    return Conflict.at(
+        "name",
+        Message("There is a branch or tag {name} already.", name=name),
+        code="already_exists",
     )

@@ -11,8 +11,10 @@ from django.urls import reverse
 
 from datasets import access, selectors
 from datasets.models import Ref, Repository, RepositoryKind, Version, Visibility
+from datasets.origins import origins_of
 from datasets.trees import Tree
 from portal.core.messages import Message
+from portal.web.asset_actions import AssetAction, asset_actions, new_job_url
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 
@@ -95,8 +97,36 @@ class RepositoryPage:
             "may_write": access.may_write(actor, row)
             and not actor.refuses_to_act(P.DATASETS_WRITE),
             "may_manage": access.may_manage(actor, row),
+            "asset_actions": self._actions(),
             "api": f"/api/v1/orgs/{self.request.org.slug}/{row.kind}s/{row.name}",
         }
+
+    def _actions(self) -> list[AssetAction]:
+        """Return what can be done with the shown version; only a link while there is none."""
+        row, org, version = self.row, self.request.org.slug, self.version
+        if version is None:
+            return asset_actions(self.request)
+        at = f"{row.name}@{self.at or version.number}"
+        is_dataset = row.kind == RepositoryKind.DATASET
+        fields = {"inputs.data": at} if is_dataset else {"inputs.ckpt": {"checkpoint": at}}
+        source = {"source": f"checkpoints:/{at}", "name": row.name, "team": row.team.slug}
+        new_model = reverse("model-new", args=[org])
+        return asset_actions(
+            self.request,
+            use=new_job_url(org, fields),
+            resume="" if is_dataset else self._resume(version),
+            register="" if is_dataset else f"{new_model}?{urlencode(source)}",
+            command=self.usage()["command"],
+            at=urlencode({"at": self.at or version.number}),
+        )
+
+    def _resume(self, version: Version) -> str:
+        """Return the page that runs the job again that made the newest version, from it."""
+        newest = selectors.version_or_none(self.row, "")
+        if version.job_id is None or newest is None or newest.id != version.id:
+            return ""
+        found = origins_of(self.request.actor, [version.job_id]).get(version.job_id)
+        return found.resume if found else ""
 
     def _kwargs(self) -> dict[str, str]:
         return {

@@ -19,15 +19,15 @@ from datasets.folders.lists import FOLDERS, TRASH
 from datasets.models import FolderInvitation, SharedFolder, Visibility
 from datasets.web.base import VISIBILITIES, teams_to_write
 from portal.blobs.folders import FolderEntry, checked_names
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.previews import preview_of
 from portal.web.transfers import send_file
 from portal.web.undo import Undo, offer_undo
 from workspaces.models import Membership, Team
 from workspaces.organizations.selectors import people
-from workspaces.web.base import action, local_path, page, show_error
+from workspaces.web.base import action, local_path, page
 
 PAGE = 200  # entries of a folder
 MOST_PEOPLE = 500  # in the menu of people to invite
@@ -100,7 +100,7 @@ def shared_folders(request: Any) -> HttpResponse:
 
 def _create(request: Any, teams: list[Team]) -> HttpResponse:
     given = request.POST
-    try:
+    with FormErrors(request):
         team = next((one for one in teams if one.slug == given.get("team", "")), None)
         if team is None:
             raise InvalidInput.at("team", Message("choose one"))
@@ -111,11 +111,8 @@ def _create(request: Any, teams: list[Team]) -> HttpResponse:
             description=given.get("description", ""),
             visibility=given.get("visibility", Visibility.TEAM),
         )
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect("workspaces", org=request.org.slug)
-    return redirect("workspace", org=request.org.slug, workspace=row.name)
+        return redirect("workspace", org=request.org.slug, workspace=row.name)
+    return redirect("workspaces", org=request.org.slug)
 
 
 @page(None, ("GET", "HEAD", "POST"))
@@ -351,14 +348,10 @@ def _save(place: FolderPage) -> HttpResponse:
     wanted: dict[str, Any] = {
         name: given[name] for name in ("name", "description", "visibility") if name in given
     }
-    try:
+    with FormErrors(request):
         if "quota_gib" in given:
             wanted["quota"] = _bytes(given["quota_gib"])
         place.row = services.update_folder(actor=request.actor, folder=place.row, **wanted)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-    else:
         messages.success(request, Message("The settings were saved."))
     return redirect(place.url("workspace-settings"))
 
@@ -372,19 +365,16 @@ def _bytes(gib: str) -> int | None:
 
 def _delete(place: FolderPage) -> HttpResponse:
     request, row = place.request, place.row
-    try:
+    with FormErrors(request):
         services.delete_folder(actor=request.actor, folder=row)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(place.url("workspace-settings"))
-    trash_page = reverse("workspaces-trash", args=[request.org.slug])
-    offer_undo(
-        request,
-        Message("{name} was moved to the trash.", name=row.name),
-        Undo(trash_page, {"do": "restore", "workspace": str(row.id)}),
-    )
-    return redirect("workspaces", org=request.org.slug)
+        trash_page = reverse("workspaces-trash", args=[request.org.slug])
+        offer_undo(
+            request,
+            Message("{name} was moved to the trash.", name=row.name),
+            Undo(trash_page, {"do": "restore", "workspace": str(row.id)}),
+        )
+        return redirect("workspaces", org=request.org.slug)
+    return redirect(place.url("workspace-settings"))
 
 
 @page(None, ("GET", "HEAD", "POST"))

@@ -13,12 +13,12 @@ from datasets.imports import sources
 from datasets.imports.directories import roots_for
 from datasets.models import Import
 from datasets.web.base import RepositoryPage
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials.secret_selectors import references_for
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 SHOWN = 20
 STATES = {
@@ -56,7 +56,11 @@ def imports(request: Any, kind: str, repository: str) -> HttpResponse:
             "is_active": any(row.state in Import.ACTIVE for row in rows),
             "source": chosen,
             "labels": [
-                (name, label, place.url("repository-imports", {"from": name}))
+                (
+                    name,
+                    label,
+                    place.url("repository-imports", {"from": name, "dialog": "new-import"}),
+                )
                 for name, label in _LABELS.items()
             ],
             "secrets": references_for(actor, team) if actor.may(P.JOBS_SUBMIT, team.id) else [],
@@ -114,7 +118,7 @@ def _act(place: RepositoryPage) -> HttpResponse:
 def _start(place: RepositoryPage) -> HttpResponse:
     request, given = place.request, place.request.POST
     kind = given.get("from", "")
-    try:
+    with FormErrors(request):
         if kind not in _SCHEMES:
             raise InvalidInput.at("from", Message("choose one"))
         services.start_import(
@@ -127,10 +131,6 @@ def _start(place: RepositoryPage) -> HttpResponse:
             folder=given.get("folder", ""),
             message=given.get("message", ""),
         )
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(place.url("repository-imports", {"from": kind}))
     return redirect(place.url("repository-imports", {"from": kind}))
 
 

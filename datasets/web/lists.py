@@ -16,12 +16,12 @@ from datasets.lists import LISTS, TRASHES
 from datasets.models import Repository, RepositoryKind, Visibility
 from datasets.selectors import visible_repositories
 from datasets.web.base import PLURALS, teams_to_write
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 
 @page(None, ("GET", "HEAD", "POST"))
@@ -57,7 +57,7 @@ def _list(request: Any, kind: RepositoryKind) -> HttpResponse:
 
 def _create(request: Any, kind: RepositoryKind) -> HttpResponse:
     given = request.POST
-    try:
+    with FormErrors(request):
         row = services.create_repository(
             actor=request.actor,
             team=_team(request.actor, given.get("team", "")),
@@ -66,11 +66,8 @@ def _create(request: Any, kind: RepositoryKind) -> HttpResponse:
             description=given.get("description", ""),
             visibility=given.get("visibility", Visibility.TEAM),
         )
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(f"{kind}s", org=request.org.slug)
-    return redirect("repository", org=request.org.slug, kind=kind.value, repository=row.name)
+        return redirect("repository", org=request.org.slug, kind=kind.value, repository=row.name)
+    return redirect(f"{kind}s", org=request.org.slug)
 
 
 def _team(actor: Any, slug: str) -> Team:

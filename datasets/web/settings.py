@@ -14,13 +14,13 @@ from datasets import access, services
 from datasets.models import Repository, Share, Visibility
 from datasets.selectors import rules_of
 from datasets.web.base import VISIBILITIES, RepositoryPage
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo, offer_undo
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 MOST_NAMED = 20  # versions of a dry run
 
@@ -140,12 +140,8 @@ def _clean(place: RepositoryPage) -> HttpResponse:
 def _save(place: RepositoryPage, done: str, **wanted: Any) -> HttpResponse:
     """Change fields and go to the settings page, which a new name moves."""
     request = place.request
-    try:
+    with FormErrors(request):
         place.row = services.update_repository(actor=request.actor, repository=place.row, **wanted)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-    else:
         messages.success(request, done)
     return redirect(place.url("repository-settings"))
 
@@ -163,21 +159,19 @@ def _undo_unshare(place: RepositoryPage) -> Undo | None:
 
 def _delete(place: RepositoryPage) -> HttpResponse:
     request, row = place.request, place.row
-    try:
+    with FormErrors(request):
         services.delete_repository(actor=request.actor, repository=row)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(place.url("repository-settings"))
-    kwargs = {"org": request.org.slug, "kind": row.kind}
-    offer_undo(
-        request,
-        Message("{name} was moved to the trash.", name=row.name),
-        Undo(
-            reverse("repository-trash", kwargs=kwargs), {"do": "restore", "repository": str(row.id)}
-        ),
-    )
-    return redirect(f"{row.kind}s", org=request.org.slug)
+        kwargs = {"org": request.org.slug, "kind": row.kind}
+        offer_undo(
+            request,
+            Message("{name} was moved to the trash.", name=row.name),
+            Undo(
+                reverse("repository-trash", kwargs=kwargs),
+                {"do": "restore", "repository": str(row.id)},
+            ),
+        )
+        return redirect(f"{row.kind}s", org=request.org.slug)
+    return redirect(place.url("repository-settings"))
 
 
 def _team(slug: str) -> Team:

@@ -12,10 +12,10 @@ from datasets import services
 from datasets.models import Version
 from datasets.services import Add
 from datasets.web.base import RepositoryPage
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
-from workspaces.web.base import page, show_error
+from portal.web.form_errors import FormErrors
+from workspaces.web.base import page
 
 
 @page(None, ("GET", "HEAD", "POST"))
@@ -23,14 +23,11 @@ def upload(request: Any, kind: str, repository: str) -> HttpResponse:
     """Upload files to a branch."""
     place = RepositoryPage(request, kind, repository)
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             made = _commit(place)
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
-            return redirect(place.url("repository-upload"))
-        messages.success(request, Message("This is version {n}.", n=made.number))
-        return redirect(place.url())
+            messages.success(request, Message("This is version {n}.", n=made.number))
+            return redirect(place.url())
+        return redirect(place.url("repository-upload"))
     return render(
         request,
         "datasets/upload.html",

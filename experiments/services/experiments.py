@@ -223,7 +223,8 @@ def _save(row: Experiment, *, is_new: bool = False) -> None:
         if (other := taken.first()) is None:
             raise
         if other.deleted_at is not None:
-            raise Conflict(
+            raise Conflict.at(
+                "name",
                 Message(
                     "An experiment in the trash has the name {name}. Restore it, or choose another "
                     "name.",
@@ -231,7 +232,8 @@ def _save(row: Experiment, *, is_new: bool = False) -> None:
                 ),
                 code="already_exists",
             ) from None
-        raise Conflict(
+        raise Conflict.at(
+            "name",
             Message("The team already has an experiment with the name {name}.", name=row.name),
             code="already_exists",
         ) from None

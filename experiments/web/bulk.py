@@ -20,13 +20,13 @@ from experiments.models import Experiment, Run
 from experiments.run_keys import keys_of
 from experiments.selectors import find_experiment
 from experiments.web.views import POST
-from portal.core.errors import Conflict, InvalidInput, PortalError
+from portal.core.errors import Conflict, InvalidInput
 from portal.core.messages import Message
 from portal.lists import ListView
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo, offer_undo
 from workspaces.access.actors import Actor
-from workspaces.web.base import page, show_error
+from workspaces.web.base import page
 
 MOST_CHANGED = 2000  # runs of one action
 KEPT_FOR = 3600  # seconds in which it can be undone
@@ -71,21 +71,18 @@ def act_on_runs(request: Any, number: str) -> HttpResponse:
         raise InvalidInput.at("verb", Message("must be one of {names}", names=", ".join(_VERBS)))
     query = request.POST.get("query", "")[:4000]
     back = f"/{request.org.slug}/experiments/{row.number}" + (f"?{query}" if query else "")
-    try:
+    with FormErrors(request):
         change = _kept(request, row) if verb == "undo" else _asked_for(request, row, verb, query)
         n, opposite = _apply(request.actor, row, change)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
+        one, many = _DONE[change.verb]
+        text = Message.plural(n, one, many, n=n)
+        if n:
+            fields: dict[str, str | list[str]] = {"verb": "undo", "query": query}
+            fields["change"] = _keep(request, row, opposite)
+            offer_undo(request, text, Undo(request.path, fields))
+        else:
+            messages.success(request, text)
         return redirect(back)
-    one, many = _DONE[change.verb]
-    text = Message.plural(n, one, many, n=n)
-    if n:
-        fields: dict[str, str | list[str]] = {"verb": "undo", "query": query}
-        fields["change"] = _keep(request, row, opposite)
-        offer_undo(request, text, Undo(request.path, fields))
-    else:
-        messages.success(request, text)
     return redirect(back)
 
 

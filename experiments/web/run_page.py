@@ -8,21 +8,24 @@ from dataclasses import dataclass, field
 from io import StringIO
 from itertools import islice
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from experiments import artifacts
 from experiments.charts import source_of
 from experiments.lists import STATES, run_item
-from experiments.models import LoggedModel, Run, RunStatus
+from experiments.models import Artifact, LoggedModel, Run, RunStatus
 from experiments.reproduction import environment_of, reproduction_of
 from experiments.run_keys import OWN_TAGS, in_order, last_values
 from experiments.selectors import visible_runs
 from experiments.services.experiments import NOTE
 from jobs.quotas.pricing import cost_of_jobs
+from jobs.saving.origins import resume_url
 from jobs.selectors.jobs import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
+from portal.web.asset_actions import AssetAction, asset_actions, new_job_url
 from portal.web.lineage import lineage_context
 from registry.models import ModelVersion
 from workspaces.access.permissions import Permission as P
@@ -62,7 +65,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
     tab = request.GET.get("tab", "")
     tab = tab if tab in dict(TABS) else "overview"
     job = (
-        visible_jobs(actor).filter(id=row.job_id).select_related("org").first()
+        visible_jobs(actor).filter(id=row.job_id).select_related("org", "team").first()
         if row.job_id
         else None
     )
@@ -96,6 +99,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "chart_sources": [source_of(row)],
         "chart_names": ",".join(names[:4]),
         "snippet": snippet(request, row),
+        "asset_actions": _actions(request, row, job),
     }
     if tab == "artifacts":
         context |= artifact_context(request, row)
@@ -104,6 +108,24 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
     if tab == "reproduce":
         context["reproduction"] = reproduction_of(row, job)
     return context
+
+
+def _actions(request: Any, row: Run, job: Any) -> list[AssetAction]:
+    org, source = request.org.slug, f"runs:/{row.id.hex}"
+    model = next(iter(_models(row)), None)
+    has_files = model is not None or Artifact.objects.filter(run=row).exists()
+    if model is not None:
+        source += f"/{model.name}"
+    query = urlencode(
+        {"source": source, "name": model.name if model else "", "team": row.team.slug}
+    )
+    return asset_actions(
+        request,
+        rerun=new_job_url(org, {}, **{"from": job.number, "team": job.team.slug}) if job else "",
+        resume=resume_url(job) if job else "",
+        register=f"{reverse('model-new', args=[org])}?{query}" if has_files else "",
+        command=f"muster runs download {row.id.hex}" if has_files else "",
+    )
 
 
 def snippet(request: Any, row: Run) -> str:

@@ -12,14 +12,14 @@ from experiments import services
 from experiments.lists import EXPERIMENTS
 from experiments.models import Experiment
 from experiments.selectors import find_experiment
-from portal.core.errors import InvalidInput, NotFound, NotPermitted, PortalError
+from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations.selectors import teams_for
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 POST = ("POST",)
 
@@ -54,7 +54,7 @@ def tracking_command(request: Any, team: str = "TEAM", experiment: str = "") -> 
 
 
 def _create(request: Any) -> HttpResponse:
-    try:
+    with FormErrors(request):
         team = Team.objects.filter(slug=request.POST.get("team", "")).first()
         if team is None:
             raise NotPermitted(Message("Choose the team of the experiment."))
@@ -64,11 +64,8 @@ def _create(request: Any) -> HttpResponse:
             name=request.POST.get("name", "").strip(),
             description=request.POST.get("description", "").strip(),
         )
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(f"/{request.org.slug}/experiments")
-    return redirect(f"/{request.org.slug}/experiments/{made.number}")
+        return redirect(f"/{request.org.slug}/experiments/{made.number}")
+    return redirect(f"/{request.org.slug}/experiments")
 
 
 @page(None, POST)

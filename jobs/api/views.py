@@ -20,11 +20,14 @@ from jobs.lists import JOBS
 from jobs.models import Attempt, Job
 from jobs.quotas.pricing import price_of
 from jobs.scheduling import pending_explanation
+from jobs.scheduling.advice import ExpectedStartShape, SuggestionShape
+from jobs.scheduling.expected_start import expected_start_of
 from jobs.scheduling.pending_summary import PendingShape
 from jobs.scheduling.placement import GpuOfferShape, gpu_offers, names_for
 from jobs.selectors import representations
 from jobs.selectors.jobs import find_job
 from jobs.selectors.representations import AttemptShape, JobDetailShape, JobShape, NewJobShape
+from jobs.services.suggestions import draft_suggestions, suggestions_of
 from jobs.specs.changes import compare
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
@@ -49,6 +52,8 @@ class RehearsalShape(TypedDict):
     starts_now: bool
     checks: list[CheckShape]
     launch: Annotated[str, "What would be sent to the backend."]
+    expected_start: Annotated[ExpectedStartShape | None, "null unless the job would wait."]
+    suggestions: list[SuggestionShape]
 
 
 class StartShape(TypedDict):
@@ -56,6 +61,11 @@ class StartShape(TypedDict):
     starts_now: bool
     text: str
     errors: list[SpecFaultShape]
+    expected: Annotated[ExpectedStartShape | None, "null unless the job would wait."]
+    suggestions: Annotated[
+        list[SuggestionShape],
+        "What helps a draft that is refused or would wait; the dry run accepts each change.",
+    ]
 
 
 class SpecChangeShape(TypedDict):
@@ -82,8 +92,8 @@ class ValidationShape(TypedDict):
     ]
     start: Annotated[
         StartShape | None,
-        "What a submission by the team would answer: ok, starts_now, text, and errors with field, "
-        "message and line; null without a team.",
+        "What a submission by the team would answer: ok, starts_now, text, errors with field, "
+        "message and line, the expected start and suggestions; null without a team.",
     ]
     changes: Annotated[
         list[SpecChangeShape] | None,
@@ -140,15 +150,15 @@ class JobsView(OrgView):
         return _created(job)
 
     def _rehearse(self, request: Request) -> RehearsalShape:
-        parsed = read_spec(request.data)
-        result = services.dry_run_job(
-            actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec
-        )
+        parsed, team = read_spec(request.data), self.team(request.data.get("team"))
+        result = services.dry_run_job(actor=self.actor, team=team, spec=parsed.spec)
         return {
             "ok": result.is_ok,
             "starts_now": result.starts_now,
             "checks": [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in result.checks],
             "launch": result.launch,
+            "expected_start": result.expected.as_dict() if result.expected else None,
+            "suggestions": draft_suggestions(self.actor, team, parsed.spec, result),
         }
 
 
@@ -197,7 +207,8 @@ class ValidateView(OrgView):
 
     def _start(self, team: Team, parsed: Parsed) -> StartShape:
         """Return what a submission would answer, with the line of each error."""
-        result = services.check_draft(actor=self.actor, team=team, spec=parsed.spec)
+        spec = parsed.spec
+        result = services.check_draft(actor=self.actor, team=team, spec=spec, is_forecast=True)
         return {
             "ok": result.is_ok,
             "starts_now": result.starts_now,
@@ -206,6 +217,8 @@ class ValidateView(OrgView):
                 {"field": e["field"], "message": e["message"], "line": parsed.line_of(e["field"])}
                 for e in result.errors
             ],
+            "expected": result.expected.as_dict() if result.expected else None,
+            "suggestions": draft_suggestions(self.actor, team, spec, result),
         }
 
     def _changes(self, parent: Any, spec: JobSpec) -> list[SpecChangeShape] | None:
@@ -244,10 +257,28 @@ class JobViewBase(OrgView):
 class JobView(JobViewBase):
     permissions = {"GET": None, "PATCH": None}
 
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "advice",
+                bool,
+                description="Also say when it is expected to start, and what would help.",
+            )
+        ]
+    )
     def get(self, request: Request, job: str) -> JobDetailShape:
         """Get one job by number or id."""
         row = self.job(job)
-        return {**representations.job_detail(row), "pending": _pending(row, self.actor)}
+        pending = pending_explanation.explanation_of(row, self.actor)
+        found: JobDetailShape = {
+            **representations.job_detail(row),
+            "pending": pending.as_dict() if pending else None,
+        }
+        if request.query_params.get("advice", "").lower() in {"1", "true", "yes"}:
+            start = expected_start_of(row)
+            found["expected_start"] = start.as_dict() if start else None
+            found["suggestions"] = suggestions_of(self.actor, row, pending)
+        return found
 
     @extend_schema(request=s.ChangeJobSerializer)
     def patch(self, request: Request, job: str) -> JobDetailShape:

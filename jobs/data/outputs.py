@@ -12,6 +12,9 @@ from portal.core.vault import Unreadable
 from schedulers.contract import OutputFolder, OutputRetention, Rejected
 from schedulers.states import State
 
+# No text names the folder: it means nothing to people without an account there, and the
+# environment of the job has it.
+_SAVE = Message("Name it under outputs in the job to have it here.")
 KEPT = timedelta(days=7)  # from the attempt's end until the backend deletes them
 
 
@@ -44,14 +47,16 @@ def warning(cluster: Cluster) -> str:
 def _text_before_end(output: OutputFolder) -> str:
     """Return the text for a job that has not ended."""
     if output.retention is OutputRetention.ON:
-        return Message("What it writes to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
+        return Message.joined(
+            " ", (Message("What it writes to MUSTER_OUTPUT_DIR stays on the cluster."), _SAVE)
+        )
     if output.retention is OutputRetention.WEEK:
-        return Message(
-            "What it writes to MUSTER_OUTPUT_DIR is kept in {path} until {days} days after "
-            "its end.",
-            path=output.path,
+        text = Message(
+            "What it writes to MUSTER_OUTPUT_DIR stays on the cluster until {days} days after its "
+            "end.",
             days=KEPT.days,
         )
+        return Message.joined(" ", (text, _SAVE))
     if output.shared:
         return Message(
             "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to "
@@ -66,7 +71,9 @@ def _text_before_end(output: OutputFolder) -> str:
 
 def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
     if output.retention is OutputRetention.ON:
-        return Message("What it wrote to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
+        return Message.joined(
+            " ", (Message("What it wrote to MUSTER_OUTPUT_DIR stays on the cluster."), _SAVE)
+        )
     if output.retention is OutputRetention.RUN:
         return Message(
             "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
@@ -77,8 +84,8 @@ def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
             "What it wrote to MUSTER_OUTPUT_DIR was removed {days} days after its end.",
             days=KEPT.days,
         )
-    return Message(
-        "What it wrote to MUSTER_OUTPUT_DIR is kept in {path} until {days} days after its end.",
-        path=output.path,
+    text = Message(
+        "What it wrote to MUSTER_OUTPUT_DIR stays on the cluster until {days} days after its end.",
         days=KEPT.days,
     )
+    return Message.joined(" ", (text, _SAVE))

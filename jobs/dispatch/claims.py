@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -34,6 +35,7 @@ from portal.core.events import EventRecord, record_all
 from portal.core.lease_holder import is_dead, new_lease
 from portal.core.wakeups import wake_worker
 from schedulers.capacity import ResourceRequest
+from schedulers.contract import Placement
 from schedulers.states import State, Wait
 from workspaces.quotas.reservations import hold
 from workspaces.tenancy.scope import platform_scope
@@ -67,6 +69,7 @@ _CLAIMED = (
     "has_reservation",
     "placement",
     "node",
+    "nodes",
     "lease",
     "lease_until",
     "wait",
@@ -235,6 +238,9 @@ def _window(
     return _lock(rows.order_by("-priority", "queued_at", "id")[:size])
 
 
+_NODES = "job__spec__num_nodes"
+
+
 @dataclass(frozen=True)
 class EquivalenceClass:
     """Attempts that are refused alike as long as nothing is taken or freed.
@@ -245,26 +251,42 @@ class EquivalenceClass:
 
     wait: Wait
     resources: str  # JSON
-    owner: tuple[tuple[str, UUID], ...]  # whose limits apply; empty if only the nodes matter
+    # whose limits apply, empty if only the nodes matter; on how many nodes
+    owner: tuple[tuple[str, UUID | int], ...]
 
     @classmethod
     def of(
-        cls, attempt: Attempt, wait: Wait, *, has_reserved_gpus: bool = False
+        cls,
+        attempt: Attempt,
+        wait: Wait,
+        *,
+        has_reserved_gpus: bool = False,
+        has_gangs: bool = False,
     ) -> EquivalenceClass:
         """Return the class; with reservations, the nodes differ by team."""
         job = attempt.job
-        if wait in _OF_NODES and has_reserved_gpus:
-            return cls(wait, json.dumps(job.resources), (("job__team_id", job.team_id),))
-        owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | (
-            {"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {}
-        )
-        return cls(
-            wait, json.dumps(job.resources), () if wait in _OF_NODES else tuple(owner.items())
-        )
+        owner: dict[str, UUID | int] = {}
+        if wait in _OF_NODES:
+            if has_reserved_gpus:
+                owner["job__team_id"] = job.team_id
+            if has_gangs:
+                owner[_NODES] = job.spec.get("num_nodes", 1)
+        else:
+            owner |= {"job__team_id": job.team_id, "job__owner_id": job.owner_id}
+            if wait == Wait.ARRAY_LIMIT:
+                owner["job_id"] = job.id
+        return cls(wait, json.dumps(job.resources), tuple(owner.items()))
 
     def rows(self) -> Q:
         waits = _CROWDED if self.wait in _CROWDED else (self.wait,)
-        return Q(wait__in=waits, job__resources=json.loads(self.resources), **dict(self.owner))
+        found = Q(wait__in=waits, job__resources=json.loads(self.resources))
+        for name, value in self.owner:
+            # a spec leaves out that it asks for one node
+            is_left_out = name == _NODES and value == 1
+            found &= (
+                Q((name, value)) | Q((f"{name}__isnull", True)) if is_left_out else Q((name, value))
+            )
+        return found
 
 
 def _lock(rows: QuerySet[Attempt]) -> list[Attempt]:
@@ -303,7 +325,10 @@ def _select(
             if not attempt.avoid:  # others may start where this one does not want to
                 kinds.add(
                     EquivalenceClass.of(
-                        attempt, decision.wait, has_reserved_gpus=bool(snapshot.reserved_gpus)
+                        attempt,
+                        decision.wait,
+                        has_reserved_gpus=bool(snapshot.reserved_gpus),
+                        has_gangs=snapshot.has_gangs,
                     )
                 )
         elif len(chosen) < limit:
@@ -325,14 +350,21 @@ def request_of(attempt: Attempt) -> AdmissionRequest:
 
 def _set_placement(attempt: Attempt, decision: AdmissionDecision) -> None:
     if place := decision.place:
-        attempt.node = place.node
-        attempt.placement = {
-            "node": place.node,
-            "cpus": round(place.cpus * 1000),
-            "memory": place.memory,
-            "gpus": list(place.gpus),
-            "uuids": list(place.gpu_uuids),
-        }
+        attempt.node, parts = place.node, [_stored(part) for part in place.parts]
+        attempt.placement = parts[0]
+        if others := parts[1:]:
+            attempt.placement["others"] = others
+            attempt.nodes = [part["node"] for part in parts]
+
+
+def _stored(part: Placement) -> dict[str, Any]:
+    return {
+        "node": part.node,
+        "cpus": round(part.cpus * 1000),
+        "memory": part.memory,
+        "gpus": list(part.gpus),
+        "uuids": list(part.gpu_uuids),
+    }
 
 
 def _with_quota(admitted: list[Attempt]) -> list[Attempt]:

@@ -18,6 +18,7 @@ from django.db.models import Count, Q
 
 from clusters.models import Device, Node
 from jobs.models import Attempt
+from jobs.models.attempt import placed_on
 from jobs.specs.stored import spec_of
 from portal import series
 from portal.core import clock
@@ -181,8 +182,7 @@ def _is_during(attempt: Attempt, error: GpuError) -> bool:
         return False
     if attempt.key in error.jobs:
         return True
-    place = attempt.placement or {}
-    known = place.get("uuids") or ()
+    known = [uuid for part in placed_on(attempt.placement) for uuid in part["uuids"]]
     if known and error.uuid and not any(str(uuid).startswith("MIG-") for uuid in known):
         return error.uuid in known
     return error.xid.kind.is_hardware or _has_whole_node(attempt, error.node)

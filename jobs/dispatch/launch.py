@@ -15,6 +15,7 @@ from jobs.data.folders import JobFolders
 from jobs.data.inputs import JobData
 from jobs.dispatch.avoidance import excluded_nodes
 from jobs.models import Attempt, Job
+from jobs.models.attempt import placed_on
 from jobs.saving.launching import with_outputs
 from jobs.saving.starting import Begun, begin
 from jobs.specs.examples import contents
@@ -262,16 +263,17 @@ def _grant_key(attempt: Attempt) -> tuple[UUID | None, UUID]:
 
 def placement_of(attempt: Attempt) -> Placement | None:
     """Return the portal's placement; None if the cluster's own scheduler chooses."""
-    place = attempt.placement
-    if not place:
-        return None
-    return Placement(
-        node=place["node"],
-        cpus=place["cpus"] / 1000,
-        memory=place["memory"],
-        gpus=tuple(place["gpus"]),
-        gpu_uuids=tuple(place["uuids"]),
-    )
+    parts = [
+        Placement(
+            node=part["node"],
+            cpus=part["cpus"] / 1000,
+            memory=part["memory"],
+            gpus=tuple(part["gpus"]),
+            gpu_uuids=tuple(part["uuids"]),
+        )
+        for part in placed_on(attempt.placement)
+    ]
+    return replace(parts[0], others=tuple(parts[1:])) if parts else None
 
 
 def _launch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.db import models
@@ -13,6 +14,11 @@ from portal.core import clock
 from portal.core.message_fields import MessageField, MessageJSONField
 from schedulers.states import State
 from workspaces.tenancy.models import TenantModel
+
+
+def placed_on(placement: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the part of a placement on each node, the first one first; none without a placement."""
+    return [placement, *placement.get("others", ())] if placement else []
 
 
 class Attempt(TenantModel):
@@ -37,7 +43,7 @@ class Attempt(TenantModel):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     has_reservation = models.BooleanField(default=False)  # resources are reserved for it
-    # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
+    # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}; with several nodes "others", too
     placement = models.JSONField(null=True)
     # Nodes and UUIDs of GPUs that failed under earlier attempts: {"nodes", "gpus"}
     avoid = models.JSONField(null=True)

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from portal.core.formatting import gpu_text, scale_of
 from portal.core.messages import Message
+from schedulers import explanations
 from schedulers.capacity import (
     KINDS,
     STEPS,
@@ -79,13 +80,14 @@ class ClusterSnapshot:
     """A snapshot of the free capacity.
 
     `limits`: usage of the meters with a limit or a guarantee. `running`: active tasks by job (for
-    arrays). `places` is False if a scheduler chooses the nodes. `reserved_gpus`: what is kept for
-    single teams.
+    arrays). `places` is False if a scheduler chooses the nodes. `has_gangs`: jobs may use several
+    nodes. `reserved_gpus`: what is kept for single teams.
     """
 
     limits: dict[Meter, QuotaUsage]
     nodes: Sequence[NodeCapacity]
     places: bool = True
+    has_gangs: bool = False
     trouble: str = ""
     running: dict[UUID, int] = field(default_factory=dict)
     only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
@@ -94,8 +96,7 @@ class ClusterSnapshot:
 
     def judge(self, request: AdmissionRequest) -> AdmissionDecision:
         """Return the dominant reason, in the order of `Wait`."""
-        # The portal places single tasks; a job of several nodes is refused for its features.
-        need = request.resources.with_amount("nodes", 1)
+        need = request.resources
         candidates = Candidates(self.nodes)
         if self.places and self.nodes and not candidates.could_run(need):
             return self._impossible(need)
@@ -117,8 +118,10 @@ class ClusterSnapshot:
         if not self.places:
             return AdmissionDecision(None)
         candidates = self._candidates(request, need)
-        if nodes := candidates.first_fit(need):
-            return AdmissionDecision(None, nodes[0].place(need))
+        nodes = candidates.first_fit(need)
+        if len(nodes) == need.nodes:
+            first, *others = (node.place(need) for node in nodes)
+            return AdmissionDecision(None, replace(first, others=tuple(others)))
         return self._reserved(request, need) or self._no_capacity(candidates, need)
 
     def _candidates(self, request: AdmissionRequest, need: ResourceRequest) -> Candidates:
@@ -141,12 +144,13 @@ class ClusterSnapshot:
         self.limits.update(meters_after(self.limits, meters_of_request(request)))
         if request.job_id:
             self.running[request.job_id] = self.running.get(request.job_id, 0) + 1
-        if place:
-            self._take_reserved_gpus(request.team_id, place)
-            cpu = round(place.cpus * 1000)
+        parts = {part.node: part for part in place.parts} if place else {}
+        for part in parts.values():
+            self._take_reserved_gpus(request.team_id, part)
+        if parts:
             self.nodes = [
-                node.without(cpu, place.memory, place.gpu_uuids)
-                if node.name == place.node
+                node.without(round(here.cpus * 1000), here.memory, here.gpu_uuids)
+                if (here := parts.get(node.name))
                 else node
                 for node in self.nodes
             ]
@@ -181,7 +185,9 @@ class ClusterSnapshot:
         return smallest_change(request.resources, is_admitted, _STEPS)
 
     def _impossible(self, need: ResourceRequest) -> AdmissionDecision:
-        """Return the verdict if not even an empty node could run the task."""
+        """Return the verdict if the job could not run even if all nodes were empty."""
+        if need.nodes > 1:
+            return _on_several_nodes(Candidates(self.nodes), need)
         best = max(self.nodes, key=lambda node: [node.total[k] for k in ("gpu", "memory", "cpu")])
         has = {kind: best.total.get(need.resource(kind), 0) for kind in KINDS}
         kind = next(kind for kind in KINDS if need.of(kind) > has[kind])
@@ -261,13 +267,19 @@ class ClusterSnapshot:
             return None
         first = min(in_way, key=lambda hold: hold.until)
         return AdmissionDecision(
-            Wait.RESERVED, facts={"text": _reserved_text(first, request.org_id)}
+            Wait.RESERVED,
+            facts={
+                "text": _reserved_text(first, request.org_id),
+                "until": first.until.isoformat(),
+            },
         )
 
     def _no_capacity(self, candidates: Candidates, need: ResourceRequest) -> AdmissionDecision:
         """Return the verdict for nodes that are full, fragmented or out of service."""
         if not self.nodes:
             return AdmissionDecision(Wait.CAPACITY)
+        if need.nodes > 1:
+            return _on_several_nodes(candidates, need)
         seen = candidates.judge(need)
         if seen.wait == Wait.NODES_DOWN:
             return AdmissionDecision(seen.wait)
@@ -287,6 +299,13 @@ class ClusterSnapshot:
                 "unit": unit_of(seen.kind),
             },
         )
+
+
+def _on_several_nodes(candidates: Candidates, need: ResourceRequest) -> AdmissionDecision:
+    """Return the verdict for a job of several nodes, in the words for clusters that place jobs."""
+    seen = candidates.judge(need)
+    text, facts = explanations.nodes(seen, candidates, need, Message("the cluster"))
+    return AdmissionDecision(seen.wait, facts=facts | {"text": text})
 
 
 def _reserved_text(hold: ReservedGpus, org_id: UUID) -> str:

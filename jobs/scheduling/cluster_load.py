@@ -17,6 +17,7 @@ from django.db.models.functions import Cast
 from clusters.models import Cluster, Gpu, Pool
 from clusters.workload import JobsByNode, NodeKey
 from jobs.models import Attempt, Job
+from jobs.models.attempt import placed_on
 from jobs.selectors.jobs import visible_jobs
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
@@ -117,13 +118,14 @@ def reserved_by_node(
             .exclude(placement=None)
             .values_list("cluster_id", "placement")
         )
-    for cluster_id, place in rows:
-        cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, []))
-        taken[cluster_id, place["node"]] = (
-            cpus + place["cpus"],
-            memory + place["memory"],
-            [*gpus, *place["uuids"]],
-        )
+    for cluster_id, placement in rows:
+        for place in placed_on(placement):
+            cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, []))
+            taken[cluster_id, place["node"]] = (
+                cpus + place["cpus"],
+                memory + place["memory"],
+                [*gpus, *place["uuids"]],
+            )
     return taken
 
 
@@ -148,12 +150,13 @@ def gpus_used_by(
                 "cluster_id", "job__team_id", "placement", "node", "nodes", "job__resources"
             )
         )
-    uuids = {uuid for _, _, place, *_ in rows for uuid in (place or {}).get("uuids", ())}
+    uuids = {uuid for row in rows for part in placed_on(row[2]) for uuid in part["uuids"]}
     types = dict(Gpu.objects.filter(uuid__in=uuids).values_list("uuid", "type")) if uuids else {}
     for cluster_id, team_id, place, node, nodes, resources in rows:
         if place:
-            counts = Counter(types.get(uuid, "") for uuid in place["uuids"])
-            found[cluster_id, place["node"], team_id] += counts
+            for part in placed_on(place):
+                counts = Counter(types.get(uuid, "") for uuid in part["uuids"])
+                found[cluster_id, part["node"], team_id] += counts
             continue
         on = nodes or ([node] if node else [])
         kind = next((name[4:] for name in resources if name.startswith("gpu.")), "")
@@ -207,9 +210,10 @@ def _jobs_by_node(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsByN
     known: dict[tuple[UUID, str, str, int], dict[str, Any]] = {}
     for cluster_id, first, several, placed, since, number, name, team_id, *who in rows[:MOST_JOBS]:
         team, owner, email, org = who
+        parts = {part["node"]: part for part in placed_on(placed)}
         for node in several or [first]:
-            is_here = placed and placed["node"] == node
-            here, uuids = (placed["gpus"], placed["uuids"]) if is_here else (None, None)
+            part = parts.get(node)
+            here, uuids = (part["gpus"], part["uuids"]) if part else (None, None)
             key = (cluster_id, node, org, number)
             if key in known:
                 known[key]["gpus"] = [*(known[key]["gpus"] or ()), *(here or ())] or None

@@ -15,7 +15,7 @@ from django.db.models import Count
 
 from clusters.capacity import capacity_of
 from clusters.models import Cluster, Pool
-from clusters.node_capacity import node_usage_in
+from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.pools import is_in, pools_for
 from clusters.sharing import refusal_text
 from jobs.images.check import image_misfit
@@ -110,17 +110,23 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
     found = sorted(_candidates(team, named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
     if not best.fits:
-        raise InvalidInput.at(
-            _unfit_field(spec, found), "; ".join(f"{c.name}: {c.text}" for c in found)
-        )
+        field = _unfit_field(spec, found)
+        # Where only the image is in the way, the rest of the pools is no help.
+        shown = [c for c in found if field != "image" or c.field == "image"]
+        raise InvalidInput.at(field, "; ".join(f"{c.name}: {c.text}" for c in shown))
     return PoolChoice(
         best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found
     )
 
 
 def _unfit_field(spec: JobSpec, found: Sequence[Candidate]) -> str:
-    """Return the field to change: what no pool has, or else the pool or all resources."""
+    """Return the field to change: what no pool has, or else the pool or all resources.
+
+    A pool that refuses the image has everything else, so the image is what to change.
+    """
     fields = {candidate.field for candidate in found}
+    if "image" in fields:
+        return "image"
     if len(fields) == 1 and "resources" not in fields:
         return fields.pop()
     return "policy.pool" if spec.policy.pool else "resources"
@@ -158,18 +164,11 @@ class GpuOfferShape(TypedDict):
 
 def gpu_offers(team: Team) -> list[GpuOfferShape]:
     """Return the GPU types of all nodes that the team may use, by name; each node counts once."""
-    places = _allowed(team)
-    usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
-    nodes = {
-        machine.node.id: machine.seen_by(team.id)
-        for cluster, pool in places
-        for machine in usage[cluster.id]
-        if pool is None or is_in(pool, machine.node, machine.gpus)
-    }
+    nodes = open_nodes(team)
     most: Counter[str] = Counter()
-    for machine in nodes.values():
+    for machine in nodes:
         most |= Counter(machine.gpus)
-    counts = capacity_of(nodes.values()).gpus
+    counts = capacity_of(nodes).gpus
     return [
         {
             "type": name,
@@ -180,6 +179,23 @@ def gpu_offers(team: Team) -> list[GpuOfferShape]:
         }
         for name, gpus in counts.items()
     ]
+
+
+def open_nodes(team: Team, pool_name: str = "") -> list[NodeUsage]:
+    """Return each node once that the team may use, of one pool or cluster if it is named."""
+    places = [
+        (cluster, pool)
+        for cluster, pool in _allowed(team)
+        if pool_name in ("", cluster.name, pool.name if pool else "")
+    ]
+    usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
+    nodes = {
+        machine.node.id: machine.seen_by(team.id)
+        for cluster, pool in places
+        for machine in usage[cluster.id]
+        if pool is None or is_in(pool, machine.node, machine.gpus)
+    }
+    return list(nodes.values())
 
 
 def _candidates(

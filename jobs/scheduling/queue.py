@@ -10,6 +10,7 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from jobs.kinds.workload_kinds import page_of
 from jobs.models import Attempt
+from jobs.scheduling.expected_start import ExpectedStart, expected_starts
 from jobs.scheduling.pending_summary import wait_text
 from portal.core.errors import InvalidInput
 from schedulers.states import State, Wait
@@ -46,9 +47,9 @@ def queue_page(
         counts = {row["job"]: (row["index"], row["n"]) for row in first}
         for attempt in _first_tasks(counts):
             tasks[attempt.job_id].append(attempt)
-        return [_row(tasks[pk][0], counts[pk][1]) for pk in shown if tasks[pk]], shown[
-            -1
-        ].hex if len(ids) > most else ""
+        starts = expected_starts([tasks[pk][0] for pk in shown if tasks[pk]])
+        rows_shown = [_row(tasks[pk][0], counts[pk][1], starts) for pk in shown if tasks[pk]]
+        return rows_shown, shown[-1].hex if len(ids) > most else ""
 
 
 def reasons(actor: Actor, filters: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -121,7 +122,7 @@ def _first_tasks(counts: Mapping[UUID, tuple[int, int]]) -> QuerySet[Attempt]:
     return rows.select_related("job__org", "job__team", "job__owner", "job__pool", "cluster")
 
 
-def _row(attempt: Attempt, tasks: int) -> dict[str, Any]:
+def _row(attempt: Attempt, tasks: int, starts: Mapping[UUID, ExpectedStart]) -> dict[str, Any]:
     job = attempt.job
     return {
         "org": job.org.slug,
@@ -136,6 +137,7 @@ def _row(attempt: Attempt, tasks: int) -> dict[str, Any]:
         "text": wait_text(Wait(attempt.wait or Wait.EVALUATING), attempt.wait_facts),
         "since": attempt.wait_since or attempt.queued_at,
         "queued_at": attempt.queued_at,
+        "expected_start": starts[attempt.id].as_dict(),
         "gpus": job.resources.get("gpu", 0),
         "page": page_of(job),
     }

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
-from jobs.models import Job
-from portal.core.formatting import amount_text, number_text, typed_text
+from portal.core.formatting import amount_text, number_text
 from portal.core.messages import Message
 from workspaces.quotas.gpu_hours import next_reset
 from workspaces.quotas.limits import GPU_HOURS, STORAGE
@@ -139,17 +137,3 @@ def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
         case "org":
             return Message("The organization") if is_first else Message("the organization")
     return Message("Its owner") if is_first else Message("its owner")
-
-
-def more(facts: Mapping[str, Any], job: Job) -> str:
-    """Return the query of the page to request a higher limit; empty if no quota is in the way."""
-    if "scope" not in facts:
-        return ""
-    who = {"org": "org:", "team": f"team:{job.team.slug}", "user": f"user:{job.owner.email}"}[
-        facts["scope"]
-    ]
-    enough = facts.get("enough") or facts["used"] + facts["ask"]
-    amount = typed_text(facts["resource"], enough)
-    return urlencode(
-        {"ask": who, "resource": facts["resource"], "amount": amount, "job": job.number}
-    )

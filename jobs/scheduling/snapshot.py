@@ -29,7 +29,8 @@ def snapshot_of(
 
     `is_idle`: capacity as if nothing ran.
     """
-    places, trouble, only = Capability.PLACES in capabilities_of(cluster.backend), "", None
+    able_to, trouble, only = capabilities_of(cluster.backend), "", None
+    places = Capability.PLACES in able_to
     try:
         only = only_org_id(cluster)
     except Unavailable as error:
@@ -40,6 +41,7 @@ def snapshot_of(
         nodes=[machine.capacity for machine in machines],
         reserved_gpus=[hold for machine in machines for hold in machine.reserved_gpus],
         places=places,
+        has_gangs=Capability.GANG in able_to,
         trouble=trouble
         if cluster.is_enabled
         else Message("An operator has switched this cluster off."),

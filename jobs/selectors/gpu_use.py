@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import DurationField, IntegerField, Q, QuerySet, Sum, Value
+from django.db.models import DurationField, IntegerField, QuerySet, Sum, Value
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Greatest
 
 from jobs.models import Attempt
-from portal.core import clock
 from schedulers.states import State
 from workspaces.quotas.gpu_hours import GpuUsage, RunningUsage
 from workspaces.quotas.limits import TEAM
 
-DAYS = 30
 _GPUS = Cast(KeyTextTransform("gpu", "job__resources"), IntegerField())
 
 
@@ -55,9 +52,9 @@ def allocated(**where: Any) -> int:
     return int(_running_attempts(**where).aggregate(n=Sum(_GPUS))["n"] or 0)
 
 
-def allocated_by_org() -> Counter[UUID]:
-    """Return the number of GPUs that running attempts have, by organization."""
-    rows = _running_attempts().values_list("org_id").annotate(n=Sum(_GPUS))
+def allocated_by(field: str, **where: Any) -> Counter[UUID]:
+    """Return the number of GPUs that running attempts have, by a field such as "org_id"."""
+    rows = _running_attempts(**where).values_list(field).annotate(n=Sum(_GPUS))
     return Counter(dict(rows.order_by()))
 
 
@@ -71,41 +68,3 @@ def _running_attempts(**where: Any) -> QuerySet[Attempt]:
         job__resources__gpu__gt=0,
         **where,
     )
-
-
-@dataclass(frozen=True)
-class GpuDay:
-    """GPU-hours of one day (UTC). `share`: of the highest day, in percent."""
-
-    day: date
-    hours: float
-    share: float
-
-
-def gpu_days(*, team_id: UUID | None = None, owner_id: UUID | None = None) -> list[GpuDay]:
-    """Return the GPU-hours of a team or a person on each of the last 30 days, oldest first."""
-    now = clock.now()
-    first = now.astimezone(UTC).date() - timedelta(days=DAYS - 1)
-    begin = datetime.combine(first, time(), UTC)
-    whose = {"job__team_id": team_id} if team_id else {"job__owner_id": owner_id}
-    rows = Attempt.objects.filter(
-        Q(finished_at__gte=begin) | Q(finished_at=None, state__lt=State.SUCCEEDED),
-        started_at__isnull=False,
-        job__resources__gpu__gt=0,
-        **whose,
-    )
-    seconds: dict[date, float] = defaultdict(float)
-    for gpus, start, end in rows.values_list("job__resources__gpu", "started_at", "finished_at"):
-        _spread(seconds, int(gpus), max(start, begin), end or now)
-    top = max(seconds.values(), default=0) or 1
-    days = (first + timedelta(days=n) for n in range(DAYS))
-    return [GpuDay(day, seconds[day] / 3600, 100 * seconds[day] / top) for day in days]
-
-
-def _spread(seconds: dict[date, float], gpus: int, start: datetime, end: datetime) -> None:
-    """Add a run to the days that it touches."""
-    while start < end:
-        day = start.astimezone(UTC).date()
-        until = min(end, datetime.combine(day + timedelta(days=1), time(), UTC))
-        seconds[day] += gpus * (until - start).total_seconds()
-        start = until

@@ -17,6 +17,7 @@ from jobs.models import Attempt, Dependency, Job, JobInput, JobWorkspace
 from jobs.models.job import PRIORITIES
 from jobs.ports.listing import JobPortShape, port_rows
 from jobs.saving.represent import JobOutputShape, output_rows
+from jobs.scheduling.advice import ExpectedStartShape, SuggestionShape
 from jobs.scheduling.pending_summary import PendingShape, pending_summary
 from jobs.specs.stored import spec_of
 from jobs.utilization.selectors import gpu_utilization_of
@@ -166,6 +167,14 @@ class JobDetailShape(JobShape):
     ports: Annotated[list[JobPortShape], "Of the first task."]
     log_deletion: Annotated[
         LogDeletionShape | None, "null unless deletion of its logs was requested"
+    ]
+    expected_start: NotRequired[
+        Annotated[ExpectedStartShape | None, "Of a pending job. Only with `advice`."]
+    ]
+    suggestions: NotRequired[
+        Annotated[
+            list[SuggestionShape], "What helps if it waits or has failed. Only with `advice`."
+        ]
     ]
 
 

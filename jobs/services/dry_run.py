@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
@@ -11,16 +11,18 @@ from django.db import transaction
 from jobs.data.outputs import warning
 from jobs.images import lookups
 from jobs.images.check import check_result_for
-from jobs.scheduling import quota_limits
-from jobs.scheduling.pending_explanation import change_text
-from jobs.scheduling.pending_summary import wait_text
+from jobs.models.job import PRIORITIES
+from jobs.scheduling.expected_start import Draft, ExpectedStart, expected_start_of_draft
 from jobs.services.checks import CHECKS
+from jobs.services.start_now import Start, start_now
 from jobs.services.submission import Submission
 from portal.core.errors import PortalError
 from portal.core.messages import Message
+from schedulers.capacity import AmountChange
 from schedulers.contract import Rejected
 from schedulers.images.config import Image
 from schedulers.spec import JobSpec
+from schedulers.states import Wait
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
@@ -30,13 +32,14 @@ from workspaces.models import Team
 class CheckResult:
     """A check and the text of its result. `is_ok` is None if an earlier failure prevented it.
 
-    `errors`: {"field", "message"} pairs of a failed check.
+    `errors`: {"field", "message"} pairs of a failed check; `facts`: the data of its error.
     """
 
     name: str
     is_ok: bool | None
     text: str
     errors: Sequence[Mapping[str, Any]] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class DryRun:
 
     `is_ok`: the submission would be accepted. `starts_now`: it would start at once. `start_text`:
     where it starts, what it waits for, or why it is refused. `launch`: what would be sent to the
-    backend.
+    backend. `wait` and its `facts`: why it would not start at once. `change`: the smallest with which it
+    would. `expected`: when it would start; None if that is now, or if it is refused.
     """
 
     is_ok: bool
@@ -53,6 +57,10 @@ class DryRun:
     start_text: str
     checks: list[CheckResult]
     launch: str
+    wait: Wait | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    change: AmountChange | None = None
+    expected: ExpectedStart | None = None
 
     @property
     def errors(self) -> list[Mapping[str, Any]]:
@@ -60,10 +68,13 @@ class DryRun:
         return [error for check in self.checks for error in check.errors]
 
 
-def check_draft(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
-    """Make the checks of a dry run without waiting for a registry: an unknown image passes."""
+def check_draft(*, actor: Actor, team: Team, spec: JobSpec, is_forecast: bool = False) -> DryRun:
+    """Make the checks of a dry run without waiting for a registry: an unknown image passes.
+
+    `is_forecast`: also say when a job that waits is expected to start.
+    """
     known = lookups.cached_image(spec.image) if spec.image else None
-    return _rehearse(actor, team, spec, known)
+    return _rehearse(actor, team, spec, known, is_forecast=is_forecast)
 
 
 def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
@@ -77,31 +88,51 @@ def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
         if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id)
         else ""
     )
-    return _rehearse(actor, team, spec, image)
+    return _rehearse(actor, team, spec, image, is_forecast=True)
 
 
 @transaction.atomic
-def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None) -> DryRun:
+def _rehearse(
+    actor: Actor, team: Team, spec: JobSpec, image: Image | str | None, *, is_forecast: bool
+) -> DryRun:
     try:
         submission = Submission.of(actor, team, spec, is_rehearsal=True)
     except PortalError as error:
         refused = CheckResult("kind", False, error.message, _errors_of(error))
         return DryRun(False, False, error.message, [refused], "")
     results = _results(submission, image)
-    starts, launch = False, ""
+    start, launch = Start(), ""
     if not _failed(results, "place"):
         if lost := warning(submission.place.cluster):
             results.append(CheckResult("output", True, lost))
-        starts = _now(results, submission)
+        start = start_now(submission)
+        results.append(CheckResult("start", start.wait is None, start.text))
         launch = _render(results, submission)
     is_ok = all(
         result.is_ok or (result.name, result.is_ok) == ("image", None)
         for result in results
         if result.name != "start"
     )
-    starts = is_ok and starts and not submission.spec.after
+    after = submission.spec.after
+    starts = is_ok and start.text != "" and start.wait is None and not after
     text = _start_text(results, submission.spec, is_ok=is_ok)
-    return DryRun(is_ok, starts, text, results, launch)
+    expected = None
+    if is_ok and start.wait and not after and is_forecast:
+        expected = expected_start_of_draft(_draft(submission), start.wait, start.facts)
+    return DryRun(
+        is_ok, starts, text, results, launch, start.wait, start.facts, start.change, expected
+    )
+
+
+def _draft(submission: Submission) -> Draft:
+    place, policy = submission.place, submission.spec.policy
+    return Draft(
+        place.cluster,
+        place.pool,
+        submission.request,
+        PRIORITIES[policy.priority],
+        policy.max_runtime or 0,
+    )
 
 
 def _results(submission: Submission, image: Image | str | None) -> list[CheckResult]:
@@ -115,7 +146,9 @@ def _results(submission: Submission, image: Image | str | None) -> list[CheckRes
         try:
             check.make(submission)
         except PortalError as error:
-            results.append(CheckResult(check.name, False, error.message, _errors_of(error)))
+            results.append(
+                CheckResult(check.name, False, error.message, _errors_of(error), error.data)
+            )
         else:
             if text := check.text(submission):
                 results.append(CheckResult(check.name, True, text))
@@ -152,21 +185,6 @@ def _errors_of(error: PortalError) -> Sequence[Mapping[str, Any]]:
     resource = str(error.data.get("resource", ""))
     field = "resources.accelerators" if resource.startswith("gpu") else _FIELDS.get(resource, "")
     return [{"field": field, "message": error.message}]
-
-
-def _now(results: list[CheckResult], submission: Submission) -> bool:
-    place, request, snapshot = submission.place, submission.request, submission.snapshot
-    decision = snapshot.judge(request)
-    if decision.wait is None:
-        name = place.pool.name if place.pool else place.cluster.name
-        started = Message("Starts now on {name}.", name=name)
-        results.append(CheckResult("start", True, started))
-        return True
-    change = snapshot.smallest_change(request)
-    text = wait_text(decision.wait, {**decision.facts, **quota_limits.until(decision.facts)})
-    parts = (text, change_text(change)) if change else (text,)
-    results.append(CheckResult("start", False, Message.joined(" ", parts)))
-    return False
 
 
 def _render(results: list[CheckResult], submission: Submission) -> str:

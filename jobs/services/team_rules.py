@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portal.core.errors import InvalidInput
+from portal.core.errors import InputErrors, InvalidInput
 from schedulers.spec import JobSpec
 from schedulers.spec.grammar import format_duration
 from workspaces.models import Team
@@ -32,30 +32,35 @@ def check_rules(team: Team, spec: JobSpec) -> None:
 
     Raises InvalidInput, which names the rule and what to do.
     """
-    rules, whose = rules_of(team), f"a rule of team {team.name}"
-    if rules.max_runtime and (spec.policy.max_runtime or 0) > rules.max_runtime:
-        raise InvalidInput.at(
-            "policy.max_runtime",
-            f"is {format_duration(spec.policy.max_runtime or 0)}, but {whose} allows at most "
-            f"{format_duration(rules.max_runtime)}; lower it, {_ADVICE}",
-        )
+    rules, whose, errors = rules_of(team), f"a rule of team {team.name}", InputErrors()
+    with errors:
+        if rules.max_runtime and (spec.policy.max_runtime or 0) > rules.max_runtime:
+            raise InvalidInput.at(
+                "policy.max_runtime",
+                f"is {format_duration(spec.policy.max_runtime or 0)}, but {whose} allows at most "
+                f"{format_duration(rules.max_runtime)}; lower it, {_ADVICE}",
+            )
     gpus = spec.resources.gpus * spec.num_nodes
-    if rules.max_gpus is not None and gpus > rules.max_gpus:
-        raise InvalidInput.at(
-            "resources.accelerators",
-            f"requests {gpus} GPUs in total, but {whose} allows at most {rules.max_gpus} per job; "
-            f"request fewer, {_ADVICE}",
-        )
-    if not rules.allows_image(spec.image or ""):
-        named = (
-            f"{spec.image} is not one of the images that {whose} allows"
-            if spec.image
-            else f"is required by {whose}"
-        )
-        globs = ", ".join(glob for glob in rules.images if glob != NO_IMAGE)
-        raise InvalidInput.at("image", f"{named}: {globs}. Choose one that matches, {_ADVICE}")
-    if spec.policy.pool and not rules.allows_pool(spec.policy.pool):
-        raise InvalidInput.at("policy.pool", _pools(spec.policy.pool, rules, whose))
+    with errors:
+        if rules.max_gpus is not None and gpus > rules.max_gpus:
+            raise InvalidInput.at(
+                "resources.accelerators",
+                f"requests {gpus} GPUs in total, but {whose} allows at most {rules.max_gpus} per job; "
+                f"request fewer, {_ADVICE}",
+            )
+    with errors:
+        if not rules.allows_image(spec.image or ""):
+            named = (
+                f"{spec.image} is not one of the images that {whose} allows"
+                if spec.image
+                else f"is required by {whose}"
+            )
+            globs = ", ".join(glob for glob in rules.images if glob != NO_IMAGE)
+            raise InvalidInput.at("image", f"{named}: {globs}. Choose one that matches, {_ADVICE}")
+    with errors:
+        if spec.policy.pool and not rules.allows_pool(spec.policy.pool):
+            raise InvalidInput.at("policy.pool", _pools(spec.policy.pool, rules, whose))
+    errors.raise_all()
 
 
 def check_pool_rule(team: Team, name: str) -> None:

@@ -24,7 +24,7 @@ from jobs.ports.activity import last_uses
 from jobs.services.change import authorize_change, cancel_job, change_job
 from jobs.utilization.recording import GPU_UTILIZATION, MINUTE, ByGpu, sums_of_running
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput, PortalError
+from portal.core.errors import Conflict, InputErrors, InvalidInput, PortalError
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from portal.core.models import Event
@@ -391,10 +391,14 @@ def set_idle_rule(*, actor: Actor, pool: Pool, **given: Any) -> IdleRule:
     Pool.objects.select_for_update().get(id=pool.id)
     rule = IdleRule.objects.filter(pool=pool).first() or new_rule(pool)
     before = {name: getattr(rule, name) for name in _FIELDS} if rule.pk else {}
+    errors = InputErrors()
     for name, value in given.items():
-        setattr(rule, name, _checked(name, value))
-    if rule.metric == IdleRule.Metric.POWER and not rule.watts:
-        raise InvalidInput.at("watts", Message("is required to measure power"))
+        with errors:
+            setattr(rule, name, _checked(name, value))
+    with errors:
+        if rule.metric == IdleRule.Metric.POWER and not rule.watts:
+            raise InvalidInput.at("watts", Message("is required to measure power"))
+    errors.raise_all()
     rule.changed_at, rule.changed_by = clock.now(), actor.email
     rule.save()
     _forget_warnings(pool)

@@ -20,6 +20,7 @@ from django.db.models import Count, Q
 
 from clusters.models import Gpu, Node
 from jobs.models import Attempt, AttemptUtilization, GpuCapacity, GpuTime, NodeUtilization
+from jobs.models.attempt import placed_on
 from portal import series
 from portal.core import clock
 from schedulers.states import State
@@ -236,27 +237,29 @@ def sums_of_running(
 def _sums_of_placements(
     attempts: Collection[UUID], start: int, end: int, name: str
 ) -> dict[UUID, ByGpu]:
-    """Return the sums of the GPUs that the portal has assigned to attempts on one node."""
-    placed = {
-        pk: (cluster, placement.get("node"), {str(index) for index in placement.get("gpus") or ()})
+    """Return the sums of the GPUs that the portal has assigned to attempts."""
+    placed = [
+        (pk, cluster, part["node"], {str(index) for index in part["gpus"]})
         for pk, cluster, placement in Attempt.objects.filter(
             id__in=list(attempts), placement__isnull=False
         ).values_list("id", "cluster_id", "placement")
-    }
+        for part in placed_on(placement)
+    ]
     nodes = {
         (cluster, host): f"node:{pk.hex}"
         for cluster, host, pk in Node.objects.filter(
-            name__in={host for _, host, _ in placed.values()}
+            name__in={host for _, _, host, _ in placed}
         ).values_list("cluster_id", "name", "id")
     }
     sums = dict(_read(set(nodes.values()), start, end, name))
-    found = {}
-    for pk, (cluster, host, gpus) in placed.items():
+    found: dict[UUID, ByGpu] = defaultdict(dict)
+    for pk, cluster, host, gpus in placed:
         by_gpu = sums.get(nodes.get((cluster, host), ""), {})
         own = {labels: one for labels, one in by_gpu.items() if _gpu_of(labels) in gpus}
-        if own:
-            found[pk] = own
-    return found
+        if found[pk]:  # GPUs of other nodes have the same indexes
+            own = {json.dumps({**json.loads(labels), "node": host}): own[labels] for labels in own}
+        found[pk] = {**found[pk], **own}
+    return {pk: sums for pk, sums in found.items() if sums}
 
 
 def _gpu_of(labels: str) -> str | None:

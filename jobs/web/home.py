@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -131,7 +133,7 @@ def _utilization(gpu_time: GpuTimeShape) -> float | None:
     return used / measured if measured else None
 
 
-def _limited(actor: Any, quotas: list[Item], teams: list[Item]) -> list[Item]:
+def _limited(actor: Any, quotas: list[Item], teams: Sequence[people.TeamShape]) -> list[Item]:
     """Return the limited meters of the organization, the actor's teams and the actor."""
     own = {team["slug"] for team in teams if team["role"]}
     names = {team["slug"]: team["name"] for team in teams}
@@ -147,7 +149,7 @@ def _limited(actor: Any, quotas: list[Item], teams: list[Item]) -> list[Item]:
     ]
 
 
-def _gpu_hours(actor: Any, quotas: list[Item], teams: list[Item]) -> float:
+def _gpu_hours(actor: Any, quotas: list[Item], teams: Sequence[people.TeamShape]) -> float:
     """Return the GPU-hours of this month of the teams whose jobs the actor may read."""
     readable = actor.teams_where(P.JOBS_READ)
     seen = {team["slug"] for team in teams if readable is None or team["id"] in readable}
@@ -158,5 +160,5 @@ def _gpu_hours(actor: Any, quotas: list[Item], teams: list[Item]) -> float:
     )
 
 
-def _first_team(actor: Any, teams: list[Item]) -> str:
-    return next((t["slug"] for t in teams if actor.may(P.JOBS_SUBMIT, t["id"])), "")
+def _first_team(actor: Any, teams: Sequence[people.TeamShape]) -> str:
+    return next((t["slug"] for t in teams if actor.may(P.JOBS_SUBMIT, UUID(str(t["id"])))), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,31 +14,32 @@ from django.shortcuts import redirect, render
 
 from clusters.pools import pools_visible_to, teams_of
 from jobs.models import Job
-from jobs.selectors.gpu_use import allocated, gpu_days
 from jobs.selectors.jobs import visible_jobs
 from jobs.selectors.representations import JobShape, job_row, listed
+from jobs.selectors.subjects import jobs_given
 from jobs.web.team_rules import shown
 from portal.core import clock
 from portal.core.audit.reading import events_of, facts
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from schedulers.states import State
-from workspaces.access.actors import authorize
+from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import Permission as P
 from workspaces.access.permissions import TeamRole, texts
 from workspaces.access.role_grants import org_roles_for, team_roles_for
 from workspaces.access.roles import role_facts
-from workspaces.credentials.secret_selectors import secrets_for
+from workspaces.credentials.secret_selectors import secrets_for, writable
 from workspaces.credentials.token_format import live_tokens
 from workspaces.models import Membership, Team, TeamMembership
 from workspaces.organizations import selectors
 from workspaces.organizations import services as organization_services
+from workspaces.subjects import SubjectKind, first_day, use_of
 from workspaces.web.base import action, page
 from workspaces.web.role_texts import role_questions, role_summary
 from workspaces.web.views import READ_WRITE, change_member, team_named
 
-JOBS, EVENTS = 8, 8
+JOBS, EVENTS, USES = 8, 8, 50
 USE_FOR = 60  # seconds that sums over 30 days of a person or team are kept
 
 
@@ -45,7 +47,8 @@ USE_FOR = 60  # seconds that sums over 30 days of a person or team are kept
 def person(request: Any, email: str) -> HttpResponse:
     """Show a member; change their role, suspend or remove them."""
     if request.method == "POST":
-        return change_member(request, email)
+        is_join = request.POST.get("do") == "join"
+        return _join(request, email) if is_join else change_member(request, email)
     actor, is_you = request.actor, email.lower() == request.actor.email.lower()
     if not is_you:
         authorize(actor, P.MEMBERS_READ)
@@ -77,15 +80,14 @@ def person(request: Any, email: str) -> HttpResponse:
             "may_write": may_write and not is_you,
             "may_see_factor": may_write or is_you,
             "numbers": _numbers(request, jobs, user.id),
+            **_use(SubjectKind.USER, user.id, actor),
             "jobs": _rows(jobs),
-            "days": _use(request, owner_id=user.id)
-            if is_you or actor.may(P.BILLING_READ)
-            else None,
             "quotas": selectors.limited_quotas("user", user.id, user.email)
             if is_you or actor.may(P.QUOTAS_WRITE)
             else None,
             "may_set_quota": actor.may(P.QUOTAS_WRITE),
-            "access": _access(request.org, member),
+            "access": (access := _access(request.org, member)),
+            "joinable": _joinable(actor, {team["slug"] for team in access["teams"]}),
             "tokens": live_tokens().filter(user_id=user.id, attempt_id=None).count()
             if is_you or may_write
             else None,
@@ -121,10 +123,8 @@ def team(request: Any, team: str) -> HttpResponse:
             "may_see_jobs": may_see_jobs,
             "may_notify": actor.may(P.JOBS_ADMIN, row.id),
             "numbers": _numbers(request, jobs, row.id),
+            **_use(SubjectKind.TEAM, row.id, actor),
             "jobs": _rows(jobs.filter(state__lt=State.SUCCEEDED), "-state"),
-            "days": _use(request, team_id=row.id)
-            if may_see_jobs or actor.may(P.BILLING_READ)
-            else None,
             "quotas": selectors.limited_quotas("team", row.id, row.slug)
             if actor.may(P.QUOTAS_READ)
             else [],
@@ -134,6 +134,48 @@ def team(request: Any, team: str) -> HttpResponse:
             "events": _events(request, Q(subject_id=row.id)),
         },
     )
+
+
+@page(None)
+def secret(request: Any, where: str, secret: str) -> HttpResponse:
+    """Show a secret: its versions, and the jobs that it was given to. Never its value."""
+    actor, reference = request.actor, f"{where}/{secret}"
+    row = next((s for s in secrets_for(actor) if s["reference"] == reference), None)
+    if row is None:
+        raise NotFound(Message("There is no secret {x} that you can see.", x=reference[:100]))
+    return render(
+        request,
+        "jobs/secret.html",
+        {
+            "page_title": reference,
+            "crumbs": [(Message("Secrets"), f"/{request.org.slug}/secrets")],
+            "secret": row | use_of(SubjectKind.SECRET, [reference], actor)[reference],
+            "last_used_at": row["last_used_at"],
+            "may_write": where in writable(actor),
+            "uses": jobs_given(actor, reference, USES) if row["last_used_at"] else [],
+        },
+    )
+
+
+def _joinable(actor: Actor, joined: Collection[str]) -> list[Team]:
+    """Return the teams to which the actor may add a person who is in these."""
+    rows, teams = Team.objects.exclude(slug__in=joined), actor.teams_where(P.MEMBERS_WRITE)
+    return list((rows if teams is None else rows.filter(id__in=teams)).order_by("name"))
+
+
+def _join(request: Any, email: str) -> HttpResponse:
+    """Add a person to a team, from their page."""
+
+    def act() -> None:
+        organization_services.add_team_member(
+            actor=request.actor,
+            team=team_named(request.POST.get("team", "")),
+            email=email,
+            role=TeamRole.MEMBER,
+        )
+
+    done = Message("{email} was added to {name}.", email=email, name=request.POST.get("team", ""))
+    return action(request, request.path, done, act)
 
 
 def _change_team(request: Any, row: Team) -> HttpResponse:
@@ -165,7 +207,7 @@ def _rows(jobs: QuerySet[Job], *order: str) -> list[JobShape]:
 
 
 def _numbers(request: Any, jobs: QuerySet[Job], whose: UUID) -> dict[str, Any]:
-    """Return counts of the jobs now, their GPUs, and how many of 30 days succeeded.
+    """Return counts of the jobs now, and how many of 30 days succeeded.
 
     The latter are at most a minute old.
     """
@@ -184,17 +226,17 @@ def _numbers(request: Any, jobs: QuerySet[Job], whose: UUID) -> dict[str, Any]:
         USE_FOR,
     )
     assert past is not None
-    gpus = allocated(job__in=active.values("id"))
     share = round(100 * past["succeeded"] / past["ended"]) if past["ended"] else None
-    return counts | past | {"gpus": gpus, "success": share}
+    return counts | past | {"success": share}
 
 
-def _use(request: Any, **whose: UUID) -> dict[str, Any]:
-    """Return the GPU-hours of 30 days, at most a minute old."""
-    key = f"gpu-days:{request.org.id}:{next(iter(whose.values()))}"
-    days = cache.get_or_set(key, lambda: gpu_days(**whose), USE_FOR)
-    assert days is not None
-    return {"days": days, "hours": sum(day.hours for day in days)}
+def _use(kind: SubjectKind, subject: UUID, actor: Actor) -> dict[str, Any]:
+    """Return what a subject uses, as its list says, and its GPU-hours by day for bars."""
+    use, first = use_of(kind, [subject], actor)[subject], first_day()
+    trend = use["trend"] or []
+    top = max(trend, default=0) or 1
+    days = [(first + timedelta(days=n), hours, 100 * hours / top) for n, hours in enumerate(trend)]
+    return {"use": use, "days": days, "first_day": first.isoformat()}
 
 
 def _access(org: Any, member: Membership) -> dict[str, Any]:

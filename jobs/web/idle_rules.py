@@ -10,9 +10,8 @@ from django.shortcuts import render
 from clusters.pools import pools_visible_to
 from jobs.models import IdleRule
 from jobs.utilization import idle_rules as service
-from portal.core.errors import InvalidInput, NotFound
+from portal.core.errors import NotFound
 from portal.core.messages import Message
-from portal.web.options import faults_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page
 
@@ -25,7 +24,7 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
     row = next((p for p in pools_visible_to(request.actor) if p.name == pool), None)
     if row is None:
         raise NotFound(Message("There is no pool {x} that you can see.", x=repr(pool[:80])))
-    here, faults = f"/{request.org.slug}/pools/{row.name}/idle-rule", dict[str, str]()
+    here = f"/{request.org.slug}/pools/{row.name}/idle-rule"
     if request.method == "POST":
         if request.POST.get("do") == "delete":
             return action(
@@ -34,12 +33,12 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
                 Message("The rule was deleted."),
                 lambda: service.delete_idle_rule(actor=request.actor, pool=row),
             )
-        try:
-            service.set_idle_rule(actor=request.actor, pool=row, **_given(request))
-        except InvalidInput as error:
-            _, faults = faults_of(error)
-        else:
-            return action(request, here, Message("The rule was saved."), lambda: None)
+        return action(
+            request,
+            here,
+            Message("The rule was saved."),
+            lambda: service.set_idle_rule(actor=request.actor, pool=row, **_given(request)),
+        )
     rule = IdleRule.objects.filter(pool=row).first()
     may_write = request.actor.may(P.CLUSTERS_WRITE)
     return render(
@@ -54,8 +53,6 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
             "pool": row,
             "rule": rule,
             "shown": rule or service.new_rule(row),
-            "typed": request.POST if faults else {},
-            "faults": faults,
             "may_write": may_write,
             "found": service.would_stop(request.actor, row)
             if rule and request.actor.may(P.CLUSTERS_READ)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import reverse
 
 from clusters.models import Device
 from jobs.data import log_storage
@@ -17,16 +19,19 @@ from jobs.data.outputs import output_text
 from jobs.dispatch.environment import environment_of
 from jobs.kinds import origins, reruns
 from jobs.models import Attempt, Dependency, Job
+from jobs.models.attempt import placed_on
 from jobs.ports.listing import port_rows
 from jobs.quotas.pricing import cost_of_jobs
-from jobs.saving.represent import output_rows
-from jobs.scheduling import pending_explanation, quota_limits
-from jobs.scheduling.pending_explanation import PendingExplanation
+from jobs.saving.origins import resume_url
+from jobs.saving.represent import JobOutputShape, output_rows
+from jobs.scheduling import pending_explanation
+from jobs.scheduling.expected_start import expected_start_of
 from jobs.selectors import representations
 from jobs.selectors.jobs import find_attempt, visible_jobs
 from jobs.selectors.metrics import chart_context
 from jobs.selectors.representations import AttemptShape, JobShape
 from jobs.services.change import may_change
+from jobs.services.suggestions import suggestions_of
 from jobs.specs.changes import spec_diff
 from jobs.utilization.idle import last_use_beside_idle_gpus
 from jobs.utilization.idle_rules import idle_case
@@ -36,8 +41,9 @@ from portal import series
 from portal.core import clock
 from portal.core.messages import Message
 from portal.core.models import Event
+from portal.web.asset_actions import AssetAction, asset_actions
 from portal.web.lineage import lineage_context
-from schedulers.states import State, Wait
+from schedulers.states import State
 from workspaces.access.permissions import Permission as P
 
 TABS = (
@@ -79,15 +85,6 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Action:
-    """The one thing to do about a pending job: a link, or a button that posts."""
-
-    label: str
-    href: str
-    is_post: bool = False
-
-
-@dataclass(frozen=True)
 class Sparkline:
     """A ratio that was measured on the GPUs of an attempt, as SVG polylines on 120 × 24.
 
@@ -106,10 +103,11 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     attempt = _chosen(request, row, tasks)
     detail = representations.job_detail(row)
     explanation = pending_explanation.explanation_of(row, request.actor)
-    more = quota_limits.more(explanation.numbers, row) if explanation else ""
+    start = expected_start_of(row) if explanation else None
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     ports = port_rows(attempt, row)
+    outputs = output_rows(row, attempt.index)
     return {
         "page_title": f"#{row.number} {row.name}",
         "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
@@ -123,10 +121,12 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "tasks": tasks,
         "task": _task_context(row, attempt) if row.array_size is not None else None,
         "pending": explanation,
-        "pending_action": pending_action(request, row, explanation, more, may_change_it),
+        "expected": start.as_dict() if start else None,
+        "suggestions": suggestions_of(request.actor, row, explanation, attempt),
         "output": output_text(attempt),
         "ports": ports,
-        "outputs": output_rows(row, attempt.index),
+        "outputs": outputs,
+        "asset_actions": _actions(request, row, attempt, outputs),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),
         "log": facts_of_log(attempt),
         "tail": last_lines(attempt),
@@ -163,13 +163,39 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     }
 
 
+def _actions(
+    request: Any, row: Job, attempt: Attempt, outputs: Sequence[JobOutputShape]
+) -> list[AssetAction]:
+    """Return what can be done with the job: what it saved can be resumed and registered."""
+    api = f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}"
+    saved = next((o for o in outputs if o["versions"] and o["kind"] == "checkpoint"), None)
+    register = ""
+    if saved:
+        name = saved["repository"]
+        at = f"checkpoints:/{name}@{saved['versions'][0]['version']}"
+        query = urlencode({"source": at, "name": name, "team": row.team.slug})
+        register = f"{reverse('model-new', args=[request.org.slug])}?{query}"
+    log = facts_of_log(attempt)
+    has_log = bool(log.get("bytes"))
+    query = urlencode({"index": attempt.index, "attempt": attempt.ordinal})
+    return asset_actions(
+        request,
+        resume=resume_url(row) if saved else "",
+        register=register,
+        log=f"{api}/logs/download?{query}" if has_log else "",
+    )
+
+
 def _devices(attempt: Attempt) -> list[tuple[int, str]]:
     """Return index and UUID of the GPUs that have a page: known devices, not their MIG instances."""
-    place = attempt.placement or {}
-    uuids = place.get("uuids", [])
+    pairs = [
+        pair
+        for part in placed_on(attempt.placement)
+        for pair in zip(part["gpus"], part["uuids"], strict=False)
+    ]
+    uuids = {uuid for _, uuid in pairs}
     known = set(Device.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
-    pairs = list(zip(place.get("gpus", []), uuids, strict=False))
-    return pairs if pairs and known.issuperset(uuids) else []
+    return pairs if known >= uuids else []
 
 
 def timeline(row: Job, attempt: Attempt) -> list[Phase]:
@@ -214,38 +240,6 @@ def phases(attempt: Attempt, queued: datetime, begun: datetime | None) -> list[P
     if state.is_final:
         return [*found, Phase(_ENDS[state], state.label, at=attempt.finished_at)]
     return found
-
-
-def pending_action(
-    request: Any, row: Job, seen: PendingExplanation | None, more: str, may_change_it: bool
-) -> Action | None:
-    """Return the most useful next step of somebody whose job is pending."""
-    if seen is None:
-        return None
-    base, page = f"/{request.org.slug}", f"/{request.org.slug}/jobs/{row.number}"
-    edit = Action(Message("Edit and rerun"), f"{base}/jobs/new?from={row.number}")
-    if seen.code == Wait.HELD and may_change_it:
-        return Action(Message("Release"), f"{page}/release", is_post=True)
-    if seen.change:
-        change = seen.change
-        return Action(
-            Message("Rerun with this change"),
-            f"{edit.href}&change={change['field']}&was={change['from']}&to={change['to']}",
-        )
-    if more:
-        return Action(Message("Request more"), f"{base}/quotas?{more}")
-    if seen.code == Wait.DEPENDENCY and seen.holders and seen.holders[0]["number"]:
-        number = seen.holders[0]["number"]
-        return Action(Message("Open #{n}", n=number), f"{base}/jobs/{number}")
-    if seen.code == Wait.BACKOFF:
-        before = row.attempts.filter(is_current=False).order_by("-finished_at").first()
-        where = f"?index={before.index}&attempt={before.ordinal}&tab=logs" if before else ""
-        return Action(Message("Open the failed attempt"), f"{page}{where}")
-    if seen.code in {Wait.IMPOSSIBLE, Wait.IMAGE, Wait.ARRAY_LIMIT}:
-        return edit
-    if request.actor.may(P.NODES_READ):
-        return Action(Message("View nodes"), f"{base}/nodes")
-    return edit
 
 
 def latest_metrics(row: Job, attempt: Attempt) -> list[dict[str, Any]]:

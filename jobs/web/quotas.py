@@ -16,10 +16,11 @@ from jobs.quotas.history import history
 from jobs.quotas.holders import holders
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, Tree, branch, short, title, tree
-from portal.core.errors import InvalidInput, PortalError
+from jobs.quotas.waiting import waiting_for
+from portal.core.errors import InvalidInput
 from portal.core.formatting import typed_text
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo, offer_undo
 from schedulers.spec.grammar import parse_size
 from workspaces.access.actors import authorize
@@ -31,7 +32,7 @@ from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.requests import KIND, request_limit
 from workspaces.quotas.requests import decide as decide_request
 from workspaces.quotas.set_limits import KEEP, Keep, LimitChange
-from workspaces.web.base import action, local_path, page, show_error
+from workspaces.web.base import action, local_path, page
 
 FORM_CLASSES, WISHES = 12, 300
 FIELDS = ("who", "person", "resource", "limit", "guaranteed")
@@ -43,7 +44,7 @@ def quotas(request: Any) -> HttpResponse:
     if request.method != "POST":
         return _show(request)
     back = local_path(request.POST.get("back", ""), request.get_full_path())
-    try:
+    with FormErrors(request):
         authorize(request.actor, P.QUOTAS_WRITE)  # before any answer depends on limits
         given = changes_in(request.POST)
         changes = _new(request.org, given)
@@ -58,11 +59,7 @@ def quotas(request: Any) -> HttpResponse:
             )
         before = [row.limit for _change, row in _rows_of(request.org, changes)]
         rows = set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(back)
-    _tell(request, changes, before, rows)
+        _tell(request, changes, before, rows)
     return redirect(back)
 
 
@@ -82,6 +79,7 @@ def quota_subject(request: Any, scope: str, subject: str = "") -> HttpResponse:
             "scope": scope,
             "lines": [(name, title(name), bar) for name, bar in found.bars.items()],
             "holders": holders(request.actor, scope, subject_id),
+            "waiting": waiting_for(request.actor, scope, subject_id),
             "asks": _requests(request.actor, scope, subject_id),
             "may_write": may_write,
             "history": history(request.actor, request.org, whose) if may_write else [],
@@ -332,6 +330,7 @@ def _show(request: Any, **more: Any) -> HttpResponse:
             "may_write": may_write,
             "heads": [(c, title(c)) for c in found.classes],
             "unlimited": [title(c) for c in found.unlimited],
+            "waiting": waiting_for(request.actor),
             "resources": _form_resources(found) if may_write else [],
             "open_asks": [ask for ask in asks if ask["row"].state == QuotaRequest.State.OPEN],
             "decided": [ask for ask in asks if ask["row"].state != QuotaRequest.State.OPEN],

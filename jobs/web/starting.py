@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,27 +12,22 @@ from django.shortcuts import redirect, render
 from clusters.models import Cluster
 from jobs import services
 from jobs.models import Job
+from jobs.scheduling.pending_summary import is_pending
 from jobs.scheduling.placement import names_for
 from jobs.selectors.jobs import find_job, visible_jobs
+from jobs.services.change import may_change
+from jobs.services.suggestions import with_changes
 from jobs.specs.stored import spec_of
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
-from schedulers.spec import (
-    JobSpec,
-    SpecErrors,
-    examples,
-    parse_mapping,
-    parse_text,
-    with_overrides,
-)
-from schedulers.spec.grammar import parse_size
+from schedulers.spec import JobSpec, SpecErrors, examples, parse_mapping, parse_text
+from schedulers.spec.document import dump
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations import selectors as people
 from workspaces.web.base import page
 
-_AMOUNT = re.compile(r"([0-9]{1,15}(\.[0-9]{1,6})?)([KMGTP]?i?B?)", re.ASCII)
 RECENT, RECENT_READ = 8, 60
 BLANK, HELLO = "blank", "hello"
 BLANK_YAML = '# Only `run` is required.\nrun: ""\n'
@@ -85,15 +78,15 @@ def start_of(request: Any) -> Start:
     `?from=12` runs a job again, `?copy=12` copies it, `?example=` is a template. Otherwise people
     without a job get the template that runs anywhere, and others a blank form. `?experiment=sft`
     is a blank form for a job of that experiment.
-    `?from=12&change=resources.cpus&was=4&to=2` applies the change that was suggested for the job,
-    and `?from=12&set=image=python@sha256:…` sets fields as `muster job rerun --set` does.
+    `set=image=python@sha256:…` sets fields of any start as `muster job rerun --set` does.
     """
-    query = request.GET
+    query, fields = request.GET, request.GET.getlist("set")
     if former := query.get("from"):
         parent = find_job(request.actor, former)
-        change = (query.get(name, "") for name in ("change", "was", "to"))
-        spec = with_fields(parent, query.getlist("set")) or changed(spec_of(parent), *change)
-        return Start(spec.to_yaml(), parent=parent)
+        spec = spec_of(parent).model_copy(update={"after": ()}) if fields else spec_of(parent)
+        return Start(_with_fields(spec, fields).to_yaml(), parent=parent)
+    if fields:
+        return _blank_with(fields)
     if former := query.get("copy"):
         return Start(spec_of(find_job(request.actor, former)).to_yaml())
     if (name := query.get("experiment", "")) and name.isprintable():
@@ -101,6 +94,14 @@ def start_of(request: Any) -> Start:
     chosen = query.get("example") or (BLANK if _last_job(request) else HELLO)
     known = {e.title: e.yaml for e in examples()}
     return Start(known[chosen], chosen) if chosen in known else Start(BLANK_YAML, BLANK)
+
+
+def _blank_with(fields: list[str]) -> Start:
+    """Return a blank form with these fields, such as the data that a job shall use."""
+    spec = _with_fields(parse_mapping({"run": "true"}), fields)
+    rest = {name: value for name, value in spec.to_mapping().items() if name != "run"}
+    run = spec.run if spec.run != "true" else ""
+    return Start(dump({"run": run, **rest}), BLANK)
 
 
 def _typed(request: Any) -> Start:
@@ -115,8 +116,17 @@ def _submit(request: Any, start: Start) -> Job:
     if team is None:
         raise NotPermitted(Message("Choose the team to submit to."))
     if start.parent:
-        return services.rerun_job(actor=request.actor, job=start.parent, spec=spec, team=team)
+        made = services.rerun_job(actor=request.actor, job=start.parent, spec=spec, team=team)
+        if request.POST.get("replace") and _may_replace(request, start.parent):
+            why = Message("Replaced by #{n}.", n=made.number)
+            services.cancel_job(actor=request.actor, job=start.parent, why=why)
+        return made
     return services.submit_job(actor=request.actor, team=team, spec=spec)
+
+
+def _may_replace(request: Any, job: Job | None) -> bool:
+    """Return whether the job still waits, so that its rerun may take its place."""
+    return job is not None and is_pending(job) and may_change(request.actor, job)
 
 
 def _context(request: Any, start: Start, faults: list[dict[str, Any]]) -> dict[str, Any]:
@@ -132,6 +142,7 @@ def _context(request: Any, start: Start, faults: list[dict[str, Any]]) -> dict[s
         "yaml": start.yaml,
         "errors": faults,
         "templates": [(key, title, notes[key]) for key, title in TITLES.items()],
+        "may_replace": _may_replace(request, start.parent),
         "last": last,
         "recent": _recent(request),
         "teams": teams,
@@ -162,54 +173,19 @@ def _recent(request: Any) -> list[Job]:
     return list(found.values())[:RECENT]
 
 
-def with_fields(job: Job, texts: list[str]) -> JobSpec | None:
-    """Return the spec of a job with fields such as "image=python:3.12"; None if they don't fit."""
-    fields = {path: value for path, _equals, value in (text.partition("=") for text in texts)}
-    before = {name: value for name, value in job.spec.items() if name != "after"}
-    try:
-        return parse_mapping(with_overrides(before, fields)) if fields else None
-    except SpecErrors:
-        return None
+def _with_fields(spec: JobSpec, texts: list[str]) -> JobSpec:
+    """Return the spec with fields such as "image=python:3.12"; as it is if they don't fit.
 
-
-def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
-    """Reduce one field by a change from `jobs.scheduling.blocking_jobs.offer`.
-
-    Amounts may be per node or in total, as the ratio is the same. Any other change is ignored.
+    An empty value removes a field.
     """
-    share = _share(was, to)
-    if share is None:
-        return spec
-    resources, less = spec.resources, dict[str, Any]()
-    match field:
-        case "resources.accelerators" if resources.gpus:
-            less = {
-                "accelerators": replace(
-                    resources.accelerators, count=max(1, int(resources.gpus * share))
-                )
-            }
-        case "resources.cpus":
-            less = {"cpus": max(0.1, int(Fraction(str(resources.cpus)) * share * 1000) / 1000)}
-        case "resources.memory" if resources.memory:
-            less = {"memory": max(1 << 20, int(resources.memory * share))}
-        case "num_nodes":
-            return spec.model_copy(update={"num_nodes": max(1, int(spec.num_nodes * share))})
-        case _:
-            return spec
-    return spec.model_copy(update={"resources": resources.model_copy(update=less)})
+    fields = {path: value for path, _equals, value in (text.partition("=") for text in texts)}
+    return with_changes(spec, {path: _value(value) for path, value in fields.items()}) or spec
 
 
-def _share(was: str, to: str) -> Fraction | None:
-    """Return the ratio between 0 and 1, exclusive; None for invalid amounts."""
-    if not (before := _amount(was)) or (after := _amount(to)) is None:
-        return None
-    share = after / before
-    return share if 0 < share < 1 else None
-
-
-def _amount(text: str) -> Fraction | None:
-    """Return an amount: a number, or a size with its unit."""
-    match = _AMOUNT.fullmatch(text)
-    if match is None:
-        return None
-    return Fraction(parse_size(text)) if match[3] else Fraction(text)
+def _value(text: str) -> Any:
+    if text[:1] in ("[", "{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text or None

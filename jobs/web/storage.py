@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -57,7 +58,9 @@ def _overview(request: Any, tab: str) -> HttpResponse:
     ids = {team["slug"]: team["id"] for team in teams}
     if slug and slug not in ids:
         raise NotFound(Message("There is no team {x} that you can see.", x=slug[:40]))
-    asked = space.SpaceQuery(request.actor, request.org.slug, ids[slug] if slug else None)
+    asked = space.SpaceQuery(
+        request.actor, request.org.slug, UUID(str(ids[slug])) if slug else None
+    )
     context: dict[str, Any] = {
         "page_title": Message("Storage"),
         "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from portal.core.errors import InvalidInput
+from portal.core.errors import InputErrors, InvalidInput
 from schedulers.spec.grammar import format_duration, parse_duration
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
@@ -46,14 +46,21 @@ def shown(team: Team) -> dict[str, str]:
 
 def _read(form: Any) -> dict[str, Any]:
     text = {name: form.get(name, "").strip() for name in TeamRules.__dataclass_fields__}
-    return {
-        "max_runtime": _seconds("max_runtime", text["max_runtime"]),
-        "default_runtime": _seconds("default_runtime", text["default_runtime"]),
-        "max_gpus": _whole("max_gpus", text["max_gpus"]),
+    found: dict[str, Any] = {
         "images": _names(text["images"]),
         "pools": _names(text["pools"]),
         "default_pool": text["default_pool"],
     }
+    errors = InputErrors()
+    for name, read in (
+        ("max_runtime", _seconds),
+        ("default_runtime", _seconds),
+        ("max_gpus", _whole),
+    ):
+        with errors:
+            found[name] = read(name, text[name])
+    errors.raise_all()
+    return found
 
 
 def _names(text: str) -> list[str]:

@@ -27,6 +27,7 @@ urlpatterns = [
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
     path("<slug:org>/people/<str:email>", hubs.person, name="member"),
     path("<slug:org>/teams/<slug:team>", hubs.team, name="team"),
+    path("<slug:org>/secrets/<slug:where>/<str:secret>", hubs.secret, name="secret"),
     path("<slug:org>/teams/<slug:team>/rules", team_rules.set_rules, name="team-rules"),
     path("<slug:org>/quotas/requests", quotas.request_quota, name="quota-requests"),
     path("<slug:org>/quotas/requests/<uuid:ask>", quotas.decide, name="quota-request"),

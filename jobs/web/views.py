@@ -17,8 +17,9 @@ from jobs.web.job_page import job_context
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 POST = ("POST",)
 IN_BULK: dict[str, Callable[..., Any]] = {
@@ -120,13 +121,10 @@ def _keep(request: Any, row: Job, back: str) -> HttpResponse:
 
 
 def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
-    try:
+    with FormErrors(request):
         made = services.rerun_job(actor=request.actor, job=row)  # type: ignore[attr-defined]
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(back)
-    return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
+        return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
+    return redirect(back)
 
 
 def may_submit(request: Any) -> bool:

@@ -15,7 +15,7 @@ from clusters.models import Cluster
 from monitoring.models import TelemetrySource
 from monitoring.sources.reading import PURPOSE, Reading, read_once, token_of
 from portal.core import clock, vault
-from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
@@ -55,21 +55,27 @@ def add_source(
     Raises NotPermitted, InvalidInput, Conflict.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    if not _NAME.fullmatch(name):
-        raise InvalidInput.at(
-            "name",
-            Message(
-                "must be 1 to 40 small letters, digits and hyphens, with no hyphen at either end"
-            ),
-        )
-    given = _checked(kind, {"urls": "", **settings}, token)
+    errors = InputErrors()
+    with errors:
+        if not _NAME.fullmatch(name):
+            raise InvalidInput.at(
+                "name",
+                Message(
+                    "must be 1 to 40 small letters, digits and hyphens, with no hyphen at either "
+                    "end"
+                ),
+            )
+    with errors:
+        given = _checked(kind, {"urls": "", **settings}, token)
+    errors.raise_all()
     row = TelemetrySource(name=name, cluster=cluster, kind=kind, **given)
     row.secret = _sealed(token)
     try:
         with transaction.atomic():
             row.save(force_insert=True)
     except IntegrityError:
-        raise Conflict(
+        raise Conflict.at(
+            "name",
             Message("A telemetry source named {name} already exists.", name=repr(name)),
             code="name_taken",
         ) from None
@@ -175,16 +181,20 @@ def _checked(kind: str, given: Mapping[str, Any], token: object) -> dict[str, An
     if unknown:
         raise InvalidInput.at(unknown[0], Message("is no setting of a telemetry source"))
     matchers = str(given.get("matchers") or "").strip()
-    interval = given.get("interval") or 30
-    if not isinstance(interval, int) or not INTERVALS[0] <= interval <= INTERVALS[1]:
-        raise InvalidInput.at("interval", Message("must be 5 to 3,600 seconds"))
-    if matchers and (kind != Kind.PROMETHEUS or len(matchers) > 500):
-        raise InvalidInput.at("matchers", Message("are for Prometheus, up to 500 characters"))
-    if not _MATCHERS.fullmatch(matchers):
-        raise InvalidInput.at(
-            "matchers", Message("must be label matchers such as {example}", example='job="dcgm"')
-        )
-    urls = _urls(kind, str(given["urls"]), has_token=bool(token))
+    interval, errors = given.get("interval") or 30, InputErrors()
+    with errors:
+        if not isinstance(interval, int) or not INTERVALS[0] <= interval <= INTERVALS[1]:
+            raise InvalidInput.at("interval", Message("must be 5 to 3,600 seconds"))
+    with errors:
+        if matchers and (kind != Kind.PROMETHEUS or len(matchers) > 500):
+            raise InvalidInput.at("matchers", Message("are for Prometheus, up to 500 characters"))
+        if not _MATCHERS.fullmatch(matchers):
+            example = 'job="dcgm"'
+            text = Message("must be label matchers such as {example}", example=example)
+            raise InvalidInput.at("matchers", text)
+    with errors:
+        urls = _urls(kind, str(given["urls"]), has_token=bool(token))
+    errors.raise_all()
     return {"urls": urls, "matchers": matchers, "interval": interval}
 
 

@@ -15,10 +15,9 @@ from monitoring.models import TelemetrySource
 from monitoring.sources import services as service
 from monitoring.sources.reading import Reading
 from portal.core import clock
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
-from portal.web.options import faults_of
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page
 
@@ -28,10 +27,9 @@ HERE = "/platform/telemetry"
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
 def sources(request: Any) -> HttpResponse:
     """List sources; test and add one."""
-    faults: dict[str, str] = {}
     tested: Reading | None = None
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             cluster = find_cluster(request.POST.get("cluster", ""))
             given = {"kind": request.POST.get("kind", ""), **_settings(request)}
             if request.POST.get("do") == "test":
@@ -47,8 +45,6 @@ def sources(request: Any) -> HttpResponse:
                     request, Message("{name} was added. It is read now.", name=made.name)
                 )
                 return redirect(f"{HERE}/{made.name}")
-        except PortalError as error:
-            faults = _refused(request, error)
     rows = list(service.sources(request.actor))
     return render(
         request,
@@ -58,7 +54,6 @@ def sources(request: Any) -> HttpResponse:
             "rows": rows,
             "clusters": list(Cluster.objects.order_by("name")),
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
-            "faults": faults,
             "tested": tested.as_dict() if tested else None,
             "typed": request.POST or {"kind": "dcgm", "interval": "30"},
         },
@@ -69,7 +64,7 @@ def sources(request: Any) -> HttpResponse:
 def source(request: Any, source: str) -> HttpResponse:
     """Show one source; test, change, enable, back-fill or remove it."""
     row = service.find_source(source)
-    here, faults = f"{HERE}/{row.name}", dict[str, str]()
+    here = f"{HERE}/{row.name}"
     tested: Reading | None = None
     if request.method == "POST":
         do = request.POST.get("do", "")
@@ -81,14 +76,12 @@ def source(request: Any, source: str) -> HttpResponse:
                 lambda: service.remove_source(actor=request.actor, source=row),
                 refused=here,
             )
-        try:
+        with FormErrors(request):
             if do == "test":
                 tested = service.probe_source(actor=request.actor, source=row)
             else:
                 messages.success(request, _change(request, row, do))
                 return redirect(here)
-        except PortalError as error:
-            faults = _refused(request, error)
     return render(
         request,
         "monitoring/source.html",
@@ -97,11 +90,8 @@ def source(request: Any, source: str) -> HttpResponse:
             "crumbs": [(Message("Telemetry"), HERE)],
             "row": row,
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
-            "faults": faults,
             "tested": tested.as_dict() if tested else None,
-            "typed": request.POST
-            if faults
-            else {"urls": row.urls, "matchers": row.matchers, "interval": row.interval},
+            "typed": {"urls": row.urls, "matchers": row.matchers, "interval": row.interval},
             "fill_until": row.fill_until and datetime.fromtimestamp(row.fill_until / 1000, UTC),
             "first_day": (clock.now() - service.LONGEST_HISTORY + timedelta(days=1)).date(),
             "last_day": row.created_at.date(),
@@ -141,11 +131,3 @@ def _settings(request: Any) -> dict[str, Any]:
         "interval": int(text) if text.isascii() and text.isdigit() and len(text) < 6 else -1,
         "token": form.get("token", "").strip(),
     }
-
-
-def _refused(request: Any, error: PortalError) -> dict[str, str]:
-    record_denied_request(request, error)
-    message, faults = faults_of(error)
-    if message:
-        messages.error(request, message)
-    return faults

@@ -15,7 +15,7 @@ from notifications.kinds import BY_NAME
 from notifications.models import Channel, Delivery
 from notifications.recipients import visible
 from portal.core import clock, vault
-from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, changes, record
 from portal.core.ids import uuid7
 from portal.core.messages import Message
@@ -51,7 +51,14 @@ def create_channel(
     if kind not in Channel.Kind.values:
         names = ", ".join(Channel.Kind.values)
         raise InvalidInput.at("kind", Message("must be one of {names}", names=names))
-    address, host = checked_url(url)
+    errors = InputErrors()
+    with errors:
+        address, host = checked_url(url)
+    with errors:
+        name = _name(name) if name else ""
+    with errors:
+        kinds = _kinds(DEFAULT_KINDS if kinds is None else kinds, team)
+    errors.raise_all()
     mine = Channel.objects.filter(team=team) if team else Channel.objects.filter(user=actor.user_id)
     if mine.count() >= MOST:
         raise Conflict(Message("There are {n} channels already. Delete one first.", n=MOST))
@@ -62,11 +69,11 @@ def create_channel(
         team=team,
         lead_id=actor.user_id if team else None,
         kind=kind,
-        name=_name(name or host),
+        name=name or _name(host),
         url=vault.encrypt(address.encode(), PURPOSE),
         host=host,
         secret=vault.encrypt(secret.encode(), PURPOSE) if secret else b"",
-        kinds=_kinds(DEFAULT_KINDS if kinds is None else kinds, team),
+        kinds=kinds,
         created_by=actor.email,
     )
     _record("created", row, actor, {"after": _facts(row)})
@@ -90,14 +97,16 @@ def change_channel(
     if found is None:
         raise NotFound(_NO_CHANNEL)
     channel = found
-    before = _facts(channel)
-    if name is not None:
-        channel.name = _name(name)
-    if url:
-        address, channel.host = checked_url(url)
-        channel.url = vault.encrypt(address.encode(), PURPOSE)
-    if kinds is not None:
-        channel.kinds = _kinds(kinds, channel.team)
+    before, errors = _facts(channel), InputErrors()
+    with errors:
+        channel.name = channel.name if name is None else _name(name)
+    with errors:
+        if url:
+            address, channel.host = checked_url(url)
+            channel.url = vault.encrypt(address.encode(), PURPOSE)
+    with errors:
+        channel.kinds = channel.kinds if kinds is None else _kinds(kinds, channel.team)
+    errors.raise_all()
     if is_enabled is not None:
         channel.disabled_at = None if is_enabled else channel.disabled_at or clock.now()
     if is_enabled or url:

@@ -12,7 +12,7 @@ from django.db import transaction
 from notifications.kinds import BY_NAME, KINDS
 from notifications.models import Delivery, Preference
 from notifications.schedule import DAY, zone_named
-from portal.core.errors import InvalidInput
+from portal.core.errors import InputErrors, InvalidInput
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
@@ -52,23 +52,33 @@ def change_settings(*, actor: Actor, given: Mapping[str, Any]) -> Preference:
     actor.check_acts_for_oneself()
     row = _locked(actor.user_id)
     before = {name: getattr(row, name) for name in _FIELDS}
+    errors = InputErrors()
     for name in _MINUTES:
-        if name in given:
-            setattr(row, name, _minute(name, given[name]))
-    if row.daily_at is None:
-        raise InvalidInput.at("daily_at", Message("is required"))
-    if (row.quiet_from is None) != (row.quiet_until is None):
-        missing = "quiet_from" if row.quiet_from is None else "quiet_until"
-        raise InvalidInput.at(missing, Message("is required: quiet hours have a start and an end"))
-    if "pace" in given:
-        row.pace = _one_of("pace", given["pace"], Preference.Pace.values)
-    if "time_zone" in given:
-        if zone_named(str(given["time_zone"])) is None:
-            raise InvalidInput.at("time_zone", Message("must be a name such as Asia/Seoul"))
-        row.time_zone, row.is_chosen = given["time_zone"], True
-    if "language" in given:
-        row.language = _one_of("language", given["language"], [n for n, _ in settings.LANGUAGES])
-        row.is_chosen = True
+        with errors:
+            if name in given:
+                setattr(row, name, _minute(name, given[name]))
+    with errors:
+        if "daily_at" in given and not given["daily_at"]:
+            raise InvalidInput.at("daily_at", Message("is required"))
+    with errors:
+        if (row.quiet_from is None) != (row.quiet_until is None):
+            missing = "quiet_from" if row.quiet_from is None else "quiet_until"
+            text = Message("is required: quiet hours have a start and an end")
+            raise InvalidInput.at(missing, text)
+    with errors:
+        if "pace" in given:
+            row.pace = _one_of("pace", given["pace"], Preference.Pace.values)
+    with errors:
+        if "time_zone" in given:
+            if zone_named(str(given["time_zone"])) is None:
+                raise InvalidInput.at("time_zone", Message("must be a name such as Asia/Seoul"))
+            row.time_zone, row.is_chosen = given["time_zone"], True
+    with errors:
+        if "language" in given:
+            known = [name for name, _ in settings.LANGUAGES]
+            row.language = _one_of("language", given["language"], known)
+            row.is_chosen = True
+    errors.raise_all()
     row.kinds = _merged(row.kinds, given.get("kinds", {}))
     row.save()
     _record(actor.user_id, actor.email, before, row)

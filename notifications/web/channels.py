@@ -12,10 +12,9 @@ from django.shortcuts import redirect, render
 from notifications.kinds import KINDS
 from notifications.models import Channel
 from notifications.services import channels as service
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
-from portal.web.options import faults_of
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.recipients import NoticeKind
@@ -32,18 +31,10 @@ TYPES = (
 @page(None, ("GET", "HEAD", "POST"))
 def notification_channels(request: Any) -> HttpResponse:
     """List channels; add one."""
-    faults: dict[str, str] = {}
     made: tuple[Channel, str] | None = None
     if request.method == "POST" and not is_resubmitted(request):
-        try:
-            with release_on_failure(request):
-                made = _make(request)
-        except PortalError as error:
-            record_denied_request(request, error)
-            message, faults = faults_of(error)
-            if message:
-                messages.error(request, message)
-        else:
+        with FormErrors(request), release_on_failure(request):
+            made = _make(request)
             if not made[1]:
                 messages.success(request, Message("{name} was added.", name=made[0].name))
                 return redirect(_path(request, made[0]))
@@ -62,9 +53,7 @@ def notification_channels(request: Any) -> HttpResponse:
             "types": TYPES,
             "kinds": [kind for kind in KINDS if _is_offered(request, kind, for_team=False)],
             "default_kinds": service.DEFAULT_KINDS,
-            "faults": faults,
-            "typed": request.POST if faults else {"team": request.GET.get("of", "")},
-            "is_adding": bool(faults),
+            "of": request.GET.get("of", ""),
         },
     )
 

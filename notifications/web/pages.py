@@ -25,7 +25,6 @@ from notifications.services.preferences import (
 )
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from portal.web.options import faults_of
 from portal.web.translation import translated
 from workspaces.models import User
 from workspaces.organizations.invitation_links import can_mail
@@ -91,20 +90,14 @@ def unread(request: Any) -> HttpResponse:
 @page(None, ("GET", "HEAD", "POST"))
 def notification_settings(request: Any) -> HttpResponse:
     """Show and change which notifications arrive where and when."""
-    faults: dict[str, str] = {}
     here = f"/{request.org.slug}/notifications/settings"
     if request.method == "POST":
-        try:
-            given = _given(request)
-        except InvalidInput as error:
-            _, faults = faults_of(error)
-        else:
-            try:
-                change_settings(actor=request.actor, given=given)
-            except InvalidInput as error:
-                _, faults = faults_of(error)
-            else:
-                return action(request, here, Message("Notification settings saved."), lambda: None)
+        return action(
+            request,
+            here,
+            Message("Notification settings saved."),
+            lambda: change_settings(actor=request.actor, given=_given(request)),
+        )
     actor = request.actor
     now = settings_of(actor.user_id, is_operator=actor.is_operator)
     return render(
@@ -117,8 +110,6 @@ def notification_settings(request: Any) -> HttpResponse:
             "kinds": [
                 (kind, now["kinds"][kind.name]) for kind in KINDS if kind.name in now["kinds"]
             ],
-            "typed": request.POST if faults else {**now, "quiet": now["quiet_from"] is not None},
-            "faults": faults,
             "paces": [
                 (Preference.Pace.NOW, Message("At once")),
                 (Preference.Pace.HOURLY, Message("Every hour, in one mail")),
@@ -184,8 +175,6 @@ def _given(request: Any) -> dict[str, Any]:
         "quiet_from": form.get("quiet_from", "") if quiet else None,
         "quiet_until": form.get("quiet_until", "") if quiet else None,
     }
-    if quiet and not (given["quiet_from"] and given["quiet_until"]):
-        raise InvalidInput.at("quiet_from", Message("Enter a start and an end."))
     for name in ("pace", "daily_at", "time_zone", "language"):
         if form.get(name):
             given[name] = form[name]

@@ -66,6 +66,11 @@ class MethodNotAllowed(PortalError):
 class Conflict(PortalError):
     code, http = "conflict", 409
 
+    @classmethod
+    def at(cls, field: str, message: str, code: str | None = None) -> Conflict:
+        """Return the error for one field, such as a name that exists."""
+        return cls(message, data={"errors": [{"field": field, "message": message}]}, code=code)
+
 
 class Gone(PortalError):
     code, http = "gone", 410
@@ -89,3 +94,32 @@ class RateLimited(PortalError):
 
 class Unavailable(PortalError):
     code, http, retryable = "unavailable", 503, True
+
+
+class InputErrors:
+    """Collect errors of fields, to raise all of them at once.
+
+    `with errors:` keeps an error of a field and goes on after the block; then `errors.raise_all()`
+    raises the first one of each field.
+    """
+
+    def __init__(self) -> None:
+        self._found: list[PortalError] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, InvalidInput | Conflict) or not error.data.get("errors"):
+            return False
+        self._found.append(error)
+        return True
+
+    def raise_all(self) -> None:
+        """Raise what was kept: one error as it is, several as one InvalidInput."""
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            errors = [one for error in self._found for one in error.data["errors"]]
+            firsts = {one["field"]: one for one in reversed(errors)}
+            raise InvalidInput(self._found[0].message, errors=[*reversed(firsts.values())])

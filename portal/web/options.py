@@ -71,8 +71,6 @@ def faults_of(error: PortalError) -> tuple[str, dict[str, str]]:
         str(fault["field"]).removeprefix("options."): str(fault["message"])
         for fault in error.data.get("errors", ())
     }
-    if error.kind == "name_taken":
-        found = {"name": error.message}
     return ("" if found else error.message), found
 
 

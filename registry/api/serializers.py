@@ -24,6 +24,7 @@ class ModelSerializer(s.Serializer):  # type: ignore[type-arg]
     summary = s.CharField(help_text="The first line of the model card.")
     versions = s.IntegerField()
     latest = s.IntegerField(allow_null=True)
+    bytes = s.IntegerField(help_text="Of the files of all versions.")
     requested = s.IntegerField(help_text="Versions that wait for approval.")
     created_at = s.DateTimeField()
     updated_at = s.DateTimeField()

@@ -66,7 +66,8 @@ def shortened(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _taken(row: RegisteredModel) -> Conflict:
-    return Conflict(
+    return Conflict.at(
+        "name",
         Message(
             "{team} already has a model {name}. Choose another name, or add a version to it.",
             team=row.team.slug,

@@ -9,10 +9,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.texts import mark_of
-from portal.web.denials import record_denied_request
+from portal.web.asset_actions import AssetAction, asset_actions, new_job_url
+from portal.web.form_errors import FormErrors
 from portal.web.lineage import lineage_context
 from portal.web.transfers import send_file
 from portal.web.undo import Undo
@@ -35,8 +36,14 @@ from registry.web.views import (
 )
 from workspaces.access.permissions import Permission as P
 from workspaces.approvals.selectors import history_context, latest_of
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
+# A job logs to the registry of its team without further settings.
+LOAD = """python3 -c '
+import os, mlflow
+model = mlflow.pyfunc.load_model(os.environ["MODEL"])
+print(model.metadata)
+'"""
 _DONE = {
     "acknowledge": Message("You acknowledged that loading this version can run code."),
     "request": Message("Approval was requested."),
@@ -82,6 +89,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
             "is_mine": asked is not None and asked.asker_id == request.actor.user_id,
             **(history_context(KIND, asked) if asked else {}),
             "is_pending": row.status == PENDING,
+            "asset_actions": _actions(request, row),
             "usage": usage_of(
                 request, parent, best_alias(selectors.aliases_of(row)) or f"/{row.version}"
             ),
@@ -90,6 +98,21 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
             "tab": tab,
             "graph": lineage_context(request, "model", row.id) if tab == "lineage" else None,
         },
+    )
+
+
+def _actions(request: Any, row: ModelVersion) -> list[AssetAction]:
+    if row.status == PENDING:
+        return asset_actions(request)
+    fields = {
+        "name": row.model.name,
+        "run": f"{LOAD}\n",
+        "envs.MODEL": f"models:/{row.model.name}/{row.version}",
+    }
+    return asset_actions(
+        request,
+        use=new_job_url(request.org.slug, fields, team=row.model.team.slug),
+        command=usage_of(request, row.model, f"/{row.version}")["command"],
     )
 
 
@@ -192,19 +215,16 @@ def _act(request: Any, row: ModelVersion, here: str) -> HttpResponse:
 
 def _move_on(request: Any, row: ModelVersion, here: str, do: str) -> HttpResponse:
     """Promote or delete a version, and go to the page of what is there then."""
-    try:
+    with FormErrors(request):
         if do == "promote":
             return redirect(_promote(request, row))
         if row.status == PENDING:
             services.discard_upload(actor=request.actor, version=row)
         else:
             services.delete_version(actor=request.actor, version=row)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(here)
-    messages.success(request, Message("Version {n} was deleted.", n=row.version))
-    return redirect(url_of(request, row.model))
+        messages.success(request, Message("Version {n} was deleted.", n=row.version))
+        return redirect(url_of(request, row.model))
+    return redirect(here)
 
 
 def _promote(request: Any, row: ModelVersion) -> str:

@@ -14,11 +14,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.texts import check_unchanged, mark_of
-from portal.web.denials import record_denied_request
-from portal.web.options import faults_of
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo, offer_undo
 from registry import selectors, services
 from registry.api.views import find_trashed
@@ -27,7 +26,7 @@ from registry.models import ModelVersion, RegisteredModel
 from registry.representations import model_detail, version_rows
 from registry.services.versions import About
 from workspaces.access.permissions import Permission as P
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 MOST_VERSIONS, MOST_COMPARED = 200, 8
 MOST_UNDO = 20_000  # characters of a card that the session keeps for an undo
@@ -52,16 +51,9 @@ def models(request: Any) -> HttpResponse:
 def new_model(request: Any) -> HttpResponse:
     """Create a model, and register a version from `source`, or go on to its upload."""
     teams = selectors.teams_to_write(request.actor)
-    given = request.POST if request.method == "POST" else request.GET
-    faults: dict[str, str] = {}
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             return redirect(_register(request))
-        except PortalError as error:
-            record_denied_request(request, error)
-            message, faults = faults_of(error)
-            if message:
-                messages.error(request, message)
     known = selectors.visible_models(request.actor).filter(team__in=teams).order_by("name")
     return render(
         request,
@@ -70,8 +62,7 @@ def new_model(request: Any) -> HttpResponse:
             "page_title": Message("Register a model"),
             "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
             "teams": teams,
-            "typed": given,
-            "faults": faults,
+            "typed": request.POST or request.GET,
             "known": known.values_list("name", flat=True).distinct()[:200],
         },
     )
@@ -171,17 +162,13 @@ def _change(request: Any, row: RegisteredModel) -> HttpResponse:
 
 def _change_settings(request: Any, row: RegisteredModel) -> HttpResponse:
     given = request.POST
-    try:
+    with FormErrors(request):
         check_unchanged("tags", _tags_text(row), given.get("was"))
         tags = {**dict.fromkeys(row.tags), **_tags_in(given.get("tags", ""))}
         changes = {"name": given.get("name", ""), "tags": tags}
         if request.actor.may(P.MODELS_APPROVE, row.team_id):
             changes["requires_approval"] = "requires_approval" in given
         row = services.update_model(actor=request.actor, model=row, **changes)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-    else:
         messages.success(request, Message("{name} was updated.", name=row.name))
     return redirect(url_of(request, row))
 
@@ -250,21 +237,18 @@ def _seen(request: Any, alias: str) -> int | None:
 
 
 def _delete(request: Any, row: RegisteredModel, here: str) -> HttpResponse:
-    try:
+    with FormErrors(request):
         services.delete_model(actor=request.actor, model=row)
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(here)
-    offer_undo(
-        request,
-        Message("{name} was moved to the trash.", name=row.name),
-        Undo(
-            reverse("models-trash", args=[request.org.slug]),
-            {"do": "restore", "model": str(row.id)},
-        ),
-    )
-    return redirect("models", org=request.org.slug)
+        offer_undo(
+            request,
+            Message("{name} was moved to the trash.", name=row.name),
+            Undo(
+                reverse("models-trash", args=[request.org.slug]),
+                {"do": "restore", "model": str(row.id)},
+            ),
+        )
+        return redirect("models", org=request.org.slug)
+    return redirect(here)
 
 
 @page(None)

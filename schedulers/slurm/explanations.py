@@ -371,14 +371,4 @@ def _expected(plain: PendingReason, row: Row) -> PendingReason:
         return plain
     seconds = _ROUND.total_seconds()
     at = datetime.fromtimestamp(-(-row.started // seconds) * seconds, UTC)
-    return replace(
-        plain,
-        advice=Message.joined(
-            " ",
-            (
-                plain.advice,
-                Message("Slurm expects it to start by {at} UTC.", at=f"{at:%Y-%m-%d %H:%M}"),
-            ),
-        ),
-        facts={**plain.facts, "expected": at.isoformat()},
-    )
+    return replace(plain, facts={**plain.facts, "expected": at.isoformat()})

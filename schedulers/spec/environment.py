@@ -174,7 +174,8 @@ def _slurm_names(spec: JobSpec, task: Task) -> dict[str, str]:
 
 def _job_names(spec: JobSpec, task: Task) -> dict[str, str]:
     """Return where the job was submitted from and to, and its nodes."""
-    nodes = task.nodes or ([task.placement.node] if task.placement else [])
+    placed = task.placement.parts if task.placement else ()
+    nodes = task.nodes or [part.node for part in placed]
     names = {
         "SLURM_SUBMIT_HOST": urlsplit(task.url).hostname or "",
         "SLURM_JOB_PARTITION": spec.policy.pool,

@@ -6,6 +6,7 @@ import { showCost } from "./new-job/cost.js";
 import { createDraft } from "./new-job/draft.js";
 import { createDryRun } from "./new-job/dry-run.js";
 import { createFormView } from "./new-job/form-view.js";
+import { createOffers } from "./new-job/offers.js";
 import { createSuggestions } from "./new-job/suggestions.js";
 import { createTeamOptions } from "./new-job/team-options.js";
 import { createFaults, createVerdict } from "./new-job/verdict.js";
@@ -52,11 +53,12 @@ class NewJob {
     this.area.hidden = true;
     this.area.removeAttribute("aria-label");
     this.form = createFormView(root, (change) => this.write(change));
-    this.verdict = createVerdict(find("[data-verdict]"));
+    this.verdict = createVerdict(find("[data-verdict]"), (field) => this.faults.labelOf(field));
     this.faults = createFaults(root, this.editor, (line) => {
       this.view("yaml");
       this.editor.goTo(line);
     });
+    this.showOffers = createOffers(find("[data-offers]"), (changes) => this.take(changes));
     this.options = createTeamOptions(root, this.team, (secrets) => {
       this.form.offerSecrets(secrets);
       this.fill();
@@ -111,6 +113,7 @@ class NewJob {
     if (refused.length) {
       this.faults.show(refused, []);
       this.verdict.tell("failed", refused[0].message, say("Not submitted."));
+      this.focusFault();
     }
     this.showCommand();
     this.options.load();
@@ -140,12 +143,27 @@ class NewJob {
     return this.spec;
   }
 
+  // Take a suggestion: fields with their new values; null removes one.
+  take(changes) {
+    if (this.spec.isScript) this.replaceText(this.#answer.yaml);
+    for (const [field, value] of Object.entries(changes))
+      this.spec.write(field, value === null ? "" : String(value));
+    this.replaceText(this.spec.toString());
+    this.checkLater(0);
+    this.button.focus({ preventScroll: true });
+  }
+
   fill() {
     this.form.fill(this.spec);
   }
 
   submit() {
-    if (!this.button.disabled) this.root.requestSubmit(this.button);
+    if (this.button.disabled) this.focusFault();
+    else this.root.requestSubmit(this.button);
+  }
+
+  focusFault() {
+    this.root.querySelector("[aria-invalid=true]")?.focus();
   }
 
   // On a phone the YAML is a tab.
@@ -193,6 +211,7 @@ class NewJob {
     else this.verdict.judge(found);
     this.button.disabled =
       this.root.dataset.maySubmit !== "true" || !found.ok || found.start?.ok === false;
+    this.showOffers((!isBlank && found.start?.suggestions) || []);
     showCost(this.targets.cost, found.cost, found.price);
     this.showImage(found.image);
     showChanges(this.targets.changes, this.targets.unchanged, found.changes);
@@ -207,8 +226,9 @@ class NewJob {
   }
 
   showImage(image) {
-    const note = this.targets.image;
-    note.textContent = image?.text ?? "";
+    const note = this.targets.image,
+      isSaid = this.root.querySelector("[data-error=image]").textContent !== "";
+    note.textContent = isSaid ? "" : (image?.text ?? "");
     note.className =
       image?.ok === false ? "form-error" : image?.doubtful ? "warn-text" : "small muted";
     if (image && image.ok === null && image.text === "" && this.#looks++ < LOOKS)

@@ -1,5 +1,6 @@
 // Behaviour of every page: theme, menus, copy buttons, relative times, palette and shortcuts.
 import "./ask.js";
+import "./dialogs.js";
 import "./time.js";
 import "./palette.js";
 import "./keys.js";
@@ -19,29 +20,12 @@ document.addEventListener("click", (event) => {
       .closest(on("close").dataset.target ?? ".note")
       .remove();
   else if (on("copy")) copy(on("copy"));
-  else if (on("close-dialog")) on("close-dialog").closest("dialog").close();
-  else if (event.target.matches("dialog.drawer")) event.target.close();
-  const opener = event.target.closest("[data-opens-dialog]");
-  if (opener) open(document.getElementById(opener.dataset.opensDialog));
   if (!event.target.closest(".rail, [data-action=rail]"))
     document.querySelector(".rail")?.classList.remove("is-open");
   document.querySelectorAll("details.menu[open]").forEach((menu) => {
     if (!menu.contains(event.target)) menu.open = false;
   });
 });
-
-// A dialog whose form came back with an error, or that a link asked for.
-for (const form of document.querySelectorAll("dialog form[data-open-dialog]"))
-  open(form.closest("dialog"));
-
-// A form begins in its first field, not at the button that closes it.
-function open(dialog) {
-  dialog?.showModal();
-  const field =
-    dialog?.querySelector("[autofocus]") ??
-    dialog?.querySelector("input:not([type=hidden]), select, textarea");
-  field?.focus();
-}
 
 // "" follows the system.
 function setTheme(choice) {

@@ -16,9 +16,21 @@ export function tick(root = document) {
   for (const at of root.querySelectorAll("time[data-rel]")) {
     const then = new Date(at.dateTime);
     if (!at.title) at.title = then.toLocaleString(locale);
+    if (at.dataset.rel === "clock") {
+      at.textContent = atClock(at.textContent, then);
+      continue;
+    }
     const text = at.dataset.rel === "span" ? span((now - then) / 1000) : ago((now - then) / 1000);
     if (at.textContent !== text) at.textContent = text;
   }
+}
+
+// A sentence with a time in UTC ("About 14:20 UTC, …") in the user's time zone.
+export function atClock(text, then) {
+  const isSoon = then - Date.now() < 20 * 3600_000;
+  const day = isSoon ? {} : { weekday: "short", month: "short", day: "numeric" };
+  const clock = then.toLocaleString(locale, { ...day, hour: "2-digit", minute: "2-digit" });
+  return text.replace(/(\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/, clock);
 }
 
 export function ago(seconds) {

@@ -53,7 +53,10 @@ def test_operator_prices_and_issues_what_the_owner_reads(story, used):
     assert pdf.content.startswith(b"%PDF")
     assert b"BilledCost" in owner.get(f"/atlas/usage/statements/{month}?as=focus").content
     assert "40.00 USD" in text(owner.get("/atlas/usage/statements"))
-    assert "Issued" in text(operator.get(f"/platform/statements?month={month}"))
+    page = text(operator.get(f"/platform/statements?month={month}"))
+    assert "Issued" in page
+    months = re.findall(r"<option[^>]*>(\d{4}-\d\d)", page)
+    assert months == [f"{clock.now():%Y-%m}", month]  # nothing was used before
     assert "Cost so far" in text(owner.get(f"/atlas/jobs/{attempt.job.number}"))
     assert re.search(r"10\.0\d USD", text(owner.get("/atlas/usage/cost")))  # 4 h, and seconds
 

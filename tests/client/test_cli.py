@@ -262,7 +262,7 @@ def test_wait_exits_with_the_first_failure(portal: PortalDouble, muster: Muster)
     assert muster("job", "wait", "1").code == 0
 
 
-def test_pending_shows_reason_holders_and_change(portal: PortalDouble, muster: Muster):
+def test_pending_shows_reason_start_holders_and_suggestions(portal: PortalDouble, muster: Muster):
     since = (datetime.now(UTC) - timedelta(minutes=4)).isoformat()
     held = [
         {"text": "#7 holds 4", "since": since},
@@ -275,13 +275,17 @@ def test_pending_shows_reason_holders_and_change(portal: PortalDouble, muster: M
         "change": {"text": "Ask for 1."},
         "advice": "Or wait.",
     }
-    portal.add_job("queued", pending=answer)
+    command = "muster job rerun 1 --set resources.accelerators=1"
+    offer = {"label": "Use 1 GPU", "text": "", "changes": {}, "page": "", "command": command}
+    start = {"text": "About 14:20 UTC, if running jobs use their whole time limits."}
+    portal.add_job("queued", pending=answer, expected_start=start, suggestions=[offer])
     result = (
-        "Waits for 2 GPUs.\n  #7 holds 4 for 4 min\n  2 other jobs hold 3 GPUs\nAsk for 1.\nOr "
-        "wait.\n"
+        f"Waits for 2 GPUs.\n{start['text']}\n  #7 holds 4 for 4 min\n  2 other jobs hold 3 GPUs\n"
+        f"Or wait.\nUse 1 GPU: {command}\n"
     )
     assert muster("job", "pending", "1").text == result
     info = muster("job", "info", "1").text
+    assert start["text"] in info and command in info
     assert "Ask for 1. Or wait." in info and "#7 holds 4; 2 other jobs hold 3 GPUs" in info
     portal.add_job("running")
     assert "is not pending" in muster("job", "pending", "2").text

@@ -1,4 +1,7 @@
-"""Test a new user's first steps: new home, sign-in, one click, and a job to watch."""
+"""Test a new user's first steps: new home, sign-in, one click, and a job to watch.
+
+The gate watches it in the portal of `test_readme.py`, which is a fresh one, too.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,11 @@ from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 DRAWN = "(canvas) => canvas.toDataURL().length + ':' + canvas.toDataURL().slice(-4000)"
 
 
-STACKS = ["embedded", pytest.param("server", marks=pytest.mark.integration)]
-
-
-@pytest.fixture(scope="module", params=STACKS)
+@pytest.fixture(scope="module", params=["embedded", "server"])
 def fresh(request: pytest.FixtureRequest) -> Iterator[Portal]:
     """Start a portal with a new home; in server mode, the whole stack on an empty database."""
     folder, addresses = Folder(), ("", "")
@@ -53,8 +53,9 @@ def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> boo
     return True
 
 
-def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_for: Callable):
-    sign_in(page, fresh)
+def watch_the_example(portal: Portal, page: Page, wait_for: Callable) -> None:
+    """Sign in, press “Run the example”, and see everything move without a reload until the end."""
+    sign_in(page, portal)
     page.get_by_role("button", name="Run the example").click()
     page.wait_for_url(re.compile(r"/home/jobs/1\b"))
     page.evaluate("window.same = true")
@@ -84,7 +85,10 @@ def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_fo
     )
 
 
-@pytest.mark.integration
+def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_for: Callable):
+    watch_the_example(fresh, page, wait_for)
+
+
 def test_job_page_after_a_reload_is_unchanged(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.goto(f"{fresh.url}/home/jobs/1?tab=logs")
@@ -99,7 +103,6 @@ def test_job_page_after_a_reload_is_unchanged(fresh: Portal, page: Page):
     )
 
 
-@pytest.mark.integration
 def test_browser_without_a_session_is_asked_to_sign_in(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.context.clear_cookies()

@@ -15,23 +15,24 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from playwright.sync_api import Page
 
 from schedulers.spec.parsing import parse_yaml
 from tests.e2e.test_closed_clone import USER, open_python
+from tests.e2e.test_first_job import watch_the_example
+from tests.markdown_blocks import blocks
 from tests.rig.environment import ROOT
 from tests.rig.portal import PASSWORD, PATIENCE, Portal
 from tests.rig.processes import Folder, wait_until
 from tests.rig.tables import furnish
 
-README = (ROOT / "README.md").read_text()
+README = blocks(ROOT / "README.md")
 START = "make run      # starts"
 IN_ORDER = (  # blocks of one person's session in a shell, by their beginnings
     'export PATH="$PWD/.venv/bin:$PATH"',
@@ -57,24 +58,19 @@ mkdir -p data && echo 1 > data/a.csv
 """
 
 
-def blocks() -> list[Token]:
-    tokens = MarkdownIt().parse(README)
-    return [token for token in tokens if token.type in ("code_block", "fence")]
-
-
 def block(beginning: str) -> str:
-    return next(one.content for one in blocks() if one.content.startswith(beginning))
+    return next(one.text for one in README if one.text.startswith(beginning))
 
 
 def test_each_block_of_the_readme_runs_or_has_a_reason():
     known = (START, DEMO, *IN_ORDER, *REASONS)
-    found = [[name for name in known if one.content.startswith(name)] for one in blocks()]
-    missing = [one.content for one, names in zip(blocks(), found, strict=True) if len(names) != 1]
+    found = [[name for name in known if one.text.startswith(name)] for one in README]
+    missing = [one.text for one, names in zip(README, found, strict=True) if len(names) != 1]
     assert not missing, "run it in IN_ORDER, or say in REASONS why not:\n" + "\n".join(missing)
     assert sorted(name for names in found for name in names) == sorted(known)
-    for one in blocks():
-        if one.info == "yaml":
-            parse_yaml(one.content)
+    for one in README:
+        if one.language == "yaml":
+            parse_yaml(one.text)
 
 
 @pytest.mark.integration
@@ -152,11 +148,14 @@ class Newcomer(Portal):
         wrapper = f'#!/bin/sh\nPYTHONPATH="{self.clone}/client" exec "{self.clone}/.venv/bin/python" -m muster "$@"\n'
         (self.closed / "muster.sh").write_text(wrapper)
         (self.closed / "muster.sh").chmod(0o755)
-        job = self.clone / "examples/digits/job.yaml"
-        job.write_text(
-            job.read_text().replace('DIGITS_RATE: "1"', 'DIGITS_RATE: "1", DIGITS_SECONDS: "2"')
-        )
+        self.shorten_the_example(2)
         furnish(self.home, "", super().environment)
+
+    def shorten_the_example(self, seconds: int) -> None:
+        job = self.clone / "examples/digits/job.yaml"
+        rate = 'DIGITS_RATE: "1"'
+        text = re.sub(f"{rate}[^}}]*", f'{rate}, DIGITS_SECONDS: "{seconds}"', job.read_text())
+        job.write_text(text)
 
     def command(self) -> list[str]:
         mounts = []
@@ -233,22 +232,35 @@ def newcomer(
         folder.close()
 
 
-def walk(portal: Newcomer) -> None:
-    """Type what the README says, from the address that `make run` shows to the last command."""
+def walk(portal: Newcomer, press: Callable[[], None] | None = None) -> None:
+    """Type what the README says, from the address that `make run` shows to the last command.
+
+    `press` presses “Run the example” in a browser.
+    """
     welcome = "Next: open the address, sign in and press “Run the example”."
     wait_until(lambda: welcome in portal.folder.tail(portal.name, 4000), "it is welcomed", 60)
     assert f"Address   {portal.url}" in portal.folder.tail(portal.name, 4000)
-    portal.press_run_the_example()
+    (press or portal.press_run_the_example)()
     first, *others = (block(name) for name in IN_ORDER)
     shown = portal.type("\n".join([first, TEAM, *others]))
     for text in ("\nhello\n", "accuracy", "DIGITS_RATE", "The log is complete: ", "jobs:submit"):
         assert text in shown, shown
 
 
-@pytest.mark.parametrize("uid", [0, USER], ids=["root", "user"])
-def test_commands_of_the_readme_run_as_written(uid):
-    with newcomer(uid) as portal:
+def test_commands_of_the_readme_run_as_written():
+    with newcomer(USER) as portal:
         walk(portal)
+
+
+@pytest.mark.browser
+def test_first_hour_of_root_with_a_browser(page: Page, wait_for: Callable):
+    def press() -> None:
+        portal.shorten_the_example(8)
+        watch_the_example(portal, page, wait_for)
+        portal.shorten_the_example(2)
+
+    with newcomer(0) as portal:
+        walk(portal, press)
 
 
 @pytest.mark.integration

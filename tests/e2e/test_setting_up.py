@@ -135,7 +135,7 @@ def sign_in(page: Page, portal: Portal, name: str, password: str, path: str = "/
 
 
 def found_organization(page: Page, portal: Portal, slug: str) -> None:
-    page.goto(f"{portal.url}/platform/organizations")
+    page.goto(f"{portal.url}/platform/organizations?dialog=new-organization")
     for name, value in (("name", slug.title()), ("slug", slug), ("email", EMAIL)):
         page.fill(f"form:has([name=slug]) [name={name}]", value)
     page.click("form:has([name=slug]) button.primary")

@@ -114,6 +114,25 @@ def test_reason_is_the_first_failing_check(snapshot, request):
     assert decision.wait == expected or {decision.wait, expected} == {Wait.CAPACITY, Wait.SCATTERED}
 
 
+@settings(max_examples=examples(400), deadline=None)
+@given(snapshots(), requests())
+def test_job_gets_free_resources_on_as_many_different_nodes_as_it_asks_for(snapshot, request):
+    place, need = snapshot.judge(request).place, request.resources
+    if place is None:
+        return
+    parts, free = place.parts, {node.name: node for node in snapshot.nodes}
+    assert len({part.node for part in parts}) == len(parts) == need.nodes
+    for part in parts:
+        types = {gpu.uuid: gpu.type for gpu in free[part.node].free_gpus}
+        assert len(part.gpu_uuids) == need.gpu
+        assert {types[uuid] for uuid in part.gpu_uuids} <= {need.gpu_type or "h100", "a100"}
+    snapshot.take(request, place)
+    for node in snapshot.nodes:
+        used = [part for part in parts if part.node == node.name]
+        assert free[node.name].free["cpu"] - node.free["cpu"] == need.cpu * len(used)
+        assert not {gpu.uuid for gpu in node.free_gpus} & {u for p in used for u in p.gpu_uuids}
+
+
 def _brute(snapshot: ClusterSnapshot, request: AdmissionRequest) -> Wait | None:
     need = request.resources
     gpu = f"gpu.{need.gpu_type}" if need.gpu_type else "gpu"
@@ -125,7 +144,7 @@ def _brute(snapshot: ClusterSnapshot, request: AdmissionRequest) -> Wait | None:
             and need.gpu <= amounts.get(gpu, 0)
         )
 
-    if snapshot.places and not any(fits(n.total) for n in snapshot.nodes):
+    if snapshot.places and sum(fits(n.total) for n in snapshot.nodes) < need.nodes:
         return Wait.IMPOSSIBLE
     for meter, amount in meters(ORG, TEAM, USER, need.totals).items():
         used, limit, *_ = snapshot.limits.get(meter, QuotaUsage())
@@ -133,9 +152,9 @@ def _brute(snapshot: ClusterSnapshot, request: AdmissionRequest) -> Wait | None:
             return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[
                 meter.scope
             ]
-    if snapshot.places and not any(fits(n.total) for n in snapshot.nodes if n.is_up):
+    if snapshot.places and sum(fits(n.total) for n in snapshot.nodes if n.is_up) < need.nodes:
         return Wait.NODES_DOWN
-    if snapshot.places and not any(fits(n.free) for n in snapshot.nodes if n.is_up):
+    if snapshot.places and sum(fits(n.free) for n in snapshot.nodes if n.is_up) < need.nodes:
         return Wait.CAPACITY
     return None
 

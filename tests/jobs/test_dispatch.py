@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from datetime import timedelta
 
 import pytest
-import yaml
 from django.db import connection, connections
 
 from clusters.models import Gpu
@@ -277,24 +275,6 @@ def test_pending_job_names_the_limit_its_owner_holders_and_sufficient_value(stor
     assert explanation.advice == "Would start now if the limit of team Vision were 4 cores."
     assert [h["number"] for h in explanation.holders] == [first.number]
     assert explanation.change["to"] == 1
-
-
-def test_offered_change_is_prefilled_in_the_form(story, backend):
-    cluster_with(cpus=100, gpus=2)
-    submit(story, resources={"cpus": 1, "accelerators": 1})
-    waits = submit(story, num_nodes=1, resources={"cpus": 1, "accelerators": 2})
-    dispatch_all()
-    client = story.client(story.ada)
-    page = client.get(f"/atlas/jobs/{waits.number}").content.decode()
-    [link] = re.findall(r'href="([^"]*change=[^"]*)"', page)
-    filled = client.get(link.replace("&amp;", "&")).context["yaml"]
-    assert yaml.safe_load(filled)["resources"]["accelerators"] == 1
-    assert (
-        "accelerators: 2"
-        in client.get(
-            f"/atlas/jobs/new?from={waits.number}&change=resources.accelerators&was=1e9&to=x"
-        ).context["yaml"]
-    )
 
 
 def test_guarantee_of_another_team_is_not_taken_and_is_explained(story, backend):

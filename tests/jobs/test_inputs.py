@@ -59,6 +59,22 @@ def test_id_and_own_organization_are_accepted(stage):
     assert pins(submit(stage.story, stage.story.ben, inputs={"data": name})) == {"data": "cifar@1"}
 
 
+def test_list_of_datasets_counts_the_jobs_that_one_may_see(stage):
+    story = stage.story
+    job = submit(story, story.ben, inputs={"data": "cifar"})
+    for person, n in ((story.ben, 1), (story.cyd, None)):
+        answer = story.api(person).get("/api/v1/orgs/atlas/datasets")
+        assert (answer.status_code == 200) is (n is not None)
+        if n:
+            [row] = answer.json()["items"]
+            assert (row["jobs"], row["job_trend"][-1]) == (n, n) and row["last_used_at"]
+    api = story.api(story.ben)
+    for query, found in (("input=cifar", [job.number]), ("input=!cifar", [])):
+        items = api.get(f"/api/v1/orgs/atlas/jobs?{query}").json()["items"]
+        assert [row["number"] for row in items] == found
+    assert "cifar" in story.client(story.ben).get("/atlas/datasets").content.decode()
+
+
 def test_refusal_says_what_exists(stage):
     found = refused(
         stage,

@@ -291,6 +291,8 @@ def test_validation_says_what_a_submission_would_answer(ada, story):
         "starts_now": True,
         "text": "Starts now on local.",
         "errors": [],
+        "expected": None,
+        "suggestions": [],
     }
     submit(story, resources={"cpus": 8})
     with platform_scope("test"):

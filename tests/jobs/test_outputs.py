@@ -13,7 +13,7 @@ from jobs.selectors import representations
 from portal.core import clock
 from schedulers.spec import parse_mapping
 from schedulers.states import State
-from tests.jobs.stage import GIB, cluster_with, only_attempt, submit
+from tests.jobs.stage import GIB, cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 SERVER = {"server": "http://127.0.0.1:1", "image": "local/bash:1"}
@@ -26,11 +26,6 @@ def cluster(**config) -> Cluster:
     return made
 
 
-def key_of(job) -> str:
-    with org_scope(job.org_id):
-        return only_attempt(job).key
-
-
 def output_text_of(job) -> str:
     with org_scope(job.org_id):
         return representations.job_detail(job)["output"]
@@ -41,6 +36,9 @@ def end(job) -> None:
         Attempt.objects.filter(job=job).update(
             state=State.SUCCEEDED, finished_at=clock.now() - timedelta(days=8)
         )
+
+
+SAVE = "Name it under outputs in the job to have it here."
 
 
 @pytest.mark.parametrize(
@@ -70,33 +68,26 @@ def end(job) -> None:
         ),
         (
             {"outputs": "kept:/kept"},
-            "What it writes to MUSTER_OUTPUT_DIR stays in /kept/{key}.",
-            "What it wrote to MUSTER_OUTPUT_DIR stays in /kept/{key}.",
+            f"What it writes to MUSTER_OUTPUT_DIR stays on the cluster. {SAVE}",
+            f"What it wrote to MUSTER_OUTPUT_DIR stays on the cluster. {SAVE}",
         ),
     ],
 )
 def test_kubernetes_job_says_whether_its_files_stay(story, config, before, after):
     cluster(**config)
     job = submit(story)
-    key = key_of(job)
-    assert output_text_of(job) == before.format(key=key)
+    assert output_text_of(job) == before
     end(job)
-    assert output_text_of(job) == after.format(key=key)
+    assert output_text_of(job) == after
 
 
-def test_local_job_says_where_its_files_are_until_they_are_removed(story, settings):
+def test_local_job_says_how_long_its_files_stay_and_names_no_folder(story):
     cluster_with()
     job = submit(story)
-    folder = f"{settings.MUSTER_HOME}/jobs/{key_of(job)}/out"
-    assert (
-        output_text_of(job)
-        == f"What it writes to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
-    )
+    stays = "stays on the cluster until 7 days after its end."
+    assert output_text_of(job) == f"What it writes to MUSTER_OUTPUT_DIR {stays} {SAVE}"
     end(job)
-    assert (
-        output_text_of(job)
-        == f"What it wrote to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
-    )
+    assert output_text_of(job) == f"What it wrote to MUSTER_OUTPUT_DIR {stays} {SAVE}"
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(is_forgotten=True)
     assert (

@@ -76,6 +76,17 @@ def test_secret_variable_is_set_and_appears_nowhere_else(stage, double):
     assert Event.objects.get(kind="secret.used").data["number"] == job.number
 
 
+def test_page_of_a_secret_names_the_jobs_that_were_given_it(stage, double):
+    job = submit(stage, secrets=SECRETS)
+    dispatch_all()
+    rows = stage.api(stage.ada).get("/api/v1/orgs/atlas/secrets").json()["items"]
+    assert (rows[0]["jobs"], rows[0]["job_trend"][-1], sum(rows[0]["job_trend"])) == (1, 1, 1)
+    page = stage.client(stage.ada).get("/atlas/secrets/vision/wandb").content.decode()
+    assert f"#{job.number}" in page and VALUE not in page
+    assert stage.client(stage.cyd).get("/atlas/secrets/vision/wandb").status_code == 404
+    assert stage.client(stage.ada).get("/atlas/secrets/speech/wandb").status_code == 404
+
+
 def test_secret_file_sets_no_variable_and_is_audited_like_any_other(stage, double):
     job = submit(stage, secret_files={"KEY": "team/wandb@1"})
     dispatch_all()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
-from jobs.scheduling.cluster_load import jobs_visible_to
+from jobs.scheduling.cluster_load import jobs_visible_to, reserved_by_node
+from portal.core import clock
 from schedulers.kubernetes import states as kubernetes
 from schedulers.slurm import states as slurm
 from schedulers.slurm.rows import Row
 from schedulers.states import Reason, State
-from tests.jobs.stage import cluster_with, submit
+from tests.jobs.stage import claim_all, cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 NAMES = [f"a-node-with-quite-a-long-name-{n:03}.cluster.example" for n in range(64)]
@@ -94,3 +95,29 @@ def test_kubernetes_reports_nodes_of_all_pods_and_rejects_long_names():
     result = kubernetes._where(pods)
     assert result == {"node": NAMES[0], "nodes": tuple(NAMES)}
     assert kubernetes._where(pods[:1]) == {"node": NAMES[0], "nodes": ()}
+
+
+def test_portal_places_a_job_on_several_nodes_and_says_what_the_next_one_waits_for(story, tmp_path):
+    cluster = cluster_with(nodes=3, gpus=8)
+    cluster.backend, cluster.options = "simulated", {"home": str(tmp_path)}
+    with platform_scope("test"):
+        cluster.save()
+    on_two_nodes = {"num_nodes": 2, "resources": {"accelerators": "H100:8"}}
+    first, second = submit(story, **on_two_nodes), submit(story, **on_two_nodes)
+    third = submit(story, resources={"accelerators": "H100:8"})
+    with platform_scope("test"):
+        taken = {attempt.job_id: attempt for attempt in claim_all(cluster)}
+        assert taken.keys() == {first.id, third.id}
+        assert taken[first.id].nodes == ["n0", "n1"] and taken[third.id].node == "n2"
+        Attempt.objects.filter(job=first).update(state=State.RUNNING, started_at=clock.now())
+        uuids = {
+            name: sorted(gpus) for (_, name), (_, _, gpus) in reserved_by_node([cluster.id]).items()
+        }
+        assert uuids["n1"] == [f"GPU-1-{i}" for i in range(8)]
+    with org_scope(story.atlas.id):
+        jobs = jobs_visible_to(story.actor(story.ada))
+        assert jobs[cluster.id, "n1"][0]["uuids"] == uuids["n1"]
+    page = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{second.number}").json()
+    assert page["pending"]["text"] == (
+        "The cluster is full: 0 of 24 GPUs free; this job needs 8 GPUs on each of 2 nodes."
+    )

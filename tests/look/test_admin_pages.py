@@ -80,10 +80,11 @@ def test_organizations_and_teams_are_created_in_the_browser(site, page, browser)
     looked(page, "platform")
     for slug in ("atlas", "borealis"):
         page.goto(f"{site.url}/platform/organizations")
+        page.keyboard.press("c")
         page.fill("[name=name]", slug.capitalize())
         page.fill("[name=slug]", slug)
         page.fill("[name=email]", f"owner@{slug}.example")
-        page.click("#found button.primary")
+        page.click("dialog button.primary")
         link = page.locator(".note.good .copy pre").inner_text()
         looked(page, f"platform-{slug}")
         with browser.new_context() as context:

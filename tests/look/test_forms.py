@@ -19,7 +19,7 @@ def test_team_form_with_an_error_keeps_input_and_marks_the_field(page: Page, sit
     page.fill("[name=slug]", "Bad Name")
     page.fill("[name=name]", "A good name")
     page.click("text=Create team")
-    fault = "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+    fault = "Must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
     expect(page.locator(".field:has([name=slug]) .error")).to_have_text(fault)
     expect(page.locator("[name=slug]")).to_have_value("Bad Name")
     expect(page.locator("[name=slug]")).to_be_focused()
@@ -66,8 +66,9 @@ def test_secret_value_is_not_stored_in_the_browser(page: Page, site: Site) -> No
         "document.addEventListener('submit', () => { window.name = "
         "sessionStorage.getItem('sent'); })"
     )
-    page.fill("main [name=name]", "bad name!")
-    page.fill("main [name=value]", "never-to-be-kept")
+    page.keyboard.press("c")
+    page.fill("dialog [name=name]", "bad name!")
+    page.fill("dialog [name=value]", "never-to-be-kept")
     page.click("text=Save secret")
     expect(page.locator(".field:has([name=name]) .error")).to_be_visible()
     assert "bad name!" in page.evaluate("window.name") and "never-to-be-kept" not in page.evaluate(
@@ -83,10 +84,52 @@ def test_refused_form_in_a_dialog_opens_again_with_the_reason(page: Page, site: 
     page.fill("dialog [name=name]", "nightly")
     page.fill("dialog [name=note]", "Builds of the night")
     page.click("dialog button.primary")
-    expect(page.locator("dialog .note.bad")).to_contain_text("nightly")
+    expect(page.locator(".field:has([name=name]) .error")).to_contain_text("nightly")
+    expect(page.locator("dialog [name=name]")).to_be_focused()
     expect(page.locator("dialog [name=note]")).to_have_value("Builds of the night")
     page.reload()
     expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_dialog_opens_by_key_or_address_and_returns_the_focus(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/teams?dialog=new-team")
+    button, field = page.locator(".page-head [data-new]"), page.locator("[name=slug]")
+    for way in ("the address", "c", " ", "Enter"):
+        if way != "the address":
+            page.keyboard.press(way)
+        expect(field).to_be_focused()
+        assert page.locator("dialog:modal").get_attribute("id") == "new-team", way
+        page.keyboard.press("Escape")
+        expect(button).to_be_focused()
+    assert page.url == f"{site.url}/home/teams"
+
+
+def test_team_is_created_without_scripts(site: Site, signed_in) -> None:
+    state = signed_in().storage_state()
+    with signed_in().browser.new_context(storage_state=state, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{site.url}/home/teams")
+        page.click("text=New team")
+        page.fill("[name=slug]", "plain")
+        page.click("text=Create team")
+        expect(page.locator(".messages")).to_contain_text("plain")
+        page.goto(f"{site.url}/home/teams?dialog=new-team")
+        page.fill("[name=slug]", "plain")
+        page.click("text=Create team")
+        expect(page.locator(".messages .note.bad")).to_contain_text("already a team 'plain'")
+
+
+def test_refused_fields_of_a_dialog_are_all_marked_the_first_with_focus(
+    page: Page, site: Site
+) -> None:
+    page.goto(f"{site.url}/home/notification-channels?dialog=add-channel")
+    page.fill("[name=name]", "\u200b")  # which the browser accepts
+    page.fill("[name=url]", "http://hooks.example/a")
+    page.click("dialog button.primary")
+    expect(page.locator("dialog .error")).to_have_count(2)
+    expect(page.locator("[name=name]")).to_be_focused()
+    expect(page.locator("[name=url]")).to_have_value("http://hooks.example/a")
+    expect(page.locator(".messages")).to_have_count(0)
 
 
 def test_address_that_only_accepts_forms_explains_itself(page: Page, site: Site) -> None:

@@ -141,8 +141,8 @@ def test_refused_submission_keeps_text_team_and_parent(page: Page, site: Site) -
 
 
 def test_secret_value_is_masked_until_it_is_revealed(page: Page, site: Site) -> None:
-    page.goto(f"{site.url}/home/secrets")
-    value = page.locator("main [name=value]")
+    page.goto(f"{site.url}/home/secrets?dialog=add-secret")
+    value = page.locator("dialog [name=value]")
     value.fill("line one")
     expect(value).to_have_attribute("type", "password")
     page.get_by_role("button", name="Show").click()

@@ -52,6 +52,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     page.goto(f"{site.url}/platform/applications")
     page.wait_for_selector("text=No applications yet")
     looked(page, "applications-empty")
+    page.keyboard.press("c")
     page.fill("[name=client_id]", "grafana")
     page.fill("[name=name]", "Grafana")
     page.fill("[name=addresses]", "http://grafana.example.com/")

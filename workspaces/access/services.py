@@ -71,8 +71,10 @@ def create_role(
     _check_held(actor, wanted)
     lock_organization(org.id)
     if Role.objects.filter(slug=slug).exists():
-        raise Conflict(
-            Message("There is already a role {slug} in {slug2}.", slug=repr(slug), slug2=org.slug)
+        raise Conflict.at(
+            "slug",
+            Message("There is already a role {slug} in {slug2}.", slug=repr(slug), slug2=org.slug),
+            code="name_taken",
         )
     if Role.objects.count() >= MAX_CUSTOM_ROLES:
         raise Conflict(

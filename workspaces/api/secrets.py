@@ -30,6 +30,14 @@ class SecretSerializer(serializers.Serializer):  # type: ignore[type-arg]
     versions = serializers.ListField(child=serializers.DictField())
     created_at = serializers.DateTimeField()
     changed_at = serializers.DateTimeField()
+    jobs = serializers.IntegerField(
+        allow_null=True, help_text="That used it in the last 30 days, of those that you may see."
+    )
+    job_trend = serializers.ListField(
+        allow_null=True,
+        child=serializers.IntegerField(),
+        help_text="Such jobs on each of these days, oldest first.",
+    )
     last_used_at = serializers.DateTimeField(allow_null=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -10,13 +9,14 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from portal.core.shapes import PageShape
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView
 from workspaces.api.views import read
 from workspaces.credentials import service_accounts, tokens
-from workspaces.lists import SERVICE_ACCOUNTS, TOKENS, service_tokens
+from workspaces.lists import SERVICE_ACCOUNTS, TOKENS, ListedServiceAccountShape, service_tokens
 from workspaces.models import ServiceAccount
 from workspaces.organizations import selectors
 
@@ -24,12 +24,10 @@ from workspaces.organizations import selectors
 class ServiceAccountsView(OrgView):
     permissions = {"GET": SERVICE_ACCOUNTS.permission, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(
-        parameters=SERVICE_ACCOUNTS.parameters(), responses=s.ServiceAccountSerializer(many=True)
-    )
-    def get(self, request: Request) -> Response:
-        """List the organization's service accounts."""
-        return Response(SERVICE_ACCOUNTS.answer(self.actor, request.query_params))
+    @extend_schema(parameters=SERVICE_ACCOUNTS.parameters())
+    def get(self, request: Request) -> PageShape[ListedServiceAccountShape]:
+        """List the organization's service accounts, with what they use as far as you may see it."""
+        return SERVICE_ACCOUNTS.answer(self.actor, request.query_params)
 
     @extend_schema(
         request=s.NewServiceAccountSerializer, responses={201: s.ServiceAccountSerializer}
@@ -109,5 +107,5 @@ class TokenRotationView(OrgView):
         )
 
 
-def _row(row: ServiceAccount, actor: Actor) -> dict[str, Any]:
+def _row(row: ServiceAccount, actor: Actor) -> selectors.ServiceAccountShape:
     return selectors.service_account_rows([row], actor)[0]

@@ -11,12 +11,12 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from portal.core.shapes import whole_page
+from portal.core.shapes import PageShape, whole_page
 from workspaces.access.permissions import Permission as P
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView, PortalView, idempotent
 from workspaces.credentials import tokens
-from workspaces.lists import MEMBERS, TEAMS, TOKENS
+from workspaces.lists import MEMBERS, TEAMS, TOKENS, ListedMemberShape, ListedTeamShape
 from workspaces.models import Team, User
 from workspaces.organizations import (
     invitations,
@@ -132,10 +132,10 @@ class OrgDetailView(OrgView):
 class TeamsView(OrgView):
     permissions = {"GET": TEAMS.permission, "POST": P.TEAMS_WRITE}
 
-    @extend_schema(parameters=TEAMS.parameters(), responses=s.TeamSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List all teams of the organization."""
-        return Response(TEAMS.answer(self.actor, request.query_params))
+    @extend_schema(parameters=TEAMS.parameters())
+    def get(self, request: Request) -> PageShape[ListedTeamShape]:
+        """List all teams of the organization, with what they use as far as you may see it."""
+        return TEAMS.answer(self.actor, request.query_params)
 
     @extend_schema(request=s.NewTeamSerializer, responses={201: s.TeamSerializer})
     @idempotent
@@ -208,10 +208,13 @@ class TeamMemberView(OrgView):
 class MembersView(OrgView):
     permissions = {"GET": MEMBERS.permission, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(parameters=MEMBERS.parameters(), responses=s.MemberSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List members by e-mail address, including suspended ones. Keyset pagination."""
-        return Response(MEMBERS.answer(self.actor, request.query_params))
+    @extend_schema(parameters=MEMBERS.parameters())
+    def get(self, request: Request) -> PageShape[ListedMemberShape]:
+        """List members by e-mail address, including suspended ones. Keyset pagination.
+
+        With what they use in the teams whose use you may see.
+        """
+        return MEMBERS.answer(self.actor, request.query_params)
 
     @extend_schema(
         request=s.NewMemberSerializer, responses={201: s.MemberSerializer, 202: s.MemberSerializer}
@@ -292,7 +295,7 @@ class TokenView(OrgView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _team(view: OrgView, team: Team) -> dict[str, Any]:
+def _team(view: OrgView, team: Team) -> selectors.TeamShape:
     return selectors.team_rows([team], view.actor)[0]
 
 

@@ -110,7 +110,7 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
         raise InvalidInput.at("target", "must be at most 500 visible ASCII characters")
     rows = AuditForward.objects.filter(chain=chain)
     if rows.filter(target=target).exists():
-        raise Conflict(Message("Events are already forwarded there."))
+        raise Conflict.at("target", Message("Events are already forwarded there."))
     if rows.count() >= MAX_FORWARDS:
         raise Conflict(
             Message(

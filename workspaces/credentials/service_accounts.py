@@ -54,13 +54,15 @@ def create_service_account(
                 org=org, user=user, name=name, note=note, made_by=actor.email
             )
     except IntegrityError as error:
-        raise Conflict(
+        raise Conflict.at(
+            "name",
             Message(
                 "The name {name} is, or was, used by a service account in {slug}; choose "
                 "another one.",
                 name=repr(name),
                 slug=org.slug,
-            )
+            ),
+            code="name_taken",
         ) from error
     Membership.objects.create(org=org, user=user, role=role)
     _record("service_account.created", actor, row, after={"role": role, "note": note})

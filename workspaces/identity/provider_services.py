@@ -475,7 +475,8 @@ def _check_is_free(org: Organization | None, short_name: str) -> None:
 
 
 def _name_taken(short_name: str) -> Conflict:
-    return Conflict(
+    return Conflict.at(
+        "name",
         Message(
             "A provider named {short_name} already exists. Choose another name.",
             short_name=repr(short_name),

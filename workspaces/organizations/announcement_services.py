@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -39,16 +39,22 @@ def announce(
     Raises InvalidInput, Conflict, NotPermitted.
     """
     _check_may(actor, org)
-    begins = begins_at or clock.now()
-    _check_date("from", begins_at)
-    _check_date("until", ends_at)
-    if level not in Announcement.Level.values:
-        raise InvalidInput.at(
-            "level",
-            _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)},
-        )
-    if ends_at is not None and ends_at <= max(begins, clock.now()):
-        raise InvalidInput.at("until", _("must be in the future, and after the start"))
+    begins, errors = begins_at or clock.now(), InputErrors()
+    with errors:
+        text = _clean(text)
+    with errors:
+        _check_date("from", begins_at)
+    with errors:
+        _check_date("until", ends_at)
+        if ends_at is not None and ends_at <= max(begins, clock.now()):
+            raise InvalidInput.at("until", _("must be in the future, and after the start"))
+    with errors:
+        if level not in Announcement.Level.values:
+            raise InvalidInput.at(
+                "level",
+                _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)},
+            )
+    errors.raise_all()
     if _open(org).count() >= MAX_ANNOUNCEMENTS:
         raise Conflict(
             _("There are %(n)s announcements already: remove one first.") % {"n": MAX_ANNOUNCEMENTS}
@@ -57,7 +63,7 @@ def announce(
         row = Announcement.objects.create(
             org=org,
             level=level,
-            text=_clean(text),
+            text=text,
             begins_at=begins,
             ends_at=ends_at,
             made_by=actor.email,

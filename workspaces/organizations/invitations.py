@@ -22,7 +22,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from portal.core import clock
-from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record, record_all
 from portal.core.messages import Message
 from workspaces.access.actors import Actor, actor_of, authorize
@@ -64,18 +64,22 @@ def invite(
     Raises InvalidInput, Conflict, NotPermitted.
     """
     authorize(actor, Permission.MEMBERS_WRITE)
-    email, role, name = (
-        checked_email(email),
-        check_org_role(actor, org, role),
-        clean_name(name) if name else "",
-    )
-    if not 0 < days <= MAX_DAYS:
-        raise InvalidInput.at(
-            "days", Message("must be between {low} and {high}", low=1, high=MAX_DAYS)
-        )
+    errors = InputErrors()
+    with errors:
+        email = checked_email(email)
+    with errors:
+        role = check_org_role(actor, org, role)
+    with errors:
+        name = clean_name(name) if name else ""
+    with errors:
+        if not 0 < days <= MAX_DAYS:
+            raise InvalidInput.at(
+                "days", Message("must be between {low} and {high}", low=1, high=MAX_DAYS)
+            )
+    errors.raise_all()
     if Membership.objects.filter(user__email=email).exists():
-        raise Conflict(
-            Message("{email} is already a member of {slug}.", email=email, slug=org.slug)
+        raise Conflict.at(
+            "email", Message("{email} is already a member of {slug}.", email=email, slug=org.slug)
         )
     found = [_team(actor, slug, team_role) for slug, team_role in (teams or {}).items()]
     text = secrets.token_urlsafe(32)
@@ -92,11 +96,12 @@ def invite(
                 expires_at=clock.now() + timedelta(days=days),
             )
     except IntegrityError as error:
-        raise Conflict(
+        raise Conflict.at(
+            "email",
             Message(
                 "{email} is already invited: resend that invitation, or revoke it first.",
                 email=email,
-            )
+            ),
         ) from error
     record(
         EventRecord(

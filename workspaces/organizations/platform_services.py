@@ -35,8 +35,9 @@ def create_org_with_owner(
     authorize(actor, Permission.PLATFORM_ADMIN)
     owner = person_of(email, owner_name)
     if not owner.is_active:
-        raise Conflict(
-            _("%(email)s is suspended and cannot own an organization.") % {"email": owner.email}
+        raise Conflict.at(
+            "email",
+            _("%(email)s is suspended and cannot own an organization.") % {"email": owner.email},
         )
     return create_org(actor=actor, slug=slug, name=name, owner=owner), owner
 

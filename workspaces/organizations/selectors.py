@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from django.db.models import Count, F, Q, QuerySet
@@ -14,6 +14,7 @@ from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.formatting import scale_of
 from portal.core.messages import Message
+from portal.core.shapes import Id, Time
 from workspaces.access.actors import Actor
 from workspaces.access.custom_roles import custom_roles_for, read_custom_roles
 from workspaces.access.permissions import OrgRole, Permission
@@ -35,6 +36,46 @@ from workspaces.quotas.limits import GPU_HOURS, unit_of
 from workspaces.tenancy.scope import platform_scope
 
 SOON = timedelta(days=7)
+
+
+class TeamShape(TypedDict):
+    id: Id
+    slug: str
+    name: str
+    role: Annotated[str, "The caller's role in the team, or empty."]
+    role_title: str
+    members: int
+    created_at: Time
+
+
+class MemberShape(TypedDict):
+    email: str
+    name: str
+    role: str
+    role_title: Annotated[str, "Display name of that role."]
+    teams: Annotated[list[str], "Slugs."]
+    created_at: Annotated[Time, "When they joined."]
+    is_service: Annotated[bool, "A service account."]
+    is_suspended: Annotated[bool, "Roles and tokens have no effect."]
+
+
+class TeamRoleShape(TypedDict):
+    slug: str
+    role: str
+
+
+class ServiceAccountShape(TypedDict):
+    name: str
+    email: Annotated[str, "Address to add it to teams with; it receives no mail."]
+    note: str
+    role: str
+    role_title: Annotated[str, "Display name of that role."]
+    teams: list[TeamRoleShape]
+    made_by: str
+    created_at: Time
+    tokens: Annotated[int, "Number of active tokens."]
+    last_used_at: Annotated[Time | None, "Of a token."]
+    ending_soon: Annotated[int, "Tokens that expire within a week, without a successor."]
 
 
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
@@ -76,12 +117,12 @@ def orgs_and_teams_of(actor: Actor) -> list[dict[str, Any]]:
     return [org | {"teams": teams[org["slug"]]} for org in orgs_of(actor)]
 
 
-def teams_for(actor: Actor) -> list[dict[str, Any]]:
+def teams_for(actor: Actor) -> list[TeamShape]:
     """Return the teams of the current organization with the actor's role and number of members."""
     return team_rows(Team.objects.order_by("slug"), actor)
 
 
-def team_rows(teams: Iterable[Team], actor: Actor) -> list[dict[str, Any]]:
+def team_rows(teams: Iterable[Team], actor: Actor) -> list[TeamShape]:
     """Return teams as shown by the API and the pages."""
     counts = dict(TeamMembership.objects.values_list("team_id").annotate(n=Count("id")))
     return [
@@ -182,11 +223,11 @@ def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
         ]
 
 
-def service_account_rows(rows: Sequence[ServiceAccount], actor: Actor) -> list[dict[str, Any]]:
+def service_account_rows(rows: Sequence[ServiceAccount], actor: Actor) -> list[ServiceAccountShape]:
     """Return service accounts with role, teams, and numbers of active and expiring tokens."""
     users = [row.user_id for row in rows]
     roles = dict(Membership.objects.filter(user_id__in=users).values_list("user_id", "role"))
-    teams, tokens = defaultdict(list), defaultdict(list)
+    teams, tokens = defaultdict[UUID, list[TeamRoleShape]](list), defaultdict(list)
     for seat in (
         TeamMembership.objects.filter(user_id__in=users)
         .select_related("team")

@@ -86,8 +86,10 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
         with transaction.atomic():  # the unique constraint decides between concurrent requests
             org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
     except IntegrityError as error:
-        raise Conflict(
-            Message("There is already an organization {slug}.", slug=repr(slug))
+        raise Conflict.at(
+            "slug",
+            Message("There is already an organization {slug}.", slug=repr(slug)),
+            code="name_taken",
         ) from error
     with org_scope(org.id):
         Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
@@ -185,8 +187,10 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
         )
     lock_organization(org.id)
     if Team.objects.filter(slug=slug).exists():
-        raise Conflict(
-            Message("There is already a team {slug} in {slug2}.", slug=repr(slug), slug2=org.slug)
+        raise Conflict.at(
+            "slug",
+            Message("There is already a team {slug} in {slug2}.", slug=repr(slug), slug2=org.slug),
+            code="name_taken",
         )
     team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
     if (
@@ -246,11 +250,13 @@ def add_member(
     role = check_org_role(actor, org, role)
     user = person_of(email, name)
     if Membership.objects.filter(user=user).exists():
-        raise Conflict(
-            Message("{email} is already a member of {slug}.", email=user.email, slug=org.slug)
+        raise Conflict.at(
+            "email",
+            Message("{email} is already a member of {slug}.", email=user.email, slug=org.slug),
         )
     if not (has_agreed or actor.is_operator or is_unused_account(user)):
-        raise Conflict(
+        raise Conflict.at(
+            "email",
             Message(
                 "{email} already has an account and can only join by invitation.", email=user.email
             ),
@@ -387,7 +393,9 @@ def add_team_member(
     lock_organization(team.org_id)
     membership = _membership(email)
     if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
-        raise Conflict(Message("{email} is already in team {slug}.", email=email, slug=team.slug))
+        raise Conflict.at(
+            "email", Message("{email} is already in team {slug}.", email=email, slug=team.slug)
+        )
     role = check_team_role(actor, team, role, membership.user_id)
     row = TeamMembership.objects.create(
         org_id=team.org_id, team=team, user_id=membership.user_id, role=role

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
 from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
@@ -22,14 +25,17 @@ from portal.core.formatting import counted, gpu_text, span_text
 from portal.core.help import error_path, topic_path
 from portal.core.messages import Message
 from portal.core.texts import mark_of
+from portal.web.form_errors import form_error_of
 from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
+from workspaces.subjects import first_day
 
 register = template.Library()
 register.filter("translated", translated)
 register.filter("undo_of", undo_of)
+register.filter("form_error_of", form_error_of)
 register.filter("mark", mark_of)
 register.filter("error_help", error_path)
 # A stored time
@@ -46,6 +52,7 @@ _CLASSES = {
         "succeeded",
     ),
 }
+_WIDTH, _HEIGHT = 96, 22  # of a sparkline
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
@@ -98,6 +105,60 @@ def state(job: Any, css: str = "", word: str = "") -> SafeString:
     )
 
 
+@register.simple_tag
+def sparkline(values: Sequence[float | None], label: str, top: float = 0) -> SafeString:
+    """Draw values, oldest first, as a small curve from 0 to `top`, by default the highest.
+
+    An unknown value is a gap. `label` says what is shown. In Python, as lists show it in each row.
+    """
+    most = top or max((value for value in values if value is not None), default=0)
+    step = (_WIDTH - 2) / max(len(values) - 1, 1)
+    shapes = [format_html('<path class="base" d="M1 {}H{}"/>', _HEIGHT - 1, _WIDTH - 1)]
+    for known, part in groupby(enumerate(values), lambda one: one[1] is not None):
+        if not known or not most:
+            continue
+        points = [
+            (1 + n * step, _HEIGHT - 2 - min(max(value or 0, 0) / most, 1) * (_HEIGHT - 4))
+            for n, value in part
+        ]
+        line = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        if len(points) > 1:
+            foot = f"M{points[0][0]:.1f} {_HEIGHT - 1}L{line}L{points[-1][0]:.1f} {_HEIGHT - 1}Z"
+            shapes.append(format_html('<path class="area" d="{}"/>', foot))
+        end = "" if len(points) > 1 else "h1"
+        shapes.append(format_html('<path class="curve" d="M{}{}"/>', line, end))
+    return format_html(
+        '<svg class="sparkline" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>',
+        _WIDTH,
+        _HEIGHT,
+        label,
+        SafeString("".join(shapes)),
+    )
+
+
+@register.simple_tag
+def trend(values: Sequence[float], unit: str = "GPU-hours") -> SafeString:
+    """Draw the GPU-hours, or the jobs, of each of the last days, and say them in words."""
+    if unit == "jobs":
+        label = _("Jobs a day in the last %(days)s days: %(most)s at most, %(last)s today")
+    else:
+        label = _("GPU-hours a day in the last %(days)s days: %(most)s at most, %(last)s today")
+    facts = {"days": len(values), "most": hours(max(values)), "last": hours(values[-1])}
+    return sparkline(values, label % facts)
+
+
+@register.simple_tag
+def first_day_of_use() -> str:
+    """Return the first of the days that `trend` shows: "2026-10-30"."""
+    return first_day().isoformat()
+
+
+@register.filter
+def money(cost: str, currency: str) -> str:
+    """Format an amount with its currency: "1,234.50 USD"."""
+    return f"{Decimal(cost):,} {currency}"
+
+
 @register.filter
 def markdown(text: str) -> SafeString:
     """Render Markdown, without HTML and images."""
@@ -145,12 +206,6 @@ def hours(value: float | None) -> str:
 def percent(ratio: float | None) -> str:
     """Format a ratio from 0 to 1: "87%", or "–" if it is unknown."""
     return "–" if ratio is None else f"{ratio * 100:.0f}%"
-
-
-@register.filter
-def csv(values: list[float | None]) -> str:
-    """Join numbers for a data attribute; an unknown one is empty."""
-    return ",".join("" if value is None else f"{value:g}" for value in values)
 
 
 @register.filter
@@ -260,6 +315,29 @@ def ago(value: Any) -> SafeString:
 def since(value: Any) -> SafeString:
     """Render the duration since a time, updating in the page."""
     return _time(value, "span")
+
+
+@register.simple_tag
+def expected_start(start: Any) -> SafeString:
+    """Render when a job is expected to start; the page writes the time in the viewer's zone."""
+    text, at = translated(start["text"]), start["at"]
+    if at is None:
+        return format_html("<span>{}</span>", text)
+    return format_html('<time data-rel="clock" datetime="{}">{}</time>', at.isoformat(), text)
+
+
+@register.simple_tag
+def expected_in(start: Any) -> SafeString:
+    """Render when a job is expected to start for a cell of a table: "in 2h 04m"."""
+    text, at = translated(start["text"]), start["at"]
+    if at is None:
+        return format_html('<span class="faint" title="{}">{}</span>', text, _("unknown"))
+    if start["sureness"] == "now":
+        return format_html("<span>{}</span>", _("now"))
+    shown = _time(at, "ago")
+    if start["sureness"] == "not_before":
+        shown = format_html('{} <span class="faint">{}</span>', shown, _("or later"))
+    return format_html('<span title="{}">{}</span>', text, shown)
 
 
 @register.filter

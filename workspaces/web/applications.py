@@ -9,9 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.errors import PortalError
-from portal.web.denials import record_denied_request
-from portal.web.options import faults_of
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.identity.oidc_provider import applications as service
 from workspaces.lists import APPLICATIONS
@@ -24,24 +22,14 @@ def applications(request: Any) -> HttpResponse:
     """List and register applications. The secret is shown once, in this response."""
     if request.method != "POST":
         return _shown(request)
-    try:
+    made = None
+    with FormErrors(request):
         made = service.create_application(
             actor=request.actor,
             client_id=request.POST.get("client_id", "").strip(),
             name=request.POST.get("name", "").strip(),
             addresses=request.POST.get("addresses", "").splitlines(),
             needs_pkce="without_pkce" not in request.POST,
-        )
-    except PortalError as error:
-        record_denied_request(request, error)
-        message, faults = faults_of(error)
-        return _shown(
-            request,
-            error=message,
-            faults={
-                "client_id" if name == "name" else name: fault for name, fault in faults.items()
-            },
-            given=request.POST,
         )
     return _shown(request, made=made)
 

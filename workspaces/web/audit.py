@@ -16,16 +16,16 @@ from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.diff import details_of, diff_of
 from portal.core.audit.models import AuditCheck
 from portal.core.audit.state import chain_state
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.api.audit import exported
 from workspaces.audit import services
 from workspaces.lists import audit_log
 from workspaces.models import Organization
 from workspaces.templatetags.muster import data_text
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 READ_WRITE = ("GET", "HEAD", "POST")
 
@@ -124,22 +124,21 @@ def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:
 
 
 def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | None:
-    try:
+    with FormErrors(request):
         made = services.add_forward(
             **who,
             target=request.POST.get("target", ""),
             from_start=bool(request.POST.get("from_start")),
         )
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(here)
-    messages.success(
-        request,
-        Message("Events go to {target} from now on.", target=services.redacted(made.row.target)),
-    )
-    request.made_forward = made if made.secret else None
-    return None if made.secret else redirect(here)
+        messages.success(
+            request,
+            Message(
+                "Events go to {target} from now on.", target=services.redacted(made.row.target)
+            ),
+        )
+        request.made_forward = made if made.secret else None
+        return None if made.secret else redirect(here)
+    return redirect(here)
 
 
 def _may_change(request: Any, chain: UUID) -> bool:

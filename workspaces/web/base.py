@@ -11,15 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from portal.core.errors import InvalidInput, MethodNotAllowed, PortalError
+from portal.core.errors import InvalidInput, MethodNotAllowed
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo, offer_undo
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import AppPermission
 
 View = Callable[..., HttpResponse]
-MOST_FAULTS = 20  # that are shown at a time
 
 
 def page(
@@ -68,34 +67,17 @@ def action(
 
     `refused` is where an error leads, if not back.
     """
-    try:
+    with FormErrors(request):
         act()
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        back = refused or back
-    else:
         if undo is None:
             messages.success(request, done)
         else:
             offer_undo(request, done, undo)
-    return redirect(back)
+        return redirect(back)
+    return redirect(refused or back)
 
 
 def local_path(text: str, default: str) -> str:
     """Return a path of this portal to redirect to, else the default."""
     is_ours = url_has_allowed_host_and_scheme(text, allowed_hosts=None) and text.startswith("/")
     return text if is_ours else default
-
-
-def show_error(request: HttpRequest, error: PortalError) -> None:
-    """Show an error above the page.
-
-    `faults.js` moves errors of fields to them and restores the input.
-    """
-    faults = error.data.get("errors", ())
-    if len(faults) < 2:
-        messages.error(request, error.message, extra_tags=faults[0]["field"] if faults else "")
-    for one in faults[:MOST_FAULTS] if len(faults) > 1 else ():
-        text = Message.joined(": ", (one["field"], one["message"]))
-        messages.error(request, text, extra_tags=one["field"])

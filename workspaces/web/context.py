@@ -34,7 +34,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "actor": actor,
         "org": org,
-        "version": settings.MUSTER_VERSION,
+        "muster_version": settings.MUSTER_VERSION,
         "base_url": settings.MUSTER_BASE_URL,
         "client_package": client_package,
         "announcements": lambda: (

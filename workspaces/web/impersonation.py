@@ -15,34 +15,30 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from portal.core.errors import PortalError
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access import impersonation
 from workspaces.access.actors import ACTS_AS
 from workspaces.access.permissions import Permission as P
 from workspaces.identity.sessions import cycle_session_key
 from workspaces.tenancy.http import end_impersonation
-from workspaces.web.base import page, show_error
+from workspaces.web.base import page
 from workspaces.web.tokens import whole
 
 
 @page(P.PLATFORM_IMPERSONATE, ("POST",))
 def act_as(request: Any, person: UUID) -> HttpResponse:
     """Start impersonating a user."""
-    try:
+    with FormErrors(request):
         row = impersonation.act_as(
             actor=request.actor,
             user_id=person,
             why=request.POST.get("why", ""),
             minutes=whole(request, "minutes", "60"),
         )
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect("platform-person", person=person)
-    cycle_session_key(request)
-    request.session[ACTS_AS] = str(row.id)
-    return redirect("start")
+        cycle_session_key(request)
+        request.session[ACTS_AS] = str(row.id)
+        return redirect("start")
+    return redirect("platform-person", person=person)
 
 
 @require_POST
@@ -50,11 +46,8 @@ def stop(request: Any) -> HttpResponse:
     """Stop impersonating."""
     if request.actor is None:
         return redirect_to_login("/")
-    try:
+    with FormErrors(request):
         impersonation.stop_acting(actor=request.actor)
-    except PortalError as error:
-        show_error(request, error)
-        return redirect("start")
-    end_impersonation(request)
-    messages.success(request, _("You stopped impersonating."))
+        end_impersonation(request)
+        messages.success(request, _("You stopped impersonating."))
     return redirect("start")

@@ -17,16 +17,18 @@ from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.errors import answer
+from portal.web.form_errors import FormErrors
 from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.access.role_grants import org_roles_for
 from workspaces.access.roles import roles_of
 from workspaces.lists import INVITATIONS
+from workspaces.models import Invitation
 from workspaces.organizations import invitations as invitations_services
 from workspaces.organizations import selectors
 from workspaces.organizations.invitation_links import can_mail, send_invitation
 from workspaces.organizations.invitations import NewInvitation, invitation_of, needs_account
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 from workspaces.web.tokens import whole
 
@@ -47,18 +49,14 @@ def invitations(request: Any) -> HttpResponse:
     if request.method == "POST":
         if is_resubmitted(request):
             return redirect(request.path)
-        try:
-            with release_on_failure(request):
-                made = (
-                    _invited(request)
-                    if do == "invite"
-                    else invitations_services.renew_invitation(
-                        actor=request.actor, invitation_id=_id(request)
-                    )
+        with FormErrors(request), release_on_failure(request):
+            made = (
+                _invited(request)
+                if do == "invite"
+                else invitations_services.renew_invitation(
+                    actor=request.actor, invitation_id=_id(request)
                 )
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
+            )
     return INVITATIONS.render(
         request,
         "workspaces/invitations.html",
@@ -116,13 +114,12 @@ def invitation(request: Any, text: str) -> HttpResponse:
     """
     try:
         row = invitation_of(text)
-        if request.method == "POST":
-            return _accepted(request, text)
     except PortalError as error:
         record_denied_request(request, error)
-        if request.method != "POST" or error.kind == "not_found":
-            return answer(request, error)
-        show_error(request, error)
+        return answer(request, error)
+    if request.method == "POST":
+        with FormErrors(request):
+            return _accepted(request, row, text)
     actor = request.actor
     if actor is None and not needs_account(row):
         return redirect_to_login(request.get_full_path())
@@ -139,13 +136,12 @@ def invitation(request: Any, text: str) -> HttpResponse:
     )
 
 
-def _accepted(request: Any, text: str) -> HttpResponse:
+def _accepted(request: Any, row: Invitation, text: str) -> HttpResponse:
     if request.actor is not None:
         return redirect("home", org=invitations_services.accept(text=text, user=request.user).slug)
     given = request.POST
     if given.get("password", "") != given.get("password_again", ""):
-        raise InvalidInput(Message("The two passwords differ."))
-    row = invitation_of(text)
+        raise InvalidInput.at("password_again", Message("The two passwords differ."))
     user = invitations_services.claim(
         text=text, name=given.get("name", ""), password=given.get("password", "")
     )

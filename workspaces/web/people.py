@@ -8,14 +8,14 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from portal.core.errors import PortalError, TooLarge
-from portal.web.denials import record_denied_request
+from portal.core.errors import TooLarge
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations import people_import
 from workspaces.organizations.invitation_links import can_mail, import_links
 from workspaces.organizations.people_file import LARGEST, MOST, decoded
 from workspaces.organizations.people_import import ImportReport
-from workspaces.web.base import page, show_error
+from workspaces.web.base import page
 
 
 @page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
@@ -31,7 +31,7 @@ def import_people(request: Any) -> HttpResponse:
         "sends": given.get("send") == "1",
     }
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             context["text"] = _text(request)
             report = people_import.import_people(
                 actor=request.actor,
@@ -41,9 +41,6 @@ def import_people(request: Any) -> HttpResponse:
                 is_dry=given.get("do") != "import",
             )
             context |= {"report": report, "links": _links(request, report)}
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
     return render(request, "workspaces/people_import.html", context)
 
 

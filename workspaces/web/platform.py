@@ -9,14 +9,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from portal.core.errors import PortalError
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.lists import ORGANIZATIONS, PEOPLE
 from workspaces.organizations import platform_services
 from workspaces.organizations.invitation_links import invite_url
 from workspaces.organizations.platform_selectors import one_person
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 
 READ_WRITE = ("GET", "HEAD", "POST")
 
@@ -27,15 +26,10 @@ def organizations(request: Any) -> HttpResponse:
     context: dict[str, Any] = {
         "page_title": _("Organizations"),
         "tab": "organizations",
-        "given": request.POST,
     }
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             context["made"] = _create_org(request)
-            context["given"] = {}
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
     return ORGANIZATIONS.render(request, "workspaces/platform/organizations.html", context)
 
 

@@ -10,13 +10,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from portal.core.errors import PortalError
 from portal.core.messages import Message
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.identity import provider_services as service
 from workspaces.identity.scim import tokens
 from workspaces.models import Provider, ScimToken
-from workspaces.web.base import page, show_error
+from workspaces.web.base import page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
 
@@ -26,17 +26,14 @@ def other_side(request: Any, slug: str) -> HttpResponse:
     row = service.find_provider(request.actor, slug)
     here, secret = f"/{request.org.slug}/directories/{row.short_name}", ""
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             if request.POST.get("do") == "end":
                 tokens.revoke_scim_token(actor=request.actor, provider=row)
                 messages.success(request, Message("The token no longer works."))
-                return redirect(f"{here}/other-side")
-            if is_resubmitted(request):
-                return redirect(f"{here}/other-side")
-            with release_on_failure(request):
-                secret = tokens.create_scim_token(actor=request.actor, provider=row)
-        except PortalError as error:
-            show_error(request, error)
+            elif not is_resubmitted(request):
+                with release_on_failure(request):
+                    secret = tokens.create_scim_token(actor=request.actor, provider=row)
+        if not secret:
             return redirect(f"{here}/other-side")
     return render(
         request,

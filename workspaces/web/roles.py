@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo
 from workspaces.access import services as access_services
 from workspaces.access.check import AccessObject, about_named, explain_person, permission_named
@@ -23,7 +24,7 @@ from workspaces.access.services import holders
 from workspaces.access.whatif import difference_row, preview_role
 from workspaces.models import Role, Team
 from workspaces.organizations import selectors
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 from workspaces.web.views import READ_WRITE, team_named
 
 _COLUMNS = {"org": "In the organization", "team": "In a team"}
@@ -37,12 +38,8 @@ def roles(request: Any) -> HttpResponse:
     }
     form["permissions"] = request.POST.getlist("permissions")
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             row = access_services.create_role(actor=request.actor, org=request.org, **form)
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
-        else:
             messages.success(
                 request,
                 Message(

@@ -7,9 +7,9 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import OrgRole, all_permissions
 from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for
@@ -18,7 +18,7 @@ from workspaces.credentials import service_accounts as service_accounts_services
 from workspaces.lists import SERVICE_ACCOUNTS, service_tokens
 from workspaces.models import ServiceAccount
 from workspaces.organizations import selectors
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 from workspaces.web.tokens import params_in
 
@@ -65,15 +65,11 @@ def service_account(request: Any, account: str) -> HttpResponse:
     if request.method == "POST" and do == "token":
         if is_resubmitted(request):
             return redirect(request.path)
-        try:
-            with release_on_failure(request):
-                new = service_accounts_services.create_service_token(
-                    actor=request.actor, account=row, params=params_in(request)
-                )
+        with FormErrors(request), release_on_failure(request):
+            new = service_accounts_services.create_service_token(
+                actor=request.actor, account=row, params=params_in(request)
+            )
             made = selectors.token_row(new.row) | {"token": new.secret}
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
     elif request.method == "POST":
         return _changed(request, row, do)
     return render(

@@ -9,9 +9,9 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from portal.core.errors import InvalidInput, PortalError
+from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.access.permissions import all_permissions
 from workspaces.credentials import tokens as tokens_services
@@ -20,7 +20,7 @@ from workspaces.credentials.tokens import TokenParams
 from workspaces.lists import TOKENS
 from workspaces.models import Team
 from workspaces.organizations import selectors
-from workspaces.web.base import action, page, show_error
+from workspaces.web.base import action, page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
 POST = ("POST",)
@@ -33,23 +33,19 @@ def tokens(request: Any) -> HttpResponse:
     if request.method == "POST":
         if is_resubmitted(request):
             return redirect(request.path)
-        try:
-            with release_on_failure(request):
-                params = params_in(request)
-                new = tokens_services.create_token(
-                    actor=request.actor,
-                    org=request.org,
-                    name=params.name,
-                    scopes=params.scopes,
-                    team=params.team,
-                    days=params.days,
-                    networks=params.networks,
-                    cluster=params.cluster,
-                )
+        with FormErrors(request), release_on_failure(request):
+            params = params_in(request)
+            new = tokens_services.create_token(
+                actor=request.actor,
+                org=request.org,
+                name=params.name,
+                scopes=params.scopes,
+                team=params.team,
+                days=params.days,
+                networks=params.networks,
+                cluster=params.cluster,
+            )
             made = selectors.token_row(new.row) | {"token": new.secret}
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
     return _shown(request, made)
 
 
@@ -67,17 +63,14 @@ def revoke_token(request: Any, token: UUID) -> HttpResponse:
 @page(None, POST)
 def rotate_token(request: Any, token: UUID) -> HttpResponse:
     """Rotate a token; the old one keeps working for a while."""
-    try:
+    with FormErrors(request):
         made = tokens_services.rotate_token(
             actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24")
         )
-    except PortalError as error:
-        record_denied_request(request, error)
-        show_error(request, error)
-        return redirect(back_from(request))
-    return _shown(
-        request, selectors.token_row(made.row) | {"token": made.secret, "is_successor": True}
-    )
+        return _shown(
+            request, selectors.token_row(made.row) | {"token": made.secret, "is_successor": True}
+        )
+    return redirect(back_from(request))
 
 
 def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:

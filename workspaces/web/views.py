@@ -9,9 +9,9 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from portal.core.errors import NotFound, PortalError
+from portal.core.errors import NotFound
 from portal.core.messages import Message
-from portal.web.denials import record_denied_request
+from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo
 from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import OrgRole
@@ -24,7 +24,7 @@ from workspaces.organizations import invitations, selectors
 from workspaces.organizations import services as organization_services
 from workspaces.organizations.invitation_links import invite_url
 from workspaces.organizations.invitations import NewInvitation
-from workspaces.web.base import action, local_path, page, show_error
+from workspaces.web.base import action, local_path, page
 from workspaces.web.role_texts import role_questions
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -113,7 +113,7 @@ def members(request: Any) -> HttpResponse:
         "may_rule": request.actor.may(P.ORG_ADMIN),
     }
     if request.method == "POST":
-        try:
+        with FormErrors(request):
             row = invitations.add_or_invite(
                 actor=request.actor,
                 org=request.org,
@@ -121,22 +121,22 @@ def members(request: Any) -> HttpResponse:
                 name=request.POST.get("name", "").strip(),
                 role=request.POST.get("role", OrgRole.MEMBER),
             )
-        except PortalError as error:
-            record_denied_request(request, error)
-            show_error(request, error)
-            return redirect(request.path)
-        if isinstance(row, NewInvitation):
-            context["asked"] = {"email": row.row.email, "url": row.url, "until": row.row.expires_at}
-        elif link := invite_url(row.user):  # shown once, in this response
-            context["invite"] = {"email": row.user.email, "url": link}
-        else:
-            messages.success(
-                request,
-                Message(
-                    "{email} was added to {name}.", email=row.user.email, name=request.org.name
-                ),
-            )
-            return redirect(request.path)
+            if isinstance(row, NewInvitation):
+                context["asked"] = {
+                    "email": row.row.email,
+                    "url": row.url,
+                    "until": row.row.expires_at,
+                }
+            elif link := invite_url(row.user):  # shown once, in this response
+                context["invite"] = {"email": row.user.email, "url": link}
+            else:
+                messages.success(
+                    request,
+                    Message(
+                        "{email} was added to {name}.", email=row.user.email, name=request.org.name
+                    ),
+                )
+                return redirect(request.path)
     context["list"] = shown = MEMBERS.shown(request.actor, request.GET)
     context["number"] = selectors.number_of_members()
     if context["may_write"]:

@@ -37,7 +37,7 @@ def _version(number: int) -> str:
 
 
 REPOSITORIES = Listing(
-    "RepositoryShape",
+    "ListedRepositoryShape",
     "name",
     (
         Column("~Name", "name"),
@@ -46,6 +46,8 @@ REPOSITORIES = Listing(
         Column(">Version", "head", lambda head: _version(head["version"]) if head else "–"),
         Column(">Files", "files", count),
         Column(">Size", "bytes", size),
+        Column(">Jobs 30d", "jobs", count),
+        Column("Last used", "last_used_at", lambda at: ago(at) or "never"),
         Column("Updated", "updated_at", ago),
     ),
 )

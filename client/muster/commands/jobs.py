@@ -11,12 +11,13 @@ from typer import Argument, Option
 
 from muster.changes import changed
 from muster.commands.run import after_submit, follow_job, show_dry_run
-from muster.errors import InvalidInput, Json
+from muster.errors import Conflict, InvalidInput, Json, MusterError
 from muster.faults import shown_faults
 from muster.options import Commands
 from muster.output import Column, Listing, Session, Table
 from muster.records import FINAL, Job
 from muster.streams import read_text
+from muster.suggestions import suggestion_lines, with_suggestions
 from muster.wording import (
     advice,
     ago,
@@ -82,11 +83,12 @@ def submit(
         if dry_run:
             return show_dry_run(session, jobs.rehearse(**body))
         job = jobs.submit(**body)
-    except InvalidInput as error:
-        if session.json or not error.errors or changes:
-            raise
+    except (InvalidInput, Conflict) as error:
+        found = with_suggestions(session, error, body)
+        if session.json or not error.errors or changes or isinstance(error, Conflict):
+            raise found from error
         raise InvalidInput(
-            _format_errors(session, file, text, error), code=error.code, status=error.status
+            _format_errors(session, file, text, found), code=error.code, status=error.status
         ) from error
     return after_submit(session, job, follow=wait)
 
@@ -200,12 +202,14 @@ ATTEMPTS = Listing(
 @app.command("info")
 def info(session: Session, job: Name) -> None:
     """Show all details of a job."""
-    row = session.client.jobs.get(job).raw
+    row = session.client.jobs.get(job, advice=True).raw
     parts: list[str | Table] = [
         Table([f"#{row['number']}", f"~{clean(row['name'])}"], _facts(session, row), wraps=True)
     ]
     if len(row["attempts"]) > 1:
         parts += ["", ATTEMPTS.table(row["attempts"])]
+    if suggestions := row.get("suggestions"):
+        parts += ["", suggestion_lines(suggestions)]
     session.show(row, parts, [row["number"]])
 
 
@@ -395,6 +399,7 @@ def _facts(session: Session, row: JobDetailShape) -> list[tuple[str, object]]:
         ("State", row["state_text"] or row["state"]),
         ("Tasks", progress(row)),
         ("Reason", why(row)),
+        ("Expected start", start["text"] if (start := row.get("expected_start")) else None),
         ("Next step", advice(row)),
         ("In use by", holders(row)),
         ("Owner", f"{row['owner']['email']}, team {row['team']}"),
@@ -432,13 +437,21 @@ def _checked_spec(session: Session, text: str) -> Json:
     return result["spec"]
 
 
-def _format_errors(session: Session, file: str, text: str, error: InvalidInput) -> str:
+def _format_errors(session: Session, file: str, text: str, error: MusterError) -> str:
     """Format validation errors with line numbers, from the answer or a separate validation."""
     faults: Sequence[Mapping[str, Any]] = error.errors
     if not any(fault.get("line") for fault in faults):
         result = session.client.jobs.validate(text)
         faults = faults if result["ok"] else result["errors"]
+    suggestions = error.message.partition("\n")[2]
     count = "1 error" if len(faults) == 1 else f"{len(faults)} errors"
-    return (
-        f"{clean(file)} has {count}. The job was not submitted.\n{shown_faults(file, text, faults)}"
+    return "\n".join(
+        filter(
+            None,
+            [
+                f"{clean(file)} has {count}. The job was not submitted.",
+                shown_faults(file, text, faults),
+                suggestions,
+            ],
+        )
     )

@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from muster.errors import Json
 from muster.options import Commands
-from muster.output import Session, Table
+from muster.output import USE, Column, Listing, Session, Table
 from muster.wording import ago, amount, size
 
 COMMANDS = {
@@ -23,6 +23,30 @@ members = Commands(help="Manage members of the organization.")
 nodes = Commands(help="List nodes and GPUs; drain and resume nodes.")
 TeamName = Annotated[str, Argument(metavar="TEAM")]
 Email = Annotated[str, Argument(metavar="EMAIL")]
+
+
+TEAMS = Listing(
+    "ListedTeamShape",
+    "slug",
+    (
+        Column("Team", "slug"),
+        Column("~Name", "name"),
+        Column("Your role", "role", lambda role: role or "–"),
+        Column(">People", "members"),
+        *USE,
+    ),
+)
+MEMBERS = Listing(
+    "ListedMemberShape",
+    "email",
+    (
+        Column("Person", "name"),
+        Column("E-mail", "email"),
+        Column("Role", "", lambda p: p["role"] + " (suspended)" * p["is_suspended"]),
+        Column("Teams", "teams", ", ".join),
+        *USE,
+    ),
+)
 
 
 @organizations.command("list")
@@ -64,15 +88,9 @@ def create_organization(
 
 @teams.command("list")
 def list_teams(session: Session) -> None:
-    """List the organization's teams."""
-    found = session.client.get("teams")
-    rows = ([t["slug"], t["name"], t["role"] or "–", t["members"]] for t in found["items"])
-    table = Table(
-        ["Team", "Name", "Your role", ">Members"],
-        rows,
-        "No teams yet. Create one: muster team create SLUG",
-    )
-    session.show(found, table, [t["slug"] for t in found["items"]])
+    """List the organization's teams, and what each uses: GPU-hours and cost of 30 days."""
+    found: Json = {"items": session.client.teams.list(), "next": None}
+    session.show_list(found, TEAMS, "No teams yet. Create one: muster team create SLUG")
 
 
 @teams.command("info")
@@ -130,11 +148,9 @@ def remove_from_team(session: Session, name: TeamName, email: Email) -> None:
 
 @members.command("list")
 def list_members(session: Session) -> None:
-    """List the members of the organization."""
+    """List the members of the organization, and what each uses: GPU-hours and cost of 30 days."""
     found: Json = {"items": session.client.members.list(), "next": None}
-    session.show(
-        found, _people(found["items"], "No members yet."), [p["email"] for p in found["items"]]
-    )
+    session.show_list(found, MEMBERS, "No members yet.")
 
 
 @members.command("add")

@@ -14,6 +14,7 @@ from muster.errors import InvalidInput
 from muster.following import Follower
 from muster.interrupts import Interrupts
 from muster.output import Column, Listing, Session, Table
+from muster.suggestions import suggestion_lines
 from muster.wording import ago, clean, number, span
 
 if TYPE_CHECKING:
@@ -150,24 +151,28 @@ class _TimestampedOutput:
 def pending(session: Session, job: Name) -> None:
     """Explain why a job is pending.
 
-    Also shows who uses what it needs, and what would start it.
+    Also shows when it is expected to start, who uses what it needs, and what would start it.
     """
-    reason = session.client.jobs.pending(job)
+    row = session.client.jobs.get(job, advice=True).raw
+    reason, start = row["pending"], row.get("expected_start")
     if reason is None:
         session.show(
             {"pending": None},
             f"#{job.lstrip('#')} is not pending. See: muster job info {job.lstrip('#')}",
         )
         return
-    change = (reason.get("change") or {}).get("text")
     held = [
         " ".join(
             filter(None, [f"  {clean(h['text'])}", h.get("since") and f"for {span(h['since'])}"])
         )
         for h in reason["holders"]
     ]
-    lines = [clean(reason["text"]), *held, clean(change or ""), clean(reason.get("advice") or "")]
+    lines = [clean(reason["text"]), *held, clean(reason.get("advice") or "")]
+    if start:
+        lines.insert(1, clean(start["text"]))
     parts: list[str | Table] = ["\n".join(filter(None, lines))]
+    if suggestions := row.get("suggestions"):
+        parts += ["", suggestion_lines(suggestions)]
     if history := reason.get("history"):
         parts += [
             "",
@@ -176,7 +181,8 @@ def pending(session: Session, job: Name) -> None:
                 ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history),
             ),
         ]
-    session.show({"pending": reason}, parts, [reason["code"]])
+    found = {"pending": reason, "expected_start": start, "suggestions": suggestions}
+    session.show(found, parts, [reason["code"]])
 
 
 @app.command("events")

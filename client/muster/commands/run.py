@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from typer import Argument, Option
 
-from muster.errors import InvalidInput
+from muster.changes import changed
+from muster.errors import Conflict, InvalidInput
 from muster.following import Follower
 from muster.interrupts import Interrupts
 from muster.options import Commands
 from muster.output import Session
 from muster.records import Job
+from muster.suggestions import suggestion_lines, with_suggestions
 from muster.wording import COLOURS, clean, ending, progress
 
 if TYPE_CHECKING:
@@ -119,6 +121,10 @@ def run(
         ),
     ] = None,
     label: Annotated[list[str] | None, Option("--label", metavar="K=V", help="Repeatable.")] = None,
+    changes: Annotated[
+        list[str] | None,
+        Option("--set", metavar="FIELD=VALUE", help="Any field, such as num_nodes=2. Repeatable."),
+    ] = None,
     detach: Annotated[bool, Option("--detach", "-d", help="Submit without following.")] = False,
     dry_run: Annotated[
         bool, Option("--dry-run", help="Check the job and show what would be submitted.")
@@ -140,9 +146,14 @@ def run(
         "array": array,
         "after": after,
     }
+    spec = changed(_set(spec), changes or ())
     if dry_run:
-        return show_dry_run(session, session.client.jobs.rehearse(_set(spec)))
-    return after_submit(session, session.client.jobs.submit(_set(spec)), follow=not detach)
+        return show_dry_run(session, session.client.jobs.rehearse(spec))
+    try:
+        job = session.client.jobs.submit(spec)
+    except (InvalidInput, Conflict) as error:
+        raise with_suggestions(session, error, {"spec": spec}) from error
+    return after_submit(session, job, follow=not detach)
 
 
 def after_submit(session: Session, job: Job, *, follow: bool) -> int:
@@ -209,6 +220,10 @@ class JobFollower:
                 self.session.echo(
                     f"To see one task's log: muster job logs {self.job.number} --index 0"
                 )
+            if self.job.state == "failed":
+                found = self.session.client.jobs.get(self.job.number, advice=True).raw
+                if suggestions := found.get("suggestions"):
+                    self.session.echo(suggestion_lines(suggestions))
         return self.job.return_code
 
 
@@ -285,6 +300,11 @@ def show_dry_run(session: Session, result: RehearsalShape) -> int:
         f"{marks[check['ok']]}  {check['name']}: {clean(check['text'])}"
         for check in result["checks"]
     ]
+    suggestions = result.get("suggestions")
+    if start := result.get("expected_start"):
+        lines += ["", f"Expected start: {clean(start['text'])}"]
+    if suggestions:
+        lines += ["", suggestion_lines(suggestions)]
     launch = ["", result["launch"]] if result.get("launch") else []
     session.show(result, "\n".join([*lines, *launch]))
     return 0 if result["ok"] else 1

@@ -15,7 +15,7 @@ from muster.errors import InvalidInput
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.streams import read_text
-from muster.wording import ago
+from muster.wording import ago, count
 
 COMMANDS = {"secret": ("secrets", 260, "Manage secrets for jobs. Values are write-only.")}
 secrets = Commands(
@@ -31,11 +31,17 @@ def list_secrets(session: Session) -> None:
     """List names and versions of the secrets you may see. Values are never shown."""
     found = session.client.get("secrets")
     rows = (
-        [s["reference"], s["version"], ago(s["changed_at"]), ago(s["last_used_at"]) or "never"]
+        [
+            s["reference"],
+            s["version"],
+            ago(s["changed_at"]),
+            count(s["jobs"]),
+            ago(s["last_used_at"]) or "never",
+        ]
         for s in found["items"]
     )
     table = Table(
-        ["~Secret", ">Version", "Updated", "Last used"],
+        ["~Secret", ">Version", "Updated", ">Jobs 30d", "Last used"],
         rows,
         "No secrets. Set one: muster secret set TEAM/NAME",
     )

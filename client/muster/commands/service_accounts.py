@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from muster.commands.account import comma_separated, token_table
 from muster.options import Commands
-from muster.output import Session, Table
+from muster.output import USE, Column, Listing, Session
 from muster.wording import ago
 
 COMMANDS = {
@@ -18,27 +18,29 @@ accounts = Commands(help="Manage service accounts and their tokens.")
 Name = Annotated[str, Argument(metavar="NAME")]
 
 
+ACCOUNTS = Listing(
+    "ListedServiceAccountShape",
+    "name",
+    (
+        Column("Account", "name"),
+        Column("Role", "role"),
+        Column("Teams", "teams", lambda teams: ", ".join(team["slug"] for team in teams)),
+        Column(">Tokens", "tokens"),
+        *USE,
+        Column("Last used", "last_used_at", lambda at: ago(at) or "never"),
+        Column("~Purpose", "note"),
+    ),
+)
+
+
 @accounts.command("list")
 def list_accounts(session: Session) -> None:
     """List service accounts."""
-    found = session.client.get("service-accounts")
-    rows = (
-        [
-            a["name"],
-            a["role"],
-            ", ".join(t["slug"] for t in a["teams"]),
-            a["tokens"],
-            ago(a["last_used_at"]) or "never",
-            a["note"],
-        ]
-        for a in found["items"]
-    )
-    table = Table(
-        ["Account", "Role", "Teams", ">Tokens", "Last used", "~Purpose"],
-        rows,
+    session.show_list(
+        session.client.get("service-accounts"),
+        ACCOUNTS,
         "No service accounts. Create one: muster service-account create NAME",
     )
-    session.show(found, table, [a["name"] for a in found["items"]])
 
 
 @accounts.command("create")

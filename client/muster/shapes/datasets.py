@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, TypedDict
 
 from muster.shapes.portal import Id, PersonShape, Time
+from muster.shapes.workspaces import JobUseShape
 
 
 class ContentShape(TypedDict):
@@ -79,6 +80,29 @@ class HeadShape(TypedDict):
     commit: str
 
 
+class RepositoryShape(TypedDict):
+    id: Id
+    kind: Annotated[str, "dataset or checkpoint"]
+    name: str
+    team: str
+    owner: PersonShape
+    description: str
+    visibility: Annotated[str, "private, team or organization"]
+    default_branch: str
+    head: Annotated[HeadShape | None, "The newest version of the default branch."]
+    files: Annotated[int, "Of the head."]
+    bytes: Annotated[int, "Of the head."]
+    versions: int
+    stored_bytes: Annotated[int, "Of all versions; equal files count once."]
+    created_at: Time
+    updated_at: Time
+    deleted_at: Time | None
+
+
+class ListedRepositoryShape(RepositoryShape, JobUseShape):
+    pass
+
+
 class PlanShape(TypedDict):
     keep_last: int
     keep_days: int
@@ -100,25 +124,6 @@ class RefShape(TypedDict):
     commit: str | None
     message: str
     created_at: Time
-
-
-class RepositoryShape(TypedDict):
-    id: Id
-    kind: Annotated[str, "dataset or checkpoint"]
-    name: str
-    team: str
-    owner: PersonShape
-    description: str
-    visibility: Annotated[str, "private, team or organization"]
-    default_branch: str
-    head: Annotated[HeadShape | None, "The newest version of the default branch."]
-    files: Annotated[int, "Of the head."]
-    bytes: Annotated[int, "Of the head."]
-    versions: int
-    stored_bytes: Annotated[int, "Of all versions; equal files count once."]
-    created_at: Time
-    updated_at: Time
-    deleted_at: Time | None
 
 
 class RepositoryDetailShape(RepositoryShape):

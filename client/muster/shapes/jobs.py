@@ -110,6 +110,17 @@ class ExecResultShape(TypedDict):
     output: str
 
 
+class ExpectedStartShape(TypedDict):
+    at: Annotated[Time | None, "Never in the past; null if it is not known."]
+    sureness: Annotated[
+        Literal["now", "planned", "if_limits", "not_before", "unknown"],
+        "planned: the scheduler or a fixed time says so; if_limits: if running jobs use their whole "
+        "time limits, else sooner; not_before: others may go first.",
+    ]
+    text: Annotated[str, "In one sentence, with the time in UTC."]
+    source: Annotated[str, "Who says so: Muster, or the cluster's scheduler."]
+
+
 class GpuOfferShape(TypedDict):
     type: str
     free: int
@@ -240,6 +251,14 @@ class JobDetailShape(JobShape):
     ports: Annotated[list[JobPortShape], "Of the first task."]
     log_deletion: Annotated[
         LogDeletionShape | None, "null unless deletion of its logs was requested"
+    ]
+    expected_start: NotRequired[
+        Annotated[ExpectedStartShape | None, "Of a pending job. Only with `advice`."]
+    ]
+    suggestions: NotRequired[
+        Annotated[
+            list[SuggestionShape], "What helps if it waits or has failed. Only with `advice`."
+        ]
     ]
 
 
@@ -451,6 +470,8 @@ class RehearsalShape(TypedDict):
     starts_now: bool
     checks: list[CheckShape]
     launch: Annotated[str, "What would be sent to the backend."]
+    expected_start: Annotated[ExpectedStartShape | None, "null unless the job would wait."]
+    suggestions: list[SuggestionShape]
 
 
 class ResourcesShape(TypedDict):
@@ -481,12 +502,26 @@ class StartShape(TypedDict):
     starts_now: bool
     text: str
     errors: list[SpecFaultShape]
+    expected: Annotated[ExpectedStartShape | None, "null unless the job would wait."]
+    suggestions: Annotated[
+        list[SuggestionShape],
+        "What helps a draft that is refused or would wait; the dry run accepts each change.",
+    ]
 
 
 class StorageUseShape(TypedDict):
     totals: list[TotalShape]
     largest: list[UseShape]
     unused: list[UseShape]
+
+
+class SuggestionShape(TypedDict):
+    label: Annotated[str, "Of a button."]
+    text: Annotated[str, "Why it helps; may be empty."]
+    changes: Annotated[dict[str, Any], "Fields of the spec with their new values; may be empty."]
+    page: Annotated[str, "The page that takes it; empty for a draft, which changes itself."]
+    action: Annotated[str, "What a POST of the job does instead, such as release."]
+    command: Annotated[str, "The same as a command; empty for a draft."]
 
 
 class TeamGpuTimeShape(TypedDict):
@@ -535,8 +570,8 @@ class ValidationShape(TypedDict):
     ]
     start: Annotated[
         StartShape | None,
-        "What a submission by the team would answer: ok, starts_now, text, and errors with field, "
-        "message and line; null without a team.",
+        "What a submission by the team would answer: ok, starts_now, text, errors with field, "
+        "message and line, the expected start and suggestions; null without a team.",
     ]
     changes: Annotated[
         list[SpecChangeShape] | None,

@@ -1,8 +1,10 @@
 // Whether the job would start: one line beside the button, and the faults beside their fields, at
 // their lines and in the list under the editor.
+import { atClock } from "../time.js";
 import { say } from "../words.js";
 
-export function createVerdict(box) {
+// `labelOf` names a field of the spec as the form does.
+export function createVerdict(box, labelOf) {
   function tell(kind, text, lead = "") {
     box.className = `verdict ${kind}`;
     box.querySelector(".state").className = `state ${kind === "idle" ? "canceled" : kind}`;
@@ -11,15 +13,18 @@ export function createVerdict(box) {
   }
 
   function judge({ ok, errors, start: begin }) {
-    if (!ok) tell("failed", located(errors[0]), say("Can't be submitted."));
+    if (!ok) tell("failed", located(errors[0], labelOf), say("Can't be submitted."));
     else if (!begin) tell("idle", say("Choose a team."));
-    else if (!begin.ok) tell("failed", begin.text, say("Can't be submitted."));
+    else if (!begin.ok) tell("failed", named(begin, labelOf), say("Can't be submitted."));
     else if (begin.starts_now) tell("succeeded", begin.text);
-    else tell("queued", begin.text, say("Would wait."));
+    else tell("queued", `${begin.text} ${whenStarts(begin.expected)}`, say("Would wait."));
   }
 
   return { tell, judge };
 }
+
+const whenStarts = (expected) =>
+  expected?.at ? atClock(expected.text, new Date(expected.at)) : (expected?.text ?? "");
 
 // `goTo` shows a line of the editor.
 export function createFaults(root, editor, goTo) {
@@ -74,9 +79,21 @@ export function createFaults(root, editor, goTo) {
     return item;
   }
 
-  return { show };
+  const labelOf = (field) =>
+    slotOf(field)?.closest(".field")?.firstElementChild.textContent.trim() || field;
+
+  return { show, labelOf };
 }
 
-const located = (error) =>
-  error.line ? `${say("line {n}", { n: error.line })}: ${described(error)}` : described(error);
+function located({ field, message, line }, labelOf) {
+  const said = described({ field: field && labelOf(field), message });
+  return line ? `${say("line {n}", { n: line })}: ${said}` : said;
+}
+// The text of a check, in which the field that it begins with has the name of the form.
+function named({ text, errors }, labelOf) {
+  const field = errors?.[0]?.field;
+  return field && text.startsWith(`${field}: `)
+    ? `${labelOf(field)}: ${text.slice(field.length + 2)}`
+    : text;
+}
 const described = ({ field, message }) => (field ? `${field}: ${message}` : message);

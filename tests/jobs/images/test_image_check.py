@@ -242,6 +242,10 @@ def test_pool_choice_skips_pools_whose_nodes_cannot_run_the_image(
         ).pool.name
         == "old"
     )
+    Pool.objects.filter(name="new").update(partition="none")  # it lacks the GPUs, too
+    with pytest.raises(InvalidInput, match=r"^image: old: The image fits 0 of 4 nodes") as refused:
+        submit(story, image=name, resources=GPU)
+    assert [one["field"] for one in refused.value.data["errors"]] == ["image"]
 
 
 def validate(client, **body):

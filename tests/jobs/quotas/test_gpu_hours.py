@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -553,7 +554,8 @@ def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
     assert "Team Vision has used 4 of 2.5 GPU-hours this month" in page
     link = f"ask=team%3Avision&amp;resource=gpu-hours&amp;amount=5&amp;job={job.number}"
     assert link in page
-    assert "data-open-dialog" in ben.get(f"/atlas/quotas?{unescape(link)}").content.decode()
+    opened = ben.get(f"/atlas/quotas?{unescape(link)}").content.decode()
+    assert re.search(r'id="request-more"[^>]* open>', opened)
     body = {"who": "team:vision", "resource": GPU_HOURS, "amount": "20", "why": "a paper"}
     assert ben.post("/atlas/quotas/requests", body).status_code == 302
     with org_scope(story.atlas.id):

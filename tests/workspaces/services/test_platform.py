@@ -175,9 +175,7 @@ def test_organizations_page_creates_org_and_shows_link_once(story):
         "/platform/organizations",
         {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"},
     ).content.decode()
-    assert "already an organization" in again and "&lt;b&gt;Fresh" in again, (
-        "the form keeps its input"
-    )
+    assert 'data-field="slug"' in again and "already an organization" in again
     with platform_scope("test"):
         assert Membership.objects.filter(user__email="own@fresh.example").count() == 1
 

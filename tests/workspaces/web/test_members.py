@@ -85,7 +85,7 @@ def test_members_pagination_and_search(story):
 
 def test_members_sort_keeps_filters_and_pages(story):
     ada = story.client(story.ada)
-    shown = ada.get("/atlas/people?q=atlas&sort=-created_at").context["list"]
+    shown = ada.get("/atlas/people?q=atlas&sort=-created_at&columns=created_at").context["list"]
     assert [row["email"] for row in shown.rows] == ["ben@atlas.example", "ada@atlas.example"]
     assert "q=atlas" in shown.heads[0].url and shown.heads[2].direction == "descending"
     first = story.api(story.ada).get(API, {"sort": "-created_at", "limit": 1}).json()
@@ -107,5 +107,17 @@ def test_members_csv_escapes_formulas(story):
     answer = story.client(story.ada).get("/atlas/people?format=csv&q=eve")
     assert answer["Content-Disposition"] == 'attachment; filename="members.csv"'
     lines = b"".join(answer.streaming_content).decode("utf-8-sig").split("\r\n")
-    assert lines[0] == "email,name,teams,created_at,role"
+    assert lines[0].startswith("email,name,teams,gpus_used,") and lines[0].endswith(
+        ",created_at,role"
+    )
     assert lines[1].startswith("eve@atlas.example,'=HYPERLINK(1),,") and lines[2] == ""
+
+
+def test_person_joins_a_team_from_their_own_page(story):
+    ada, path = story.client(story.ada), f"/atlas/people/{story.ben.email}"
+    assert "Add to a team" in ada.get(path).content.decode()
+    page = ada.post(path, {"do": "join", "team": "speech"}, follow=True).content.decode()
+    assert f"{story.ben.email} was added to speech." in page
+    assert "Add to a team" not in page  # he is in all of them
+    answer = story.client(story.ben).post(path, {"do": "join", "team": "speech"}, follow=True)
+    assert "was added" not in answer.content.decode()

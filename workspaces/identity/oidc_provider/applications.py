@@ -63,7 +63,8 @@ def create_application(
     if not _ID.fullmatch(client_id):
         raise InvalidInput.at("client_id", Message("must be 2 to 64 of a-z, 0-9, '.', '_' and '-'"))
     if client_id == COMMAND_LINE or Client.objects.filter(id=client_id).exists():
-        raise Conflict(
+        raise Conflict.at(
+            "client_id",
             Message("An application {client_id} already exists.", client_id=repr(client_id)),
             code="name_taken",
         )
