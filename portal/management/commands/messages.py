@@ -204,7 +204,8 @@ def _faults_of(entry: Entry, language: str) -> Iterator[str]:
             yield f"other tags than the English: {text!r}"
         if language in _FOREIGN and _FOREIGN[language].search(text):
             yield f"in another language: {text!r}"
-        yield from _word_faults(sources[-1], text, language)
+        if entry.context != "synonyms":  # what people type to find a page: also other words
+            yield from _word_faults(sources[-1], text, language)
 
 
 @cache
