@@ -55,7 +55,7 @@ def test_slurm_with_wrong_values_has_each_problem_at_its_field(
     expect(page.get_by_label("Limit of the cache")).to_be_focused()
     page.get_by_label("Limit of the cache").fill("")
     page.keyboard.press("Enter")  # back to the test
-    expect(page.locator("[data-tested=failed] .failed")).to_have_count(2)
+    expect(page.locator("[data-tested=failed] li.failed")).to_have_count(2)
     expect(page.locator("[data-correct=rest_url]")).to_be_focused()
     expect(page.locator(".wizard-steps .is-wrong")).to_have_count(2)
     page.go_back()
