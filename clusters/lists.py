@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from clusters import capacity, pools, representations
@@ -14,7 +13,7 @@ from clusters.models import Cluster
 from clusters.node_capacity import node_usage_in
 from clusters.status import status_of
 from clusters.workload import workload
-from portal.lists import Column, Filter, ListView
+from portal.lists import Column, Filter, ListView, worded
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations.selectors import teams_for
@@ -78,11 +77,11 @@ def _open_to(places: list[Item], team: str, actor: Actor) -> list[Item]:
 
 
 def _teams(actor: Actor) -> list[tuple[str, str]]:
-    teams = [
-        (team["slug"], gettext("Available to %(t)s") % {"t": team["name"]})
-        for team in teams_for(actor)
-    ]
-    return [("", gettext("All teams")), *teams] if len(teams) > 1 else []
+    return [(team["slug"], team["name"]) for team in teams_for(actor)]
+
+
+def _clusters(actor: Actor) -> list[tuple[str, str]]:
+    return [(name, "") for name in sorted({place["cluster"].name for place in _places(actor)})]
 
 
 def _clusters_with_use(rows: Sequence[Any], actor: Actor) -> list[Item]:
@@ -104,6 +103,15 @@ CLUSTERS = ListView(
     name="clusters",
     permission=P.CLUSTERS_READ,
     rows=lambda actor: representations.cluster_rows(),
+    filters=(
+        Filter(
+            "q",
+            worded("name"),
+            help="Words of the name.",
+            label=_("Search"),
+            placeholder=_("Name of a cluster"),
+        ),
+    ),
     represent=_clusters_with_use,
     columns=(
         Column("name", _("Cluster")),
@@ -124,8 +132,27 @@ PLACES = ListView(
     rows=_places,
     represent=with_use(_as_they_are, SubjectKind.POOL, _place),
     filters=(
-        Filter("team", _open_to, label=_("Team"), choices=_teams),
-        Filter("cluster", _on_cluster, label=_("cluster")),
+        Filter(
+            "q",
+            worded("name", "rule", "note"),
+            help="Words of the name, the nodes or the note.",
+            label=_("Search"),
+            placeholder=_("Name of a pool, or team:vision"),
+        ),
+        Filter(
+            "team",
+            _open_to,
+            help="Slug of a team that may use it.",
+            label=_("Available to"),
+            values=_teams,
+        ),
+        Filter(
+            "cluster",
+            _on_cluster,
+            help="Name of the cluster.",
+            label=_("Cluster"),
+            values=_clusters,
+        ),
     ),
     columns=(
         Column("name", _("Pool")),

@@ -13,7 +13,7 @@ from workspaces.approvals.selectors import ApprovalRequestShape, base_row
 
 class ReservationShape(TypedDict):
     name: str
-    state: str
+    state: Annotated[str, "State of a reservation."]
     note: str
     gpus: int
     nodes: list[str]

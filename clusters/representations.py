@@ -80,7 +80,7 @@ class BytesShape(TypedDict):
 
 class NodeShape(TypedDict):
     name: str
-    state: Annotated[str, "ready, drained or down"]
+    state: Annotated[str, "State of a node."]
     is_drained: bool
     note: str
     is_gone: bool
@@ -94,7 +94,7 @@ class NodeShape(TypedDict):
 class NodeStateShape(TypedDict):
     name: str
     cluster: str
-    state: str
+    state: Annotated[str, "State of a node."]
     note: str
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
-from clusters.health.checks import stopped_text
 from clusters.models import Cluster
+from clusters.states import CLUSTER
 from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.core.shapes import Time
+from workspaces.audit.event_links import EventLine, event_lines
 from workspaces.tenancy.scope import platform_scope
 
 UNSEEN = 60.0  # Seconds: three missed polls of an idle cluster, which is polled every 20 s.
@@ -20,8 +20,8 @@ MOST_EVENTS = 30
 
 
 class StandingShape(TypedDict):
-    word: str
-    shape: Annotated[str, "The state of a job whose mark it has."]
+    word: Annotated[str, "State of a cluster."]
+    shape: Annotated[str, "Of its mark."]
     text: Annotated[str, "With its age."]
     since: Time | None
 
@@ -35,12 +35,11 @@ def status_of(cluster: Cluster) -> StandingShape:
             text += Message(
                 " It has not responded for {x}.", x=span_text(now - (cluster.trouble_since or now))
             )
-        return _state("disabled", "canceled", text, cluster.seen_at)
+        return _state("disabled", text, cluster.seen_at)
     if cluster.trouble:
         since = cluster.trouble_since or now
         return _state(
             "not responding",
-            "failed",
             Message(
                 "Not responding for {span}: {trouble}",
                 span=span_text(now - since),
@@ -51,17 +50,15 @@ def status_of(cluster: Cluster) -> StandingShape:
     if cluster.seen_at is None:
         return _state(
             "connecting",
-            "queued",
             Message("Muster is reading its inventory. This takes a few seconds."),
             None,
         )
     trouble, unseen_since = trouble_of(cluster)
     if trouble:
-        return _state("not responding", "failed", trouble, unseen_since)
+        return _state("not responding", trouble, unseen_since)
     silence = now - cluster.seen_at
     return _state(
         "connected",
-        "succeeded",
         Message("Responded {silence} ago.", silence=span_text(silence)),
         cluster.seen_at,
     )
@@ -87,71 +84,17 @@ def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
 
 
 @platform_scope("a cluster belongs to no organization")
-def history_of(cluster: Cluster) -> list[dict[str, Any]]:
-    """Return outages and changes, newest first: `at`, `shape`, `text`, `who`.
-
-    An outage that is over is one entry.
-    """
-    lines: list[dict[str, Any]] = []
+def history_of(cluster: Cluster) -> list[EventLine]:
+    """Return outages and changes, newest first. An outage that is over is one line."""
+    shown: list[Event] = []
     is_ended = False
     for event in Event.objects.filter(subject_id=cluster.id).order_by("-position")[:MOST_EVENTS]:
         if not (event.kind == "cluster.silent" and is_ended):
-            shape, text = _line(event.kind, event.data)
-            lines.append(
-                {
-                    "at": event.at,
-                    "shape": shape,
-                    "text": text,
-                    "who": "" if event.actor == "watcher" else event.actor,
-                }
-            )
+            shown.append(event)
         is_ended = event.kind == "cluster.answered" or (is_ended and event.kind != "cluster.silent")
-    return lines
+    return event_lines(shown, None)
 
 
-def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
-    match kind.partition(".")[2]:
-        case "answered":
-            span, text = span_text(data["seconds"]), Message(data["said"])
-            return (
-                "succeeded",
-                Message("Responding again after {span}: {said}", span=span, said=text),
-            )
-        case "silent":
-            return "failed", Message("Stopped responding: {said}", said=Message(data["said"]))
-        case "disabled":
-            return "canceled", Message("Disabled")
-        case "enabled":
-            return "succeeded", Message("Enabled")
-        case "changed":
-            if options := ", ".join(data.get("options", [])):
-                return "queued", Message("Changed: {options}", options=options)
-            return "queued", Message("Changed: nothing")
-        case "connected":
-            return "queued", Message("Connected")
-        case "tested":
-            return (
-                ("succeeded", Message("Connection test succeeded"))
-                if data.get("is_ok")
-                else ("failed", Message("Connection test failed"))
-            )
-        case "health_stopped" | "health_reset" | "health_policy_changed" as what:
-            return _health_line(what, data)
-        case "credential_used":
-            return "queued", Message("Credential used: {use}", use=data.get("use", ""))
-        case "settings_changed":
-            return "queued", Message("Partitioning settings changed")
-        case other:
-            return "queued", other.replace("_", " ").capitalize()
-
-
-def _health_line(what: str, data: Mapping[str, Any]) -> tuple[str, str]:
-    if what == "health_stopped":
-        return "failed", Message("Health rules stopped: {why}", why=stopped_text(data))
-    if what == "health_reset":
-        return "succeeded", Message("Health rules act again")
-    return "queued", Message("Health rules changed")
-
-
-def _state(word: str, shape: str, text: str, since: Any) -> StandingShape:
-    return {"word": word, "shape": shape, "text": text, "since": since}
+def _state(key: str, text: str, since: Any) -> StandingShape:
+    state = CLUSTER[key]
+    return {"word": state.key, "shape": state.mark, "text": text, "since": since}

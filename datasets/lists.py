@@ -15,7 +15,16 @@ from datasets.selectors import visible_repositories
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
 from portal.core.messages import Message
-from portal.lists import Column, Filter, ListView, containing, matching
+from portal.lists import (
+    Column,
+    Filter,
+    ListView,
+    compared,
+    matching,
+    search_in,
+    times,
+)
+from schedulers.spec.grammar import parse_size
 from workspaces.access.actors import Actor
 from workspaces.list_filters import OWNER, TEAM
 from workspaces.subjects import JobUseShape, SubjectKind, use_columns, with_use
@@ -31,17 +40,10 @@ def _with_visibility(texts: list[str], actor: Actor) -> Q:
     return Q(visibility__in=texts)
 
 
-def filters(placeholder: Any) -> tuple[Filter, ...]:
-    """Return the filters by words, team, owner and visibility."""
+def filters(placeholder: Any, size: str) -> tuple[Filter, ...]:
+    """Return the filters by words, team, owner, visibility, time and the field `size`."""
     return (
-        Filter(
-            "q",
-            containing("name", "description"),
-            help="Words in the name or the description.",
-            label=_("Search"),
-            placeholder=placeholder,
-            is_search=True,
-        ),
+        search_in("name", "description", placeholder=placeholder, is_search=True),
         TEAM,
         OWNER,
         Filter(
@@ -58,9 +60,24 @@ def filters(placeholder: Any) -> tuple[Filter, ...]:
                 (Visibility.TEAM.value, _("Team")),
                 (Visibility.ORGANIZATION.value, _("Organization")),
             ],
+            field="visibility",
             is_multiple=True,
         ),
+        Filter(
+            "size",
+            compared(size, parse_size),
+            "`>10GiB`, `<=1TiB`, `1GiB..10GiB`.",
+            _("Size, such as >10GiB"),
+        ),
+        *times("updated_at", _("Updated")),
     )
+
+
+TRASHED = (
+    search_in("name", placeholder=_("A name, or team:vision")),
+    TEAM,
+    *times("deleted_at", _("Deleted")),
+)
 
 
 def _columns(label: Any) -> tuple[Column, ...]:
@@ -97,7 +114,7 @@ def _list_of(kind: RepositoryKind, label: Any, placeholder: Any) -> ListView:
         ),
         row_template="datasets/_repository_row.html",
         order=Order("name", "id"),
-        filters=filters(placeholder),
+        filters=filters(placeholder, "head_bytes"),
         columns=_columns(label),
     )
 
@@ -109,6 +126,7 @@ def _trash_of(kind: RepositoryKind, label: Any) -> ListView:
         represent=lambda rows, actor: repository_rows(rows),
         row_template="datasets/_trash_row.html",
         order=Order("deleted_at", "id", is_descending=True),
+        filters=TRASHED,
         columns=(
             Column("name", label),
             Column("team", _("Team")),

@@ -105,16 +105,14 @@ def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
 def compared(run: Run) -> comparison.ComparedRun:
     """Return a run as `jobs.selectors.comparison` compares it."""
     ended = run.ended_ms
-    state, label = STATES[RunStatus(run.status)]
     return comparison.ComparedRun(
         id=run.id.hex,
         name=run.name,
         url=f"/{run.org.slug}/runs/{run.id.hex}",
-        state=state,
+        state=STATES[RunStatus(run.status)],
         config=configuration(run),
         metrics=metric_summaries(run.series_owner),
         facts={
-            "state_word": label,
             "owner": {"email": run.owner.email, "name": run.owner.display_name},
             "experiment": run.experiment.name,
             "duration_seconds": (ended - run.started_ms) / 1000 if ended else None,

@@ -18,21 +18,25 @@ from experiments.run_keys import RunKeys, best_results, last_values
 from experiments.search import search_runs
 from experiments.selectors import visible_experiments
 from jobs.models import Job
+from jobs.states import JOB
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from portal.lists import Column, Filter, ListView, containing, one_of, search_in, times
+from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
-from workspaces.list_filters import TEAM, owned_by
+from workspaces.list_filters import OWNER, TEAM
 
 Item = dict[str, Any]
 DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
-STATES = {  # class and label of the state of a job that looks the same
-    RunStatus.SCHEDULED: ("queued", _("Scheduled")),
-    RunStatus.RUNNING: ("running", _("Running")),
-    RunStatus.FINISHED: ("succeeded", _("Finished")),
-    RunStatus.FAILED: ("failed", _("Failed")),
-    RunStatus.KILLED: ("canceled", _("Killed")),
+STATES = {  # what pages call MLflow's statuses: a run has the states of a job
+    RunStatus.SCHEDULED: "queued",
+    RunStatus.RUNNING: "running",
+    RunStatus.FINISHED: "succeeded",
+    RunStatus.FAILED: "failed",
+    RunStatus.KILLED: "canceled",
 }
+_STATUSES = {state: status.value for status, state in STATES.items()}
+_CHIPS = ("running", "succeeded", "failed", "canceled")
 _IS_EXPRESSION = re.compile(r"[<>=]|\s(like|ilike|in|is)\s", re.IGNORECASE)
 
 
@@ -84,24 +88,10 @@ EXPERIMENTS = ListView(
     permission=P.EXPERIMENTS_READ,
     order=Order("number", is_descending=True),
     filters=(
-        Filter(
-            "q",
-            containing("name"),
-            "Words of the name; `-word` excludes.",
-            _("Search experiments"),
-            _("A name, or team:vision user:me"),
-            is_search=True,
-        ),
-        Filter(
-            "owner",
-            matching(owned_by),
-            "E-mail addresses or `me`, separated by commas; `!` excludes one.",
-            _("Owner"),
-            chips=(("me", _("Mine")),),
-            is_multiple=True,
-            key="user",
-        ),
+        search_in("name", placeholder=_("A name, or team:vision user:me"), is_search=True),
+        OWNER,
         TEAM,
+        *times("created_at", _("Created")),
     ),
     columns=(
         Column("number", _("Experiment"), sort=("number",)),
@@ -121,7 +111,7 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
 
     `show` is "" for active runs, "archived" or "trash"; `sort` is the order asked for.
     """
-    state = one_of("status", str.upper)
+    state = one_of("status", lambda word: _STATUSES.get(word.lower(), word.upper()))
     return ListView(
         name=f"runs-{experiment.number}",
         is_local=True,
@@ -149,19 +139,13 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
                 _("State"),
                 chips=(
                     ("", _("All")),
-                    *((s.lower(), STATES[s][1]) for s in RunStatus if s != "SCHEDULED"),
+                    *lazy_choices(pair for pair in JOB.choices if pair[0] in _CHIPS),
                 ),
                 is_multiple=True,
                 is_counted=True,
             ),
-            Filter(
-                "owner",
-                matching(owned_by),
-                "E-mail addresses or `me`, separated by commas; `!` excludes one.",
-                _("Owner"),
-                chips=(("me", _("Mine")),),
-                is_multiple=True,
-            ),
+            OWNER,
+            *times("started_ms", _("Started"), lambda at: int(at.timestamp() * 1000)),
             Filter(
                 "show",
                 lambda rows, text, actor: rows,
@@ -273,14 +257,12 @@ def _run_items(rows: Sequence[Run], actor: Actor) -> list[Item]:
 
 def run_item(row: Run, metrics: dict[str, dict[str, Any]]) -> Item:
     """Return a run as the table shows it; durations are in seconds."""
-    state, label = STATES[RunStatus(row.status)]
     started, ended = instant(row.started_ms), instant(row.ended_ms)
     return {
         "id": row.id.hex,
         "name": row.name,
         "status": row.status,
-        "state": state,
-        "state_word": label,
+        "state": STATES[RunStatus(row.status)],
         "is_live": row.status == RunStatus.RUNNING,
         "topic": f"metrics:{row.series_owner}",
         "owner": {"email": row.owner.email, "name": row.owner.display_name},

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.db.models import (
+    DateTimeField,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Func,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+)
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
@@ -22,15 +33,27 @@ from jobs.selectors.jobs import visible_jobs
 from jobs.selectors.representations import job_row, job_rows, listed
 from jobs.services.change import may_change
 from portal import list_language
-from portal.core.audit.reading import instant
+from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.core.formatting import gpu_text
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView, containing, matching, one_of
+from portal.core.messages import Message
+from portal.lists import (
+    PERIOD,
+    Column,
+    Filter,
+    ListView,
+    compared,
+    containing,
+    matching,
+    one_of,
+    times,
+)
+from schedulers.spec.grammar import parse_duration
 from schedulers.spec.names import LABEL_PATTERN
 from schedulers.states import State
 from workspaces.access.actors import Actor
-from workspaces.list_filters import TEAM, owned_by, owner_choices
+from workspaces.list_filters import OWNER, TEAM
 
 Item = dict[str, Any]
 GPU_TYPES = 50  # suggested at most
@@ -42,7 +65,12 @@ def _state(word: str) -> State:
         return State.of(word)
     except KeyError:
         raise InvalidInput.at(
-            "state", f"{word[:40]!r} is not a state; use one of {', '.join(s.label for s in State)}"
+            "state",
+            Message(
+                "“{word}” is not a state. The states are {names}.",
+                word=word[:40],
+                names=", ".join(state.label for state in State),
+            ),
         ) from None
 
 
@@ -124,8 +152,14 @@ def _reading(names: list[str], actor: Actor) -> Q:
     return Q(id__in=inputs.values("job_id"))
 
 
-def _since(rows: QuerySet[Job], text: str, actor: Actor) -> QuerySet[Job]:
-    return rows.filter(created_at__gte=instant("since", text))
+def _lasting(rows: QuerySet[Job], text: str, actor: Actor) -> QuerySet[Job]:
+    """Narrow by the time from start to end, or until now: `>2h`."""
+    ends = Coalesce(F("finished_at"), Value(clock.now(), output_field=DateTimeField()))
+    took = ExpressionWrapper(ends - F("started_at"), output_field=DurationField())
+    rows = rows.exclude(started_at=None).annotate(duration=took)
+    return compared("duration", lambda text: timedelta(seconds=parse_duration(text)))(
+        rows, text, actor
+    )
 
 
 def _search(rows: QuerySet[Job], q: str, actor: Actor) -> QuerySet[Job]:
@@ -148,7 +182,7 @@ def _clusters(actor: Actor) -> list[tuple[str, Any]]:
 
 
 def _pools(actor: Actor) -> list[tuple[str, Any]]:
-    return [(pool.name, pool.cluster.name) for pool in pools_visible_to(actor)]
+    return [(pool.name, f"{pool.name} · {pool.cluster.name}") for pool in pools_visible_to(actor)]
 
 
 def _why(row: Item) -> str:
@@ -199,17 +233,7 @@ JOBS = ListView(
             is_multiple=True,
             is_counted=True,
         ),
-        Filter(
-            "owner",
-            matching(owned_by),
-            "E-mail addresses or `me`, separated by commas; `!` excludes one.",
-            _("Owner"),
-            chips=(("me", _("Mine")),),
-            values=owner_choices,
-            is_multiple=True,
-            is_counted=True,
-            key="user",
-        ),
+        replace(OWNER, is_counted=True),
         TEAM,
         Filter(
             "cluster",
@@ -217,6 +241,7 @@ JOBS = ListView(
             "Names separated by commas; `!` excludes one.",
             _("Cluster"),
             values=_clusters,
+            field="cluster__name",
             is_multiple=True,
         ),
         Filter(
@@ -225,6 +250,7 @@ JOBS = ListView(
             "Names separated by commas; `!` excludes one.",
             _("Pool"),
             values=_pools,
+            field="pool__name",
             is_multiple=True,
         ),
         Filter(
@@ -258,6 +284,7 @@ JOBS = ListView(
             "Kinds of workload separated by commas; `!` excludes one.",
             _("Kind"),
             values=_kinds,
+            field="kind",
             is_multiple=True,
         ),
         Filter(
@@ -266,6 +293,7 @@ JOBS = ListView(
             "What submitted the job: `rerun`, or `rerun:#12`; `!` excludes.",
             _("Origin"),
             values=_origins,
+            field="origin_kind",
             is_multiple=True,
         ),
         Filter(
@@ -277,18 +305,13 @@ JOBS = ListView(
             is_search=True,
         ),
         Filter(
-            "since",
-            _since,
-            "Submitted since `2026-01-31`, `2026-01-31T12:00` (UTC), or an age: `24h`, `7d`.",
-            _("Submitted since"),
-            values=lambda actor: [
-                ("1h", _("1 hour")),
-                ("24h", _("24 hours")),
-                ("7d", _("7 days")),
-                ("30d", _("30 days")),
-            ],
+            "duration",
+            _lasting,
+            "Time from start to end, or until now: `>2h`, `<=90m`, `1h..4h`.",
+            _("Duration, such as >2h"),
             is_search=True,
         ),
+        *times("created_at", _("Submitted"), is_search=True),
     ),
     columns=(
         Column("number", _("Job"), sort=("number",)),
@@ -341,7 +364,9 @@ STORAGE = ListView(
     represent=_with_logs,
     row_template="jobs/_storage_row.html",
     filters=tuple(
-        replace(one, is_counted=False) for one in JOBS.filters if one.name in ("owner", "team")
+        replace(one, is_counted=False)
+        for one in JOBS.filters
+        if one.name in {"q", "state", "owner", "team", *PERIOD}
     ),
     columns=(
         Column("number", _("Job")),

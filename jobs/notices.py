@@ -27,6 +27,7 @@ KINDS = (
         Message("One of your jobs failed, or somebody else canceled it."),
         permissions=(P.JOBS_READ,),
         email=True,
+        many=Message("{n} jobs of {name} did not succeed"),
     ),
     NoticeKind(
         "job_succeeded",
@@ -34,6 +35,7 @@ KINDS = (
         Message("Job succeeded"),
         Message("One of your jobs that ran for at least a minute succeeded."),
         permissions=(P.JOBS_READ,),
+        many=Message("{n} jobs of {name} succeeded"),
     ),
     NoticeKind(
         "job_pending",
@@ -41,6 +43,7 @@ KINDS = (
         Message("Job pending for long"),
         Message("One of your jobs has been pending for more than an hour."),
         permissions=(P.JOBS_READ,),
+        many=Message("{n} jobs of {name} have been pending for long"),
     ),
     NoticeKind(
         "idle_gpus",
@@ -49,6 +52,7 @@ KINDS = (
         Message("A job of yours has idle GPUs, or is about to be stopped for it."),
         permissions=(P.JOBS_READ,),
         email=True,
+        many=Message("{n} jobs of {name} have idle GPUs"),
     ),
 )
 

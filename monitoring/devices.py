@@ -142,10 +142,17 @@ def throttle_reasons(latest: Mapping[str, Any], index: int) -> list[str]:
     ]
 
 
-def find_device(uuid: str) -> Device:
-    """Return the GPU with this UUID. Raises NotFound."""
+def find_device(uuid: str, cluster: str = "") -> Device:
+    """Return the GPU with this UUID, or NODE:INDEX, as in `cluster`. Raises NotFound."""
     rows = Device.objects.select_related("node__cluster").order_by("is_lost", "-seen_at")
-    row = rows.filter(uuid=uuid).first() if uuid.isprintable() else None
+    rows = rows.filter(node__cluster__name=cluster) if cluster.isprintable() and cluster else rows
+    node, _, index = uuid.rpartition(":")
+    if not uuid.isprintable():
+        row = None
+    elif node and index.isascii() and index.isdigit() and len(index) < 4:
+        row = rows.filter(node__name=node, index=int(index)).first()
+    else:
+        row = rows.filter(uuid=uuid).first()
     if row is None:
         raise NotFound(f"There is no GPU {uuid[:80]!r}.")
     return row

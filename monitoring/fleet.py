@@ -6,7 +6,7 @@ hundreds of thousands of series.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -14,8 +14,10 @@ from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
+from django.db.models import Q
 
 from clusters.capacity import natural
+from clusters.health.selectors import HealthShape, unhealthy_nodes
 from clusters.models import Device, Node, Pool
 from clusters.pools import is_in, pools_visible_to
 from jobs.utilization.selectors import gpu_utilization_of_nodes
@@ -34,6 +36,7 @@ GROUPS = {
     "cluster": Message("Cluster"),
 }
 KEPT_FOR = 15  # seconds
+MOST_PROBLEMS = 12
 _MEASURED = (
     "gpu.power",
     "gpu.temperature",
@@ -119,6 +122,49 @@ def fleet(actor: Actor, by: str) -> list[dict[str, Any]]:
         found = _fleet(by, pools)
         cache.set(key, found, KEPT_FOR)
     return found
+
+
+def problems(cluster: str = "") -> list[FleetProblem]:
+    """Return the nodes out of service and unhealthy, and GPUs that do not respond; the worst first."""
+    health = unhealthy_nodes()
+    lost = Counter(Device.objects.filter(is_lost=True).values_list("node_id", flat=True))
+    rows = (
+        Node.objects.filter(is_gone=False)
+        .filter(Q(is_ready=False) | Q(is_drained=True) | Q(id__in=[*health, *lost]))
+        .select_related("cluster")
+        .defer("cluster__config", "cluster__secrets", "reported", "runs")
+    )
+    rows = rows.filter(cluster__name=cluster) if cluster else rows
+    found = [_problem(node, health.get(node.id), lost[node.id]) for node in rows]
+    found.sort(key=lambda row: (row.rank, natural(row.node)))
+    return found[:MOST_PROBLEMS]
+
+
+@dataclass(frozen=True)
+class FleetProblem:
+    """A node that needs somebody: `state` is of a node, its health or a GPU, `why` the reason."""
+
+    rank: int
+    node: str
+    cluster: str
+    of: str
+    state: str
+    why: str
+
+
+def _problem(node: Node, health: HealthShape | None, lost: int) -> FleetProblem:
+    name, cluster = node.name, node.cluster.name
+    if not node.is_ready:
+        return FleetProblem(0, name, cluster, "node", "down", "")
+    if health is not None and health["state"] != "warning":
+        why = health["why"]
+        return FleetProblem(1, name, cluster, "health", health["state"], why)
+    if lost:
+        why = Message.plural(lost, "{n} GPU isn't responding", "{n} GPUs aren't responding", n=lost)
+        return FleetProblem(2, name, cluster, "gpu", "lost", why)
+    if health is not None:
+        return FleetProblem(3, name, cluster, "health", health["state"], health["why"])
+    return FleetProblem(4, name, cluster, "node", "drained", "")
 
 
 def _fleet(by: str, pools: Sequence[Pool]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from clusters.models import Cluster
 from clusters.pools import pools_visible_to
 from clusters.workload import JobsByNode
 from jobs.scheduling.cluster_load import jobs_of_all, jobs_visible_to
-from monitoring.gpu_grid_use import use_of
+from monitoring.gpu_grid_use import heat_of, use_of
 from monitoring.inventory import InventorySnapshot, inventory_snapshot
 from monitoring.nodes import placements
 from portal.core import clock
@@ -25,30 +25,36 @@ STATES = ("ready", "drained", "down")
 _SHOWN = ("id", "name", "backend", "trouble", "inventory")
 
 
-def grid_of(actor: Actor) -> dict[str, Any]:
+def grid_of(actor: Actor, heat: str = "") -> dict[str, Any]:
     """Return the overview with the jobs of the organization that the actor may see."""
-    return _grid(actor, jobs_visible_to(actor))
+    return _grid(actor, jobs_visible_to(actor), heat)
 
 
-def platform_grid(actor: Actor) -> dict[str, Any]:
+def platform_grid(actor: Actor, heat: str = "") -> dict[str, Any]:
     """Return the overview with the jobs of every organization. Raises NotPermitted."""
-    return _grid(actor, jobs_of_all(actor))
+    return _grid(actor, jobs_of_all(actor), heat)
 
 
-def _grid(actor: Actor, seen: JobsByNode) -> dict[str, Any]:
-    """Return the overview.
+def size_of(gpus: int) -> str:
+    """Return how much room the overview of so many GPUs needs: small, middle or large."""
+    return "small" if gpus <= 256 else "middle" if gpus <= 2048 else "large"
+
+
+def _grid(actor: Actor, seen: JobsByNode, heat: str) -> dict[str, Any]:
+    """Return the overview. `heat` is a metric of HEATS, "" for none.
 
     `nodes` holds rows of [name, cluster, state, GPUs, bits of allocated GPUs, types, partitions] as
     ready JSON, in which words are indexes into the lists next to it. Other lists refer to nodes by
     their index: `health` has [state, reason] of unhealthy nodes; `use` is the measured utilization
-    of each GPU in percent, -1 if unknown; `pools`
+    of each GPU in percent, -1 if unknown; `heat` the asked metric, null if unknown; `pools`
     and `racks` are ranges of nodes; `jobs` are [number, name, GPUs, organization], whose GPUs are
     null where the scheduler does not tell them. A cluster is `is_exact` if it is known which of its
     GPUs are allocated; otherwise only their number is known, and the first ones are shown.
     """
     gpus = current_gpus()
     stock = gpus.stock
-    return {
+    more = {"heat": orjson.Fragment(heat_of(stock, heat))} if heat else {}
+    return more | {
         "at": clock.now(),
         "states": STATES,
         "types": stock.types,

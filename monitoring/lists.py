@@ -8,43 +8,59 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from clusters.health.selectors import UNHEALTHY
 from clusters.models import Cluster, Device, Gpu, Node
 from clusters.pools import is_in, pools_visible_to
+from clusters.states import HEALTH, NODE
 from monitoring.devices import device_rows
 from monitoring.inventory import rack_of
 from monitoring.nodes import UNREAD, node_rows
 from portal.core.errors import InvalidInput
 from portal.core.formatting import gpu_text
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView
+from portal.core.messages import Message
+from portal.lists import Column, Filter, ListView, matching, one_of, search_in
+from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 
 _STATES = {
-    "ready": {"is_ready": True, "is_drained": False},
-    "drained": {"is_ready": True, "is_drained": True},
-    "down": {"is_ready": False},
+    "ready": Q(is_ready=True, is_drained=False),
+    "drained": Q(is_ready=True, is_drained=True),
+    "down": Q(is_ready=False),
+    "out": Q(is_ready=False) | Q(is_drained=True),
 }
 
 
-def _by_state(states: dict[str, dict[str, Any]]) -> Callable[[Any, str, Actor], Any]:
-    """Return how to narrow rows to one of these states."""
+def _one_of_these(name: str, conditions: dict[str, Q]) -> Callable[[Any, str, Actor], Any]:
+    """Return how to narrow rows to those of any of these conditions."""
 
-    def narrow(rows: Any, state: str, actor: Actor) -> Any:
-        if state not in states:
-            raise InvalidInput.at("state", f"must be one of {', '.join(states)}")
-        return rows.filter(**states[state])
+    def match(words: list[str], actor: Actor) -> Q:
+        found = Q()
+        for word in words:
+            if word not in conditions:
+                raise InvalidInput.at(
+                    name,
+                    Message(
+                        "“{word}” is none of {names}.",
+                        word=word[:40],
+                        names=", ".join(conditions),
+                    ),
+                )
+            found |= conditions[word]
+        return found
 
-    return narrow
+    return matching(match)
 
 
 def _clusters(actor: Actor) -> list[tuple[str, str]]:
-    names = Cluster.objects.order_by("name").values_list("name", flat=True)
-    return [("", gettext("All clusters")), *((n, n) for n in names)] if len(names) > 1 else []
+    return [(name, "") for name in Cluster.objects.order_by("name").values_list("name", flat=True)]
+
+
+def _named_kinds(kinds: Collection[str]) -> list[tuple[str, str]]:
+    return [(kind, gpu_text(kind)) for kind in kinds]
 
 
 def _models(actor: Actor) -> list[tuple[str, str]]:
@@ -52,30 +68,22 @@ def _models(actor: Actor) -> list[tuple[str, str]]:
     return _named_kinds(kinds)
 
 
-def _named_kinds(kinds: Collection[str]) -> list[tuple[str, str]]:
-    named = ((kind, gpu_text(kind)) for kind in kinds)
-    return [("", gettext("All GPU models")), *named] if len(kinds) > 1 else []
+def _with_model(kinds: list[str], actor: Actor) -> Q:
+    return Q(id__in=Gpu.objects.filter(type__in=kinds).values("node_id"))
 
 
-_HEALTH = (
-    ("", _("Any health")),
-    ("unhealthy", _("Unhealthy")),
-    ("quarantined", _("Quarantined")),
-    ("draining", _("Draining")),
-    ("warning", _("Warning")),
-    ("healthy", _("Healthy")),
-)
+_HEALTH = {
+    "unhealthy": Q(health__state__in=UNHEALTHY),
+    "quarantined": Q(health__state="quarantined"),
+    "draining": Q(health__state="draining"),
+    "warning": Q(health__state="warning"),
+    # A node without a row was never unhealthy
+    "healthy": Q(health=None) | ~Q(health__state__in=UNHEALTHY),
+}
 
 
-def _by_health(rows: Any, state: str, actor: Actor) -> Any:
-    """Narrow nodes to those of this health; a node without a row was never unhealthy."""
-    if state not in dict(_HEALTH):
-        raise InvalidInput.at(
-            "health", f"must be one of {', '.join(name for name, _ in _HEALTH[1:])}"
-        )
-    if state == "healthy":
-        return rows.exclude(health__state__in=UNHEALTHY)
-    return rows.filter(health__state__in=UNHEALTHY if state == "unhealthy" else (state,))
+def _healths(actor: Actor) -> tuple[tuple[str, Any], ...]:
+    return (("unhealthy", _("Unhealthy")), *lazy_choices(HEALTH.choices))
 
 
 NODES = ListView(
@@ -86,47 +94,40 @@ NODES = ListView(
     order=Order("cluster__name", "name"),
     max_page_size=500,
     filters=(
+        search_in("name", placeholder=_("Part of a name, or state:down model:h100")),
         Filter(
             "state",
-            _by_state(_STATES),
-            help="ready, drained or down.",
+            _one_of_these("state", _STATES),
+            help="ready, drained or down; out for the last two.",
             label=_("State"),
-            chips=(
-                ("", _("All")),
-                ("ready", _("Ready")),
-                ("drained", _("Drained")),
-                ("down", _("Down")),
-            ),
+            chips=(("", _("All")), *lazy_choices(NODE.choices), ("out", _("out of service"))),
+            is_multiple=True,
         ),
         Filter(
             "health",
-            _by_health,
+            _one_of_these("health", _HEALTH),
             help="healthy, warning, draining, quarantined, or unhealthy for any of the last three.",
             label=_("Health"),
-            choices=lambda actor: list(_HEALTH),
-        ),
-        Filter(
-            "q",
-            lambda rows, text, actor: rows.filter(name__icontains=text),
-            help="Part of the name.",
-            label=_("Search nodes"),
-            placeholder=_("Part of a name"),
+            values=_healths,
+            is_multiple=True,
         ),
         Filter(
             "cluster",
-            lambda rows, name, actor: rows.filter(cluster__name=name),
-            help="Name of the cluster.",
+            one_of("cluster__name"),
+            help="Names of clusters.",
             label=_("Cluster"),
-            choices=_clusters,
+            values=_clusters,
+            field="cluster__name",
+            is_multiple=True,
         ),
         Filter(
             "model",
-            lambda rows, kind, actor: rows.filter(
-                id__in=Gpu.objects.filter(type=kind).values("node_id")
-            ),
-            help="GPU model, such as h100.",
+            matching(_with_model),
+            help="GPU models, such as h100.",
             label=_("GPU model"),
-            choices=_models,
+            values=_models,
+            is_multiple=True,
+            aliases=("gpu",),
         ),
     ),
     columns=(
@@ -147,10 +148,10 @@ NODES = ListView(
 )
 
 _DEVICE_STATES = {
-    "lost": {"is_lost": True},
-    "ready": {"is_lost": False, "node__is_ready": True, "node__is_drained": False},
-    "drained": {"is_lost": False, "node__is_ready": True, "node__is_drained": True},
-    "down": {"is_lost": False, "node__is_ready": False},
+    "lost": Q(is_lost=True),
+    "ready": Q(is_lost=False, node__is_ready=True, node__is_drained=False),
+    "drained": Q(is_lost=False, node__is_ready=True, node__is_drained=True),
+    "down": Q(is_lost=False, node__is_ready=False),
 }
 
 
@@ -159,29 +160,37 @@ def _device_types(actor: Actor) -> list[tuple[str, str]]:
     return _named_kinds(kinds)
 
 
-def _in_rack(rows: Any, rack: str, actor: Actor) -> Any:
-    """Narrow GPUs to those of nodes whose label "rack" has this value."""
+def _in_racks(racks: list[str], actor: Actor) -> Q:
+    """Match GPUs of nodes whose label "rack" has one of these values."""
     labels = Node.objects.filter(is_gone=False).values_list("id", "labels")
-    return rows.filter(node__in=[node for node, found in labels if rack_of(found) == rack])
+    return Q(node__in=[node for node, found in labels if rack_of(found) in racks])
 
 
-def _in_pool(rows: Any, name: str, actor: Actor) -> Any:
-    """Narrow GPUs to those of nodes of a pool that the actor may see."""
-    pool = next((pool for pool in pools_visible_to(actor) if pool.name == name), None)
-    if pool is None:
-        raise InvalidInput.at("pool", "is none that you can see")
-    types: dict[UUID, set[str]] = defaultdict(set)
-    for node_id, kind in Gpu.objects.filter(node__cluster=pool.cluster_id).values_list(
-        "node_id", "type"
-    ):
-        types[node_id].add(kind)
-    nodes = Node.objects.filter(cluster=pool.cluster_id).only("id", "labels", "partitions")
-    return rows.filter(node__in=[node.id for node in nodes if is_in(pool, node, types[node.id])])
+def _racks(actor: Actor) -> list[tuple[str, str]]:
+    labels = Node.objects.filter(is_gone=False).values_list("labels", flat=True)
+    racks = {rack_of(one) for one in labels} - {""}
+    return [(rack, "") for rack in sorted(racks)]
+
+
+def _in_pools(names: list[str], actor: Actor) -> Q:
+    """Match GPUs of nodes of pools that the actor may see."""
+    visible = {pool.name: pool for pool in pools_visible_to(actor)}
+    if not set(names) <= set(visible):
+        raise InvalidInput.at("pool", Message("is none that you can see"))
+    found: list[UUID] = []
+    for pool in (visible[name] for name in names):
+        types: dict[UUID, set[str]] = defaultdict(set)
+        for node_id, kind in Gpu.objects.filter(node__cluster=pool.cluster_id).values_list(
+            "node_id", "type"
+        ):
+            types[node_id].add(kind)
+        nodes = Node.objects.filter(cluster=pool.cluster_id).only("id", "labels", "partitions")
+        found += [node.id for node in nodes if is_in(pool, node, types[node.id])]
+    return Q(node__in=found)
 
 
 def _pools(actor: Actor) -> list[tuple[str, str]]:
-    names = sorted(pool.name for pool in pools_visible_to(actor))
-    return [("", gettext("All pools")), *((name, name) for name in names)] if names else []
+    return [(name, "") for name in sorted(pool.name for pool in pools_visible_to(actor))]
 
 
 DEVICES = ListView(
@@ -191,9 +200,10 @@ DEVICES = ListView(
     represent=device_rows,
     order=Order("node__cluster__name", "node__name", "index", "id"),
     filters=(
+        search_in("node__name", "uuid", placeholder=_("Node or UUID, or model:h100 rack:r1")),
         Filter(
             "state",
-            _by_state(_DEVICE_STATES),
+            _one_of_these("state", _DEVICE_STATES),
             help="ready, drained, down or lost.",
             label=_("State"),
             chips=(
@@ -203,48 +213,49 @@ DEVICES = ListView(
                 ("down", _("Down")),
                 ("lost", _("Not responding")),
             ),
-        ),
-        Filter(
-            "q",
-            lambda rows, text, actor: rows.filter(
-                Q(node__name__icontains=text) | Q(uuid__icontains=text)
-            ),
-            help="Part of a node's name or of a UUID.",
-            label=_("Search GPUs"),
-            placeholder=_("Node or UUID"),
+            is_multiple=True,
         ),
         Filter(
             "node",
-            lambda rows, name, actor: rows.filter(node__name=name),
-            help="Name of the node.",
+            one_of("node__name"),
+            help="Names of nodes.",
             label=_("Node"),
+            is_multiple=True,
         ),
         Filter(
             "cluster",
-            lambda rows, name, actor: rows.filter(node__cluster__name=name),
-            help="Name of the cluster.",
+            one_of("node__cluster__name"),
+            help="Names of clusters.",
             label=_("Cluster"),
-            choices=_clusters,
+            values=_clusters,
+            field="node__cluster__name",
+            is_multiple=True,
         ),
         Filter(
             "model",
-            lambda rows, kind, actor: rows.filter(type=kind),
-            help="GPU model, such as h100.",
+            one_of("type"),
+            help="GPU models, such as h100.",
             label=_("GPU model"),
-            choices=_device_types,
+            values=_device_types,
+            field="type",
+            is_multiple=True,
+            aliases=("gpu",),
         ),
         Filter(
             "rack",
-            _in_rack,
-            help="Value of the node's label rack.",
+            matching(_in_racks),
+            help="Values of the node's label rack.",
             label=_("Rack"),
+            values=_racks,
+            is_multiple=True,
         ),
         Filter(
             "pool",
-            _in_pool,
-            help="Name of a pool.",
+            matching(_in_pools),
+            help="Names of pools.",
             label=_("Pool"),
-            choices=_pools,
+            values=_pools,
+            is_multiple=True,
         ),
     ),
     columns=(

@@ -53,5 +53,12 @@ class TelemetrySource(models.Model):
         return self.name
 
     @property
+    def state(self) -> str:
+        """Return its state (`monitoring.states`)."""
+        if not self.is_enabled:
+            return "disabled"
+        return "failing" if self.problem else "reading" if self.read_at else "waiting"
+
+    @property
     def url_list(self) -> list[str]:
         return self.urls.split()

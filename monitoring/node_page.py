@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clusters.health.checks import STATE_LABELS, HealthState, check_of_xid, why_text
-from clusters.health.selectors import SHAPES
 from clusters.models import Device, Node
 from clusters.pools import is_in, pools_visible_to
 from monitoring.nodes import measured
 from portal.core.formatting import gpu_text
-from portal.core.messages import Message
 from portal.core.models import Event
-from schedulers.xids import XidClass, xid_of
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
+from workspaces.audit.event_links import EventLine, event_lines
 from workspaces.tenancy.scope import platform_scope
 
 MOST_EVENTS = 20
-_BY_PROGRAM = Message("The program on this GPU caused it.")
 
 
 def pools_of_node(node: Node, actor: Actor) -> list[str]:
@@ -91,70 +87,14 @@ def disks_of(latest: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 @platform_scope("nodes belong to no organization")
-def node_events(node: Node, actor: Actor) -> list[dict[str, Any]]:
-    """Return what happened to the node, newest first: `at`, `shape`, `text`, and `who`.
-
-    Only operators are told who did it.
-    """
+def node_events(node: Node, actor: Actor) -> list[EventLine]:
+    """Return what happened to the node, newest first. Only operators are told who did it."""
     rows = Event.objects.filter(subject_id=node.id, kind__startswith="node.")
-    return [
-        {"at": event.at, "who": event.actor if actor.may(Permission.CLUSTERS_READ) else ""}
-        | event_line(event.kind, event.data)
-        for event in rows.order_by("-position")[:MOST_EVENTS]
-    ]
+    return lines_of(rows.order_by("-position")[:MOST_EVENTS], actor)
 
 
-def event_line(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `shape` and `text` of an event of a node."""
-    match kind:
-        case "node.drained":
-            return {"shape": "canceled", "text": Message("Drained: {why}", why=data.get("why", ""))}
-        case "node.resumed":
-            return {"shape": "succeeded", "text": Message("Resumed")}
-        case "node.health_changed":
-            state = HealthState(data.get("after", {}).get("state", HealthState.HEALTHY))
-            label = Message("Health: {state}", state=STATE_LABELS[state])
-            why = ""
-            if data.get("check"):
-                why = why_text(data["check"], data.get("gpu"), data.get("params") or {})
-            return {"shape": SHAPES[state], "text": Message.joined(". ", (label, why))}
-        case "node.xid":
-            text, action, is_fault = _xid_text(data)
-            return {
-                "shape": "failed" if is_fault else "unknown",
-                "text": Message.joined(". ", (text, action)) if action else text,
-            }
-        case "node.noted" if data.get("kind") == "gpu_lost":
-            return {
-                "shape": "failed",
-                "text": Message("GPU {gpu} stopped responding", gpu=data.get("gpu", "?")),
-            }
-        case "node.noted" if data.get("kind") == "driver_lost":
-            return {"shape": "failed", "text": Message("The NVIDIA driver stopped responding")}
-        case "node.noted" if data.get("kind") == "impossible_value":
-            return {
-                "shape": "unknown",
-                "text": Message(
-                    "{name}: {value} {unit} is not possible, and was not stored",
-                    name=data.get("metric", "?"),
-                    value=data.get("value", "?"),
-                    unit=data.get("unit", ""),
-                ),
-            }
-        case _:
-            return {"shape": "queued", "text": str(data.get("kind", kind))}
-
-
-def _xid_text(data: Mapping[str, Any]) -> tuple[Message, str, bool]:
-    """Return what happened, what to do, and whether the hardware is at fault."""
-    meaning, code = str(data.get("meaning", "")), data.get("code")
-    known = xid_of(code if isinstance(code, int) else 0, meaning, str(data.get("action", "")))
-    text = Message(
-        "XID {code} on GPU {gpu}: {meaning}",
-        code=data.get("code", "?"),
-        gpu=data.get("gpu", "?"),
-        meaning=meaning or known.meaning,
-    )
-    check = check_of_xid(known.code, known.kind)
-    advice = check.advice if check else _BY_PROGRAM if known.kind is XidClass.PROGRAM else ""
-    return text, advice, known.kind.is_hardware
+@platform_scope("nodes belong to no organization")
+def lines_of(events: Iterable[Event], actor: Actor) -> list[EventLine]:
+    """Return the lines of events of a node or of one of its GPUs."""
+    may_know = actor.may(Permission.CLUSTERS_READ)
+    return event_lines(list(events), None, names_actors=may_know, has_links=may_know)

@@ -163,6 +163,11 @@ class Channel(TenantModel):
     def __str__(self) -> str:
         return f"{self.kind} {self.host}"
 
+    @property
+    def state(self) -> str:
+        """Return its state (`notifications.states`)."""
+        return "disabled" if self.disabled_at else "failing" if self.failing_since else "enabled"
+
 
 class Delivery(models.Model):
     """One message to deliver: to `channel`, or by e-mail to `user` if there is none.

@@ -7,17 +7,20 @@ the text language of `portal.list_language`, which says the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse, HttpResponseRedirect, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiParameter
 
 from portal import list_language
@@ -26,6 +29,7 @@ from portal.core.errors import InvalidInput, PortalError
 from portal.core.keyset import Order, Page, page_of
 from portal.core.messages import Message
 from portal.core.shapes import PageShape
+from portal.core.times import instant, period
 from portal.list_language import Term, Value
 
 if TYPE_CHECKING:
@@ -39,6 +43,10 @@ CHUNK = 1000  # rows read at a time for a CSV file
 COUNTED = 1000  # a chip counts fewer rows than this
 PAGE_SIZES = (25, 50, 100, 200)
 SEARCH = "q"  # the filter of the words that have no key
+PERIOD = ("on", "since", "until")  # filters that one menu sets
+MAX_VALUES = 200  # of a menu
+LONG = 8  # rows that are filtered rather than read
+FEW = 20  # values that are counted one by one
 COOKIE = "muster_columns_"  # a cookie per list keeps the columns that a person chose
 Rows = Any  # a query set, or a list of represented rows
 Item = dict[str, Any]
@@ -83,14 +91,16 @@ class Column:
 class Filter:
     """A parameter that narrows the rows: `narrow(rows, text, actor)`, which may raise InvalidInput.
 
-    `help` documents it in the API and in the search box. The page shows an input if it has a
-    `placeholder`, a menu of `choices(actor)`, and `chips` that set it; pairs of value and label,
-    where the value "" removes the filter. A set filter without a control is shown as a chip that
-    removes it. A filter that `is_multiple` takes several values (`matching`), which chips combine;
-    chips that are counted show how many rows they have. In the text language its key is `key`,
-    else its name; `values(actor)` are suggested there. A filter that `is_search` tests many rows:
-    nothing is counted beside it. An `is_expression` filter is a text of another language, which
-    fills the search box; `?format=terms` suggests for it.
+    `help` documents it in the API and in the search box. In the text language its key is `key`,
+    else its name; it also takes `aliases`. `values(actor)` are pairs of value and label, which the
+    search box suggests. They and the values of `field` are in a menu, which counts them when it is
+    opened. `chips` are links that set the filter; where the value is "", it removes the filter.
+    Chips of one that `is_counted` show how many rows they have. A filter that `is_multiple` takes
+    several values (`matching`), which chips and menus combine. Nothing is counted beside a filter
+    that `is_search`, because it tests many rows. One that `is_period` stands for `since` and
+    `until`, too: its menu has days and a range. An `is_expression` filter is a text of another
+    language, which fills the search box; `?format=terms` suggests for it. The `placeholder` is
+    that of the search box.
     """
 
     name: str
@@ -98,15 +108,33 @@ class Filter:
     help: str = ""
     label: Text = ""
     placeholder: Text = ""
-    suggestions: tuple[str, ...] = ()
-    choices: Callable[[Any], Sequence[tuple[str, Text]]] | None = None
     chips: tuple[tuple[str, Text], ...] = ()
     is_multiple: bool = False
     is_counted: bool = False
     is_search: bool = False
     key: str = ""
+    aliases: tuple[str, ...] = ()
     values: Callable[[Any], Sequence[tuple[str, Text]]] | None = None
+    field: str = ""
+    is_period: bool = False
     is_expression: bool = False
+
+    @property
+    def has_menu(self) -> bool:
+        """Return whether it has a menu: its values are neither all shown as chips nor unknown."""
+        if self.name in PERIOD:
+            return self.is_period
+        return bool(self.field) or (self.values is not None and not self.is_whole)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether its chips are all that one chooses from: one of them removes it."""
+        return any(not value for value, _label in self.chips)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return its keys in the text language, the one that is written first."""
+        return tuple(dict.fromkeys((self.text_key, self.name, *self.aliases)))
 
     @property
     def text_key(self) -> str:
@@ -200,6 +228,10 @@ class ListView:
     def parameters(self) -> list[OpenApiParameter]:
         """Return the query parameters for OpenAPI."""
         found = [f.parameter for f in self.filters]
+        if found:
+            keys = ", ".join(f.text_key for f in self.filters if f.text_key)
+            described = f"The filters as a text, such as `state:failed user:kim`. Keys: {keys}."
+            found.append(OpenApiParameter("query", str, description=described))
         if self.sorts:
             names = ", ".join(self.sorts)
             found.append(OpenApiParameter("sort", str, description=f"{names}; `-` reverses."))
@@ -217,59 +249,106 @@ class ListView:
     def answer(self, actor: Any, params: Mapping[str, str]) -> PageShape[Any]:
         """Return the page as the API does. Raises InvalidInput, also for unknown parameters."""
         check_names(params, [parameter.name for parameter in self.parameters()])
-        page = self.page(actor, self.read(params))
+        page = self.page(actor, self.read(self._with_query(params)))
         return {"items": page.items, "next": page.next, "previous": page.previous}
+
+    def _with_query(self, params: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters with what the text `query` means. Raises InvalidInput."""
+        found = {name: params[name] for name in params if name != "query"}
+        parsed = self.parsed(params.get("query", ""))
+        for one in parsed.problems:
+            fix = Message("Write {text}.", text=one.fix) if one.fix else ""
+            raise InvalidInput.at("query", Message.joined(" ", (one.text, fix)))
+        for name, value in parsed.filters.items():
+            if found.get(name):
+                raise InvalidInput.at("query", Message("“{key}” is a parameter, too.", key=name))
+            found[name] = value
+        return found
 
     # The page
 
     def render(
         self, request: Any, template: str, context: Mapping[str, Any], **more: Any
     ) -> HttpResponse:
-        """Render the page with `list` in its context, or the CSV file for `?format=csv`.
-
-        `?format=keys` returns what the search box suggests; `?query=` is a text of its language and
-        redirects to the parameters that it means, unless it has unknown keys.
-        """
-        if request.method == "GET":
-            given, query = request.GET.get("format"), request.GET.get("query")
-            if given == "csv":
-                return self.csv(request.actor, request.GET)  # type: ignore[return-value]
-            if given == "keys":
-                return JsonResponse({"keys": self.keys(request.actor)})
-            if query is not None and not (parsed := self.parsed(query)).problems:
-                asked = self._asked(request.GET, request.COOKIES, parsed.filters)
-                return HttpResponseRedirect(request.path + asked.url().rstrip("?"))
+        """Render the page with `list` in its context, or what `answered` returns."""
+        if other := self.answered(request):
+            return other
         if "list" not in context:
             shown = self.shown(request.actor, request.GET, request.COOKIES)
             context = {**context, "list": shown}
         return render(request, template, dict(context), **more)
 
+    def answered(self, request: Any) -> HttpResponse | None:
+        """Return the answer to a request for something else than the page.
+
+        `?format=csv` is the file, `?format=keys` what the search box suggests, and `?format=values`
+        the menu of `filter`. `?query=` is a text of the language; it redirects to the parameters
+        that it means, unless it has unknown keys.
+        """
+        if request.method not in ("GET", "HEAD"):
+            return None
+        query = request.GET.get("query")
+        match request.GET.get("format"):
+            case "csv":
+                return self.csv(request.actor, request.GET)  # type: ignore[return-value]
+            case "keys":
+                return JsonResponse({"keys": self.keys(request.actor)})
+            case "values":
+                return JsonResponse({"items": self._menu(request)})
+        if query is None or (parsed := self.parsed(query)).problems:
+            return None
+        asked = self._asked(request.GET, request.COOKIES, parsed.filters)
+        return HttpResponseRedirect(request.path + asked.url().rstrip("?"))
+
     def shown(
         self, actor: Any, params: Mapping[str, str], cookies: Mapping[str, str] | None = None
     ) -> Shown:
-        """Return the page for templates; invalid input is its `error`.
-
-        An order that is unknown, as in an old link, is one of its `problems`.
-        """
+        """Return the page for templates. What is wrong is left out, and one of its `problems`."""
         parsed = self.parsed(params["query"]) if "query" in params else None
         plain = {name: params[name] for name in params} | (parsed.filters if parsed else {})
-        asked, page, error = self._asked(params, cookies or {}, plain), Page[Item]([]), ""
         problems = list(parsed.problems) if parsed else []
-        if asked.sort and asked.sort.removeprefix("-") not in self.sorts:
+        given = self._asked(params, cookies or {}, plain)
+        text = parsed.text if parsed else self.text(given.filters)
+        asked, page, error = given, Page[Item]([]), ""
+        if given.sort and given.sort.removeprefix("-") not in self.sorts:
             problems.append(
-                Message(
-                    "There is no column “{name}” to sort by. The default order is shown.",
-                    name=asked.sort.removeprefix("-")[:80],
+                Problem(
+                    Message(
+                        "There is no column “{name}” to sort by. The default order is shown.",
+                        name=given.sort.removeprefix("-")[:80],
+                    )
                 )
             )
-            asked, plain = replace(asked, sort=""), plain | {"sort": "", "cursor": ""}
+            asked = replace(asked, sort="")
         try:
-            checked = self.read(plain)
-            asked = replace(checked, columns=asked.columns, others=asked.others)
-            page = self.page(actor, asked)
+            rows, wrong = self._tried(actor, asked.filters)
+            problems += [self._explained(actor, asked, one, why) for one, why in wrong]
+            asked = replace(
+                asked,
+                filters=asked.filters | {one.name: "" for one, _why in wrong},
+                cursor="" if asked.sort != given.sort else params.get("cursor", ""),
+                limit=self._limit(params.get("limit", "")),
+            )
+            page = self._page_of(rows, asked, actor)
         except PortalError as caught:
             error = caught.message
-        return Shown(self, actor, asked, page, error, parsed, problems)
+        return Shown(self, actor, asked, page, error, text, problems)
+
+    def _tried(
+        self, actor: Any, filters: Mapping[str, str]
+    ) -> tuple[Rows, list[tuple[Filter, Message]]]:
+        """Return the rows that pass the filters, and the filters that are wrong with the reason."""
+        wrong: list[tuple[Filter, Message]] = []
+        rows = self.rows(actor)
+        for one in self.filters:
+            try:
+                if text := filters[one.name]:
+                    _check_text(one, text)
+                    rows = one.narrow(rows, text, actor)
+            except InvalidInput as error:
+                errors = error.data["errors"]
+                wrong.append((one, errors[0]["message"] if errors else error.message))
+        return rows, wrong
 
     def csv(self, actor: Any, params: Mapping[str, str]) -> StreamingHttpResponse:
         """Stream all rows that pass the filters. Raises InvalidInput before the stream starts.
@@ -297,20 +376,23 @@ class ListView:
 
     def parsed(self, text: str) -> Parsed:
         """Return the filters that a text of the language means, and what it says in vain."""
-        by_key = {one.text_key: one for one in self.filters} | {
-            one.name: one for one in self.filters if one.name != SEARCH
+        by_key: dict[str, Filter | None] = {
+            key: one for one in self.filters for key in one.keys if one.name != SEARCH
         }
+        by_key[""] = next((one for one in self.filters if one.name == SEARCH), None)
         found: dict[str, list[Value]] = {}
         single: dict[str, str] = {}
-        problems: list[Message] = []
-        for key, texts, is_negative in list_language.parse(text[:MAX_TEXT]):
+        problems: list[Problem] = []
+        terms = list_language.parse(text[:MAX_TEXT])
+        for i, (key, texts, is_negative) in enumerate(terms):
             one = by_key.get(key)
             if one is None:
-                problems.append(self._unknown(key))
+                problems.append(self._unknown(terms, i))
             elif one.name == SEARCH or one.is_multiple:
                 found.setdefault(one.name, []).extend(Value(v, is_negative) for v in texts)
             elif is_negative:
-                problems.append(Message("“{key}” can’t be excluded with “-”.", key=key))
+                message = Message("“{key}” can’t be excluded with “-”.", key=key)
+                problems.append(_fixed(terms, i, Term(key, texts), message))
             else:
                 single[one.name] = ",".join(texts)
         searched = list_language.written_words(found.pop(SEARCH, ()))
@@ -329,29 +411,71 @@ class ListView:
         return [
             {
                 "key": one.text_key,
+                "aliases": one.keys[1:],
                 "help": str(one.label or one.help),
                 "is_multiple": one.is_multiple,
                 "values": [[v, str(label)] for v, label in self._values(one, actor) if v],
             }
             for one in self.filters
-            if one.text_key
+            if one.text_key and not one.is_expression
         ]
 
     def _values(self, one: Filter, actor: Any) -> Sequence[tuple[str, Text]]:
         if one.values:
             return one.values(actor)
-        chips = [(value, label) for value, label in one.chips if "," not in value]
-        return [*(one.choices(actor) if one.choices else ()), *chips]
+        return [(value, label) for value, label in one.chips if "," not in value]
 
-    def _unknown(self, key: str) -> Message:
-        keys = ", ".join(one.text_key for one in self.filters if one.text_key)
-        if not keys:
-            return Message("There is no filter “{key}”. Put quotes around a text.", key=key)
-        return Message(
-            "There is no filter “{key}”. Use {keys}, or put quotes around a text.",
-            key=key[:40],
-            keys=keys,
+    def _menu(self, request: Any) -> list[dict[str, Any]]:
+        """Return the entries of the menu of a filter: those that have rows first."""
+        asked, actor = self._asked(request.GET, request.COOKIES, request.GET), request.actor
+        one = next((f for f in self.filters if f.name == request.GET.get("filter")), None)
+        if one is None or not one.has_menu:
+            raise InvalidInput.at("filter", Message("is not a filter with a menu"))
+        labels = {value: label for value, label in self._values(one, actor) if value}
+        rows, _wrong = self._tried(actor, asked.filters | {one.name: ""})
+        counts = _counted(one, rows, list(labels), actor)
+        value = asked.filters[one.name]
+        items = [
+            {
+                "label": (label := str(labels.get(name) or name)),
+                "note": "" if name.lower() in label.lower() or not one.field else name,
+                "url": asked.url(**{one.name: one.toggled(value, _written(one, name))}),
+                "is_set": one.is_set(value, _written(one, name)),
+                "count": None if counts is None else counts.get(name, 0),
+            }
+            for name in {**labels, **(counts or {})}
+            if name != "me" or not one.field  # it is one of the others
+        ]
+        return sorted(items, key=lambda item: (not item["is_set"], -(item["count"] or 0)))
+
+    def _unknown(self, terms: list[Term], i: int) -> Problem:
+        """Explain an unknown key: another that is like it, or else a text."""
+        key, texts, is_negative = terms[i]
+        keys = [name for one in self.filters for name in one.keys if name and name != SEARCH]
+        if close := get_close_matches(key, keys, 1):
+            message = Message("There is no filter “{key}”.", key=key[:40])
+            return _fixed(terms, i, Term(close[0], texts, is_negative), message)
+        known = ", ".join(one.text_key for one in self.filters if one.text_key)
+        message = Message(
+            "There is no filter “{key}”. There are: {keys}.", key=key[:40], keys=known
         )
+        if SEARCH not in self.names:
+            return Problem(message)
+        return _fixed(terms, i, Term("", (f"{key}:{','.join(texts)}",), is_negative), message)
+
+    def _explained(self, actor: Any, asked: ListQuery, one: Filter, why: Message) -> Problem:
+        """Explain a wrong value: one that is like it, or the list without the filter."""
+        text = asked.filters[one.name]
+        known = {
+            str(name).lower(): v for v, label in self._values(one, actor) for name in (v, label)
+        }
+        for given in list_language.values(text) if one.is_multiple else [Value(text)]:
+            close = get_close_matches(given.text.lower(), list(known), 1)
+            if close and close[0] != given.text.lower():
+                value = _written(one, known[close[0]])
+                fixed = text.replace(given.text, value)
+                return Problem(why, f"{one.text_key}:{value}", asked.url(**{one.name: fixed}))
+        return Problem(why, _("Remove the filter"), asked.url(**{one.name: ""}))
 
     # Both
 
@@ -359,11 +483,7 @@ class ListView:
         """Parse and check the parameters of a request. Raises InvalidInput."""
         found = {name: params.get(name, "").strip() for name in self.names}
         for one in self.filters:
-            most, text = MAX_EXPRESSION if one.is_expression else MAX_TEXT, found[one.name]
-            if len(text) > most or not text.isprintable():
-                raise InvalidInput.at(
-                    one.name, f"must be at most {most} characters long, without control characters"
-                )
+            _check_text(one, found[one.name])
         sort = params.get("sort", "")
         if sort and sort.removeprefix("-") not in self.sorts:
             raise InvalidInput.at("sort", f"must be one of {', '.join(self.sorts) or 'none'}")
@@ -381,7 +501,9 @@ class ListView:
 
     def page(self, actor: Any, asked: ListQuery) -> Page[Item]:
         """Return the represented rows of the page. Raises InvalidInput."""
-        rows = self.narrowed(actor, asked.filters)
+        return self._page_of(self.narrowed(actor, asked.filters), asked, actor)
+
+    def _page_of(self, rows: Rows, asked: ListQuery, actor: Any) -> Page[Item]:
         limit = asked.limit or self.page_size
         order = self._order(asked.sort)
         if order is None:
@@ -477,7 +599,16 @@ class Parsed:
 
     text: str
     filters: dict[str, str]
-    problems: list[Message]
+    problems: list[Problem]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A sentence about something wrong in a search box, and a link that mends it."""
+
+    text: Message
+    fix: Text = ""
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -501,24 +632,15 @@ class Chip:
 
 @dataclass(frozen=True)
 class Control:
-    """A filter on the page. `options` are the entries of its menu; `rest` is the URL without it."""
+    """A filter on the page. `rest` is the URL without it; `days` are the entries of a period."""
 
     filter: Filter
     value: str
-    options: list[Chip]
+    chosen: Text
     chips: list[Chip]
+    days: list[Chip]
     rest: str
     is_in_text: bool
-
-    @property
-    def is_input(self) -> bool:
-        is_shown = self.is_in_text or self.filter.is_expression
-        return bool(self.filter.placeholder) and not is_shown
-
-    @property
-    def chosen(self) -> list[Text]:
-        """Return the labels of the entries that are set in the menu."""
-        return [option.label for option in self.options if option.is_set and self.value]
 
     @property
     def is_removable(self) -> bool:
@@ -526,8 +648,7 @@ class Control:
         is_shown = (
             self.is_in_text
             or self.filter.is_expression
-            or self.is_input
-            or bool(self.options)
+            or self.filter.has_menu
             or any(chip.is_set for chip in self.chips)
         )
         return bool(self.value) and not is_shown
@@ -565,14 +686,14 @@ class Shown:
         asked: ListQuery,
         page: Page[Item],
         error: str,
-        parsed: Parsed | None = None,
-        problems: Sequence[Message] = (),
+        text: str = "",
+        problems: Sequence[Problem] = (),
     ):
         self.view, self.asked, self.error, self.rows = view, asked, error, page.items
         self.actor = actor
         self.name = view.name
         self.row_template = view.row_template
-        self.is_filtered = any(asked.filters.values())
+        self.is_filtered = any(asked.filters.values()) or bool(problems)
         default = "-" if view.order and view.order.is_descending else ""
         self.is_descending = (asked.sort or default).startswith("-")
         self.query = asked.url()[1:]
@@ -597,9 +718,8 @@ class Shown:
         ]
         self.heads = [self._head(c, c.label) for c in columns if c.label is not None]
         self.has_text = SEARCH in view.names
-        self.text = parsed.text if parsed else view.text(asked.filters) if self.has_text else ""
+        self.text = text
         self.problems = problems
-        self.has_inputs = self.has_text or any(bool(f.placeholder) for f in view.filters)
 
     @property
     def filters(self) -> dict[str, str]:
@@ -635,6 +755,15 @@ class Shown:
         return any(control.chips for control in self.controls)
 
     @property
+    def is_long(self) -> bool:
+        """Return whether there are so many rows that one looks for some of them."""
+        return self.is_filtered or bool(self.previous_url) or len(self.rows) >= LONG
+
+    @property
+    def has_menus(self) -> bool:
+        return any(one.has_menu for one in self.view.filters)
+
+    @property
     def first_url(self) -> str:
         return self.asked.url()
 
@@ -668,21 +797,42 @@ class Shown:
     def _control(self, one: Filter) -> Control:
         value = self.asked.filters[one.name]
         counts = self._counts(one)
-        choices = list(one.choices(self.actor)) if one.choices else []
-        chips, options = (
-            [
-                Chip(
-                    label,
-                    self.asked.url(**{one.name: one.toggled(value, chip)}),
-                    one.is_set(value, chip),
-                    counts.get(chip),
-                )
-                for chip, label in pairs
-            ]
-            for pairs in (one.chips, choices)
-        )
+        chips = [
+            Chip(
+                label,
+                self.asked.url(**{one.name: one.toggled(value, chip)}),
+                one.is_set(value, chip),
+                counts.get(chip),
+            )
+            for chip, label in one.chips
+        ]
         rest = self.asked.url(**{one.name: ""})
-        return Control(one, value, options, chips, rest, self.has_text)
+        if one.is_period:
+            rest = self.asked.url(on="", since="", until="")
+        days = self._days(one) if one.is_period else []
+        return Control(one, value, self._chosen(one, days), chips, days, rest, self.has_text)
+
+    def _days(self, one: Filter) -> list[Chip]:
+        """Return the entries of the menu of a period; each replaces a range."""
+        asked = self.asked.filters
+        has_range = bool(asked["since"] or asked["until"])
+        return [
+            Chip(
+                label,
+                self.asked.url(on=value, since="", until=""),
+                asked[one.name] == value and not has_range,
+            )
+            for value, label in (one.values(self.actor) if one.values else ())
+        ]
+
+    def _chosen(self, one: Filter, days: list[Chip]) -> Text:
+        """Return what the button of the menu says: the values that are set."""
+        if not one.is_period:
+            return _labelled(one, self.asked.filters[one.name])
+        if day := next((day for day in days if day.is_set), None):
+            return day.label
+        asked = self.asked.filters
+        return " ".join(f"{name}:{asked[name]}" for name in PERIOD if asked[name])
 
     def _counts(self, one: Filter) -> dict[str, int]:
         """Count the rows of each chip among those that the other filters pass."""
@@ -714,6 +864,94 @@ def one_of(lookup: str, read: Callable[[str], object] = str) -> Callable[[Any, s
     return matching(lambda texts, actor: Q((f"{lookup}__in", [read(text) for text in texts])))
 
 
+def times(
+    field: str,
+    label: Text,
+    read: Callable[[datetime], object] = lambda at: at,
+    *,
+    is_search: bool = False,
+) -> tuple[Filter, ...]:
+    """Return the filters of a time: `on:` a day or another period, `since:` and `until:`.
+
+    `read` returns what the field has for an instant.
+    """
+
+    def since(rows: Any, text: str, actor: Any) -> Rows:
+        return rows.filter(**{f"{field}__gte": read(instant("since", text))})
+
+    def until(rows: Any, text: str, actor: Any) -> Rows:
+        return rows.filter(**{f"{field}__lt": read(instant("until", text))})
+
+    def on(rows: Any, text: str, actor: Any) -> Rows:
+        found = period("on", text)
+        return rows.filter(**{f"{field}__gte": read(found.begin), f"{field}__lt": read(found.end)})
+
+    forms = "`2026-01-31`, `2026-01-31T12:00`, an age (`24h`, `7d`), `yesterday`, `last monday`"
+    zone = "Days begin at midnight of the header `Time-Zone`, else of UTC."
+    found = (
+        Filter(
+            "on",
+            on,
+            f"In a period: a day, `2026-01`, `last week`; or one of {forms}. {zone}",
+            label,
+            values=lambda actor: DAYS,
+            is_period=True,
+        ),
+        Filter(
+            "since",
+            since,
+            f"At or after {forms}. {zone}",
+            _("At or after a time"),
+            values=lambda actor: DAYS,
+            aliases=("after",),
+        ),
+        Filter(
+            "until",
+            until,
+            f"Before {forms}. {zone}",
+            _("Before a time"),
+            values=lambda actor: DAYS,
+            aliases=("before",),
+        ),
+    )
+    return tuple(replace(one, is_search=is_search) for one in found)
+
+
+DAYS: tuple[tuple[str, Text], ...] = (
+    ("today", _("Today")),
+    ("yesterday", _("Yesterday")),
+    ("7d", _("Last 7 days")),
+    ("30d", _("Last 30 days")),
+    ("this week", _("This week")),
+    ("last week", _("Last week")),
+    ("this month", _("This month")),
+    ("last month", _("Last month")),
+)
+
+
+def compared(field: str, read: Callable[[str], object]) -> Callable[[Any, str, Any], Rows]:
+    """Narrow by an amount: `>10GiB`, `<=2h`, `1h..2h`. `read` may raise ValueError."""
+
+    def value(text: str) -> object:
+        try:
+            return read(text.strip())
+        except ValueError:
+            raise InvalidInput.at(
+                field,
+                Message("“{text}” is not an amount. Write, for example, >10.", text=text[:40]),
+            ) from None
+
+    def narrow(rows: Any, text: str, actor: Any) -> Rows:
+        least, dots, most = text.partition("..")
+        if dots:
+            return rows.filter(**{f"{field}__gte": value(least), f"{field}__lte": value(most)})
+        sign = next((sign for sign in (">=", "<=", ">", "<") if text.startswith(sign)), "")
+        lookup = {">=": "gte", "<=": "lte", ">": "gt", "<": "lt", "": "exact"}[sign]
+        return rows.filter(**{f"{field}__{lookup}": value(text.removeprefix(sign))})
+
+    return narrow
+
+
 def containing(*fields: str) -> Callable[[Any, str, Any], Rows]:
     """Narrow to the rows where every word is in one of the fields, in any case."""
 
@@ -726,6 +964,73 @@ def containing(*fields: str) -> Callable[[Any, str, Any], Rows]:
         return rows
 
     return narrow
+
+
+def search_in(*fields: str, placeholder: Text, is_search: bool = False) -> Filter:
+    """Return the search of a list for words in some fields."""
+    return Filter(
+        SEARCH,
+        containing(*fields),
+        "Words in any case; `-word` excludes, quotes keep spaces.",
+        _("Search"),
+        placeholder,
+        is_search=is_search,
+    )
+
+
+def worded(*fields: str) -> Callable[[Any, str, Any], Rows]:
+    """Narrow a complete list of represented rows as `containing` does."""
+
+    def narrow(rows: list[Item], text: str, actor: Any) -> list[Item]:
+        for word, is_negative in list_language.words(text.lower()):
+            rows = [
+                row
+                for row in rows
+                if any(word in str(row[name]).lower() for name in fields) is not is_negative
+            ]
+        return rows
+
+    return narrow
+
+
+def _check_text(one: Filter, text: str) -> None:
+    most = MAX_EXPRESSION if one.is_expression else MAX_TEXT
+    if len(text) > most or not text.isprintable():
+        raise InvalidInput.at(
+            one.name, f"must be at most {most} characters long, without control characters"
+        )
+
+
+def _written(one: Filter, value: str) -> str:
+    """Return a value as the parameter of a filter has it."""
+    return list_language.written_values([Value(value)]) if one.is_multiple else value
+
+
+def _labelled(one: Filter, text: str) -> str:
+    """Return the values of a parameter as the button of its menu says them."""
+    found = list_language.values(text) if one.is_multiple else [Value(text)]
+    labels = dict(one.chips)
+    return ", ".join(
+        ("≠ " if v.is_negative else "") + str(labels.get(v.text, v.text)) for v in found
+    )
+
+
+def _fixed(terms: list[Term], i: int, term: Term, message: Message) -> Problem:
+    """Return a problem of one term with the text that has another in its place."""
+    fixed = list_language.written([*terms[:i], term, *terms[i + 1 :]])
+    return Problem(message, list_language.written([term]), "?" + urlencode({"query": fixed}))
+
+
+def _counted(one: Filter, rows: Rows, values: Sequence[str], actor: Any) -> dict[str, int] | None:
+    """Return how many rows have each value; None where that would take many queries."""
+    if one.field and isinstance(rows, QuerySet):
+        pairs = rows.order_by().values_list(one.field).annotate(n=Count("pk")).order_by("-n")
+        return {str(value): n for value, n in pairs[:MAX_VALUES] if value not in (None, "")}
+    if one.field:
+        return dict(Counter(str(row[one.field]) for row in rows if row[one.field]))
+    if len(values) > FEW:
+        return None
+    return {value: _count(one.narrow(rows, _written(one, value), actor)) for value in values}
 
 
 def _count(rows: Rows) -> int:

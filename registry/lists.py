@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
 from portal.core.messages import Message
-from portal.lists import Column, Filter, ListView, containing
+from portal.lists import Column, Filter, ListView, search_in, times
 from registry.models import ModelVersion, RegisteredModel
 from registry.representations import model_rows
 from registry.selectors import visible_models
@@ -36,11 +36,9 @@ def _with_alias(
 
 
 _FILTERS = (
-    Filter(
-        "q",
-        containing("name", "description"),
-        help="Words in the name or the model card.",
-        label=_("Search"),
+    search_in(
+        "name",
+        "description",
         placeholder=_("Search models, or team:vision approval:requested"),
         is_search=True,
     ),
@@ -54,6 +52,7 @@ _FILTERS = (
         chips=(("requested", _("Approval requested")), ("approved", _("Approved"))),
         is_counted=True,
     ),
+    *times("updated_at", _("Updated")),
     Filter("alias", _with_alias, help="Has this alias.", label=_("Alias")),
 )
 
@@ -84,6 +83,11 @@ TRASH = ListView(
     represent=lambda rows, actor: model_rows(rows),
     row_template="registry/_trash_row.html",
     order=Order("deleted_at", "id", is_descending=True),
+    filters=(
+        search_in("name", placeholder=_("A name, or team:vision")),
+        TEAM,
+        *times("deleted_at", _("Deleted")),
+    ),
     columns=(
         Column("name", _("Model")),
         Column("team", _("Team")),

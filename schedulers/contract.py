@@ -17,7 +17,9 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from portal.core.formatting import bytes_text
 from portal.core.messages import Message
-from portal.core.options import Secret as Secret  # noqa: PLC0414  a backend takes both from here
+from portal.core.options import CheckState, ConnectionCheck, failures
+from portal.core.options import Secret as Secret  # noqa: PLC0414  a backend takes these from here
+from portal.core.options import Way as Way  # noqa: PLC0414
 from portal.core.options import option as option  # noqa: PLC0414
 from schedulers.states import Reason, State, Wait
 
@@ -36,8 +38,24 @@ class Rejected(Exception):
 class Unavailable(Exception):
     """The cluster did not answer or is temporarily unable to.
 
-    Nothing is known about the job; the caller should retry.
+    Nothing is known about the job; the caller should retry. `field` names the option of the cluster
+    that most likely causes it, or is empty.
     """
+
+    def __init__(self, message: str = "", field: str = ""):
+        super().__init__(message)
+        self.field = field
+
+
+def rejections(*checks: Callable[[], object]) -> list[tuple[str, str]]:
+    """Return (option, message) of each check that raises Rejected."""
+    found = []
+    for check in checks:
+        try:
+            check()
+        except Rejected as error:
+            found.append((error.field, error.args[0]))
+    return found
 
 
 class Capability(StrEnum):
@@ -432,13 +450,23 @@ class DiskSpace:
 class Probe:
     """Result of a connection test.
 
-    `message` says what was found or what is wrong; `warnings` what will go wrong.
+    `message` says what was found or what is wrong; `warnings` what will go wrong. `checks` is the
+    same as a checklist, with all that can be found wrong at once.
     """
 
     is_ok: bool
     message: str
     version: str = ""
     warnings: tuple[str, ...] = ()
+    checks: tuple[ConnectionCheck, ...] = ()
+
+    @classmethod
+    def of(cls, checks: Sequence[ConnectionCheck], message: str, version: str = "") -> Probe:
+        """Return the result of a checklist; `message` is said if nothing failed."""
+        wrong = [check.message for check in failures(checks)]
+        warnings = [check.message for check in checks if check.state == CheckState.WARNING]
+        text = Message.joined(" ", wrong) if wrong else message
+        return cls(not wrong, text, version, tuple(warnings), tuple(checks))
 
 
 @dataclass(frozen=True)

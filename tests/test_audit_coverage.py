@@ -19,7 +19,7 @@ from datasets.models import FolderInvitation, Import, Repository, Share, SharedF
 from experiments.models import Experiment
 from jobs import services as jobs
 from jobs.models import Attempt, Job
-from portal.core import clock
+from portal.core import clock, event_texts
 from portal.core.models import Event
 from registry.models import ModelVersion
 from schedulers import backends
@@ -281,6 +281,7 @@ def _faults(stage: Stage, who: str, via: str, facts: list[Event]) -> list[str]:
         if fact.address != "198.51.100.7"
         or not fact.via.startswith(via)
         or not (fact.kind in WITHOUT_STATE or {"before", "after"} & set(fact.data))
+        or fact.kind not in event_texts.kinds()
     ]
 
 

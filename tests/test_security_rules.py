@@ -64,6 +64,7 @@ CONNECTS = {
     "schedulers/contract.py",
     "schedulers/kubernetes/forward.py",
     "workspaces/identity/ldap/connection.py",
+    "workspaces/identity/certificates.py",  # opens none
     "workspaces/identity/oidc/protocol.py",
     # Programs in jobs, which only know the portal's address.
     "schedulers/programs/portal_api.py",
@@ -132,6 +133,7 @@ PATTERNS = {
     "schedulers/slurm/pending_reasons.py",
     "schedulers/slurm/rows.py",
     "schedulers/slurm/show.py",
+    "schedulers/slurm/transport.py",
     "schedulers/kubernetes/kueue.py",
     "portal/core/sqlite.py",  # escaped, or `.`
 }
@@ -143,6 +145,7 @@ FORMATS = {
     "portal/web/translation.py",
     "portal/core/joined_select.py",
     "schedulers/slurm/pending_reasons.py",
+    "schedulers/slurm/transport.py",
     "schedulers/kubernetes/kueue.py",
 }  # likewise from tables of ours
 CRYPTOGRAPHY = re.compile(
@@ -522,6 +525,8 @@ def test_scripts_store_only_display_settings_in_browser():
     # The filters of a list for the way back; a draft of a job, until the next page. A number.
     assert kept == {
         '"unread"',
+        '"following"',  # and `name`: which element has the focus, and how far a page is scrolled
+        "name",
         "KEY",
         "stash",
         "`list:${location.pathname}`",
@@ -535,8 +540,13 @@ def test_scripts_store_only_display_settings_in_browser():
                 text,
             )
         )
-        # The columns of a list, and the pinned runs of an experiment: the server draws them.
-        == {"document.cookie = `muster_columns_", "document.cookie = `${PINS}=${kept."}
+        # The columns of a list, and the pinned runs of an experiment: the server draws them. The
+        # time zone, in which days of filters begin.
+        == {
+            "document.cookie = `muster_columns_",
+            "document.cookie = `${PINS}=${kept.",
+            "document.cookie = `muster_zone=${z",
+        }
     )
 
 

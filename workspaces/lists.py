@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from portal import list_language
 from portal.core.audit.reading import CONDITIONS, events_of, facts
+from portal.core.event_texts import groups
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView, containing
+from portal.lists import (
+    Column,
+    Filter,
+    ListView,
+    matching,
+    one_of,
+    search_in,
+    times,
+    worded,
+)
+from portal.web.translation import lazy_choices
+from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials.secret_selectors import secrets_for
 from workspaces.identity.oidc_provider import applications
-from workspaces.models import Organization, ServiceAccount, Team
+from workspaces.list_filters import OWNER, TEAM, ids_named, people_of, person_values
+from workspaces.models import Organization, ServiceAccount, Team, TeamMembership, User
 from workspaces.organizations import platform_selectors, selectors
 from workspaces.organizations.announcements import announcements_of
 from workspaces.organizations.selectors import MemberShape, ServiceAccountShape, TeamShape
@@ -35,15 +50,9 @@ class ListedServiceAccountShape(ServiceAccountShape, SubjectUseShape):
     pass
 
 
-def search_people(*fields: str) -> Filter:
-    """Return a search for people by address or name."""
-    return Filter(
-        "q",
-        containing(*fields),
-        help="Part of an e-mail address or name.",
-        label=_("Search"),
-        placeholder=_("Email or name"),
-    )
+def _in_teams(slugs: list[str], actor: Actor) -> Q:
+    seats = TeamMembership.objects.filter(team__slug__in=slugs)
+    return Q(user_id__in=seats.values("user_id"))
 
 
 MEMBERS = ListView(
@@ -52,7 +61,19 @@ MEMBERS = ListView(
     rows=lambda actor: selectors.people().select_related("user"),
     represent=with_use(selectors.member_rows, SubjectKind.USER, lambda row: row.user_id),
     order=Order("user__email"),
-    filters=(search_people("user__email", "user__name"),),
+    filters=(
+        search_in("user__email", "user__name", placeholder=_("Email or name")),
+        Filter(
+            "role",
+            one_of("role"),
+            help="Roles separated by commas; `!` excludes one.",
+            label=_("Role"),
+            field="role",
+            is_multiple=True,
+        ),
+        replace(TEAM, narrow=matching(_in_teams), field=""),
+        *times("created_at", _("Joined")),
+    ),
     columns=(
         Column("email", _("Person"), sort=("user__email",)),
         Column("name", None),
@@ -79,13 +100,8 @@ TEAMS = ListView(
     page_size=100,
     max_page_size=500,
     filters=(
-        Filter(
-            "q",
-            containing("slug", "name"),
-            help="Part of a name.",
-            label=_("Search teams"),
-            placeholder=_("Part of a name"),
-        ),
+        search_in("slug", "name", placeholder=_("Name of a team")),
+        *times("created_at", _("Created")),
     ),
     columns=(
         Column("slug", _("Team"), sort=("slug",)),
@@ -104,6 +120,10 @@ SERVICE_ACCOUNTS = ListView(
     rows=lambda actor: ServiceAccount.objects.filter(removed_at=None).select_related("user"),
     represent=with_use(selectors.service_account_rows, SubjectKind.USER, lambda row: row.user_id),
     order=Order("name"),
+    filters=(
+        search_in("name", placeholder=_("Name of an account")),
+        *times("created_at", _("Created")),
+    ),
     page_size=None,
     columns=(
         Column("name", _("Account")),
@@ -125,6 +145,20 @@ TOKENS = ListView(
     order=Order("created_at", "id", is_descending=True),
     page_size=500,
     max_page_size=500,
+    filters=(
+        search_in("name", "hint", placeholder=_("Name of a token, or user:me")),
+        Filter(
+            "owner",
+            matching(people_of("user")),
+            help=OWNER.help,
+            label=_("Owner"),
+            values=person_values,
+            field="user__email",
+            is_multiple=True,
+            key="user",
+        ),
+        *times("created_at", _("Created")),
+    ),
     columns=(
         Column("name", _("Token")),
         Column("hint", None),
@@ -152,6 +186,15 @@ def service_tokens(account: ServiceAccount) -> ListView:
 SECRETS = ListView(
     name="secrets",
     rows=secrets_for,
+    filters=(
+        Filter(
+            "q",
+            worded("reference"),
+            help="Words of the name.",
+            label=_("Search"),
+            placeholder=_("Name of a secret"),
+        ),
+    ),
     represent=with_use(
         lambda rows, actor: list(rows), SubjectKind.SECRET, lambda row: row["reference"]
     ),
@@ -170,6 +213,15 @@ INVITATIONS = ListView(
     name="invitations",
     permission=P.MEMBERS_WRITE,
     rows=lambda actor: selectors.open_invitations(),
+    filters=(
+        Filter(
+            "q",
+            worded("email", "name"),
+            help="Words of the address or the name.",
+            label=_("Search"),
+            placeholder=_("Email or name"),
+        ),
+    ),
     columns=(
         Column("email", _("Person")),
         Column("name", None),
@@ -189,6 +241,7 @@ APPLICATIONS = ListView(
     represent=lambda rows, actor: [applications.application_row(row) for row in rows],
     order=Order("name", "id"),
     page_size=None,
+    filters=(search_in("name", placeholder=_("Name of an application")),),
     columns=(
         Column("name", _("Application")),
         Column("client_id", None),
@@ -221,6 +274,10 @@ ORGANIZATIONS = ListView(
     rows=lambda actor: Organization.objects.all(),
     represent=with_use(platform_selectors.organization_rows, SubjectKind.ORG, attrgetter("id")),
     order=Order("slug"),
+    filters=(
+        search_in("slug", "name", placeholder=_("Name of an organization")),
+        *times("created_at", _("Created")),
+    ),
     page_size=None,
     columns=(
         Column("slug", _("Organization"), sort=("slug",)),
@@ -242,17 +299,18 @@ PEOPLE = ListView(
     represent=platform_selectors.person_rows,
     order=Order("email"),
     filters=(
-        search_people("email", "name"),
+        search_in("email", "name", placeholder=_("Email or name")),
         Filter(
             "kind",
             lambda rows, kind, actor: platform_selectors.of_kind(rows, kind),
+            help="operators or suspended.",
             label=_("Status"),
-            choices=lambda actor: (
-                ("", _("Everyone")),
+            values=lambda actor: (
                 ("operators", _("Operators")),
                 ("suspended", _("Suspended")),
             ),
         ),
+        *times("last_login", _("Last sign-in")),
     ),
     columns=(
         Column("email", _("Person")),
@@ -266,63 +324,76 @@ PEOPLE = ListView(
 )
 
 
-def _event_filter(name: str, described: str, label: Any, placeholder: Any, **more: Any) -> Filter:
+def _found(name: str) -> Callable[[QuerySet[Any], str, Any], QuerySet[Any]]:
     def narrow(rows: QuerySet[Any], text: str, actor: Any) -> QuerySet[Any]:
         return rows.filter(CONDITIONS[name](text))
 
-    return Filter(name, narrow, described, label, placeholder, **more)
+    return narrow
+
+
+def _acting(texts: list[str], actor: Actor) -> Q:
+    """Match events of people by address or name, also of those they impersonated."""
+    named = {pk for text in texts for pk in ids_named(text, actor)}
+    emails = [
+        *map(str.lower, texts),
+        *User.objects.filter(id__in=named).values_list("email", flat=True),
+    ]
+    return Q(actor__in=emails) | Q(on_behalf_of__in=emails)
+
+
+def _about(rows: QuerySet[Any], text: str, actor: Actor) -> QuerySet[Any]:
+    """Narrow to events where every word is in the name of the subject, or in the action."""
+    for word, is_negative in list_language.words(text):
+        found = (
+            Q(data__name__icontains=word) | Q(data__email__icontains=word) | Q(kind__icontains=word)
+        )
+        rows = rows.exclude(found) if is_negative else rows.filter(found)
+    return rows
 
 
 _AUDIT_FILTERS = (
-    _event_filter(
-        "since",
-        "`2026-01-31`, `2026-01-31T12:00` (UTC), or a relative time: `24h`, `7d`.",
-        _("Since"),
-        _("2026-01-31 or 24h"),
-        chips=(("", _("All")), ("24h", _("24 hours")), ("7d", _("7 days")), ("30d", _("30 days"))),
+    Filter(
+        "q",
+        _about,
+        "Parts of the subject's name or of the action; `-word` excludes.",
+        _("Search"),
+        _("A name, or actor:kim action:quota on:yesterday"),
+        is_search=True,
     ),
-    _event_filter("until", "Upper bound in the same formats, exclusive.", _("Until"), _("Until")),
-    _event_filter(
+    Filter(
         "actor",
-        "Email of the actor, or of the user they impersonated.",
-        _("Actor"),
-        _("Email of the actor"),
+        matching(_acting),
+        "Names or e-mail addresses of actors, or of the users they impersonated.",
+        _("Person"),
+        values=person_values,
+        field="actor",
+        is_multiple=True,
+        aliases=("user",),
     ),
-    _event_filter(
+    Filter(
         "kind",
+        _found("kind"),
         "`member.added`, or `member` for all events about members; comma-separated.",
-        _("Action"),
-        _("Action"),
-        suggestions=(
-            "access.denied",
-            "audit",
-            "cluster",
-            "job",
-            "member",
-            "org",
-            "password",
-            "pool",
-            "quota",
-            "sign_in",
-            "sign_in.failed",
-            "team",
-            "team_member",
-            "token",
-        ),
+        _("Event"),
+        values=lambda actor: lazy_choices(groups()),
+        aliases=("action",),
     ),
-    _event_filter(
+    Filter(
         "subject",
+        _found("subject"),
         "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
-        _("Subject"),
-        _("Subject"),
+        _("About"),
+        field="subject_type",
     ),
-    _event_filter(
+    *times("at", _("Time")),
+    Filter(
         "address",
+        _found("address"),
         "An address, or a prefix such as `10.2.`.",
         _("Address"),
-        _("Address"),
+        field="address",
     ),
-    _event_filter("request", "Request ID.", _("Request ID"), _("Request ID")),
+    Filter("request", _found("request"), "Request ID.", _("Request ID")),
 )
 
 
@@ -339,10 +410,7 @@ AUDIT = ListView(
     filters=_AUDIT_FILTERS,
     columns=(  # its file is the export, which also has the chain
         Column("at", _("Time"), value=None),
-        Column("actor", _("Actor"), value=None),
-        Column("kind", _("Action"), value=None),
-        Column("subject", _("Subject"), value=None),
-        Column("data", _("Change"), value=None),
+        Column("kind", _("Event"), value=None),
         Column("address", _("Address"), "num", value=None),
     ),
     row_template="workspaces/_event_rows.html",

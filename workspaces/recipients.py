@@ -25,7 +25,8 @@ MOST = 200  # people told about one event
 class NoticeKind:
     """A kind: its name in the API, its title, and the defaults of the portal and of e-mail.
 
-    `permissions` are those that its notices may need. `for_team`: channels of teams can have it.
+    `permissions` are those that its notices may need. `for_team`: channels of teams can have it. `many`
+    is the title of several at once, with {n} and {name}, which their titles have in common.
     """
 
     name: str
@@ -37,6 +38,7 @@ class NoticeKind:
     email: bool = False
     for_team: bool = True
     operators_only: bool = False
+    many: Message | None = None
 
 
 @dataclass(frozen=True)

@@ -212,6 +212,42 @@ def gpu_times(asked: DashboardQuery) -> GpuTimes:
     return GpuTimes(times, curves, totals, power)
 
 
+def gpu_times_by(
+    asked: DashboardQuery, by: str, whole: GpuTimes, most: int = 7
+) -> list[tuple[str, list[float | None]]]:
+    """Return the allocated GPUs over time of the teams or organizations (`by`) that had most.
+
+    Names and curves, which add up to `whole`; what is left is the last one, without a name.
+    """
+    key = {"team": "team_id", "org": "org_id"}[by]
+    is_short = asked.last - asked.first <= timedelta(days=HOURLY_UP_TO)
+    if is_short and asked.first >= clock.now() - HOURS_KEPT:
+        asked = replace(asked, is_daily=False)
+    names = _CURVES["allocated"]
+    with platform_scope(_WHY) if asked.org is None else org_scope(asked.org.id):
+        rows = _rows(TeamGpuTime, asked)
+        sums = {row[key]: sum(row[name] for name in names) for row in _added(rows, (key,), names)}
+        top = sorted((one for one in sums if sums[one]), key=lambda one: (-sums[one], str(one)))
+        labels = _labels(by, top[:most])
+        parts = _added(rows.filter(**{f"{key}__in": top[:most]}), (key, "hour"), names)
+    width = 86_400 if asked.is_daily else 3600
+    until, places = recorded_until(), {t: at for at, t in enumerate(whole.times)}
+    curves = {one: [0.0] * len(places) for one in top[:most]}
+    for row in parts:
+        start = int(row["hour"].timestamp())
+        allocated = sum(row[name] for name in names) / _lasted(start, width, until)
+        curves[row[key]][places[start]] = round(allocated, 3)
+    total = whole.curves["allocated"]
+    rest = [max(0, (n or 0) - sum(ns)) for n, *ns in zip(total, *curves.values(), strict=True)]
+    found = [(labels.get(one, (str(one), ""))[0], curve) for one, curve in curves.items()]
+    if max(rest, default=0) > 0.05:
+        found.append(("", rest))
+    return [
+        (name, [None if n is None else value for n, value in zip(total, curve, strict=True)])
+        for name, curve in found
+    ]
+
+
 def power_now(asked: DashboardQuery) -> tuple[float | None, datetime]:
     """Return the power of the measured GPUs of the fleet in watts, when it was last recorded."""
     at = datetime.fromtimestamp(recorded_until() / 1000, UTC)
@@ -226,6 +262,9 @@ _CURVES = {
     "allocated": ("used", "idle", "underused", "unmeasured"),
     "in_use": ("used", "underused", "unmeasured"),
     "useful": ("used",),
+    "underused": ("underused",),
+    "idle": ("idle",),
+    "unmeasured": ("unmeasured",),
     "reserved": ("reserved",),
     "unhealthy": ("unhealthy",),
 }

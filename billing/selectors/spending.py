@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any
@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from billing import costs
-from billing.amounts import digits, hours_of, money, month_of, rounded, unit_of
+from billing.amounts import digits, hours_of, money, month_of, next_month, rounded, unit_of
 from billing.models import Budget, Price, UsageDay
 from billing.selectors.access import visible_teams
 from billing.services.prices import LOST, PriceList, account_of, costs_like_a_gpu
@@ -24,6 +24,7 @@ from workspaces.access.actors import Actor
 from workspaces.models import Organization, Team
 
 KEPT_FOR = 120  # seconds
+FORECAST_FROM = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Spending:
     last: date
     rows: list[dict[str, Any]]  # by team and resource class
     teams: list[dict[str, Any]]
-    days: list[tuple[date, Decimal, Decimal]]  # cost and GPU-hours
+    days: dict[date, dict[str, Decimal]]  # cost by slug of the team
     total: Decimal
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,16 +80,14 @@ def spending(
         shown = set()
     names = Team.objects.in_bulk()
     cells: dict[tuple[UUID, str, str], list[Any]] = defaultdict(lambda: [0, None])
-    days: dict[date, list[Decimal]] = defaultdict(lambda: [Decimal(), Decimal()])
+    days: dict[date, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
     for whose, kind, resource, day, n in _used(org, first, last, shown):
         cell = cells[whose, kind, resource]
         cell[0] += n
         hours = hours_of(resource, n)
         if (price := prices.hourly(resource, day, whose, kind)) is not None:
             cell[1] = (cell[1] or Decimal()) + hours * price
-            days[day][0] += hours * price
-        if resource.startswith("gpu"):
-            days[day][1] += hours
+            days[day][names[whose].slug if whose in names else ""] += hours * price
     rows = [
         {
             "team": names[whose].slug if whose in names else "",
@@ -109,8 +108,55 @@ def spending(
         last,
         rows,
         _by_team(rows),
-        [(day, money, hours) for day, (money, hours) in sorted(days.items())],
+        days,
         sum((row["cost"] or Decimal() for row in rows), Decimal()),
+    )
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The cost of a month at its end: `so_far`, and `daily` for each day that is left."""
+
+    so_far: Decimal
+    daily: Decimal  # mean of the last whole days
+    whole_days: int  # of which it is the mean
+    first: date  # today, whose remaining cost is part of the forecast
+    last: date
+    today: Decimal  # cost of today so far
+
+    @property
+    def days(self) -> dict[date, Decimal]:
+        """Return the cost to come, by day; of today what is missing to a usual day."""
+        left = (self.last - self.first).days
+        found = {self.first: max(self.daily - self.today, Decimal())}
+        return found | {self.first + timedelta(days=n + 1): self.daily for n in range(left)}
+
+    @property
+    def total(self) -> Decimal:
+        return self.so_far + sum(self.days.values(), Decimal())
+
+
+def forecast_of(actor: Actor, org: Organization, team: UUID | None = None) -> Forecast | None:
+    """Return what this month will cost; None without prices or before the first whole day of use.
+
+    Each day that is left costs the mean of the last seven whole days, or of those since the first
+    use; so a new level is seen after some days, and a weekend is part of it.
+    """
+    today = clock.now().date()
+    month = month_of(today)
+    found = spending(actor, org, min(month, today - FORECAST_FROM), today, team)
+    costs_by_day = {day: sum(row.values(), Decimal()) for day, row in found.days.items()}
+    earlier = [day for day in costs_by_day if today - FORECAST_FROM <= day < today]
+    if not found.has_prices or not earlier:
+        return None
+    whole = (today - min(earlier)).days
+    return Forecast(
+        so_far=sum((cost for day, cost in costs_by_day.items() if day >= month), Decimal()),
+        daily=sum((costs_by_day[day] for day in earlier), Decimal()) / whole,
+        whole_days=whole,
+        first=today,
+        last=next_month(month) - timedelta(days=1),
+        today=costs_by_day.get(today, Decimal()),
     )
 
 

@@ -83,6 +83,11 @@ class Board:
         return dashboard.buckets_of(self.asked, self.prices)
 
     @cached_property
+    def shares(self) -> list[tuple[str, list[float | None]]]:
+        """Return the allocated GPUs of those that had most: teams, or organizations of the fleet."""
+        return dashboard.gpu_times_by(self.asked, "org" if self.is_fleet else "team", self.times)
+
+    @cached_property
     def queue(self) -> dict[str, list[Any]]:
         return dashboard.queue_of(self.asked)
 
@@ -162,17 +167,6 @@ class Board:
             panels=self.request.POST.get("panels", "")[:400],
         )
         return redirect(self.url(panels=""))
-
-
-def chart_of(times: Sequence[int], *series: tuple[str, Sequence[Any], str, str]) -> Data:
-    """Return what static/js/usage.js draws; series are label, values, colour and kind."""
-    return {
-        "times": list(times),
-        "series": [
-            {"label": label, "values": list(values), "color": color, "kind": kind}
-            for label, values, color, kind in series
-        ],
-    }
 
 
 def bars_of(rows: Iterable[tuple[Any, float]]) -> list[Data]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from billing.amounts import HOUR_MS, JOULES, money
 from billing.selectors import dashboard
-from billing.selectors.dashboard import Bucket
-from billing.web.board import Board, Data, Panel, chart_of
+from billing.selectors.dashboard import Bucket, GpuTimes
+from billing.web.board import Board, Data, Panel
 from clusters.health.selectors import unhealthy_by_cluster
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
-from portal.web.translation import translated
+from portal.web.charts import COLOURS, Chart, Curve, chart_of
 
 MOST_ROWS = 15
 PARTS: dict[str, tuple[str, str]] = {
@@ -40,12 +41,14 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "free": (Message("Free"), Message("Ready for jobs")),
 }
+# Parts of the allocated GPUs, and what they are compared with; colours as in usage.css
 _CURVES = (
-    ("capacity", Message("Capacity"), "--text-3", "dashed"),
-    ("allocated", Message("Allocated"), "--c1", "area"),
-    ("in_use", Message("In use"), "--c5", "line"),
-    ("useful", Message("Useful"), "--c3", "line"),
-    ("reserved", Message("Reserved, not allocated"), "--c4", "line"),
+    ("useful", PARTS["used"][0], "--c3", "area"),
+    ("underused", PARTS["underused"][0], "--c5", "area"),
+    ("idle", PARTS["idle"][0], "--c2", "area"),
+    ("unmeasured", PARTS["unmeasured"][0], "--c8", "area"),
+    ("reserved", PARTS["reserved"][0], "--c4", "line"),
+    ("capacity", Message("Capacity"), "--text-3", "limit"),
 )
 
 
@@ -54,27 +57,65 @@ def clock_text(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).isoformat()
 
 
-def times(board: Board) -> Data:
-    curves = board.times.curves
+def gpu_chart(found: GpuTimes) -> Chart:
+    """Return what allocated GPUs did, stacked, below their number."""
     shown = [
-        (translated(label), curves[name], color, kind)
-        for name, label, color, kind in _CURVES
-        if name in curves and any(curves[name])
+        Curve(label, found.curves[name], colour, kind)
+        for name, label, colour, kind in _CURVES
+        if any(found.curves.get(name, ()))
     ]
-    moments = board.times.times
+    return chart_of(found.times, *shown, unit="GPUs", is_stacked=True)
+
+
+def queue_chart(found: Mapping[str, list[Any]]) -> Chart:
+    """Return how many jobs waited and ran."""
+    return chart_of(
+        found["times"],
+        Curve(Message("Queued"), found["queued"], "--c2", "area"),
+        Curve(Message("Running"), found["running"], "--c1"),
+        unit="jobs",
+        step=3600,
+    )
+
+
+def times(board: Board) -> Data:
+    curves, moments = board.times.curves, board.times.times
     more = (
         ("/platform/capacity", Message("Capacity"))
         if board.is_platform
         else (board.jobs_url(state="running"), Message("Running jobs"))
     )
     return {
-        "chart": chart_of(moments, *shown),
-        "unit": "GPUs",
+        "chart": gpu_chart(board.times),
         "more": more,
         "table": (
             ["time", *(f"{name}_gpus" for name in curves)],
             (
                 [clock_text(second), *(curve[at] for curve in curves.values())]
+                for at, second in enumerate(moments)
+            ),
+        ),
+    }
+
+
+def shares(board: Board) -> Data:
+    others = Message("Others")
+    moments, curves = board.times.times, board.shares
+    return {
+        "chart": chart_of(
+            moments,
+            *(
+                Curve(name or others, values, COLOURS[at] if name else "--text-3", "area")
+                for at, (name, values) in enumerate(curves)
+            ),
+            unit="GPUs",
+            is_stacked=True,
+        ),
+        "is_empty": not curves,
+        "table": (
+            ["time", *(name or "others" for name, _ in curves)],
+            (
+                [clock_text(second), *(values[at] for _, values in curves)]
                 for at, second in enumerate(moments)
             ),
         ),
@@ -132,8 +173,9 @@ def power(board: Board) -> Data:
     found, totals = board.times, board.times.totals
     now, at = dashboard.power_now(board.asked)
     return {
-        "chart": chart_of(found.times, (translated(Message("Power")), found.power, "--c2", "area")),
-        "unit": "W",
+        "chart": chart_of(
+            found.times, Curve(Message("Power"), found.power, "--c2", "area"), unit="W"
+        ),
         "is_known": bool(totals["metered"]),
         "now": now,
         "at": at,
@@ -157,9 +199,9 @@ def health(board: Board) -> Data:
     return {
         "chart": chart_of(
             board.times.times,
-            (translated(Message("GPUs on unhealthy nodes")), values, "--c6", "area"),
+            Curve(Message("GPUs on unhealthy nodes"), values, "--c6", "area"),
+            unit="GPUs",
         ),
-        "unit": "GPUs",
         "rows": rows,
         "gpus": sum(row["gpus"] for row in rows),
         "nodes": sum(row["nodes"] for row in rows),
@@ -178,11 +220,7 @@ def queue(board: Board) -> Data:
         else (board.jobs_url(state="queued"), Message("Pending jobs"))
     )
     return {
-        "chart": chart_of(
-            found["times"],
-            (translated(Message("Queued")), found["queued"], "--c2", "area"),
-            (translated(Message("Running")), found["running"], "--c1", "line"),
-        ),
+        "chart": queue_chart(found),
         "more": more,
         "is_narrowed": board.is_narrowed,
         "is_empty": len(found["times"]) < 2,
@@ -201,10 +239,14 @@ _QUEUE = ("times", "queued", "running", "longest")
 
 def waits(board: Board) -> Data:
     found = board.queue
-    label = translated(Message("Longest wait (minutes)"))
+    seconds = [None if n is None else 60 * n for n in found["longest"]]
     return queue(board) | {
-        "chart": chart_of(found["times"], (label, found["longest"], "--c4", "line")),
-        "unit": "min",
+        "chart": chart_of(
+            found["times"],
+            Curve(Message("Longest wait"), seconds, "--c4", "area"),
+            unit="s",
+            step=3600,
+        ),
     }
 
 
@@ -213,11 +255,21 @@ def failures(board: Board) -> Data:
     ended = [
         sum(row) for row in zip(found["succeeded"], found["failed"], found["canceled"], strict=True)
     ]
+    shown = (
+        ("failed", Message("Failed"), "--failed"),
+        ("canceled", Message("Canceled"), "--text-3"),
+        ("succeeded", Message("Succeeded"), "--c3"),
+    )
     return {
         "chart": chart_of(
             found["times"],
-            (translated(Message("Ended")), ended, "--c7", "bars"),
-            (translated(Message("Failed")), found["failed"], "--failed", "bars"),
+            *(
+                Curve(label, found[name], colour, "bars", note=f"{sum(found[name]):,}")
+                for name, label, colour in shown
+            ),
+            unit="jobs",
+            is_stacked=True,
+            is_daily=True,
         ),
         "ended": sum(ended),
         "failed": sum(found["failed"]),
@@ -281,6 +333,22 @@ def _narrowed(board: Board, by: str, row: Data) -> str:
 
 PANELS = (
     Panel("gpu-times", Message("GPUs over time"), "chart", times, is_wide=True),
+    Panel(
+        "shares",
+        Message("GPUs by team"),
+        "chart",
+        shares,
+        is_wide=True,
+        is_for=lambda board: not (board.is_fleet or board.asked.team),
+    ),
+    Panel(
+        "org-shares",
+        Message("GPUs by organization"),
+        "chart",
+        shares,
+        is_wide=True,
+        is_for=lambda board: board.is_fleet,
+    ),
     Panel("parts", Message("Where the GPU time went"), "parts", parts, is_wide=True, is_flush=True),
     Panel("power", Message("Power"), "power", power, is_for=lambda board: board.is_fleet),
     Panel(

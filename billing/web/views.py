@@ -20,11 +20,13 @@ from billing.services.prices import account_of
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.messages import Message
+from portal.web.charts import COLOURS, Chart, Curve, chart_of
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.web.base import action, page
 
 _DAY = timedelta(days=1)
+MOST_TEAMS = 7  # of the chart
 
 
 def crumbs(slug: str) -> list[tuple[Any, str]]:
@@ -44,8 +46,15 @@ def cost(request: Any) -> HttpResponse:
         raise NotFound(Message("There is no team {x} that you can see.", x=slug[:40]))
     found = spent.spending(request.actor, request.org, first, last, team.id if team else None)
     top = max((one["cost"] for one in found.teams), default=Decimal()) or Decimal(1)
-    month = month_of(clock.now().date())
+    today = clock.now().date()
+    month = month_of(today)
     earlier = month_of(month - _DAY)
+    is_current = first == month and today <= last < next_month(month)
+    forecast = (
+        spent.forecast_of(request.actor, request.org, team.id if team else None)
+        if is_current
+        else None
+    )
     return render(
         request,
         "billing/cost.html",
@@ -72,16 +81,8 @@ def cost(request: Any) -> HttpResponse:
                 (row["hours"] for row in found.rows if row["resource"].startswith("gpu")),
                 Decimal(),
             ),
-            "chart": {
-                "times": [start_of(day) // 1000 for day, _, _ in found.days],
-                "series": [
-                    {
-                        "label": str(found.currency),
-                        "values": [float(cost) for _, cost, _ in found.days],
-                        "kind": "bars",
-                    }
-                ],
-            },
+            "chart": _cost_by_day(found, forecast),
+            "forecast": forecast and _forecast_texts(forecast, found.currency),
             "budgets": [
                 row
                 | {
@@ -107,6 +108,47 @@ def cost(request: Any) -> HttpResponse:
             "may_budget": request.actor.may(P.QUOTAS_WRITE),
         },
     )
+
+
+def _cost_by_day(found: spent.Spending, forecast: spent.Forecast | None) -> Chart:
+    """Return the cost of each day by team, those that cost most below; then what is expected."""
+    coming = forecast.days if forecast else {}
+    used = [day for day, costs in found.days.items() if any(costs.values())]
+    if not used:
+        return chart_of([])
+    last = max([*used, *coming])
+    days = [min(used) + _DAY * n for n in range((last - min(used)).days + 1)]
+    top, rest = found.teams[:MOST_TEAMS], found.teams[MOST_TEAMS:]
+
+    def curve(label: Message | str, teams: list[dict[str, Any]], colour: str) -> Curve:
+        slugs, total = {one["team"] for one in teams}, sum(one["cost"] for one in teams)
+        values = [
+            float(sum(found.days[day].get(slug, 0) for slug in slugs))
+            if day in found.days
+            else None
+            for day in days
+        ]
+        return Curve(label, values, colour, "bars", money(Decimal(total), found.currency))
+
+    curves = [curve(one["name"], [one], COLOURS[at]) for at, one in enumerate(top) if one["cost"]]
+    if any(one["cost"] for one in rest):
+        curves.append(curve(Message("Others"), rest, "--text-3"))
+    if forecast:
+        values = [float(coming[day]) if day in coming else None for day in days]
+        note = money(forecast.total - forecast.so_far, found.currency)
+        curves.append(Curve(Message("Forecast"), values, "--text-2", "forecast", note))
+    times = [start_of(day) // 1000 for day in days]
+    return chart_of(times, *curves, unit=found.currency, is_stacked=True, is_daily=True)
+
+
+def _forecast_texts(forecast: spent.Forecast, currency: str) -> dict[str, Any]:
+    return {
+        "total": money(forecast.total, currency),
+        "so_far": money(forecast.so_far, currency),
+        "daily": money(forecast.daily, currency),
+        "whole_days": forecast.whole_days,
+        "last": forecast.last,
+    }
 
 
 def _set_budget(request: Any) -> HttpResponse:

@@ -61,9 +61,12 @@ class Directories:
     def remove(self, slug: str) -> None:
         self._client.send("DELETE", _of(slug))
 
-    def test(self, slug: str) -> Json:
-        """Test the connection and wait; returns {"is_ok", "message", "facts"}."""
-        test = self._client.send("POST", f"{_of(slug)}/test", {})
+    def test(self, slug: str, *, person: str = "") -> Json:
+        """Test the connection and wait; returns {"is_ok", "message", "facts", "checks"}.
+
+        `person`: a name that is looked for as at sign-in, in an LDAP directory.
+        """
+        test = self._client.send("POST", f"{_of(slug)}/test", {"person": person})
         return self._ended(test, f"provider-tests/{test.get('id')}")
 
     def set_rules(self, slug: str, rules: Sequence[Mapping[str, str]]) -> Json:

@@ -42,7 +42,11 @@ class Transport:
                 f"Invalid URL {url!r}. It must start with http:// or https://.", code="no_url"
             )
 
-        headers = {"User-Agent": f"muster/{__version__}", "Accept": "application/json"}
+        headers = {
+            "User-Agent": f"muster/{__version__}",
+            "Accept": "application/json",
+            "Time-Zone": f"{datetime.now().astimezone():%z}",  # of words such as `yesterday`
+        }
         if token:
             headers["Authorization"] = f"Bearer {_sendable(token)}"
         self.url, self.tries = url, tries

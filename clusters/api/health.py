@@ -23,6 +23,11 @@ class HealthPolicySerializer(serializers.Serializer[Any]):
         help_text="By code: {action: off|warn|drain|quarantine, threshold, minutes, returns}, each "
         "optional; null restores the defaults. `returns` 0: an operator returns the node.",
     )
+    preset = serializers.CharField(
+        max_length=20,
+        required=False,
+        help_text="Of `presets`: sets all checks, before those of `checks`.",
+    )
     is_acting = serializers.BooleanField(required=False, help_text="false: rules only warn.")
     most_percent = serializers.IntegerField(
         required=False, help_text="Most nodes of the cluster that rules drain; at least one."

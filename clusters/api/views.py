@@ -23,6 +23,7 @@ from clusters.representations import (
 )
 from clusters.services import connections, drain
 from clusters.services import pools as service
+from portal.core.options import ConnectionCheckShape
 from portal.core.shapes import PageShape, whole_page
 from schedulers.contract import Identity, Probe
 from workspaces.access.permissions import Permission as P
@@ -37,12 +38,21 @@ class OptionsSerializer(serializers.Serializer[Any]):
     )
 
 
-class NewClusterSerializer(OptionsSerializer):
+class WaySerializer(OptionsSerializer):
+    way = serializers.CharField(
+        max_length=40,
+        default="",
+        allow_blank=True,
+        help_text="One of `ways` of the kind: what it needs is required, and what it sets is set.",
+    )
+
+
+class NewClusterSerializer(WaySerializer):
     name = serializers.CharField(max_length=40)
     backend = serializers.CharField(max_length=40)
 
 
-class TestClusterSerializer(OptionsSerializer):
+class TestClusterSerializer(WaySerializer):
     backend = serializers.CharField(max_length=40)
 
 
@@ -88,6 +98,7 @@ class ProbeShape(TypedDict):
     message: str
     version: str
     warnings: list[str]
+    checks: list[ConnectionCheckShape]
 
 
 class ClustersView(PortalView):
@@ -260,6 +271,7 @@ def _probe(found: Probe) -> ProbeShape:
         "message": found.message,
         "version": found.version,
         "warnings": list(found.warnings),
+        "checks": [check.as_dict() for check in found.checks],
     }
 
 

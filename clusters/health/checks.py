@@ -50,12 +50,6 @@ STATE_OF = {
     Action.DRAIN: HealthState.DRAINING,
     Action.QUARANTINE: HealthState.QUARANTINED,
 }
-STATE_LABELS = {
-    HealthState.HEALTHY: Message("healthy"),
-    HealthState.WARNING: Message("warning"),
-    HealthState.DRAINING: Message("draining"),
-    HealthState.QUARANTINED: Message("quarantined"),
-}
 
 
 @dataclass(frozen=True)

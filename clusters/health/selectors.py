@@ -12,7 +12,6 @@ from django.db.models import Count, F
 from clusters.health.checks import (
     BY_CODE,
     CHECKS,
-    STATE_LABELS,
     Action,
     HealthState,
     advice_for,
@@ -22,17 +21,13 @@ from clusters.health.checks import (
 )
 from clusters.health.evaluation import CANNOT_DRAIN, PAUSED, STOPPED, saved_policy
 from clusters.health.findings import NODE
+from clusters.health.presets import PRESETS, HealthPresetShape, preset_of
 from clusters.models import Cluster, HealthFinding, Node, NodeHealth
 from clusters.services.drain import may_drain
+from clusters.states import HEALTH
 from portal.core.messages import Message
 from portal.core.shapes import Time
 
-SHAPES = {
-    HealthState.HEALTHY: "succeeded",
-    HealthState.WARNING: "stopping",
-    HealthState.DRAINING: "canceled",
-    HealthState.QUARANTINED: "failed",
-}
 UNHEALTHY = tuple(state for state in HealthState if state is not HealthState.HEALTHY)
 OUT = tuple(state for state in HealthState if state.is_out)
 _BLOCKED = {
@@ -99,6 +94,8 @@ class HealthPolicyShape(TypedDict):
     stopped_at: Time | None
     stopped: Annotated[str, "Why the rules stopped; else empty."]
     evaluated_at: Time | None
+    preset: Annotated[str, "The preset that the settings are; empty if they are its own."]
+    presets: list[HealthPresetShape]
     counts: Annotated[dict[str, int], "Nodes by health."]
     checks: list[HealthCheckShape]
 
@@ -122,8 +119,8 @@ def health_row(row: NodeHealth | None) -> HealthShape:
     state = HealthState(row.state) if row else HealthState.HEALTHY
     shown: HealthShape = {
         "state": str(state),
-        "word": STATE_LABELS[state],
-        "shape": SHAPES[state],
+        "word": HEALTH[state].word,
+        "shape": str(HEALTH[state].mark),
         "since": row.since if row else None,
         "why": "",
         "advice": "",
@@ -211,6 +208,8 @@ def policy_row(cluster: Cluster) -> HealthPolicyShape:
         "stopped_at": policy.stopped_at,
         "stopped": stopped_text(policy.stopped_for) if policy.stopped_at else "",
         "evaluated_at": policy.evaluated_at,
+        "preset": preset_of(policy.checks),
+        "presets": [{"name": one.name, "title": one.title, "about": one.about} for one in PRESETS],
         "counts": counts,
         "checks": [
             {
@@ -237,14 +236,8 @@ def unhealthy_by_cluster() -> list[dict[str, Any]]:
         nodes=Count("node", distinct=True), gpus=Count("node__gpus")
     )
     order = {str(state): n for n, state in enumerate(reversed(UNHEALTHY))}
-    return [
-        row
-        | {
-            "word": STATE_LABELS[HealthState(row["state"])],
-            "shape": SHAPES[HealthState(row["state"])],
-        }
-        for row in sorted(found, key=lambda row: (order[row["state"]], row["cluster"]))
-    ]
+    counted: list[dict[str, Any]] = [{**row} for row in found]
+    return sorted(counted, key=lambda row: (order[row["state"]], row["cluster"]))
 
 
 def state_counts(clusters: Iterable[UUID] | None = None) -> dict[str, int]:

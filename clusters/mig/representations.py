@@ -12,6 +12,7 @@ from django.db.models import Count
 from clusters.mig.layouts import Stored
 from clusters.models import Cluster, Device, MigPlan, MigPlanNode, MigSettings
 from clusters.services import mig_plans
+from clusters.services.pool_requests import reservations_of_nodes
 from clusters.workload import workload
 from portal.core.messages import Message
 from schedulers import mig
@@ -44,23 +45,6 @@ METHODS = {
         ),
     ),
 }
-_SHAPES = {
-    State.WAITING: ("queued", Message("waiting")),
-    State.DRAINING: ("starting", Message("draining")),
-    State.CHANGING: ("running", Message("changing GPUs")),
-    State.CONFIGURING: ("running", Message("updating scheduler")),
-    State.RESUMING: ("running", Message("resuming")),
-    State.DONE: ("succeeded", Message("done")),
-    State.FAILED: ("failed", Message("failed")),
-    State.SKIPPED: ("canceled", Message("skipped")),
-}
-_PLAN_SHAPES = {
-    MigPlan.State.DRAFT: ("queued", Message("draft")),
-    MigPlan.State.APPLYING: ("running", Message("applying")),
-    MigPlan.State.DONE: ("succeeded", Message("done")),
-    MigPlan.State.FAILED: ("failed", Message("failed")),
-    MigPlan.State.UNDONE: ("canceled", Message("undone")),
-}
 
 
 def title_of(plan: MigPlan) -> Message | str:
@@ -77,27 +61,24 @@ def title_of(plan: MigPlan) -> Message | str:
     )
 
 
-def plan_state(plan: MigPlan) -> tuple[str, Message]:
-    """Return the shape and the label of a plan's state."""
-    return _PLAN_SHAPES[MigPlan.State(plan.state)]
-
-
 def node_rows(plan: MigPlan, actor: Actor, most: int = MOST_NODES) -> list[dict[str, Any]]:
     """Return the nodes of a plan in the order of names, with slots and running jobs."""
     rows = list(plan.nodes.select_related("node").order_by("node__name")[:most])
     may_see = bool(rows) and actor.may(Permission.CLUSTERS_READ)
     jobs = workload().jobs_of_all(actor, {row.node.name for row in rows}) if may_see else {}
-    return [_node(row, jobs.get((plan.cluster_id, row.node.name), ()), plan) for row in rows]
+    kept = reservations_of_nodes(plan.cluster_id, {row.node.name for row in rows}, actor)
+    return [
+        _node(row, jobs.get((plan.cluster_id, row.node.name), ()), plan)
+        | {"reservations": kept.get(row.node.name, [])}
+        for row in rows
+    ]
 
 
 def _node(row: MigPlanNode, jobs: Sequence[Mapping[str, Any]], plan: MigPlan) -> dict[str, Any]:
-    shape, label = _SHAPES[State(row.state)]
     is_by_hand = row.state == State.CHANGING and plan.method == Method.HAND
     return {
         "name": row.node.name,
         "state": row.state,
-        "shape": shape,
-        "label": label,
         "since": row.since,
         "note": row.note,
         "error": row.error,

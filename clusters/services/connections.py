@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -17,7 +18,7 @@ from clusters.backends import make, sealed, secrets_of
 from clusters.models import Cluster, Pool
 from clusters.workload import workload
 from portal.core import vault
-from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
 from portal.core.messages import Message
 from schedulers.contract import Probe
@@ -30,15 +31,14 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 
 
 def connect_cluster(
-    *, actor: Actor, name: str, backend: str, options: Mapping[str, Any]
+    *, actor: Actor, name: str, backend: str, options: Mapping[str, Any], way: str = ""
 ) -> Cluster:
-    """Connect a cluster; its nodes appear after the first inventory.
+    """Connect a cluster, in one of the ways of its backend; its nodes appear after the first inventory.
 
     Raises NotPermitted, InvalidInput, Conflict.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    name = free_name(name)
-    given = checked(backend, options)
+    given = _checked_with_name(backend, options, way, name)
     _reject_duplicate(backend, given)
     try:
         with transaction.atomic():
@@ -64,7 +64,9 @@ def connect_cluster(
     return row
 
 
-def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]) -> Cluster:
+def change_cluster(
+    *, actor: Actor, cluster: Cluster, options: Mapping[str, Any], way: str = ""
+) -> Cluster:
     """Change options; omitted ones and empty secrets stay, None removes one.
 
     Raises NotPermitted, InvalidInput.
@@ -73,7 +75,7 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(id=cluster.id)
         former = _stored_options(row)
-        given = checked(row.backend, options, former)
+        given = checked(row.backend, options, former, way)
         row.config, row.secrets = dict(given.plain), sealed(given.secret)
         row.save(update_fields=["config", "secrets"])
         moved = sorted(
@@ -98,14 +100,24 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
 
 
 def probe_options(
-    *, actor: Actor, backend: str, options: Mapping[str, Any], cluster: Cluster | None = None
+    *,
+    actor: Actor,
+    backend: str,
+    options: Mapping[str, Any],
+    cluster: Cluster | None = None,
+    way: str = "",
+    name: str | None = None,
 ) -> Probe:
     """Test a connection with options that are not stored, merged into those of `cluster` if given.
 
-    Raises NotPermitted, InvalidInput.
+    With a `name`, also check that a new cluster may have it. Raises NotPermitted, InvalidInput with
+    all errors at once.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    given = checked(backend, options, _stored_options(cluster) if cluster else None)
+    if name is not None:
+        given = _checked_with_name(backend, options, way, name)
+    else:
+        given = checked(backend, options, _stored_options(cluster) if cluster else None, way)
     try:
         found = make(backend, given.together()).probe()
     except Exception as error:  # any error of a configuration is a test result
@@ -116,7 +128,19 @@ def probe_options(
         _mask(found.message, given)[:1000],
         _mask(found.version, given)[:80],
         tuple(_mask(text, given)[:1000] for text in found.warnings),
+        tuple(replace(check, message=_mask(check.message, given)[:1000]) for check in found.checks),
     )
+
+
+def _checked_with_name(backend: str, options: Mapping[str, Any], way: str, name: str) -> Options:
+    """Check name and options of a new cluster, and raise what is wrong with both at once."""
+    errors, given = InputErrors(), Options({}, {})
+    with errors:
+        free_name(name)
+    with errors:
+        given = checked(backend, options, way=way)
+    errors.raise_all()
+    return given
 
 
 def _record_probe(

@@ -14,6 +14,7 @@ from clusters.health.checks import (
     checked_changes,
 )
 from clusters.health.evaluation import health_event, policy_of
+from clusters.health.presets import preset_named
 from clusters.models import Cluster, HealthPolicy, Node, NodeHealth
 from clusters.services import drain
 from portal.core import clock, errors
@@ -72,18 +73,22 @@ def change_health_policy(
     actor: Actor,
     cluster: Cluster,
     checks: Mapping[str, Any] | None = None,
+    preset: str = "",
     is_acting: bool | None = None,
     **limits: int,
 ) -> HealthPolicy:
     """Change settings of checks (others keep theirs), and how much rules may take out of service.
 
-    A check is {"action", "threshold", "minutes", "returns"}, each optional; null restores its
-    defaults. Raises NotPermitted, InvalidInput.
+    A `preset` sets all checks before others are changed. A check is {"action", "threshold",
+    "minutes", "returns"}, each optional; null restores its defaults. Raises NotPermitted,
+    InvalidInput.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
     policy_of(cluster)
     row = HealthPolicy.objects.select_for_update().get(cluster=cluster)
     before = _settings(row)
+    if preset:
+        row.checks = checked_changes(preset_named(preset).checks())
     if checks is not None:
         row.checks = checked_changes(_merged(row.checks, checks))
     for name, value in limits.items():

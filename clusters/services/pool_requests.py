@@ -6,7 +6,8 @@ what is promised for an overlapping time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -71,7 +72,6 @@ class PoolRequests(ApprovalKind[PoolRequest]):
     steps = ("approve", "decline", "withdraw", "return")
     related = ("asker", "org", "team", "pool__cluster", "reservation", "renews__reservation")
     expires = "ends_at"
-    shapes = {"reserved": "succeeded", "reservation_failed": "failed", "ends_soon": "queued"}
 
     def visible(self, actor: Actor) -> QuerySet[PoolRequest]:
         """Return the requests that the actor may see: those of one's teams, all for operators."""
@@ -87,6 +87,9 @@ class PoolRequests(ApprovalKind[PoolRequest]):
 
     def path(self, row: PoolRequest) -> str:
         return f"/{row.org.slug}/pool-requests/{row.id}"
+
+    def decide_path(self, row: PoolRequest) -> str:
+        return f"/platform/pool-requests/{row.id}"
 
     def reason(self, row: PoolRequest) -> str:
         return row.purpose
@@ -367,33 +370,43 @@ def reservations_of_node(node: Node, actor: Actor) -> list[dict[str, Any]]:
     Teams of other organizations are named only to operators; `href` is "" for a request that the
     actor may not see.
     """
+    return reservations_of_nodes(node.cluster_id, {node.name}, actor).get(node.name, [])
+
+
+def reservations_of_nodes(
+    cluster: UUID, nodes: Collection[str], actor: Actor
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the same for several nodes of a cluster, by node. Two statements."""
     now: datetime = clock.now()
     with platform_scope("reservations keep GPUs from every organization"):
-        rows = list(
-            PoolReservation.objects.select_related("team", "org", "pool")
-            .filter(Q(nodes__has_key=node.name), cluster=node.cluster_id, starts_at__lte=now)
+        rows = [
+            row
+            for row in PoolReservation.objects.select_related("team", "org", "pool")
+            .filter(cluster=cluster, starts_at__lte=now)
             .exclude(state=PoolReservation.State.ENDED)
             .order_by("ends_at")
-        )
+            if not row.nodes.keys().isdisjoint(nodes)
+        ]
         seen = KIND.visible(actor).filter(reservation__in=rows, state=PoolRequest.State.APPROVED)
-        asks = dict(seen.values_list("reservation_id", "id"))
+        asks = dict(seen.values_list("reservation_id", "id")) if rows else {}
     is_operator = actor.may(Permission.CLUSTERS_READ)
-    found = []
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         is_ours = row.org_id == actor.org_id
         ask = asks.get(row.id)
-        found.append(
-            {
-                "gpus": row.nodes[node.name],
-                "type": row.gpu_type,
-                "team": row.team.name if is_ours or is_operator else "",
-                "href": f"/{row.org.slug}/pool-requests/{ask}"
-                if ask and (is_ours or is_operator)
-                else "",
-                "ends_at": row.ends_at,
-            }
-        )
-    return found
+        for name in row.nodes.keys() & nodes:
+            found[name].append(
+                {
+                    "gpus": row.nodes[name],
+                    "type": row.gpu_type,
+                    "team": row.team.name if is_ours or is_operator else "",
+                    "href": f"/{row.org.slug}/pool-requests/{ask}"
+                    if ask and (is_ours or is_operator)
+                    else "",
+                    "ends_at": row.ends_at,
+                }
+            )
+    return dict(found)
 
 
 def open_requests(actor: Actor, *, most: int = 200) -> list[PoolRequest]:
@@ -451,6 +464,6 @@ def _history_text(what: str, data: Mapping[str, Any], kind: str, requested: int)
     return None
 
 
-def asked(row: PoolRequest) -> dict[str, object]:
+def asked(row: PoolRequest) -> dict[str, Any]:
     """Return how texts name what is asked."""
     return {"gpus": f"{row.gpus:,}", "type": gpu_text(row.gpu_type), "team": row.team.name}

@@ -168,7 +168,7 @@ def _tab(
         case "health":
             return health_tab(row)
         case "history":
-            return {"history": status.history_of(row)}
+            return {"events": status.history_of(row)}
     used = workload().load_of(request.actor, row)
     return {
         "load": used,
@@ -191,7 +191,8 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
         )
         for text in found.warnings:
             messages.warning(request, Message.joined(": ", (row.name, text)))
-        return redirect(here)
+        tab = request.GET.get("tab", "")
+        return redirect(f"{here}?tab={tab}" if tab in dict(TABS) else here)
     if what == "remove":
         return _remove(request, row, here)
     is_enabled = what == "enable"

@@ -11,37 +11,46 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from clusters.backend_options import backend_kinds
+from clusters.backend_options import backend_kinds, options_of
 from clusters.lists import CLUSTERS
 from clusters.services import connections
 from clusters.web.options import fields, submitted_values, test_and_store
 from clusters.workload import workload
 from portal.core.messages import Message
+from portal.web.options import wizard_steps
 from schedulers import title_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
 
-@page(CLUSTERS.permission, ("GET", "HEAD", "POST"))
+@page(CLUSTERS.permission)
 def clusters(request: Any) -> HttpResponse:
-    """List all clusters, with the form to connect one of the chosen kind."""
+    """List all clusters."""
+    return CLUSTERS.render(request, "clusters/list.html", {"page_title": Message("Clusters")})
+
+
+@page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
+def connect_cluster(request: Any) -> HttpResponse:
+    """Connect a cluster in steps: its kind, how to reach it, defaults of its jobs, a test."""
     kinds = {kind["name"]: kind for kind in backend_kinds()}
     chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
     shown: dict[str, Any] = {
-        "page_title": Message("Clusters"),
+        "page_title": Message("Connect a cluster"),
+        "crumbs": [(Message("Clusters"), "/platform/clusters")],
         "kinds": kinds.values(),
         "kind": chosen,
-        "test_url": "/api/v1/cluster-test",
         "name": request.POST.get("name", ""),
     }
     if chosen:
         kind, name = chosen["name"], request.POST.get("name", "").strip()
-        options = submitted_values(request, kind)
-        made, probe = test_and_store(
+        options, way = submitted_values(request, kind), request.POST.get("way", "")
+        made, answer = test_and_store(
             request,
-            lambda: connections.probe_options(actor=request.actor, backend=kind, options=options),
+            lambda: connections.probe_options(
+                actor=request.actor, backend=kind, options=options, way=way, name=name
+            ),
             lambda: connections.connect_cluster(
-                actor=request.actor, name=name, backend=kind, options=options
+                actor=request.actor, name=name, backend=kind, options=options, way=way
             ),
         )
         if made:
@@ -50,8 +59,9 @@ def clusters(request: Any) -> HttpResponse:
                 Message("{name} is connected.", name=made.name),
             )
             return redirect(f"/platform/clusters/{made.name}")
-        shown |= probe | fields(request, kind, probe["faults"])
-    return CLUSTERS.render(request, "clusters/list.html", shown)
+        shown |= fields(request, kind, answer)
+        shown["wizard"] = wizard_steps(shown["steps"])
+    return render(request, "clusters/connect.html", shown)
 
 
 @page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
@@ -62,12 +72,15 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         f"/platform/clusters/{row.name}",
         submitted_values(request, row.backend, row),
     )
-    made, probe = test_and_store(
+    way = request.POST.get("way", "")
+    made, answer = test_and_store(
         request,
         lambda: connections.probe_options(
-            actor=request.actor, backend=row.backend, options=options, cluster=row
+            actor=request.actor, backend=row.backend, options=options, cluster=row, way=way
         ),
-        lambda: connections.change_cluster(actor=request.actor, cluster=row, options=options),
+        lambda: connections.change_cluster(
+            actor=request.actor, cluster=row, options=options, way=way
+        ),
     )
     if made:
         messages.success(request, Message("{name} was updated.", name=row.name))
@@ -75,13 +88,12 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     return render(
         request,
         "clusters/edit.html",
-        probe
-        | fields(request, row.backend, probe["faults"], row)
+        fields(request, row.backend, answer, row)
         | {
             "page_title": Message("Edit"),
             "crumbs": [(Message("Clusters"), "/platform/clusters"), (row.name, here)],
             "cluster": row,
-            "test_url": f"/api/v1/clusters/{row.name}/test",
+            "has_options": bool(options_of(row.backend)),
             "back": here,
             "title": title_of(row.backend),
             "live": workload().active_jobs_on(request.actor, row),

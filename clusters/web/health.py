@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 
 from clusters.health import selectors
 from clusters.health.checks import CHECKS, Action
+from clusters.health.presets import PRESETS
 from clusters.models import Cluster, NodeHealth
 from clusters.services import health as service
 from portal.core.errors import InvalidInput
@@ -43,6 +44,19 @@ def health_tab(row: Cluster) -> dict[str, Any]:
         "health": selectors.policy_row(row),
         "unhealthy": [selectors.health_row(one) | {"name": one.node.name} for one in rows[:SHOWN]],
         "actions": ACTIONS,
+        "presets": [
+            {
+                "name": preset.name,
+                "title": preset.title,
+                "about": preset.about,
+                "sets": {
+                    f"{code}.{name}": value
+                    for code, settings in preset.checks().items()
+                    for name, value in settings.items()
+                },
+            }
+            for preset in PRESETS
+        ],
     }
 
 
@@ -57,7 +71,12 @@ def act_on_health(request: Any, row: Cluster, what: str) -> HttpResponse:
             lambda: service.reset_breaker(actor=request.actor, cluster=row),
         )
     with FormErrors(request):
-        changes = _limits(request) if what == "health-limits" else {"checks": _checks(request)}
+        if what == "health-limits":
+            changes = _limits(request)
+        elif preset := request.POST.get("preset", ""):
+            changes = {"preset": preset}
+        else:
+            changes = {"checks": _checks(request)}
         service.change_health_policy(actor=request.actor, cluster=row, **changes)
         messages.success(request, Message("Health rules of {name} updated.", name=row.name))
     return redirect(here)

@@ -14,7 +14,6 @@ from clusters.mig.representations import (
     MOST_NODES,
     Method,
     node_rows,
-    plan_state,
     settings_rows,
     title_of,
 )
@@ -51,7 +50,7 @@ def mig_plans(request: Any) -> HttpResponse:
         "clusters/mig_plans.html",
         {
             "page_title": Message("GPU partitioning"),
-            "plans": [(plan, title_of(plan), *plan_state(plan)) for plan in service.plans()],
+            "plans": [(plan, title_of(plan)) for plan in service.plans()],
             "clusters": clusters,
             "profiles": _profiles(clusters),
             "typed": request.POST or request.GET,
@@ -66,7 +65,6 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
     row = service.find_plan(plan)
     if request.method == "POST":
         return _act(request, row)
-    shape, label = plan_state(row)
     settings = service.settings_of(row.cluster)
     is_draft = row.state == MigPlan.State.DRAFT
     method = Method(row.method or settings.method)
@@ -79,8 +77,6 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
             "crumbs": [(Message("GPU partitioning"), "/platform/mig")],
             "plan": row,
             "title": title_of(row),
-            "shape": shape,
-            "label": label,
             "is_draft": is_draft,
             "is_active": row.state == MigPlan.State.APPLYING,
             "may_undo": row.state in (MigPlan.State.DONE, MigPlan.State.FAILED),

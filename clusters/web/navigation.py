@@ -1,10 +1,11 @@
-"""Entries of this app in the navigation."""
+"""Entries of this app in the navigation, and its actions in the command palette."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from portal.web.navigation import Group, NavigationEntry
+from portal.web.navigation import Action, Area, Group, NavigationEntry, dialog
 from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
@@ -23,5 +24,37 @@ ENTRIES = (
         P.CLUSTERS_READ,
         35,
         "r",
+    ),
+)
+
+ACTIONS = (
+    Action(
+        _("New pool"),
+        pgettext_lazy("synonyms", "create pool, partition, share nodes"),
+        "pools",
+        dialog("new-pool"),
+        permission=P.CLUSTERS_WRITE,
+    ),
+    Action(
+        _("Request GPUs"),
+        pgettext_lazy("synonyms", "reserve GPUs, reservation, ask for GPUs, book"),
+        "pool-requests",
+        dialog("ask-gpus"),
+        permission=P.NODES_READ,
+    ),
+    Action(
+        _("Connect a cluster"),
+        pgettext_lazy("synonyms", "add cluster, Slurm, Kubernetes, new cluster"),
+        "clusters",
+        permission=P.CLUSTERS_WRITE,
+        area=Area.PLATFORM,
+    ),
+    Action(
+        _("New MIG plan"),
+        pgettext_lazy("synonyms", "partition GPUs, slices, MIG"),
+        "mig-plans",
+        dialog("new-plan"),
+        permission=P.CLUSTERS_WRITE,
+        area=Area.PLATFORM,
     ),
 )

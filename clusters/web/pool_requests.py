@@ -23,9 +23,11 @@ from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.approvals.selectors import find_request, history_context
 from workspaces.models import Team
+from workspaces.tenancy.scope import org_scope, platform_scope
 from workspaces.web.base import action, page
 
 SHOWN_NODES = 40
+_OF_TEAM = ("withdraw", "renew", "return")  # steps that are not of operators
 DONE = {
     "approve": Message("Approved. The team can use the pool."),
     "decline": Message("Request declined."),
@@ -76,12 +78,38 @@ def platform_pool_requests(request: Any) -> HttpResponse:
 
 @page(P.NODES_READ, ("GET", "HEAD", "POST"))
 def pool_request(request: Any, ask: UUID) -> HttpResponse:
-    """Show one request, for operators with its effect; decide, withdraw, renew or return."""
+    """Show one request to the team; withdraw, renew or return. Operators decide in Platform."""
     row = find_request(request.actor, service.KIND, ask)
     if request.method == "POST":
+        if request.POST.get("do") not in _OF_TEAM:
+            raise InvalidInput.at(
+                "do", Message("must be one of {names}", names=", ".join(_OF_TEAM))
+            )
         return _act(request, row)
-    actor, slug = request.actor, request.org.slug
-    may_decide = actor.may(P.CLUSTERS_WRITE)
+    slug = request.org.slug
+    crumbs = [
+        (Message("Pools"), f"/{slug}/pools"),
+        (Message("GPU requests"), f"/{slug}/pool-requests"),
+    ]
+    return _shown(request, row, crumbs, may_decide=False)
+
+
+@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+def platform_pool_request(request: Any, ask: UUID) -> HttpResponse:
+    """Show one request of any organization with its effect; decide."""
+    with platform_scope("operators decide the requests of every organization"):
+        row = find_request(request.actor, service.KIND, ask)
+    with org_scope(row.org_id):
+        if request.method == "POST":
+            return _act(request, row)
+        crumbs = [(Message("GPU requests"), "/platform/pool-requests")]
+        return _shown(request, row, crumbs, may_decide=request.actor.may(P.CLUSTERS_WRITE))
+
+
+def _shown(
+    request: Any, row: PoolRequest, crumbs: list[tuple[Message, str]], *, may_decide: bool
+) -> HttpResponse:
+    actor = request.actor
     changed = _changed(request) if may_decide else {}
     kept = row.reservation.nodes if row.reservation else {}
     nodes = sorted(kept, key=natural)
@@ -90,14 +118,12 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
         "clusters/pool_request.html",
         {
             "page_title": f"{row.gpus:,} × {gpu_text(row.gpu_type)}",
-            "crumbs": [
-                (Message("Pools"), f"/{slug}/pools"),
-                (Message("GPU requests"), f"/{slug}/pool-requests"),
-            ],
+            "crumbs": crumbs,
+            "place": f"/{row.org.slug}",
             "row": row,
             **history_context(service.KIND, row),
             "may_decide": may_decide,
-            "may_ask": actor.may(P.JOBS_SUBMIT, row.team_id),
+            "may_ask": request.org is not None and actor.may(P.JOBS_SUBMIT, row.team_id),
             "effects": effects_of(actor, row, **changed)
             if may_decide and row.state == "open"
             else [],

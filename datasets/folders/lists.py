@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from datasets.folders.representations import folder_rows
 from datasets.folders.selectors import visible_folders
-from datasets.lists import filters
+from datasets.lists import TRASHED, filters
 from portal.core.keyset import Order
 from portal.lists import Column, ListView
 
@@ -16,7 +16,7 @@ FOLDERS = ListView(
     represent=lambda rows, actor: folder_rows(rows),
     row_template="datasets/folders/_row.html",
     order=Order("name", "id"),
-    filters=filters(_("Search workspaces, or team:vision user:me")),
+    filters=filters(_("Search workspaces, or team:vision user:me"), "used_bytes"),
     columns=(
         Column("name", _("Workspace"), sort=("name", "id")),
         Column("team", _("Team"), sort=("team__slug", "id")),
@@ -34,6 +34,7 @@ TRASH = ListView(
     represent=lambda rows, actor: folder_rows(rows),
     row_template="datasets/folders/_trash_row.html",
     order=Order("deleted_at", "id", is_descending=True),
+    filters=TRASHED,
     columns=(
         Column("name", _("Workspace")),
         Column("team", _("Team")),

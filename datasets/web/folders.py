@@ -21,6 +21,7 @@ from datasets.web.base import VISIBILITIES, teams_to_write
 from portal.blobs.folders import FolderEntry, checked_names
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
+from portal.web.asset_actions import asset_actions, new_job_url
 from portal.web.form_errors import FormErrors
 from portal.web.previews import preview_of
 from portal.web.transfers import send_file
@@ -67,6 +68,11 @@ class FolderPage:
             "invitations": selectors.invitations_of(row),
             "api": f"/api/v1/orgs/{org}/workspaces/{row.name}",
             "dav": self.request.build_absolute_uri(f"/dav/{org}/{row.name}/"),
+            "asset_actions": asset_actions(
+                self.request,
+                use=new_job_url(org, {"workspaces.code": row.name}),
+                command=f"muster workspace download {shlex.quote(row.name)} .",
+            ),
             "is_full": row.quota is not None and row.used_bytes >= row.quota,
         }
 

@@ -17,7 +17,8 @@ from rest_framework.response import Response
 from experiments import comparison, search, services
 from experiments.api import serializers as s
 from experiments.charts import MOST_CURVES
-from experiments.models import Run
+from experiments.lists import STATES
+from experiments.models import Run, RunStatus
 from experiments.selectors import (
     ID,
     LastPoint,
@@ -257,7 +258,8 @@ def _item(row: Run, metrics: Mapping[str, LastPoint]) -> dict[str, Any]:
         "experiment": row.experiment.number,
         "team": row.team.slug,
         "owner": {"email": row.owner.email, "name": row.owner.display_name},
-        "status": row.status,
+        "status": row.status,  # MLflow's name
+        "state": STATES[RunStatus(row.status)],
         "job": row.job.number if row.job else None,
         "parent": row.parent_id.hex if row.parent_id else None,
         "started_ms": row.started_ms,

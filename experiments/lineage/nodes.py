@@ -58,7 +58,6 @@ class Node:
     detail: str = ""
     page: str = ""
     state: str = ""
-    state_text: Any = ""
     at: datetime | None = None
     level: int = 0
     count: int = 1
@@ -145,7 +144,6 @@ def _jobs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
                 f"#{row.number} {row.name}",
                 page=page_at(org, row.kind, row.number),
                 state=State(row.state).label,
-                state_text=State(row.state).label,
                 at=row.created_at,
             ),
         )
@@ -154,7 +152,6 @@ def _jobs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
 def _runs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
     rows = visible_runs(actor, "all").filter(id__in=ids).select_related("experiment")
     for row in rows:
-        state, label = STATES[RunStatus(row.status)]
         is_deleted = row.deleted_at is not None or row.experiment.deleted_at is not None
         yield (
             row.id,
@@ -164,8 +161,7 @@ def _runs(actor: Actor, org: str, ids: Collection[Any]) -> Found:
                 row.name,
                 row.experiment.name,
                 "" if is_deleted else f"/{org}/runs/{row.id.hex}",
-                state,
-                label,
+                STATES[RunStatus(row.status)],
                 row.created_at,
                 is_deleted=is_deleted,
             ),

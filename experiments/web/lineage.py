@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext
-
 from experiments.lineage import DEEPEST, DEPTH, Node, key_of, lineage_of
 from experiments.lineage.nodes import KINDS
+from jobs.states import JOB
 from portal.core.messages import Message
+from portal.web.translation import translated
 
 DEPTHS = (1, 3, DEPTH, DEEPEST)
 
@@ -71,7 +71,7 @@ def _shown(node: Node) -> dict[str, Any]:
         "detail": node.detail,
         "page": node.page,
         "state": node.state,
-        "state_text": gettext(str(node.state_text)) if node.state_text else "",
+        "state_text": translated(JOB[node.state].word) if node.state else "",
         "at": node.at.isoformat() if node.at else "",
         "level": node.level,
         "count": node.count,

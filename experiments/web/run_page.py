@@ -26,6 +26,7 @@ from jobs.selectors.jobs import visible_jobs
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.asset_actions import AssetAction, asset_actions, new_job_url
+from portal.web.charts import expected_charts
 from portal.web.lineage import lineage_context
 from registry.models import ModelVersion
 from workspaces.access.permissions import Permission as P
@@ -98,6 +99,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "children": _related(visible_runs(actor).filter(parent=row)),
         "chart_sources": [source_of(row)],
         "chart_names": ",".join(names[:4]),
+        "expected_charts": expected_charts(names[:4]),
         "snippet": snippet(request, row),
         "asset_actions": _actions(request, row, job),
     }
@@ -194,8 +196,7 @@ def _related(rows: Any) -> list[dict[str, Any]]:
         {
             "name": name,
             "page": f"/{org}/runs/{pk.hex}",
-            "state": STATES[RunStatus(status)][0],
-            "state_word": STATES[RunStatus(status)][1],
+            "state": STATES[RunStatus(status)],
         }
         for pk, name, status, org in rows.order_by("-started_ms").values_list(
             "id", "name", "status", "org__slug"

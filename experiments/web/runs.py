@@ -24,6 +24,7 @@ from jobs.quotas.pricing import cost_of_jobs
 from portal.core.messages import Message
 from portal.lists import ListView, Shown
 from portal.series.models import Series
+from portal.web.charts import expected_charts
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
@@ -187,6 +188,7 @@ def _charts(request: Any, view: Any, shown: Shown, keys: RunKeys) -> dict[str, A
     many = view.first_rows(request.actor, shown.asked, MOST_POINTS)
     return {
         "has_metrics": bool(keys.metrics),
+        "expected_charts": expected_charts(keys.metrics, runs=len(sources)),
         "chart_sources": sources,
         "legend": [
             {"name": s["name"], "page": f"/{request.org.slug}/runs/{s['id']}", "colour": n % 8 + 1}

@@ -9,7 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from experiments.lists import STATES
 from experiments.models import RunStatus
 from experiments.selectors import visible_experiments, visible_runs
+from jobs.states import JOB
 from portal.web.search import EACH, Hit, Query, SearchProvider
+from portal.web.translation import translated
 
 
 def _experiments(query: Query) -> Iterator[Hit]:
@@ -26,7 +28,7 @@ def _runs(query: Query) -> Iterator[Hit]:
     for pk, name, status, experiment in found.values_list(
         "id", "name", "status", "experiment__name"
     ):
-        state = STATES[RunStatus(status)][1]
+        state = translated(JOB[STATES[RunStatus(status)]].word)
         yield Hit(name, f"/{query.org}/runs/{pk.hex}", f"{state} · {experiment}")
 
 

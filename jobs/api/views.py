@@ -30,6 +30,7 @@ from jobs.selectors.representations import AttemptShape, JobDetailShape, JobShap
 from jobs.services.suggestions import draft_suggestions, suggestions_of
 from jobs.specs.changes import compare
 from portal.core.errors import InvalidInput
+from portal.core.event_texts import event_text
 from portal.core.models import Event
 from portal.core.shapes import Id, PageShape, Time
 from schedulers.spec import JobSpec, Parsed, SpecErrors, parse_text
@@ -116,6 +117,7 @@ class EventShape(TypedDict):
     position: int
     at: Time
     kind: str
+    text: Annotated[str, "The event as a sentence."]
     actor: str
     data: dict[str, Any]
 
@@ -382,6 +384,7 @@ class EventsView(JobViewBase):
                 "position": e.position,
                 "at": e.at,
                 "kind": e.kind,
+                "text": event_text(e),
                 "actor": e.actor,
                 "data": e.data,
             }

@@ -59,7 +59,7 @@ class ComparedShape(TypedDict):
     id: str
     name: str
     url: str
-    state: str
+    state: Annotated[str, "State of a job."]
     config: dict[str, Any]
     metrics: dict[str, MetricSummaryShape]
     owner: PersonShape
@@ -70,7 +70,6 @@ class ComparedShape(TypedDict):
     team: NotRequired[Annotated[str, "Of a job."]]
     created_at: NotRequired[Annotated[Time, "Of a job."]]
     experiment: NotRequired[Annotated[str, "Of a run."]]
-    state_word: NotRequired[Annotated[str, "Of a run."]]
 
 
 class ComparisonShape(TypedDict):
@@ -103,7 +102,7 @@ class ComparedRun:
     id: str
     name: str
     url: str
-    state: str
+    state: Annotated[str, "State of a job."]
     config: Mapping[str, Any]
     metrics: Mapping[str, MetricSummary]
     facts: Mapping[str, Any] = field(default_factory=dict)

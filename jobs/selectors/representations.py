@@ -67,7 +67,7 @@ class JobShape(TypedDict):
     org: str
     team: str
     owner: PersonShape
-    state: str
+    state: Annotated[str, "State of a job."]
     state_text: Annotated[str, "With its source and age."]
     state_source: str
     state_at: Time
@@ -104,7 +104,7 @@ class AttemptShape(TypedDict):
     id: Id
     index: Annotated[int, "Array task; else 0."]
     ordinal: int
-    state: str
+    state: Annotated[str, "State of a job."]
     state_at: Time
     reason: ReasonShape | None
     queued_at: Time

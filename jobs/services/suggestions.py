@@ -36,7 +36,7 @@ from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
 
-MOST, MOST_TRIES = 3, 8  # offered, and tried by a dry run
+MOST, MOST_TRIES = 3, 6  # offered, and tried by a dry run
 RECENT = 30  # jobs whose images are considered
 RETRIES = 2
 GIB = 1 << 30
@@ -193,6 +193,10 @@ def _is_failed(result: DryRun, *names: str) -> bool:
 def _to_start_now(team: Team, spec: JobSpec, change: AmountChange | None) -> Iterator[Suggestion]:
     """Yield other GPU types and pools with room, and the smallest reduction."""
     yield from _other_types(team, spec, is_free=True)
+    gpus = spec.resources.gpus * spec.num_nodes
+    for each in (spec.resources.gpus // 2, spec.resources.gpus // 4):
+        if each and gpus % each == 0:
+            yield from _split(spec, gpus, each)
     yield from _other_pools(team, spec)
     if change:
         yield from _reduced(spec, change)
@@ -257,11 +261,8 @@ def _split(spec: JobSpec, gpus: int, most: int) -> Iterator[Suggestion]:
         if gpus % each == 0 and (gpus // each, each) != (spec.num_nodes, spec.resources.gpus):
             yield Suggestion(
                 Message("Use {nodes} nodes × {n}", nodes=gpus // each, n=each),
-                Message("No node has {n} of these GPUs; the most is {most}.", n=gpus, most=most)
-                if spec.num_nodes == 1
-                else "",
-                {"num_nodes": gpus // each, "resources.accelerators": _gpus(spec, each)},
-                "split",
+                changes={"num_nodes": gpus // each, "resources.accelerators": _gpus(spec, each)},
+                group="split",
             )
             return
 

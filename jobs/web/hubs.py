@@ -19,7 +19,7 @@ from jobs.selectors.representations import JobShape, job_row, listed
 from jobs.selectors.subjects import jobs_given
 from jobs.web.team_rules import shown
 from portal.core import clock
-from portal.core.audit.reading import events_of, facts
+from portal.core.audit.reading import events_of
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from schedulers.states import State
@@ -29,6 +29,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.access.permissions import TeamRole, texts
 from workspaces.access.role_grants import org_roles_for, team_roles_for
 from workspaces.access.roles import role_facts
+from workspaces.audit.event_links import EventLine, event_lines
 from workspaces.credentials.secret_selectors import secrets_for, writable
 from workspaces.credentials.token_format import live_tokens
 from workspaces.models import Membership, Team, TeamMembership
@@ -271,8 +272,9 @@ def _pools(actor: Any, team: Team) -> list[Any]:
     return [pool for pool in seen if pool.is_open or team.slug in granted[pool.id]]
 
 
-def _events(request: Any, about: Q) -> list[dict[str, Any]] | None:
+def _events(request: Any, about: Q) -> list[EventLine] | None:
     """Return the latest events, None for those who may not read the audit log."""
     if not request.actor.may(P.AUDIT_READ):
         return None
-    return facts(list(events_of(request.org.id).filter(about).order_by("-position")[:EVENTS]))
+    rows = events_of(request.org.id).filter(about).order_by("-position")
+    return event_lines(list(rows[:EVENTS]), request.org)

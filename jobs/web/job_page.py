@@ -42,9 +42,11 @@ from portal.core import clock
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.web.asset_actions import AssetAction, asset_actions
+from portal.web.charts import expected_charts
 from portal.web.lineage import lineage_context
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
+from workspaces.audit.event_links import event_lines
 
 TABS = (
     ("overview", Message("Overview")),
@@ -107,7 +109,8 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     ports = port_rows(attempt, row)
-    outputs = output_rows(row, attempt.index)
+    metrics = latest_metrics(row, attempt)
+    outputs, log = output_rows(row, attempt.index), facts_of_log(attempt)
     return {
         "page_title": f"#{row.number} {row.name}",
         "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
@@ -126,18 +129,19 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "output": output_text(attempt),
         "ports": ports,
         "outputs": outputs,
-        "asset_actions": _actions(request, row, attempt, outputs),
+        "asset_actions": _actions(request, row, attempt, outputs, has_log=bool(log["bytes"])),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),
-        "log": facts_of_log(attempt),
+        "log": log,
         "tail": last_lines(attempt),
         "deletable": _deletable(row) if may_change_it else 0,
-        "events": events,
+        "event_lines": event_lines(events, row.org),
         "skipped_metrics": {
             event.data["file"]: event.data
             for event in reversed(events)
             if event.kind == "job.metrics_skipped"
         },
-        "metrics": latest_metrics(row, attempt),
+        "metrics": metrics,
+        "expected_charts": expected_charts((one["name"] for one in metrics), 2),
         "gpu": gpu_sparklines(attempt) if row.resources.get("gpu") else [],
         "usage": _usage(attempt),
         "cost": cost_of_jobs([row.id]),
@@ -164,7 +168,12 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
 
 
 def _actions(
-    request: Any, row: Job, attempt: Attempt, outputs: Sequence[JobOutputShape]
+    request: Any,
+    row: Job,
+    attempt: Attempt,
+    outputs: Sequence[JobOutputShape],
+    *,
+    has_log: bool,
 ) -> list[AssetAction]:
     """Return what can be done with the job: what it saved can be resumed and registered."""
     api = f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}"
@@ -175,8 +184,6 @@ def _actions(
         at = f"checkpoints:/{name}@{saved['versions'][0]['version']}"
         query = urlencode({"source": at, "name": name, "team": row.team.slug})
         register = f"{reverse('model-new', args=[request.org.slug])}?{query}"
-    log = facts_of_log(attempt)
-    has_log = bool(log.get("bytes"))
     query = urlencode({"index": attempt.index, "attempt": attempt.ordinal})
     return asset_actions(
         request,

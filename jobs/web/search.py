@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from jobs.kinds.workload_kinds import page_at
 from jobs.models import Job
 from jobs.selectors.jobs import visible_jobs
+from jobs.states import JOB
 from portal.web.search import EACH, Hit, Query, SearchProvider
 from portal.web.translation import translated
 from schedulers.states import State
@@ -26,7 +27,7 @@ def _jobs(query: Query) -> Iterator[Hit]:
     numbers = rows.order_by("-number").values_list("number", flat=True)[:EACH]
     found = Job.objects.filter(number__in=list(numbers)).order_by("-number")
     for job in found.values("number", "kind", "name", "state", "team__slug"):
-        state = translated(State(job["state"]).label)
+        state = translated(JOB[State(job["state"]).label].word)
         yield Hit(
             f"#{job['number']} {job['name']}",
             page_at(query.org, job["kind"], job["number"]),

@@ -19,6 +19,11 @@ from jobs.web import (
 
 platform_pages = [
     path("queue", queue.queue, name="queue"),
+    path(
+        "pools/<str:pool>/idle-rule",
+        idle_rules.platform_idle_rule,
+        name="platform-pool-idle-rule",
+    ),
 ]
 urlpatterns = [
     path("<slug:org>/", home.home, name="home"),

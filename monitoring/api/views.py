@@ -14,6 +14,7 @@ from monitoring import devices, nodes
 from monitoring.capacity import supply_of
 from monitoring.fleet import GROUPS, fleet
 from monitoring.gpu_grid import grid_of, platform_grid
+from monitoring.gpu_grid_use import HEATS
 from monitoring.lists import DEVICES, NODES
 from monitoring.metrics.ingest import ingest
 from portal import series
@@ -97,22 +98,36 @@ class GpuView(OrgView):
         return Response(row | {"past_jobs": devices.past_jobs(device, self.actor)})
 
 
+_HEAT = [
+    OpenApiParameter(
+        "heat", str, enum=list(HEATS), description="A metric of each GPU, in the list `heat`."
+    )
+]
+
+
+def _heat(request: Request) -> str:
+    heat = request.query_params.get("heat") or ""
+    if heat and heat not in HEATS:
+        raise InvalidInput.at("heat", f"must be one of {', '.join(HEATS)}")
+    return heat
+
+
 class GpuGridView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=_HEAT)
     def get(self, request: Request) -> Response:
         """Return every GPU of every cluster in a compact form; see docs/design/clusters.md."""
-        return Response(grid_of(self.actor))
+        return Response(grid_of(self.actor, _heat(request)))
 
 
 class PlatformGpuGridView(PortalView):
     permissions = {"GET": P.CLUSTERS_READ}
 
-    @extend_schema(operation_id="platform_wall", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="platform_wall", responses=OpenApiTypes.OBJECT, parameters=_HEAT)
     def get(self, request: Request) -> Response:
         """Return every GPU of every cluster, with the jobs of all organizations."""
-        return Response(platform_grid(self.actor))
+        return Response(platform_grid(self.actor, _heat(request)))
 
 
 class NodeView(OrgView):

@@ -9,14 +9,15 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from clusters.free_capacity import FreeGpus
-from clusters.models import Cluster
+from clusters.models import Cluster, Gpu
 from clusters.services.pool_requests import reservations_of_node
 from jobs.scheduling.cluster_load import jobs_of_all
 from monitoring import devices
 from monitoring.capacity import supply_of
-from monitoring.fleet import GROUPS, fleet
+from monitoring.fleet import GROUPS, fleet, problems
+from monitoring.gpu_grid import size_of
 from monitoring.lists import DEVICES
-from monitoring.node_page import event_line, pools_of_node
+from monitoring.node_page import lines_of, pools_of_node
 from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.formatting import gpu_text
@@ -89,7 +90,17 @@ def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:
 
 @page(P.NODES_READ)
 def fleet_page(request: Any) -> HttpResponse:
-    """Show measurements of all GPUs, summed up by model, rack, pool or cluster."""
+    """Show every GPU, what is wrong, and measurements by model, rack, pool or cluster."""
+    return _fleet_page(request, [(Message("Capacity"), f"/{request.org.slug}/capacity")])
+
+
+@page(P.CLUSTERS_READ)
+def platform_fleet(request: Any) -> HttpResponse:
+    """Show the same to operators, with the jobs of every organization."""
+    return _fleet_page(request, [])
+
+
+def _fleet_page(request: Any, crumbs: list[tuple[Any, str]]) -> HttpResponse:
     asked = request.GET.get("by", "")
     by = asked if asked in GROUPS else "model"
     rows, text = fleet(request.actor, by), request.GET.get("from", "0")
@@ -99,8 +110,12 @@ def fleet_page(request: Any) -> HttpResponse:
         "monitoring/fleet.html",
         {
             "page_title": Message("Fleet"),
-            "crumbs": [(Message("Capacity"), f"/{request.org.slug}/capacity")],
-            "groups": [(key, label, f"?by={key}") for key, label in GROUPS.items()],
+            "crumbs": crumbs,
+            "problems": problems(request.GET.get("cluster", "")[:40]),
+            "gpus": (gpus := Gpu.objects.filter(shares=None).count()),
+            "grid_size": size_of(gpus),
+            "heat": request.GET.get("heat", ""),
+            "groups": [(key, label, f"?by={key}#groups") for key, label in GROUPS.items()],
             "by": by,
             "title": GROUPS[by],
             "rows": [row | _titled(by, row["name"]) for row in rows[first : first + MOST_GROUPS]],
@@ -134,7 +149,7 @@ def gpus(request: Any) -> HttpResponse:
 @page(P.NODES_READ)
 def gpu(request: Any, uuid: str) -> HttpResponse:
     """Show one GPU: what it is, what it does, and its history."""
-    device = devices.find_device(uuid)
+    device = devices.find_device(uuid, request.GET.get("cluster", ""))
     may_read = request.actor.may(P.CLUSTERS_READ)
     jobs = jobs_of_all(request.actor, {device.node.name}) if may_read else None
     [row] = devices.device_rows([device], request.actor, jobs)
@@ -154,14 +169,12 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
             ],
             "gpu": row,
             "history_names": GPU_CHARTS,
+            "expected_charts": [range(0)] * 6 if row["power"] is not None else [],
             "pools": pools_of_node(node, request.actor),
             "reservations": reservations_of_node(node, request.actor),
             "may_read": may_read,
             "topic": f"metrics:node:{node.id.hex}",
-            "events": [
-                {"at": event.at} | event_line(event.kind, event.data)
-                for event in devices.device_events(node.id, device.index)
-            ],
+            "events": lines_of(devices.device_events(node.id, device.index), request.actor),
             "past": devices.past_jobs(device, request.actor),
             "ranges": [(key, label, f"?range={key}") for key, label, _ in RANGES],
             "range": chosen,

@@ -1,10 +1,12 @@
-"""Entries of this app in the navigation."""
+"""Entries of this app in the navigation, and its actions in the command palette."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from portal.web.navigation import Group, NavigationEntry
+from monitoring.web.search import DRAIN, RESUME
+from portal.web.navigation import Action, Area, Group, NavigationEntry, dialog
 from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
@@ -17,6 +19,12 @@ ENTRIES = (
         Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"
     ),
     NavigationEntry(
+        Group.PLATFORM, _("Nodes"), "platform-nodes", "nodes", P.CLUSTERS_READ, 25, "n"
+    ),
+    NavigationEntry(
+        Group.PLATFORM, _("Fleet"), "platform-fleet", "columns", P.CLUSTERS_READ, 31, "f"
+    ),
+    NavigationEntry(
         Group.PLATFORM,
         _("Telemetry"),
         "platform-telemetry",
@@ -24,5 +32,36 @@ ENTRIES = (
         P.CLUSTERS_READ,
         32,
         "t",
+    ),
+)
+
+ACTIONS = (
+    Action(
+        _("Drain a node …"),
+        pgettext_lazy("synonyms", "cordon, maintenance, take out of service"),
+        permission=P.CLUSTERS_WRITE,
+        area=Area.EVERYWHERE,
+        text=DRAIN,
+    ),
+    Action(
+        _("Resume a node …"),
+        pgettext_lazy("synonyms", "undrain, uncordon, return to service"),
+        permission=P.CLUSTERS_WRITE,
+        area=Area.EVERYWHERE,
+        text=RESUME,
+    ),
+    Action(
+        _("Free GPUs"),
+        pgettext_lazy("synonyms", "available GPUs, idle, capacity"),
+        "capacity",
+        permission=P.NODES_READ,
+    ),
+    Action(
+        _("Add telemetry source"),
+        pgettext_lazy("synonyms", "Prometheus, DCGM, metrics, Grafana, monitoring"),
+        "platform-telemetry",
+        dialog("add-source"),
+        permission=P.CLUSTERS_WRITE,
+        area=Area.PLATFORM,
     ),
 )

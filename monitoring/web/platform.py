@@ -7,16 +7,28 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from billing.selectors import dashboard
+from billing.web.panels import gpu_chart, queue_chart
 from clusters.health.selectors import state_counts
 from clusters.representations import cluster_rows
 from jobs.scheduling.queue import queue_page, reasons
 from monitoring import platform_overview as overview_of
 from notifications.selectors import undelivered_mail
 from portal.core.messages import Message
+from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
 LONGEST = 5  # pending jobs shown
+
+
+def _trends(actor: Actor) -> dict[str, Any] | None:
+    """Return the charts of the last seven days; None before anything was recorded."""
+    asked = dashboard.asked_of(actor, None, {"range": "7d"})
+    found = dashboard.gpu_times(asked)
+    if not any(found.curves["capacity"]):
+        return None
+    return {"gpus": gpu_chart(found), "queue": queue_chart(dashboard.queue_of(asked))}
 
 
 @page(P.CLUSTERS_READ)
@@ -44,5 +56,6 @@ def overview(request: Any) -> HttpResponse:
             "undelivered": undelivered,
             "pending": sum(reason["n"] for reason in reasons(actor, {})),
             "organizations": overview_of.organizations_by_use(actor),
+            "trends": _trends(actor),
         },
     )

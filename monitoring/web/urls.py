@@ -6,8 +6,10 @@ from monitoring.web import capacity, platform, sources, views
 
 platform_pages = [
     path("", platform.overview, name="platform-overview"),
+    path("nodes", views.platform_nodes, name="platform-nodes"),
     path("nodes/<str:node>", views.platform_node, name="platform-node"),
     path("capacity", capacity.platform_capacity, name="platform-capacity"),
+    path("fleet", capacity.platform_fleet, name="platform-fleet"),
     path("telemetry", sources.sources, name="platform-telemetry"),
     path("telemetry/<str:source>", sources.source, name="platform-telemetry-source"),
 ]

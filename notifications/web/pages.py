@@ -15,8 +15,10 @@ from django.views.decorators.http import require_http_methods
 from notifications.channels.mail import read_unsubscribe
 from notifications.kinds import BY_NAME, KINDS
 from notifications.models import Preference
+from notifications.schedule import zone_of
 from notifications.services import inbox
 from notifications.services.channels import visible_channels
+from notifications.services.grouping import days_of
 from notifications.services.preferences import (
     change_settings,
     note_browser,
@@ -51,7 +53,9 @@ def notifications(request: Any) -> HttpResponse:
         "notifications/list.html",
         {
             "page_title": Message("Notifications"),
-            "rows": rows,
+            "days": days_of(
+                rows, zone_of(Preference.objects.filter(user_id=request.actor.user_id).first())
+            ),
             "titles": {name: translated(one.title) for name, one in BY_NAME.items()},
             "unread": inbox.unread_count(request.actor),
             "is_unread": unread,

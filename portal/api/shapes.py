@@ -31,6 +31,7 @@ from drf_spectacular.plumbing import (
 )
 
 from portal.core.shapes import PageShape, TextFormat
+from portal.core.states import titled
 
 Part = dict[str, Any]
 
@@ -126,9 +127,12 @@ def _schema(auto_schema: AutoSchema, hint: Any, arguments: Part) -> Part:
 
 
 def _annotated(schema: Part, annotations: list[Any]) -> Part:
-    """Apply the descriptions and formats of `Annotated`."""
+    """Apply the descriptions and formats of `Annotated`; a title of states lists them."""
     for one in annotations:
-        if isinstance(one, str):
+        if isinstance(one, str) and (states := titled(one)):
+            keys = {"enum": [state.key for state in states.states]}
+            schema = append_meta(schema, {"description": states.described, **keys})
+        elif isinstance(one, str):
             schema = append_meta(schema, {"description": one})
         elif isinstance(one, TextFormat):
             schema = {"type": "string", "format": one.name}

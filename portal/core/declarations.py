@@ -26,6 +26,8 @@ OF_PAGES = (
     "permissions",
     "protocols",
     "notices",  # notifications
+    "states",
+    "events",
     "live_topics",
     "providers",  # answers to the layers below; each constant is named by the module that asks
 )

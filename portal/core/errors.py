@@ -40,8 +40,14 @@ class InvalidInput(PortalError):
     @classmethod
     def at(cls, field: str, message: str) -> InvalidInput:
         """Return the error for one invalid field."""
+        return cls.of([(field, message)])
+
+    @classmethod
+    def of(cls, faults: Sequence[tuple[str, str]]) -> InvalidInput:
+        """Return the error for several invalid fields, as (field, message)."""
         return cls(
-            Message.joined(": ", (field, message)), errors=[{"field": field, "message": message}]
+            Message.joined(": ", faults[0]),
+            errors=[{"field": field, "message": message} for field, message in faults],
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, get_type_hints
@@ -27,6 +28,118 @@ class Secret(str):
         return "Secret('••••')"
 
 
+class WayShape(TypedDict):
+    name: str
+    title: str
+    about: str
+    needs: Annotated[list[str], "Options that it cannot do without."]
+    one_of: Annotated[list[str], "Options of which it needs one."]
+    also: Annotated[list[str], "Options that it may have."]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to connect, as a Config lists them in `WAYS`.
+
+    `needs` names the options that it cannot do without, of `one_of` it needs one, and `also` are
+    those that it may have. An option that no way names belongs to all of them. `sets` are options
+    that the way decides, so that no form shows them.
+    """
+
+    name: str
+    title: str
+    about: str
+    needs: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    sets: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def options(self) -> frozenset[str]:
+        return frozenset((*self.needs, *self.one_of, *self.also))
+
+    def as_dict(self) -> WayShape:
+        return {
+            "name": self.name,
+            "title": self.title,
+            "about": self.about,
+            "needs": list(self.needs),
+            "one_of": list(self.one_of),
+            "also": list(self.also),
+        }
+
+
+def ways_of(config: type[Any] | None) -> tuple[Way, ...]:
+    """Return the ways of a Config, or nothing if there is only one."""
+    return getattr(config, "WAYS", ())
+
+
+def way_named(ways: Sequence[Way], name: str, values: Mapping[str, Any]) -> Way | None:
+    """Return the chosen way, else that which stored values fit best, else the first.
+
+    None if there are no ways.
+    """
+
+    def fits(way: Way) -> bool:
+        return all(values.get(option) for option in way.needs) and all(
+            values.get(option) == value for option, value in way.sets.items()
+        )
+
+    chosen = next((way for way in ways if way.name == name), None)
+    fitting = [way for way in ways if fits(way)] if values else []
+    best = max(fitting, key=lambda way: len(way.needs) + len(way.sets), default=None)
+    return chosen or best or (ways[0] if ways else None)
+
+
+class CheckState(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+    SKIPPED = "skipped"  # cannot be told before something else is mended
+
+
+class ConnectionCheckShape(TypedDict):
+    label: str
+    state: Annotated[str, "ok, warning, failed or skipped"]
+    message: str
+    field: Annotated[str, "The option that causes it, or empty."]
+
+
+@dataclass(frozen=True)
+class ConnectionCheck:
+    """One line of the checklist of a connection test.
+
+    `message` says what was found, or what is wrong and the one thing to do about it, at the option
+    `field` that causes it.
+    """
+
+    label: str
+    state: CheckState = CheckState.OK
+    message: str = ""
+    field: str = ""
+
+    def as_dict(self) -> ConnectionCheckShape:
+        return {
+            "label": self.label,
+            "state": str(self.state),
+            "message": self.message,
+            "field": self.field,
+        }
+
+
+def failed(label: str, message: str, field: str = "") -> ConnectionCheck:
+    return ConnectionCheck(label, CheckState.FAILED, message, field)
+
+
+def skipped(*labels: str) -> list[ConnectionCheck]:
+    """Return checks that were not made, because of an earlier one that failed."""
+    return [ConnectionCheck(label, CheckState.SKIPPED) for label in labels]
+
+
+def failures(checks: Sequence[ConnectionCheck]) -> list[ConnectionCheck]:
+    return [check for check in checks if check.state == CheckState.FAILED]
+
+
 def option(
     label: str,
     *,
@@ -37,12 +150,13 @@ def option(
     is_long: bool = False,
     is_operators: bool = False,
     sends: Sequence[str] = (),
+    step: str = "connection",
 ) -> Any:
     """Declare a field of a Config and how its form displays it; a `Secret` is a password field.
 
     `is_rare` fields are collapsed until set; `is_long` fields have several lines; only a platform
     operator sets `is_operators` fields. For an address, `sends` names the secrets that are sent
-    there.
+    there. `step` is the step of the wizard that asks for it.
     """
     return field(
         default=default,
@@ -54,6 +168,7 @@ def option(
             "is_long": is_long,
             "is_operators": is_operators,
             "sends": tuple(sends),
+            "step": step,
         },
     )
 
@@ -89,6 +204,7 @@ class Option:
     is_long: bool = False
     is_operators: bool = False
     sends: tuple[str, ...] = ()
+    step: str = "connection"
 
     def as_dict(self) -> OptionShape:
         return {
@@ -137,6 +253,7 @@ def _options_in(config: type[Any]) -> tuple[Option, ...]:
             field.metadata.get("is_long", False),
             field.metadata.get("is_operators", False),
             field.metadata.get("sends", ()),
+            field.metadata.get("step", "connection"),
         )
         for field in fields(config)
         if "label" in field.metadata
@@ -148,13 +265,18 @@ def check(
     given: Mapping[str, Any],
     former: Options | None = None,
     what: str = "backend",
+    way: Way | None = None,
+    ways: Sequence[Way] = (),
+    faults_in: Callable[[Options], Sequence[tuple[str, str]]] = lambda _: (),
 ) -> Options:
     """Check the given values and merge them into the former ones.
 
     Values that are not given stay unchanged, and so does a secret given as ""; None removes a
     value. When an address changes, the secrets sent to it must be given again: otherwise whoever
-    may change the address could redirect them to themselves. Raises InvalidInput with all errors at
-    once.
+    may change the address could redirect them to themselves. With a `way`, what it needs is required
+    and what only other `ways` have is removed. `faults_in` returns (option, message) of values that
+    the Config or the backend refuses; it must bear that required ones are missing. Raises InvalidInput
+    with all errors at once.
     """
     known = {option.name: option for option in options}
     faults = [(name, f"is no option of this {what}") for name in given if name not in known]
@@ -171,6 +293,12 @@ def check(
         if option.is_required
         and option.name not in {*plain, *secret, *(name for name, _ in faults)}
     ]
+    if way:
+        for name in {n for other in ways for n in (*other.options, *other.sets)} - way.options:
+            plain.pop(name, None)
+            secret.pop(name, None)
+        plain.update(way.sets)
+        faults += _missing_of(way, known, {*plain, *secret, *(name for name, _ in faults)})
     faults += [
         (name, _MUST_REENTER)
         for option in known.values()
@@ -178,14 +306,33 @@ def check(
         for name in option.sends
         if name in secret and name in former.secret and not given.get(name)
     ]
+    made = Options(plain, secret)
+    wrong = {name for name, _ in faults}
+    faults += [one for one in faults_in(made) if one[0] not in wrong]
     if faults:
-        raise InvalidInput(
-            Message.joined(": ", (f"options.{faults[0][0]}", faults[0][1])),
-            errors=[
-                {"field": f"options.{name[:80]}", "message": message} for name, message in faults
-            ],
+        raise InvalidInput.of([(f"options.{name[:80]}", message) for name, message in faults])
+    return made
+
+
+def _missing_of(way: Way, known: Mapping[str, Option], given: set[str]) -> list[tuple[str, str]]:
+    faults: list[tuple[str, str]] = [
+        (name, Message("is required")) for name in way.needs if name not in given
+    ]
+    if way.one_of and not given.intersection(way.one_of):
+        labels = [Message(known[name].label) for name in way.one_of]
+        faults.append(
+            (
+                way.one_of[0],
+                Message("enter it, or {other}", other=Message.joined(", ", labels[1:])),
+            )
         )
-    return Options(plain, secret)
+    return faults
+
+
+def raise_faults(*faults: tuple[str, str]) -> None:
+    """Raise InvalidInput if one of (option, what is wrong with it or nothing) is wrong, with all."""
+    if found := [(f"options.{name}", text) for name, text in faults if text]:
+        raise InvalidInput.of(found)
 
 
 def _adds_host(address: Any, former: Any) -> bool:

@@ -3,7 +3,8 @@
 A shape is a TypedDict whose name ends in `Shape`, declared beside the function that returns it. It
 says once what the API answers: the OpenAPI schema (`portal.api.shapes`), the types of the SDK
 (`manage.py shapes`) and the columns of the command line follow from it. Fields are of these types,
-of built-in ones, and of other shapes; a text in `Annotated` describes a field.
+of built-in ones, and of other shapes; a text in `Annotated` describes a field,
+and one that is the title of states (`portal.core.states`) lists them.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ MIDDLEWARE = [
     "portal.web.middleware.StaticFilesMiddleware",
     "portal.web.middleware.BrowserSessionMiddleware",
     "portal.web.middleware.LanguageMiddleware",
+    "portal.web.middleware.TimeZoneMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "portal.web.middleware.UserMiddleware",

@@ -5,6 +5,7 @@ API requests that authenticate with a token bypass it.
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -20,9 +21,11 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from portal.core import times
 from portal.core.protocols import Authentication, protocol_at
 from portal.web.translation import translated
 
+ZONE_COOKIE = "muster_zone"  # time.js sets it
 _COMPRESSED = {"text/html", "application/json", "application/problem+json"}
 
 
@@ -71,6 +74,25 @@ class BrowserSessionMiddleware(_BrowserOnly, SessionMiddleware):
         if gone is not None and not gone.value and settings.MUSTER_CLEAR_SITE_DATA:
             response.headers["Clear-Site-Data"] = settings.MUSTER_CLEAR_SITE_DATA
         return response
+
+
+class TimeZoneMiddleware:
+    """Let days begin at midnight of the reader: the browser's cookie, a program's `Time-Zone`."""
+
+    def __init__(self, get_response: Any):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> Any:
+        given = (
+            request.headers.get("Time-Zone", "")
+            if is_program(request)
+            else request.COOKIES.get(ZONE_COOKIE, "")
+        )
+        token = times.zone.set(times.zone_named(given) or UTC)
+        try:
+            return self.get_response(request)
+        finally:
+            times.zone.reset(token)
 
 
 class LanguageMiddleware(LocaleMiddleware):

@@ -1,4 +1,7 @@
-"""The entries of the navigation: each app declares those of its pages in `web/navigation.py`."""
+"""The navigation and the actions of the command palette.
+
+Each app declares in `web/navigation.py` the ENTRIES of its pages, and as ACTIONS what people can do.
+"""
 
 from __future__ import annotations
 
@@ -56,6 +59,57 @@ class NavigationEntry:
     def url(self, org: str = "") -> str:
         """Return the page's path, in an organization unless it is of the platform area."""
         return reverse(self.url_name, kwargs={} if self.is_platform else {"org": org})
+
+
+class Area(StrEnum):
+    ORGANIZATION = "organization"
+    PLATFORM = "platform"
+    EVERYWHERE = "everywhere"  # pages of the account, and what opens no page
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something to do that the command palette offers: it opens `url_name`, usually at a dialog.
+
+    `words` are other words for it, separated by commas: "add user, member". They are translated and
+    found in English, too. An action with a `permission` is offered to those who have it, at least in
+    one team. One with a `theme` chooses it; one with `text` searches for something to act on.
+    """
+
+    label: str | _StrPromise
+    words: str | _StrPromise
+    url_name: str = ""
+    query: str = ""
+    permission: str | None = None
+    area: Area = Area.ORGANIZATION
+    theme: str | None = None
+    text: str | _StrPromise = ""
+    key: str = ""
+
+    def url(self, org: str = "") -> str:
+        """Return the address that it opens; "" if it opens none."""
+        if not self.url_name:
+            return ""
+        kwargs = {"org": org} if self.area is Area.ORGANIZATION else {}
+        return reverse(self.url_name, kwargs=kwargs) + self.query
+
+
+def dialog(name: str) -> str:
+    """Return the query of an address that opens a dialog of the page (c-dialog)."""
+    return f"?dialog={name}"
+
+
+def actions_for(actor: Any, area: Area) -> list[Action]:
+    """Return the actions of an area that an actor may take, by app."""
+    return [
+        one
+        for one in declared("web.navigation", "ACTIONS")
+        if one.area is area and _may(actor, one.permission)
+    ]
+
+
+def _may(actor: Any, permission: Any) -> bool:
+    return permission is None or actor.may(permission) or bool(actor.teams_where(permission))
 
 
 def running_count(actor: Any) -> int:

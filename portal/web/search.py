@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,15 @@ EACH = 6  # hits of one kind
 
 @dataclass(frozen=True)
 class Hit:
-    """Something found; `note` distinguishes hits with the same title."""
+    """Something found; `note` distinguishes hits with the same title.
+
+    The palette drops what does not have all typed words in the title, the note or `words`.
+    """
 
     title: str
     url: str
     note: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class SearchProvider:
 
     `find` runs in the tenant scope of the organization and returns only what the actor may see.
     Without `permission` it is called for every member. A provider `in_platform` is also asked in
-    the platform area, where there is no organization.
+    the platform area, where there is no organization, and only there if it is not `in_org`.
     """
 
     kind: str
@@ -75,10 +79,20 @@ class SearchProvider:
     find: Callable[[Query], Iterable[Hit]]
     permission: str | None = None
     in_platform: bool = False
+    in_org: bool = True
 
 
-def search(query: Query) -> list[dict[str, Any]]:
-    """Return the groups that have hits, in display order."""
+def platform_kinds(actor: Any) -> list[str]:
+    """Return the kinds that an actor finds in the platform area."""
+    return [
+        one.kind
+        for one in declared("web.search", "PROVIDERS")
+        if one.in_platform and (one.permission is None or actor.may(one.permission))
+    ]
+
+
+def search(query: Query, skipped: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Return the groups that have hits, in display order, without the kinds `skipped`."""
     if not query.words:
         return []
     groups = [
@@ -86,12 +100,13 @@ def search(query: Query) -> list[dict[str, Any]]:
             "kind": one.kind,
             "label": str(one.label),
             "items": [
-                {"title": hit.title, "note": str(hit.note), "url": hit.url}
+                {"title": hit.title, "note": str(hit.note), "words": hit.words, "url": hit.url}
                 for hit in one.find(query)
             ],
         }
         for one in sorted(declared("web.search", "PROVIDERS"), key=lambda one: one.order)
-        if (query.org or one.in_platform)
+        if (one.in_org if query.org else one.in_platform)
+        and one.kind not in skipped
         and (one.permission is None or query.actor.may(one.permission))
     ]
     return [group for group in groups if group["items"]]

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.functional import lazy
 from django.utils.translation import gettext, ngettext, npgettext, pgettext
 
 from portal.core.messages import Message
+
+
+def lazy_choices(pairs: Iterable[tuple[str, Message]]) -> tuple[tuple[str, Any], ...]:
+    """Return the choices of a filter, whose labels are translated when they are shown."""
+    return tuple((value, _lazily(label)) for value, label in pairs)
 
 
 def translated(text: str, context: str = "") -> str:
@@ -30,3 +39,6 @@ def _template(text: Message) -> str:
     if text.forms:
         return npgettext(text.context, *text.forms)
     return pgettext(text.context, text.template)
+
+
+_lazily = lazy(translated, str)

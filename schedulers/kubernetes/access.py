@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 import ssl
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,8 +24,18 @@ _RUNS_PROGRAMS = ("exec", "auth-provider")
 _READS_FILES = ("client-certificate", "client-key", "tokenFile", "certificate-authority")
 
 
+_INSIDE = Path("/var/run/secrets/kubernetes.io/serviceaccount")  # of every pod
+
+
 class BadAccess(Exception):
-    """The credentials cannot be used; the message says why without quoting them."""
+    """The credentials cannot be used; the message says why without quoting them.
+
+    `field` is the part at fault: server, authority or token.
+    """
+
+    def __init__(self, message: str, field: str = "server"):
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,14 @@ class Access:
     certificate: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
     server_name: str = ""
+    token_file: Path | None = None  # instead of `token`: Kubernetes replaces it every hour
+
+    def bearer(self) -> str:
+        """Return the header that authenticates a request, or ""."""
+        token = self.token
+        if self.token_file:
+            token = self.token_file.read_text(encoding="utf-8").strip()
+        return f"Bearer {token}" if token else ""
 
     def tls(self) -> ssl.SSLContext | None:
         """Return the TLS context; None for http. Raises BadAccess."""
@@ -46,7 +66,10 @@ class Access:
             if self.certificate:
                 self._load_client(context)
         except (ssl.SSLError, ValueError) as error:
-            raise BadAccess(f"A certificate or key cannot be read: {error}") from error
+            raise BadAccess(
+                Message("A certificate or key cannot be read: {why}. Paste all of it.", why=error),
+                "authority",
+            ) from error
         return context
 
     def _load_client(self, context: ssl.SSLContext) -> None:
@@ -63,6 +86,25 @@ class Access:
 def from_fields(server: str, token: str, authority: str) -> Access:
     """Build the access from an address, a token and a CA certificate. Raises BadAccess."""
     return Access(_address(server), authority.strip(), token.strip())
+
+
+def from_inside() -> Access:
+    """Build the access of the pod that this process runs in. Raises BadAccess."""
+    host, port = (os.environ.get(f"KUBERNETES_SERVICE_{part}", "") for part in ("HOST", "PORT"))
+    try:
+        authority = (_INSIDE / "ca.crt").read_text(encoding="utf-8")
+        (_INSIDE / "token").stat()
+    except OSError:
+        host = ""
+    if not host or not port:
+        raise BadAccess(
+            Message(
+                "The portal does not run in a pod with a service account. Use a kubeconfig, or "
+                "address and token."
+            )
+        )
+    host = f"[{host}]" if ":" in host else host
+    return Access(f"https://{host}:{port}", authority, token_file=_INSIDE / "token")
 
 
 def from_kubeconfig(text: str) -> Access:

@@ -18,6 +18,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from portal.core.messages import Message
+from portal.core.options import failed
 from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
@@ -60,7 +61,14 @@ from schedulers.kubernetes.creation import Creator
 from schedulers.kubernetes.observed import JobObserver
 from schedulers.kubernetes.rendering import rendered
 from schedulers.kubernetes.reservations import NodeReservations, QuotaReservations
-from schedulers.kubernetes.settings import Config, site_of
+from schedulers.kubernetes.settings import (
+    Config,
+    access_of,
+    config_of,
+    faults_in,
+    field_of,
+    site_of,
+)
 from schedulers.shares import share_of
 
 log = logging.getLogger(__name__)
@@ -119,27 +127,22 @@ class KubernetesBackend:
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
         """Create a backend from the stored options of a cluster."""
-        known = {
-            name: options[name]
-            for name in Config.__dataclass_fields__
-            if options.get(name) not in (None, "")
-        }
-        given: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in known.items()
-        }
-        return cls(Config(**given))
+        return cls(config_of(options))
 
     def close(self) -> None:
         """End its watches; otherwise they end when nobody uses it any more."""
         if "_view" in vars(self):
             self._view.stop()
 
+    @classmethod
+    def option_faults(cls, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Return (option, message) of all that is wrong without asking the cluster."""
+        return faults_in(config_of(options))
+
     def probe(self) -> Probe:
-        try:
-            return probing.probe(self._wire)
-        except Unavailable as error:
-            return Probe(False, str(error))
+        if faults := faults_in(self.config):
+            return Probe.of([failed(Message("Options"), text, name) for name, text in faults], "")
+        return probing.probe(self._wire, self.config)
 
     def inventory(self) -> Sequence[NodeFacts]:
         found = nodes.inventory(
@@ -412,15 +415,9 @@ class KubernetesBackend:
     @cached_property
     def _wire(self) -> Client:
         try:
-            return Client(
-                access.from_kubeconfig(self.config.kubeconfig)
-                if self.config.kubeconfig
-                else access.from_fields(
-                    self.config.server, self.config.token, self.config.authority
-                )
-            )
+            return Client(access_of(self.config))
         except access.BadAccess as error:
-            raise Unavailable(str(error)) from error
+            raise Unavailable(error.args[0], field_of(self.config, error.field)) from error
 
     @cached_property
     def _creator(self) -> Creator:

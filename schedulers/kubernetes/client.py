@@ -153,7 +153,7 @@ class Client:
         try:
             yield
         except self._transport.ERRORS as error:
-            raise Unavailable(self._transport.explained(error, self.access.server)) from error
+            raise self._transport.explained(error, self.access.server) from error
 
     def _refuse(self, status: int, headers: Mapping[str, str], data: bytes) -> None:
         body = _status(data)
@@ -165,8 +165,9 @@ class Client:
             raise Unavailable(
                 Message(
                     "The API server rejected Muster's credentials (401): the token or "
-                    "certificate is invalid or has expired."
-                )
+                    "certificate is invalid or has expired. Enter a new one."
+                ),
+                "token",
             )
         causes = (body.get("details") or {}).get("causes") or ()
         raise ApiError(
@@ -214,11 +215,13 @@ def _parsed(data: bytes) -> Object:
             Message(
                 "The response is not JSON: this is not a Kubernetes API server, or there is a "
                 "proxy in front of it."
-            )
+            ),
+            "server",
         ) from error
     if not isinstance(read, dict):
         raise Unavailable(
-            Message("The response is not a JSON object: this is not a Kubernetes API server.")
+            Message("The response is not a JSON object: this is not a Kubernetes API server."),
+            "server",
         )
     return read
 

@@ -75,7 +75,7 @@ def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[i
             Message("The connection to the pod was lost before the command ended.")
         ) from error
     except (WebSocketException, OSError) as error:
-        raise _refused(error) or Unavailable(explained(error, wire.access.server)) from error
+        raise _refused(error) or explained(error, wire.access.server) from error
 
 
 def _connect(wire: Client, path: str) -> Any:
@@ -85,7 +85,7 @@ def _connect(wire: Client, path: str) -> Any:
     from schedulers.kubernetes.transport import CONNECT, explained
 
     access = wire.access
-    headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
+    headers = {"Authorization": bearer} if (bearer := access.bearer()) else {}
     try:
         return connect(
             f"ws{access.server.removeprefix('http')}{path}",
@@ -100,7 +100,7 @@ def _connect(wire: Client, path: str) -> Any:
             server_hostname=access.server_name or None,
         )
     except TimeoutError as error:
-        raise Unavailable(explained(error, access.server)) from error
+        raise explained(error, access.server) from error
 
 
 def _read(socket: Any, until: float) -> tuple[int, bytes]:

@@ -92,7 +92,7 @@ async def _open(wire: Client, path: str) -> Any:
     return await open_websocket(
         f"ws{access.server.removeprefix('http')}{path}",
         ssl=access.tls(),
-        additional_headers={"Authorization": f"Bearer {access.token}"} if access.token else {},
+        additional_headers={"Authorization": bearer} if (bearer := access.bearer()) else {},
         max_size=MOST,
         proxy=None,
         subprotocols=[Subprotocol(PROTOCOL)],

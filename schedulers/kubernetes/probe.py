@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from portal.core.messages import Message
+from portal.core.options import CheckState, ConnectionCheck, failed, skipped
 from schedulers.contract import Probe, Unavailable
-from schedulers.kubernetes.client import ApiError, Client
+from schedulers.kubernetes.client import ApiError, Client, segment
+from schedulers.kubernetes.settings import Config, field_of
 
 # Required permissions in all namespaces: (group, resource, subresource, verbs).
 NEEDED = (
@@ -21,42 +25,81 @@ NEEDED = (
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
-def probe(wire: Client) -> Probe:
+_SERVER, _RIGHTS = Message("API server"), Message("Permissions")
+_NODES, _GPUS, _PRIORITY = Message("Nodes"), Message("GPUs"), Message("Priority class")
+
+
+def probe(wire: Client, config: Config) -> Probe:
     """Test the connection. Never raises."""
+    rest = [_RIGHTS, _NODES, *([_PRIORITY] if config.priority_class else [])]
     try:
         version = str(wire.get("/version").get("gitVersion") or "")
         missing = missing_rights(wire)
-        nodes = (
-            wire.get("/api/v1/nodes", limit=500)["items"]
-            if not any(right.endswith("list nodes") for right in missing)
-            else []
-        )
-    except (Unavailable, ApiError) as error:
-        return Probe(False, str(error))
-    except (KeyError, TypeError):
-        return Probe(False, Message("The response is not from a Kubernetes API server."))
-    if missing:
-        return Probe(
-            False,
-            Message(
-                "Kubernetes {version} answers, but Muster may not {missing}: bind its role to "
-                "this account.",
-                version=version,
-                missing=", ".join(missing),
+        checks = [
+            ConnectionCheck(
+                _SERVER, message=Message("Kubernetes {version} answers.", version=version)
             ),
-            version,
-        )
-    more = "" if len(nodes) < 500 else Message(" and more")
-    return Probe(
-        True,
-        Message(
-            "Kubernetes {version} with {nodes}{more} nodes.",
-            version=version,
-            nodes=len(nodes),
-            more=more,
-        ),
+            _rights(config, version, missing),
+        ]
+        if any(right.endswith("list nodes") for right in missing):
+            checks += skipped(_NODES)
+        else:
+            checks += _nodes(wire, config)
+        if config.priority_class:
+            checks.append(_priority(wire, config.priority_class))
+    except (Unavailable, ApiError) as error:
+        field = getattr(error, "field", "") or "server"
+        trouble = failed(_SERVER, error.args[0], field_of(config, field))
+        return Probe.of([trouble, *skipped(*rest)], "")
+    except (KeyError, TypeError):
+        text = Message("The response is not from a Kubernetes API server. Check the address.")
+        trouble = failed(_SERVER, text, field_of(config, "server"))
+        return Probe.of([trouble, *skipped(*rest)], "")
+    found = next((check.message for check in checks if check.label == _NODES), "")
+    return Probe.of(
+        checks,
+        Message("Kubernetes {version} with {found}.", version=version, found=found),
         version,
     )
+
+
+def _rights(config: Config, version: str, missing: list[str]) -> ConnectionCheck:
+    if not missing:
+        return ConnectionCheck(_RIGHTS, message=Message("All that Muster needs."))
+    text = Message(
+        "Kubernetes {version} answers, but Muster may not {missing}: bind its role to "
+        "this account (deploy/kubernetes-role.yaml).",
+        version=version,
+        missing=", ".join(missing),
+    )
+    return failed(_RIGHTS, text, field_of(config, "token"))
+
+
+def _nodes(wire: Client, config: Config) -> Iterator[ConnectionCheck]:
+    nodes = wire.get("/api/v1/nodes", limit=500)["items"]
+    more = "" if len(nodes) < 500 else Message(" and more")
+    text = Message("{nodes}{more} nodes", nodes=len(nodes), more=more)
+    yield ConnectionCheck(_NODES, message=text)
+    wanted = config.gpu_resource
+    if nodes and not any(wanted in node["status"].get("allocatable", {}) for node in nodes):
+        text = Message(
+            "No node offers {resource}: jobs get no GPUs. Install the GPU operator, or enter the "
+            "resource of this cluster.",
+            resource=wanted,
+        )
+        yield ConnectionCheck(_GPUS, CheckState.WARNING, text, "gpu_resource")
+
+
+def _priority(wire: Client, name: str) -> ConnectionCheck:
+    try:
+        wire.get(f"/apis/scheduling.k8s.io/v1/priorityclasses/{segment(name)}")
+    except ApiError as error:
+        if error.status == 404:
+            text = Message("There is no priority class {name}. Create it.", name=repr(name[:80]))
+            return failed(_PRIORITY, text, "priority_class")
+        # It may exist; Muster needs no right to read it
+        return ConnectionCheck(_PRIORITY, CheckState.SKIPPED)
+    return ConnectionCheck(_PRIORITY, message=name)
 
 
 def missing_rights(wire: Client) -> list[str]:

@@ -22,6 +22,7 @@ from kubernetes.utils.keepalive import tcp_keepalive_socket_options
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from portal.core.messages import Message
+from schedulers.contract import Unavailable
 from schedulers.kubernetes.access import Access
 
 CONNECT, READ = 3.0, 10.0  # seconds
@@ -40,8 +41,12 @@ def api_client(access: Access, connections: int, *, is_streaming: bool = False) 
     """
     # an empty proxy, because None would mean that of the environment
     configuration = Configuration(host=access.server, retries=False, proxy="")
-    if access.token:
-        configuration.api_key["BearerToken"] = f"Bearer {access.token}"
+    if bearer := access.bearer():
+        configuration.api_key["BearerToken"] = bearer
+    if access.token_file:
+        configuration.refresh_api_key_hook = lambda made: made.api_key.update(  # type: ignore[assignment]
+            BearerToken=access.bearer()
+        )
     client = ApiClient(configuration)
     client.user_agent = "muster"
     client.rest_client.pool_manager = manager = urllib3.PoolManager(
@@ -106,8 +111,8 @@ class _LimitedTlsPool(urllib3.HTTPSConnectionPool):
     ConnectionCls = _LimitedTlsConnection
 
 
-def explained(error: BaseException, server: str) -> str:
-    """Describe a connection problem with the server."""
+def explained(error: BaseException, server: str) -> Unavailable:
+    """Describe a connection problem with the server, with the option that causes it."""
     chain: list[BaseException] = []
     while error is not None and error not in chain:
         chain.append(error)
@@ -119,21 +124,42 @@ def explained(error: BaseException, server: str) -> str:
         )
     for one in chain:
         if isinstance(one, ssl.SSLCertVerificationError):
-            return Message(
-                "The certificate of {server} is not trusted: {x}.",
+            said = str(one.verify_message or one).rstrip(".")
+            if "mismatch" in said:
+                text = Message(
+                    "The certificate of {server} is for another name: {x}. Use the name in it.",
+                    server=server,
+                    x=said,
+                )
+                return Unavailable(text, "server")
+            text = Message(
+                "The certificate of {server} is not trusted: {x}. Paste the certificate of its "
+                "authority.",
                 server=server,
-                x=str(one.verify_message or one).rstrip("."),
+                x=said,
             )
+            return Unavailable(text, "authority")
         if isinstance(one, (socket.gaierror, urllib3.exceptions.NameResolutionError)):
-            return Message("The name in {server} is unknown to DNS.", server=server)
+            text = Message("The name in {server} is unknown to DNS. Check it.", server=server)
+            return Unavailable(text, "server")
         if isinstance(one, ConnectionRefusedError):
-            return Message(
-                "Nothing listens at {server}: the connection was refused.", server=server
+            text = Message(
+                "Nothing listens at {server}: the connection was refused. Check the port.",
+                server=server,
             )
+            return Unavailable(text, "server")
     if any(isinstance(one, (TimeoutError, urllib3.exceptions.TimeoutError)) for one in chain):
-        return Message("{server} did not answer in time.", server=server)
-    if any(isinstance(one, (ssl.SSLError, urllib3.exceptions.SSLError)) for one in chain):
-        return f"A secure connection to {server} failed: {chain[-1]}"
-    if any(isinstance(one, urllib3.exceptions.ProtocolError) for one in chain):
-        return Message("The connection to {server} was interrupted.", server=server)
-    return f"The connection to {server} failed: {chain[-1]}"
+        text = Message(
+            "{server} did not answer in time. Check the address and the firewall.", server=server
+        )
+    elif any(isinstance(one, (ssl.SSLError, urllib3.exceptions.SSLError)) for one in chain):
+        text = Message(
+            "A secure connection to {server} failed: {x}. Check the port and the scheme.",
+            server=server,
+            x=chain[-1],
+        )
+    elif any(isinstance(one, urllib3.exceptions.ProtocolError) for one in chain):
+        text = Message("The connection to {server} was interrupted.", server=server)
+    else:
+        text = Message("The connection to {server} failed: {x}.", server=server, x=chain[-1])
+    return Unavailable(text, "server")

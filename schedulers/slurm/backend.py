@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from portal.core.messages import Message
+from portal.core.options import failed
 from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
@@ -41,13 +42,15 @@ from schedulers.contract import (
     ReservationScope,
     Secret,
     Unavailable,
+    Way,
     option,
 )
 from schedulers.slurm import gpu_files, reservations, script, states
+from schedulers.slurm import probe as probing
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.images import KINDS
 from schedulers.slurm.inputs import check_folders, check_mounts
-from schedulers.slurm.interface import open_client, open_files, site_of
+from schedulers.slurm.interface import faults_in, open_client, open_files, site_of
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rendering import rendered
@@ -69,29 +72,63 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 class Config:
     """Options for reaching Slurm and defaults for every job there."""
 
+    WAYS: ClassVar[tuple[Way, ...]] = (
+        Way(
+            "rest",
+            Message("slurmrestd"),
+            Message("Over HTTP. The portal needs no Slurm, only a token or the key."),
+            needs=("rest_url", "user"),
+            one_of=("rest_key", "rest_token"),
+            also=("rest_user", "conf", "bin"),
+        ),
+        Way(
+            "rest-ssh",
+            Message("slurmrestd and a login host"),
+            Message(
+                "What slurmrestd can't do, such as limits and reservations, is done by Slurm's "
+                "commands over SSH."
+            ),
+            needs=("rest_url", "user", "ssh_host", "ssh_key", "ssh_known_hosts"),
+            one_of=("rest_key", "rest_token"),
+            also=("rest_user", "ssh_user", "ssh_port", "conf", "bin"),
+        ),
+        Way(
+            "ssh",
+            Message("Login host"),
+            Message("Slurm's commands, run over SSH on a host that has them."),
+            needs=("ssh_host", "ssh_key", "ssh_known_hosts"),
+            also=("ssh_user", "ssh_port", "conf", "bin"),
+        ),
+        Way(
+            "commands",
+            Message("This machine"),
+            Message("Slurm's commands are installed where the portal runs."),
+            also=("conf", "bin"),
+        ),
+    )
     spool: str = option(
         Message("Spool"),
         note=Message("A directory shared by all nodes and writable by the jobs' user."),
+        step="jobs",
     )
     user: str = option(
         Message("User"),
         default="",
         note=Message("User that jobs run as; if empty with commands, the portal's own user."),
+        step="jobs",
     )
     mount: str = option(
         Message("Spool, seen from here"),
         default="",
         note=Message("Path of the spool on the portal's machine; empty: the same path."),
         is_rare=True,
+        step="jobs",
     )
     rest_url: str = option(
-        "slurmrestd",
+        Message("Address of slurmrestd"),
         default="",
         sends=("rest_token", "rest_key"),
-        note=Message(
-            "http://10.0.0.1:6820. If empty, Slurm's commands are used. They are also used for "
-            "what slurmrestd cannot do, if a login host, slurm.conf or their directory is set."
-        ),
+        note=Message("Such as http://10.0.0.1:6820."),
     )
     rest_token: Secret = option(
         Message("REST token"),
@@ -136,17 +173,21 @@ class Config:
     ssh_known_hosts: str = option(
         Message("Host key"), default="", note=Message("The line of known_hosts for the login host.")
     )
-    account: str = option(Message("Account"), default="", is_rare=True)
-    qos: str = option("QOS", default="", is_rare=True)
+    account: str = option(Message("Account"), default="", is_rare=True, step="jobs")
+    qos: str = option("QOS", default="", is_rare=True, step="jobs")
     partition: str = option(
-        Message("Partition"), default="", note=Message("For pools without their own."), is_rare=True
+        Message("Partition"),
+        default="",
+        note=Message("For pools without their own. Empty: Slurm's default."),
+        step="jobs",
     )
-    reservation: str = option(Message("Reservation"), default="", is_rare=True)
+    reservation: str = option(Message("Reservation"), default="", is_rare=True, step="jobs")
     constraint: str = option(
         Message("Constraint"),
         default="",
         note=Message("Features that every node of a job must have."),
         is_rare=True,
+        step="jobs",
     )
     containers: str = option(
         Message("Images"),
@@ -154,6 +195,7 @@ class Config:
         choices=KINDS,
         note=Message("Container runtime on the nodes; auto: detected on each node."),
         is_rare=True,
+        step="jobs",
     )
     images: str = option(
         Message("Images on disk"),
@@ -163,12 +205,14 @@ class Config:
             "Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
             "(also .sif, .sqfs, .sqsh); a node fetches the others."
         ),
+        step="jobs",
     )
     mounts: tuple[str, ...] = option(
         Message("Folders in images"),
         default=(),
         is_rare=True,
         note=Message("Additional mounts in containers: /data, or /data:/there."),
+        step="jobs",
     )
     data_folder: str = option(
         Message("Data folder of the portal"),
@@ -178,18 +222,21 @@ class Config:
             "Path by which nodes see MUSTER_HOME, mounted read-only: inputs are read there. "
             "Empty: nodes fetch them from the portal."
         ),
+        step="jobs",
     )
     input_cache: str = option(
         Message("Cache of inputs"),
         default="",
         is_rare=True,
         note=Message("Folder on the nodes for fetched inputs; empty: .inputs in the spool."),
+        step="jobs",
     )
     input_cache_limit: int = option(
         Message("Limit of the cache"),
         default=500,
         is_rare=True,
         note=Message("GiB for each user; what was not used for longest is removed. 0: no limit."),
+        step="jobs",
     )
     workspaces_folder: str = option(
         Message("Workspaces"),
@@ -199,6 +246,7 @@ class Config:
             "Path by which nodes see MUSTER_WORKSPACES, mounted with write access. "
             "Empty: jobs cannot use workspaces."
         ),
+        step="jobs",
     )
     exclusive_pools: str = option(
         Message("Exclusive pools"),
@@ -211,12 +259,14 @@ class Config:
             "to the team's account only, and closed without a grant. slurmrestd before v0.0.43 "
             "cannot do the first, and none can do the second: then Slurm's commands are used."
         ),
+        step="jobs",
     )
     users: tuple[str, ...] = option(
         Message("Users of teams"),
         default=(),
         is_rare=True,
         note=Message("Further users that jobs may run as, if the grant of a pool names them."),
+        step="jobs",
     )
     may_choose: tuple[str, ...] = option(
         Message("Jobs may choose"),
@@ -226,7 +276,17 @@ class Config:
             "Of account, qos, reservation, constraint, licenses, exclusive. "
             "Empty: all but exclusive, where nothing is fixed above; none: nothing."
         ),
+        step="jobs",
     )
+
+
+def config_of(options: Mapping[str, Any]) -> Config:
+    known = {
+        name: options[name]
+        for name in Config.__dataclass_fields__
+        if options.get(name) not in (None, "")
+    }
+    return Config(**{"spool": "", **known})
 
 
 class SlurmBackend:
@@ -275,15 +335,7 @@ class SlurmBackend:
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
         """Create a backend from the stored options of a cluster."""
-        return cls(
-            Config(
-                **{
-                    name: options[name]
-                    for name in Config.__dataclass_fields__
-                    if options.get(name) not in (None, "")
-                }
-            )
-        )
+        return cls(config_of(options))
 
     @cached_property
     def _client(self) -> Any:
@@ -293,23 +345,15 @@ class SlurmBackend:
     def _files(self) -> Any:
         return open_files(self.config)
 
+    @classmethod
+    def option_faults(cls, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Return (option, message) of all that is wrong without asking Slurm."""
+        return faults_in(config_of(options))
+
     def probe(self) -> Probe:
-        try:
-            version, nodes = self._client.version(), self.inventory()
-            disk = self.disk_space()
-            for user in self.config.users:
-                self._client.check_user(user)
-        except (Rejected, Unavailable) as error:
-            return Probe(False, str(error))
-        gpus = sum(len(node.gpus) for node in nodes)
-        found = Message(
-            "Slurm {version}: {nodes} nodes, {gpus} GPUs.",
-            version=version,
-            nodes=len(nodes),
-            gpus=gpus,
-        )
-        text = Message.joined(" ", (found, disk.text))
-        return Probe(True, text, version, (disk.warning,) if disk.warning else ())
+        if faults := faults_in(self.config):
+            return Probe.of([failed(Message("Options"), text, name) for name, text in faults], "")
+        return probing.probe(self.config, lambda: self._client, lambda: self._files)
 
     def disk_space(self) -> DiskSpace:
         return self._files.space()  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from portal.core.messages import Message
 from schedulers.contract import (
     NodeFacts,
     Rejected,
@@ -233,6 +234,18 @@ class Commands:
     def version(self) -> str:
         """Return the version of the controller."""
         return self._config("SLURM_VERSION")
+
+    def check_owner(self, user: str) -> None:
+        code, _, err = self.runner.run_all(["id", "-u", user])
+        if code:
+            raise Rejected(
+                Message(
+                    "There is no user {user} where Slurm's commands run ({said}). Check the name.",
+                    user=user,
+                    said=err.decode(errors="replace").strip()[:200],
+                ),
+                "user",
+            )
 
     def check_user(self, user: str) -> None:
         if self.is_root:

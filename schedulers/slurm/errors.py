@@ -67,25 +67,33 @@ _REJECTED: tuple[tuple[str, str, str], ...] = (
         Message("The script is too large for Slurm."),
     ),
 )
-_UNAVAILABLE: tuple[tuple[str, str], ...] = (
+CREDENTIALS = "credentials"  # stands for the option that has the token or the key
+_UNAVAILABLE: tuple[tuple[str, str, str], ...] = (
     (
         r"unable to contact slurm controller|connection refused|connection failure|socket timed out|not responding|zero bytes were",
+        "",
         Message("Slurm's controller does not answer."),
     ),
     (
         r"expired|authentication|protocol authentication|invalid credential|munge|rejected token|unauthori[sz]ed",
+        CREDENTIALS,
         Message("Slurm rejected Muster's credentials: the token or key is invalid or has expired."),
     ),
     (
         r"permission denied \((publickey|password|keyboard)",
-        Message("The login host rejected the key."),
+        "ssh_key",
+        Message(
+            "The login host rejected the key. Add its public key to authorized_keys of the SSH user."
+        ),
     ),
     (
         r"backup controller|standby|in recovery|temporar|try again|resource temporarily|too many jobs|queue is full|busy|slurmdbd|database",
+        "",
         Message("Slurm is temporarily unavailable."),
     ),
     (
         r"dns srv|configuration source|slurm\.conf",
+        "conf",
         Message("Slurm is not configured on this host. Set the path of its slurm.conf."),
     ),
 )
@@ -97,9 +105,9 @@ def failure(message: str) -> Rejected | Unavailable:
     Unknown errors count as transient, so that no job is given up for them.
     """
     words = " ".join(message.split())[:500]
-    for pattern, text in _UNAVAILABLE:
+    for pattern, field, text in _UNAVAILABLE:
         if re.search(pattern, words, re.IGNORECASE):
-            return Unavailable(f"{text} ({words})")
+            return Unavailable(f"{text} ({words})", field)
     for pattern, field, text in _REJECTED:
         if re.search(pattern, words, re.IGNORECASE):
             return Rejected(f"{text} ({words})", field)

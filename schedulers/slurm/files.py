@@ -17,7 +17,7 @@ from portal.core.messages import Message
 from schedulers.contract import DiskSpace, LogChunk, Unavailable
 from schedulers.slurm.lost_output import LostOutput, parse_lost, position, why_uncounted
 from schedulers.slurm.states import Record
-from schedulers.slurm.transport import SshTransport
+from schedulers.slurm.transport import SshTransport, ssh_trouble
 
 TAIL = 64 << 10
 OUTPUT, SAID = "output.log", ".slurm"  # in the job's folder, and next to it
@@ -47,6 +47,7 @@ class MountedSpool:
     """A spool mounted at `root` on this machine."""
 
     root: Path
+    is_elsewhere: bool = False  # nodes see it by another path
 
     def record(self, key: str) -> Record:
         names = ("id", "start", "end", "refused", LOST)
@@ -70,8 +71,12 @@ class MountedSpool:
         except OSError as error:
             raise Unavailable(
                 Message(
-                    "The spool {root} cannot be read: {why}.", root=self.root, why=error.strerror
-                )
+                    "The spool {root} cannot be read: {why}. Create it, or enter its path as this "
+                    "machine sees it.",
+                    root=self.root,
+                    why=error.strerror,
+                ),
+                "mount" if self.is_elsewhere else "spool",
             ) from error
         used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
         return DiskSpace(used, disk.f_bavail * disk.f_frsize)
@@ -167,9 +172,16 @@ class RemoteSpool:
     def _run(self, what: str, *words: str) -> bytes:
         code, out, err = self.there.run_all(["sh", "-c", _REMOTE[what], "sh", self.spool, *words])
         if code:
+            said = err.decode(errors="replace").strip()[:300]
+            if code == 255:
+                raise ssh_trouble(self.there.login.host, said)
             raise Unavailable(
-                "The spool cannot be read on the login host. "
-                f"{err.decode(errors='replace').strip()[:300]}"
+                Message(
+                    "The spool cannot be read on the login host. Create it, or correct its path. "
+                    "{said}",
+                    said=said,
+                ),
+                "spool",
             )
         return out
 

@@ -55,11 +55,21 @@ class HttpClient:
             )
         except DeadlineExceeded as error:
             raise Unavailable(
-                Message("slurmrestd at {url} did not answer in time.", url=self.url)
+                Message(
+                    "slurmrestd at {url} did not answer in time. Check the address and the "
+                    "firewall.",
+                    url=self.url,
+                ),
+                "rest_url",
             ) from error
         except RequestException as error:
             raise Unavailable(
-                f"slurmrestd at {self.url} cannot be reached: {_why(error)}"
+                Message(
+                    "slurmrestd at {url} cannot be reached: {why}. Check the address and the port.",
+                    url=self.url,
+                    why=_why(error).rstrip("."),
+                ),
+                "rest_url",
             ) from error
         return answer.status_code, answer.content
 
@@ -97,9 +107,13 @@ def read(status: int, data: bytes) -> Json:
         return found
     if status == 404:
         raise Unavailable(
-            Message("There is no slurmrestd at this address: the path was not found.")
+            Message(
+                "There is no slurmrestd at this address: the path was not found. Check the port "
+                "and the path."
+            ),
+            "rest_url",
         )
     words = " ".join(data.decode(errors="replace").split())
     if status == 400:
         raise Rejected(f"slurmrestd refused the request: {words[:400]}")
-    raise Unavailable(f"slurmrestd answered {status}: {words[:300]}")
+    raise Unavailable(f"slurmrestd answered {status}: {words[:300]}", "rest_url")

@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from portal.core.messages import Message
-from schedulers.contract import NodeFacts, Rejected, ReservationFacts, ReservationRequest
+from schedulers.contract import (
+    NodeFacts,
+    Rejected,
+    ReservationFacts,
+    ReservationRequest,
+    rejections,
+)
 from schedulers.slurm.commands import Commands
 from schedulers.slurm.files import Files, MountedSpool, RemoteSpool
 from schedulers.slurm.images import images_of
@@ -79,6 +86,9 @@ class SlurmClient(Protocol):
     def check_user(self, user: str) -> None:
         """Check that jobs can be submitted as this user. Raises Rejected, Unavailable."""
 
+    def check_owner(self, user: str) -> None:
+        """Check that the user of the jobs exists. Raises Rejected, Unavailable."""
+
     def beside(
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
     ) -> tuple[int, bytes]: ...
@@ -132,18 +142,76 @@ def _commands(config: Any) -> Commands:
 def open_files(config: Any) -> Files:
     if config.ssh_host and not config.mount:
         return RemoteSpool(_there(config, surroundings(config.bin, config.conf)), config.spool)
-    return MountedSpool(Path(config.mount or config.spool))
+    return MountedSpool(Path(config.mount or config.spool), is_elsewhere=bool(config.mount))
 
 
-def site_of(config: Any) -> SlurmSettings:
-    """Return the site settings. Raises Rejected for a spool path that a shell could misread."""
+def faults_in(config: Any) -> list[tuple[str, str]]:
+    """Return (option, message) of all that is wrong with the options without asking Slurm."""
+    found = rejections(
+        lambda: _check_spool(config),
+        lambda: _check_users(config),
+        lambda: checked(config.may_choose),
+        lambda: images_of(config.containers, config.images, ()),
+        lambda: images_of(config.containers, "", config.mounts),
+        lambda: inputs_of(config.data_folder, "", 0),
+        lambda: inputs_of("", config.input_cache, 0),
+        lambda: inputs_of("", "", config.input_cache_limit),
+        lambda: inputs_of("", "", 0, config.workspaces_folder),
+        lambda: open_client(config),
+    )
+    if config.user and not _USER.fullmatch(config.user):
+        name = repr(config.user[:64])
+        found.append(("user", Message("{x} is not a valid user name.", x=name)))
+    parts = urlsplit(config.rest_url)
+    if config.rest_url and (parts.scheme not in {"http", "https"} or not parts.hostname):
+        found.append(("rest_url", Message("must be an address such as http://10.0.0.1:6820")))
+    if config.rest_url and not config.rest_token and not config.rest_key:
+        found.append(("rest_key", Message("enter it, or a REST token")))
+    if config.ssh_host:
+        found += _ssh_faults(config)
+    return found
+
+
+def _ssh_faults(config: Any) -> Iterator[tuple[str, str]]:
+    if config.ssh_key and "PRIVATE KEY-----" not in config.ssh_key:
+        yield (
+            "ssh_key",
+            Message("must be a private key, from -----BEGIN to -----END, without a passphrase"),
+        )
+    if config.ssh_known_hosts and len(config.ssh_known_hosts.split()) < 3:
+        yield (
+            "ssh_known_hosts",
+            Message(
+                "must be a line of known_hosts: host, type and key, as `ssh-keyscan {host}` prints",
+                host=config.ssh_host,
+            ),
+        )
+    if not config.ssh_known_hosts:
+        yield (
+            "ssh_known_hosts",
+            Message("is required: `ssh-keyscan {host}` prints it", host=config.ssh_host),
+        )
+    if not config.ssh_user and not config.user:
+        yield "ssh_user", Message("is required")
+
+
+def _check_spool(config: Any) -> None:
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
         raise Rejected(
             Message("The spool must be an absolute path of letters, digits and . _ - only."),
             "spool",
         )
+
+
+def _check_users(config: Any) -> None:
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
         raise Rejected(Message("{x} is not a valid user name.", x=repr(wrong[:64])), "users")
+
+
+def site_of(config: Any) -> SlurmSettings:
+    """Return the site settings. Raises Rejected for a spool path that a shell could misread."""
+    _check_spool(config)
+    _check_users(config)
     return SlurmSettings(
         config.spool.rstrip("/"),
         config.user,
@@ -171,7 +239,7 @@ def _there(config: Any, env: dict[str, str]) -> SshTransport:
     if not config.ssh_key or not config.ssh_known_hosts:
         raise Rejected(
             Message("A login host needs a private key and its known_hosts line."),
-            "ssh_key",
+            "ssh_key" if not config.ssh_key else "ssh_known_hosts",
         )
     return SshTransport(
         LoginHost(

@@ -26,7 +26,7 @@ from schedulers.contract import (
 )
 from schedulers.slurm import nodes, reservations
 from schedulers.slurm.commands import Commands
-from schedulers.slurm.errors import failure, is_unknown_job
+from schedulers.slurm.errors import CREDENTIALS, failure, is_unknown_job
 from schedulers.slurm.http import UNCHANGED, HttpClient, dumped, read
 from schedulers.slurm.limits import SlurmLimits, assoc_rows, partition_rows, qos_rows
 from schedulers.slurm.queue import Queued, queue_rows
@@ -102,7 +102,8 @@ class RestClient:
         if not known:
             raise Unavailable(
                 "slurmrestd speaks none of v0.0.38 to v0.0.44 but "
-                f"{', '.join(f'v0.0.{minor}' for minor in found) or 'nothing'}."
+                f"{', '.join(f'v0.0.{minor}' for minor in found) or 'nothing'}.",
+                "rest_url",
             )
         return known[-1]
 
@@ -225,6 +226,9 @@ class RestClient:
                     ),
                     "users",
                 ) from error
+
+    def check_owner(self, user: str) -> None:
+        """`version` has asked as this user."""
 
     def nodes(self) -> list[NodeFacts]:
         rows = self._asked("GET", f"{self._slurm}/nodes").get("nodes", [])
@@ -486,11 +490,16 @@ class RestClient:
                     "The token for slurmrestd ended at {ended} UTC: give a new one (`scontrol "
                     "token`), or the key itself, with which Muster makes its own.",
                     ended=f"{ended:%Y-%m-%d %H:%M}",
-                )
+                ),
+                CREDENTIALS,
             )
         if status in {401, 403}:
             raise Unavailable(
-                "slurmrestd rejected the token: it is invalid, expired, or from another cluster."
+                Message(
+                    "slurmrestd rejected the token: it is invalid, expired, or from another "
+                    "cluster. Enter the token or the key of this cluster."
+                ),
+                CREDENTIALS,
             )
         return read(status, data)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -77,7 +78,12 @@ class LocalTransport:
             ) from error
         except FileNotFoundError as error:
             raise Unavailable(
-                Message("{x} is not installed on this machine.", x=argv[0])
+                Message(
+                    "{x} is not installed on this machine, or not in PATH. Enter the directory of "
+                    "Slurm's commands.",
+                    x=argv[0],
+                ),
+                "bin",
             ) from error
         except (OSError, KeyError) as error:
             raise Unavailable(f"{argv[0]} cannot be started: {error}") from error
@@ -109,10 +115,7 @@ class SshTransport:
     def run(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0) -> bytes:
         code, out, err = self.run_all(argv, given, timeout)
         if code == 255:
-            raise Unavailable(
-                f"The login host {self.login.host} cannot be reached: "
-                f"{err.decode(errors='replace').strip()[:300]}"
-            )
+            raise ssh_trouble(self.login.host, err.decode(errors="replace").strip()[:300])
         if code:
             raise failure((err or out).decode(errors="replace"))
         return out
@@ -156,6 +159,51 @@ class SshTransport:
             self.login.host,
             command,
         ]
+
+
+# What ssh says, the option at fault, and what to do
+_SSH = (
+    (
+        r"host key verification failed|no .* host key is known|no matching host key",
+        "ssh_known_hosts",
+        Message(
+            "The host key of {host} is another one. Enter the line that ssh-keyscan {host} prints."
+        ),
+    ),
+    (
+        r"could not resolve",
+        "ssh_host",
+        Message("The login host {host} is unknown to DNS. Check its name."),
+    ),
+    (
+        r"permission denied",
+        "ssh_key",
+        Message(
+            "{host} rejected the key. Add its public key to authorized_keys of the SSH user, or "
+            "correct the user."
+        ),
+    ),
+    (
+        r"invalid format|error in libcrypto|passphrase|load key",
+        "ssh_key",
+        Message("The SSH key can't be read. Paste all of a private key without a passphrase."),
+    ),
+    (
+        r"connection refused|timed out|no route|closed by remote|connection reset",
+        "ssh_host",
+        Message("{host} does not answer over SSH. Check the host, its SSH port and the firewall."),
+    ),
+)
+
+
+def ssh_trouble(host: str, said: str) -> Unavailable:
+    """Return what a failure of ssh itself means; later patterns may also be in earlier messages."""
+    for pattern, option, text in _SSH:
+        if re.search(pattern, said, re.IGNORECASE):
+            return Unavailable(
+                Message("{why} ({said})", why=text.format(host=host), said=said), option
+            )
+    return Unavailable(f"The login host {host} cannot be reached: {said}", "ssh_host")
 
 
 def _in_memory(text: str) -> int:

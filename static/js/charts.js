@@ -1,6 +1,7 @@
 // Charts of jobs and nodes: sections, one toolbar, live points. The view is in the URL.
 import { Chart } from "./charts/chart.js";
 import { chartsOf, labelText, matcherOf, sectionsOf } from "./charts/curves.js";
+import { drawInline } from "./charts/inline.js";
 import { chartTitle, sectionTitle } from "./charts/names.js";
 import { urlOf, viewOf } from "./charts/view.js";
 import { live } from "./live.js";
@@ -202,6 +203,7 @@ class ChartSet {
       return;
     }
     waiting?.remove();
+    this.root.querySelector("[data-skeleton]")?.remove();
     this.sources.forEach((source, n) => answers[n] && this.#take(source, answers[n]));
     this.#arrange();
     this.root.dataset.loaded = "true";
@@ -299,7 +301,8 @@ class ChartSet {
     let specs = chartsOf([...this.curves.values()]);
     if (this.first) {
       specs = specs.filter((spec) => !spec.isSystem).slice(0, this.first);
-      this.root.closest("[data-curves]").hidden = !specs.length;
+      const panel = this.root.closest("[data-curves]");
+      panel.classList.toggle("is-empty", !specs.length);
     }
     const known = new Set(specs.map((spec) => spec.key));
     for (const [key, chart] of this.charts)
@@ -459,3 +462,4 @@ function read(name) {
 }
 
 for (const root of document.querySelectorAll("[data-charts]")) root.charts = new ChartSet(root);
+drawInline();

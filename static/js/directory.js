@@ -21,8 +21,8 @@ async function watch() {
   }
 }
 
-const form = document.querySelector("form[data-rules]"),
-  list = document.querySelector("#groups");
+// With an address the groups are searched there; without one, a test has found them (datalist#groups).
+const form = document.querySelector("[data-rules]");
 const lines = () => [...(form?.querySelectorAll("[data-rule]") ?? [])];
 let asking = 0;
 
@@ -76,7 +76,8 @@ function drop(line) {
 }
 
 async function search(typed) {
-  if (typed.length < 2 || typed.includes("=")) return;
+  const list = document.querySelector("#groups");
+  if (!form.dataset.rules || typed.length < 2 || typed.includes("=")) return;
   try {
     const got = await fetch(`${form.dataset.rules}?q=${encodeURIComponent(typed)}`, {
       headers: { Accept: "application/json" },

@@ -1,75 +1,42 @@
-// The chart of the home page: GPUs allocated, used and in total over a day or a week, by team.
-import uPlot from "../vendor/uplot.js";
-import { clock, moment } from "./charts/axis.js";
-import { token } from "./charts/colours.js";
+// The chart of the home page: GPUs allocated by team, used and in total over a day or a week.
+import { colourOf } from "./charts/colours.js";
+import { inlineChart } from "./charts/inline.js";
 import { say } from "./words.js";
 
-const HEIGHT = 220;
-const TOTAL_UP_TO = 5; // a total of more than this many times the peak would flatten the curves
-const place = document.getElementById("gpu-chart");
+const MOST = 7; // teams with a colour of their own
+const figure = document.getElementById("gpu-chart");
 const table = document.getElementById("gpu-teams");
 const team = document.getElementById("gpu-team");
 const loaded = { 24: JSON.parse(document.getElementById("gpu-time").textContent) };
 let hours = 24;
-let plot = null;
 
-function curves({ times, total, teams }) {
-  const shown = teams.filter((one) => !team?.value || one.slug === team.value);
-  const sum = (name) =>
-    times.map((_, n) => {
-      const values = shown.map((one) => one[name][n]);
-      const known = values.filter((value) => value !== null);
-      return values.length && !known.length ? null : known.reduce((a, b) => a + b, 0);
-    });
-  return [times, total, sum("allocated"), sum("used")];
+// What is known of all of them at each time; null where nothing is.
+function sum(teams, name, times) {
+  return times.map((_, n) => {
+    const values = teams.map((one) => one[name][n]);
+    const known = values.filter((value) => value !== null);
+    return values.length && !known.length ? null : known.reduce((a, b) => a + b, 0);
+  });
 }
 
 function draw() {
-  const data = curves(loaded[hours]);
-  const peak = Math.max(1, ...data[2].filter((n) => n !== null));
-  const total = Math.max(0, ...data[1].filter((n) => n !== null));
-  const top = total <= peak * TOTAL_UP_TO ? Math.max(total, peak) : peak;
-  const number = (_, value) => (value === null ? "–" : value.toFixed(value < 10 ? 1 : 0));
-  const axis = {
-    stroke: token("--text-2"),
-    grid: { stroke: token("--line"), width: 1 },
-    ticks: { show: false },
-  };
-  plot?.destroy();
-  const known = data[2].findLastIndex((value) => value !== null);
-  const last = known < 0 ? data[0].length - 1 : known;
-  plot = new uPlot(
-    {
-      width: place.clientWidth,
-      height: HEIGHT,
-      scales: { y: { range: [0, top * 1.08] } },
-      axes: [
-        { ...axis, values: (_, ticks, __, ___, step) => clock(ticks, step) },
-        { ...axis, size: 44 },
-      ],
-      cursor: { points: { size: 6 } },
-      hooks: {
-        // Without a pointer, the legend shows the last values.
-        ready: [(made) => made.setLegend({ idx: last }, false)],
-        setLegend: [(made) => made.legend.idx ?? made.setLegend({ idx: last }, false)],
-      },
-      series: [
-        { label: say("Time"), value: (_, t) => (t === null ? "–" : moment(t)) },
-        { label: say("Total"), stroke: token("--text-3"), width: 1, dash: [4, 4], value: number },
-        {
-          label: say("Allocated"),
-          stroke: token("--c1"),
-          fill: token("--run-soft"),
-          width: 1.5,
-          value: number,
-          spanGaps: false,
-        },
-        { label: say("Used"), stroke: token("--c3"), width: 2, value: number, spanGaps: false },
-      ],
-    },
-    data,
-    place,
-  );
+  const { times, total, teams } = loaded[hours];
+  const colours = new Map(teams.map((one, n) => [one, n < MOST ? colourOf(n) : "--text-3"]));
+  const shown = teams.filter((one) => !team?.value || one.slug === team.value);
+  const some = shown.length > MOST ? shown.slice(0, MOST) : shown;
+  const area = (label, values, colour) => ({ label, values, colour, kind: "area" });
+  const series = some.map((one) => area(one.name, one.allocated, colours.get(one)));
+  if (some.length < shown.length)
+    series.push(area(say("Others"), sum(shown.slice(MOST), "allocated", times), "--text-3"));
+  series.push({
+    label: say("Used"),
+    values: sum(shown, "used", times),
+    colour: "--text",
+    kind: "line",
+  });
+  if (total.some((n) => n !== null))
+    series.push({ label: say("Total"), values: total, colour: "--text-3", kind: "limit" });
+  inlineChart(figure).show({ times, unit: "GPUs", isStacked: true, series });
 }
 
 function list() {
@@ -93,7 +60,7 @@ function list() {
 async function choose(button) {
   const wanted = Number(button.dataset.hours);
   if (!loaded[wanted]) {
-    const answer = await fetch(`${place.dataset.url}?hours=${wanted}`);
+    const answer = await fetch(`${figure.dataset.url}?hours=${wanted}`);
     if (!answer.ok) return;
     loaded[wanted] = await answer.json();
   }
@@ -107,8 +74,4 @@ async function choose(button) {
 for (const button of document.querySelectorAll("[data-hours]"))
   button.addEventListener("click", () => choose(button));
 team?.addEventListener("change", draw);
-new ResizeObserver(() => plot?.setSize({ width: place.clientWidth, height: HEIGHT })).observe(
-  place,
-);
-document.addEventListener("themechange", draw);
 draw();

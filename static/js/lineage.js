@@ -74,29 +74,29 @@ export function draw(data) {
 
 function box(node, { x, y }, of, paths) {
   const isLink = Boolean(node.page) && node.id !== of;
+  const below = node.state_text || node.detail;
+  const shown = [
+    cut(node.title, LONGEST.title),
+    cut(below ? `${node.kind_text} · ${below}` : node.kind_text, LONGEST.detail),
+  ];
   const group = make(isLink ? "a" : "g", {
     class: `node ${node.kind.replace("_", "-")}${node.id === of ? " is-current" : ""}${node.is_deleted ? " is-deleted" : ""}`,
     transform: `translate(${x - WIDTH / 2} ${y - HEIGHT / 2})`,
     tabindex: "0",
     "data-node": node.id,
-    "aria-label": [node.kind_text, node.title, node.state_text || node.detail]
-      .filter(Boolean)
-      .join(", "),
   });
   if (isLink) group.setAttribute("href", node.page);
-  else group.setAttribute("role", "img");
+  else {
+    group.setAttribute("role", "img");
+    group.setAttribute("aria-label", shown.join(" ")); // a link is named by its texts
+  }
   if (node.id === of) group.setAttribute("aria-current", "true");
-  const below = node.state_text || node.detail;
   group.append(
     make("title", {}, `${node.kind_text}: ${node.title}${below ? `\n${below}` : ""}`),
     make("rect", { class: "frame", width: WIDTH, height: HEIGHT, rx: 6 }),
     make("rect", { class: "kind-bar", width: 4, height: HEIGHT - 12, x: 5, y: 6, rx: 2 }),
-    make("text", { class: "title", x: 17, y: 20 }, cut(node.title, LONGEST.title)),
-    make(
-      "text",
-      { class: "detail", x: 17, y: 37 },
-      cut(below ? `${node.kind_text} · ${below}` : node.kind_text, LONGEST.detail),
-    ),
+    make("text", { class: "title", x: 17, y: 20 }, shown[0]),
+    make("text", { class: "detail", x: 17, y: 37 }, shown[1]),
   );
   const light = (on) => paths.get(node.id)?.forEach((path) => path.classList.toggle("is-lit", on));
   for (const [event, on] of Object.entries({

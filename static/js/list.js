@@ -1,4 +1,5 @@
-// The filter bar of a list: suggestions in the search box, the column chooser, and saved views.
+// The filter bar of a list: suggestions in the search box, menus of values, the column chooser, and
+// saved views.
 import { say } from "./words.js";
 
 const YEAR = 31_536_000;
@@ -29,7 +30,7 @@ export function suggested(keys, typed) {
         note: help,
         isKey: true,
       }));
-  const found = keys.find(({ key }) => key === typed.key);
+  const found = keys.find(({ key, aliases }) => key === typed.key || aliases.includes(typed.key));
   return (found?.values ?? [])
     .filter(([value, label]) => has(value) || has(label))
     .map(([value, label]) => ({ text: quoted(value), note: label === value ? "" : label }));
@@ -132,6 +133,71 @@ export function suggestions(input, load, find) {
   });
 }
 
+// The menu of a filter asks for its values, with the number of rows of each, when it is opened.
+function values(menu) {
+  const sheet = menu.querySelector(".sheet");
+  menu.addEventListener("toggle", async () => {
+    if (!menu.open || sheet.querySelector("ul, form")) return;
+    const url = new URL(location.href);
+    url.searchParams.delete("query");
+    url.searchParams.set("format", "values");
+    url.searchParams.set("filter", menu.dataset.values);
+    const help = sheet.querySelector("p");
+    try {
+      const { items } = await (await fetch(url)).json();
+      help.remove();
+      sheet.append(...drawn(items));
+      if (menu.open) sheet.querySelector("input")?.focus();
+    } catch {
+      help.textContent = say("Could not load. Open the menu again.");
+    }
+  });
+}
+
+function drawn(items) {
+  const list = document.createElement("ul");
+  list.append(...items.map(valueRow));
+  if (!items.length)
+    list.append(
+      Object.assign(document.createElement("li"), {
+        className: "muted small",
+        textContent: say("No values"),
+      }),
+    );
+  if (items.length <= 8) return [list];
+  const find = Object.assign(document.createElement("input"), {
+    type: "search",
+    placeholder: say("Search values"),
+  });
+  find.setAttribute("aria-label", say("Search values"));
+  find.addEventListener("input", () => {
+    const wanted = find.value.trim().toLowerCase();
+    for (const row of list.children) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+  });
+  return [find, list];
+}
+
+function valueRow({ label, note, url, is_set, count }) {
+  const row = document.createElement("li"),
+    link = document.createElement("a");
+  link.href = url;
+  if (is_set) link.setAttribute("aria-current", "true");
+  link.append(label);
+  if (note) {
+    const small = document.createElement("small");
+    small.textContent = note;
+    link.append(small);
+  }
+  if (count !== null) {
+    const number = document.createElement("span");
+    number.className = "count";
+    number.textContent = count > 999 ? "999+" : String(count);
+    link.append(number);
+  }
+  row.append(link);
+  return row;
+}
+
 // The columns that were chosen are kept in a cookie too, so that the first page already has them.
 function columns(form) {
   const boxes = [...form.querySelectorAll("[name=columns]")];
@@ -222,6 +288,7 @@ if (globalThis.document) {
         return { from: typed.from, items: suggested(keys, typed) };
       },
     );
+  for (const menu of document.querySelectorAll("[data-values]")) values(menu);
   for (const form of document.querySelectorAll("[data-columns]")) columns(form);
   for (const menu of document.querySelectorAll("[data-views]")) views(menu);
 }

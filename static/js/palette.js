@@ -1,19 +1,28 @@
 // Command palette (Ctrl-K): pages and actions at once, then what the server finds, grouped by kind.
-// Without a text it shows what was opened last from here.
+// What was opened last from here comes first.
 import { say } from "./words.js";
 
-const RECENT = 6;
+const RECENT = 6, // shown before anything is typed
+  KEPT = 30;
 const WAIT = 60; // milliseconds without a key before the server is asked again
 
-// Whether every word is in the title or the note.
+// Whether every word is in the title, the note, or the words that stand for it ("add user").
 export function matches(item, words) {
-  const text = `${item.title} ${item.note ?? ""}`.toLowerCase();
+  const text = `${item.title} ${item.note ?? ""} ${item.words ?? ""}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
-// Put an item first, each address once.
+// Put an item first, each once.
 export function remembered(recent, item) {
-  return [item, ...recent.filter((one) => one.url !== item.url)].slice(0, RECENT);
+  return [item, ...recent.filter((one) => !isSame(one, item))].slice(0, KEPT);
+}
+
+const isSame = (a, b) => (a.url ? a.url === b.url : a.title === b.title);
+
+// Those whose title begins with a typed word first.
+export function ranked(items, words) {
+  const begins = (item) => words.some((word) => item.title.toLowerCase().startsWith(word));
+  return [...items.filter(begins), ...items.filter((item) => !begins(item))];
 }
 
 const dialog = globalThis.document?.getElementById("palette");
@@ -43,6 +52,10 @@ function start(dialog) {
     }
   }
 
+  // An action that was used once may since have gone; pages and what was found are just addresses.
+  const isStillThere = (one) =>
+    one.kind !== "action" || kind("action").some((item) => isSame(item, one));
+
   function open() {
     if (dialog.open) return;
     input.value = "";
@@ -53,19 +66,25 @@ function start(dialog) {
 
   function show() {
     const typed = words();
-    const among = (items) => items.filter((item) => matches(item, typed));
-    const opened = recent();
-    const urls = new Set(opened.map((item) => item.url));
+    const among = (items) =>
+      ranked(
+        items.filter((item) => matches(item, typed)),
+        typed,
+      );
+    const opened = recent().filter(isStillThere);
+    const isOpened = (item) => opened.some((one) => isSame(one, item));
+    const rest = (items) => among(items).filter((item) => !isOpened(item));
     const groups = typed.length
       ? [
-          { label: say("Pages"), items: among(kind("page")) },
-          { label: say("Actions"), items: among(kind("action")) },
-          ...found.map((group) => ({ ...group, items: among(group.items) })),
+          { label: say("Recent"), items: among(opened).slice(0, 3) },
+          { label: say("Actions"), items: rest(kind("action")) },
+          { label: say("Pages"), items: rest(kind("page")) },
+          ...found.map((group) => ({ ...group, items: rest(group.items) })),
         ]
       : [
-          { label: say("Recent"), items: opened },
-          { label: say("Actions"), items: kind("action").filter((item) => !urls.has(item.url)) },
-          { label: say("Pages"), items: kind("page").filter((item) => !urls.has(item.url)) },
+          { label: say("Recent"), items: opened.slice(0, RECENT) },
+          { label: say("Actions"), items: rest(kind("action")) },
+          { label: say("Pages"), items: rest(kind("page")) },
         ];
     options = [];
     list.replaceChildren(...groups.filter((group) => group.items.length).map(drawn));
@@ -134,8 +153,22 @@ function start(dialog) {
     } catch {
       // Nothing is remembered where storage is refused.
     }
-    if (event.ctrlKey || event.metaKey) window.open(item.url);
+    if (item.text) search(`${item.text} `);
+    else if (!item.url) setTheme(item.theme);
+    else if (event.ctrlKey || event.metaKey) window.open(item.url);
     else location.assign(item.url);
+  }
+
+  // An action that needs a node is typed before its name.
+  function search(text) {
+    input.value = text;
+    input.focus();
+    input.dispatchEvent(new Event("input"));
+  }
+
+  function setTheme(theme) {
+    dialog.close();
+    document.querySelector(`[data-theme-choice="${theme}"]`).click();
   }
 
   async function ask() {

@@ -1,6 +1,7 @@
 // Runs of an experiment: completion of the filter, live values, pins, and a table that follows the
 // running ones.
 import { suggestions } from "./list.js";
+import { keepFocus } from "./focus.js";
 import { live } from "./live.js";
 import { chosen, showSelection } from "./select.js";
 import { metric } from "./metric.js";
@@ -110,7 +111,7 @@ function start(root) {
       const body = page.querySelector("[data-runs]");
       if (!body) return;
       const kept = new Set(chosen().map((box) => box.value));
-      root.replaceChildren(...body.childNodes);
+      keepFocus(root, () => root.replaceChildren(...body.childNodes));
       root.dataset.live = body.dataset.live;
       for (const box of root.querySelectorAll("input[name=run]")) box.checked = kept.has(box.value);
       tick(root);

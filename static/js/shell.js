@@ -2,6 +2,7 @@
 import "./ask.js";
 import "./dialogs.js";
 import "./time.js";
+import "./focus.js";
 import "./palette.js";
 import "./keys.js";
 import "./faults.js";

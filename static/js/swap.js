@@ -1,5 +1,6 @@
 // Forms marked data-swap are sent in the background, and the page that answers replaces the content
 // of this one. Scroll position, focus and an open drawer stay. Without this module they reload the page.
+import { keepFocus } from "./focus.js";
 import { say } from "./words.js";
 
 document.addEventListener(
@@ -20,7 +21,6 @@ document.addEventListener(
 async function send(form, button) {
   const drawer = form.closest("dialog.drawer");
   const active = document.activeElement;
-  const focused = locate(active);
   const body = new FormData(form, button); // before the button is disabled, or it is left out
   if (drawer) body.set("back", location.pathname + location.search); // the page below the drawer
   if (button) button.disabled = true;
@@ -32,7 +32,6 @@ async function send(form, button) {
       return;
     }
     replace(page);
-    focused?.()?.focus();
     if (!drawer?.isConnected) return;
     drawer.dataset.refocus = active?.closest("[data-focus]")?.dataset.focus ?? "";
     drawer.dispatchEvent(new Event("refresh"));
@@ -49,18 +48,11 @@ export async function parsed(answer) {
 
 function replace(page) {
   const content = document.getElementById("content");
-  content.replaceChildren(...page.getElementById("content").childNodes);
+  keepFocus(content, () => content.replaceChildren(...page.getElementById("content").childNodes));
   // The answer is seen wherever the reader has scrolled to.
   const messages = content.querySelector(":scope > .messages");
   messages?.classList.toggle("is-sticky", messages.getBoundingClientRect().top < 0);
   document.dispatchEvent(new Event("swapped"));
-}
-
-// Return a function that finds the same element in the new content.
-function locate(element) {
-  const key = element?.closest("[data-focus]")?.dataset.focus;
-  if (key) return () => document.querySelector(`[data-focus="${CSS.escape(key)}"]`);
-  return element?.id ? () => document.getElementById(element.id) : null;
 }
 
 function showFailure(form) {

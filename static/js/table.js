@@ -1,5 +1,6 @@
 // Job list: rows that update in place. New rows wait behind "3 new" if the list is scrolled, filtered
 // or paged, so that nothing moves.
+import { keepFocus } from "./focus.js";
 import { live } from "./live.js";
 import { chosen, showSelection } from "./select.js";
 import { span, tick } from "./time.js";
@@ -89,7 +90,7 @@ if (root) {
     const body = page.querySelector("[data-jobs]");
     if (!body) return;
     const kept = new Set(chosen().map((box) => box.value));
-    root.replaceChildren(...body.childNodes);
+    keepFocus(root, () => root.replaceChildren(...body.childNodes));
     tick(root);
     root.querySelectorAll("input[name=job]").forEach((box) => {
       box.checked = kept.has(box.value);

@@ -47,6 +47,9 @@ function distance(seconds) {
 }
 
 if (globalThis.document) {
+  // Filters such as "yesterday" begin at midnight here.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  document.cookie = `muster_zone=${zone}; path=/; samesite=lax; max-age=31536000`;
   tick();
   setInterval(tick, 1000);
   document.addEventListener("swapped", () => tick());

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, date, datetime, timedelta
 
@@ -10,6 +11,7 @@ import pytest
 from billing import recording
 from billing.amounts import month_of, ms_of
 from billing.services import ledger
+from billing.services.prices import set_price
 from portal.core import clock
 from tests.billing.stage import run
 from workspaces.tenancy.scope import platform_scope
@@ -216,3 +218,48 @@ def test_month_without_use_has_no_draft(story):
     page = story.client(story.ada).get("/atlas/usage/statements").content.decode()
     assert f"/atlas/usage/statements/{clock.now():%Y-%m}" in page
     assert f"/atlas/usage/statements/{last:%Y-%m}" not in page
+
+
+def test_forecast_adds_the_mean_of_whole_days_to_each_day_left(story, cluster):
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    owner = story.client(story.ada)
+    with clock.frozen(now):
+        set_price(
+            actor=story.actor(story.dot),
+            currency="USD",
+            resource="gpu.h100",
+            amount="1",
+            starts_on=date(2026, 11, 1),
+        )
+        for day, team in ((2, story.vision), (17, story.vision), (19, story.speech)):
+            at = ms_of(datetime(2026, 11, day, 2, tzinfo=UTC))
+            run(story, cluster, at, at + 2 * HOUR, gpu=6, team=team, cpu=0, memory=0)
+        ledger.update_ledger()
+        page = text(owner.get("/atlas/usage/cost"))
+        past = text(owner.get("/atlas/usage/cost?first=2026-11-01&last=2026-11-19"))
+    # 36 until now; 8 is the mean of the 17th to the 19th, for today and ten days
+    assert "124.00 USD" in page and "36.00 USD until now, and 8.00 USD" in page
+    chart = json.loads(re.search(r'id="cost-days"[^>]*>(.*?)</script>', page)[1])
+    assert [row["kind"] for row in chart["series"]] == ["bars", "bars", "forecast"]
+    assert datetime.fromtimestamp(chart["times"][-1], UTC).date() == date(2026, 11, 30)
+    assert sum(filter(None, chart["series"][-1]["values"])) == 88
+    assert "orecast" not in past
+
+
+def test_gpus_by_team_add_up_to_what_is_allocated(story, cluster, used):
+    now = clock.now()
+    run(story, cluster, ms_of(now) - HOUR, gpu=1, team=story.speech)
+    with platform_scope("test"):
+        recording.record_hours(now - timedelta(hours=3))
+    page = text(story.client(story.ada).get("/atlas/usage?range=90d"))
+    whole, parts = (
+        json.loads(re.search(rf'id="{name}"[^>]*>(.*?)</script>', page)[1])
+        for name in ("gpu-times", "shares")
+    )
+    assert {row["label"] for row in parts["series"]} == {"Vision", "Speech"}
+    assert parts["times"] == whole["times"] and max(whole["times"]) <= clock.now().timestamp()
+    sums = [
+        [sum(row["values"][at] or 0 for row in some if row["kind"] == "area") for at in range(90)]
+        for some in (whole["series"], parts["series"])
+    ]
+    assert sums[0] == pytest.approx(sums[1], abs=0.01) and max(sums[0]) > 0

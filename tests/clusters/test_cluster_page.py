@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.utils.html import strip_tags
 
 from clusters.capacity import capacity_of, natural
 from clusters.models import Cluster, Gpu, Node, Pool
@@ -166,7 +167,7 @@ def test_past_outage_is_one_history_entry_with_its_duration(big):
         ("changed", {"options": ["url"]}),
         ("answered", {"said": "no route", "seconds": 240}),
         ("silent", {"said": "refused"}),
-        ("settings_changed", {}),
+        ("disabled", {}),
     ):
         record(
             EventRecord(
@@ -178,18 +179,18 @@ def test_past_outage_is_one_history_entry_with_its_duration(big):
                 data,
             )
         )
-    assert [(line["text"], line["who"]) for line in history_of(big)] == [
-        ("Partitioning settings changed", "dot@platform.example"),
-        ("Stopped responding: refused", ""),
-        ("Responding again after 4 min: no route", ""),
-        ("Changed: url", "dot@platform.example"),
-        ("Connected", "dot@platform.example"),
+    assert [strip_tags(line.sentence) for line in history_of(big)] == [
+        "Dot disabled the cluster big",
+        "The cluster big stopped responding: refused",
+        "The cluster big responds again after 4 min: no route",
+        "Dot changed url of the cluster big",
+        "Dot connected the cluster big",
     ]
 
 
 def test_removal_requires_the_name_and_explains_why_it_is_refused(story, dot, big):
     assert (
-        "type big to confirm"
+        "Type big to delete it"
         in dot.post(PAGE, {"do": "remove", "name": "bug"}, follow=True).content.decode()
     )
     submit(story)

@@ -10,6 +10,7 @@ from clusters.models import Cluster
 from tests.jobs.stage import submit
 
 PAGE = "/platform/clusters"
+CONNECT = f"{PAGE}/-/connect"
 FORM = {
     "kind": "drainable",
     "name": "big",
@@ -27,7 +28,7 @@ def dot(story):
 
 
 def test_form_has_a_field_for_every_option_of_the_chosen_kind(dot):
-    text = dot.get(PAGE, {"kind": "drainable"}).content.decode()
+    text = dot.get(CONNECT, {"kind": "drainable"}).content.decode()
     assert '<input type="password" id="option-token" name="token"' in text
     assert (
         'name="verify" checked' in text and '<textarea class="mono masked" id="option-key"' in text
@@ -37,16 +38,16 @@ def test_form_has_a_field_for_every_option_of_the_chosen_kind(dot):
 
 
 def test_connection_test_stores_nothing_and_keeps_the_input(dot):
-    text = dot.post(PAGE, FORM | {"do": "test"}).content.decode()
+    text = dot.post(CONNECT, FORM | {"do": "test"}).content.decode()
     assert "reached https://slurm with 12 letters of token" in text
     assert 'value="7000"' in text and "s3cret" not in text
     assert not Cluster.objects.exists()
 
 
 def test_connect_form_shows_the_cluster_or_keeps_the_input_on_error(dot):
-    text = dot.post(PAGE, FORM | {"do": "connect", "port": "many"}).content.decode()
+    text = dot.post(CONNECT, FORM | {"do": "connect", "port": "many"}).content.decode()
     assert "must be a number" in text and 'value="many"' in text
-    done = dot.post(PAGE, FORM | {"do": "connect"}, follow=True).content.decode()
+    done = dot.post(CONNECT, FORM | {"do": "connect"}, follow=True).content.decode()
     assert "big is connected" in done and "Discovering nodes" in done and "s3cret" not in done
     assert '<h1 class="clip">big</h1>' in done
     assert Cluster.objects.get().config == {
@@ -80,38 +81,37 @@ def test_cluster_is_tested_disabled_and_enabled_from_its_row(dot):
 
 def test_error_is_shown_at_its_field_and_unfolds_advanced_options(dot):
     shown = dot.post(
-        PAGE, FORM | {"do": "connect", "port": "many", "url": "", "proxy": "not\x01one"}
+        CONNECT, FORM | {"do": "connect", "port": "many", "url": "", "proxy": "not\x01one"}
     )
-    assert {
-        f["name"]: f["fault"]
-        for f in (*shown.context["plain"], *shown.context["rare"])
-        if f["fault"]
-    } == {
+    step = shown.context["steps"][0]
+    assert {f["name"]: f["fault"] for f in (*step["plain"], *step["rare"]) if f["fault"]} == {
         "url": "is required",
         "port": "must be a number",
         "proxy": "must not hold control characters",
     }
-    assert shown.context["error"] == "" and shown.context["is_unfolded"]
+    assert shown.context["error"] == "" and step["is_unfolded"]
     assert '<small class="error" role="alert">must be a number</small>' in shown.content.decode()
-    assert not dot.get(PAGE, {"kind": "drainable"}).context["is_unfolded"]
+    assert [c.label for c in shown.context["checks"]] == ["Address", "Port", "Proxy"]
+    assert not dot.get(CONNECT, {"kind": "drainable"}).context["steps"][0]["is_unfolded"]
     Cluster.objects.create(name="big", backend="drainable", config={"url": "other"})
-    got = dot.post(PAGE, FORM | {"do": "connect"}).context
+    got = dot.post(CONNECT, FORM | {"do": "connect"}).context
     assert "already exists" in got["faults"]["name"]
 
 
 def test_unreachable_cluster_is_stored_only_if_confirmed(dot):
     broken = FORM | {"url": "broken"}
-    text = dot.post(PAGE, broken | {"do": "connect"}).content.decode()
-    assert "RuntimeError: cannot use ••••" in text and "data-anyway>Connect anyway" in text
+    text = dot.post(CONNECT, broken | {"do": "connect"}).content.decode()
+    assert "RuntimeError: cannot use ••••" in text and "Connect anyway" in text
     assert not Cluster.objects.exists()
     assert (
-        "big is connected" in dot.post(PAGE, broken | {"anyway": "1"}, follow=True).content.decode()
+        "big is connected"
+        in dot.post(CONNECT, broken | {"anyway": "1"}, follow=True).content.decode()
     )
 
 
 @pytest.fixture
 def big(dot):
-    dot.post(PAGE, FORM | {"do": "connect", "key": "line one\r\nline two\r\n"})
+    dot.post(CONNECT, FORM | {"do": "connect", "key": "line one\r\nline two\r\n"})
     return Cluster.objects.get()
 
 

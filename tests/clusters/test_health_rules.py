@@ -432,3 +432,24 @@ def test_absurd_index_of_a_gpu_stops_no_evaluation(fleet, drainable):
     judge(fleet, 0, ("n0",), failed("9" * 60))
     judge(fleet, 1, ("n1",), failed())
     assert state("n1") == "quarantined"
+
+
+def test_preset_sets_all_checks_and_is_recognized(dot, fleet, story):
+    assert policy_row(fleet)["preset"] == "standard"
+    client = story.client(story.dot)
+    client.post("/platform/clusters/big", {"do": "health", "preset": "watch"})
+    row = policy_row(fleet)
+    assert row["preset"] == "watch" and {c["action"] for c in row["checks"]} == {"warn"}
+    with pytest.raises(InvalidInput, match="watch, standard, strict"):
+        service.change_health_policy(actor=dot, cluster=fleet, preset="lax")
+    own = {"ecc": {"action": "off"}}
+    service.change_health_policy(actor=dot, cluster=fleet, preset="strict", checks=own)
+    row = policy_row(fleet)
+    assert row["preset"] == "" and {c["action"] for c in row["checks"]} == {
+        "off",
+        "drain",
+        "quarantine",
+    }
+    sets = client.get("/platform/clusters/big?tab=health").context["presets"][1]["sets"]
+    client.post("/platform/clusters/big", {"do": "health", "preset": "", **sets})
+    assert policy_row(fleet)["preset"] == "standard" and not HealthPolicy.objects.get().checks

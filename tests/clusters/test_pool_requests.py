@@ -274,13 +274,17 @@ def test_journey_by_page_from_request_to_return(story, pool):
     here = answer.redirect_chain[-1][0]
     assert b"Waiting for an operator" in answer.content
     assert b"8 \xc3\x97 H100" in dot.get("/platform/pool-requests").content
-    seen = dot.get(here).content.decode()
+    assert "Decide in Platform" in dot.get(here).content.decode()
+    there = here.replace("/atlas/", "/platform/")
+    seen = dot.get(there).content.decode()
     assert "16 of 16" in seen and "GPU-hours" in seen
-    fewer = dot.get(f"{here}?gpus=4&ends_at=x").content.decode()
+    fewer = dot.get(f"{there}?gpus=4&ends_at=x").content.decode()
     assert "Approve 4 in h100" in fewer and "Approve 8 in h100" in seen
-    too_many = dot.get(f"{here}?gpus=20").content.decode()
+    too_many = dot.get(f"{there}?gpus=20").content.decode()
     assert "Show the effect of 16 GPUs" in too_many and "Approve 20" not in too_many
-    dot.post(here, {"do": "approve", "pool": "h100", "gpus": "4", "word": "Enjoy"})
+    assert dot.post(here, {"do": "approve", "pool": "h100"}).status_code == 400
+    assert ben.get(there).status_code == 403
+    dot.post(there, {"do": "approve", "pool": "h100", "gpus": "4", "word": "Enjoy"})
     shown = ben.get(here).content.decode()
     assert "Enjoy" in shown and "Approved 4 × H100 in h100" in shown and "8 were requested" in shown
     with org_scope(story.atlas.id):

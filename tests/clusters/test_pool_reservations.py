@@ -345,7 +345,7 @@ def test_reservation_is_shown_on_pages_and_by_the_api(story, pool, dot):
     assert kept.name in seen and "Only this team" in seen
     assert (
         "Keeps 4 H100 GPUs on n1"
-        in story.client(story.dot).get(f"/atlas/pool-requests/{waiting.id}").content.decode()
+        in story.client(story.dot).get(f"/platform/pool-requests/{waiting.id}").content.decode()
     )
     api = "/api/v1/orgs/atlas/pool-requests"
     found = story.api(story.ben).get(f"{api}/{row.id}").json()["reservation"]

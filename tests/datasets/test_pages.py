@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+import yaml
 
 from datasets import services
 from datasets.models import Ref, Repository, Version
@@ -15,9 +16,11 @@ from portal.core.errors import Conflict
 from portal.web.previews import LONGEST, preview_of
 from tests.datasets.conftest import commit
 from tests.registry.conftest import safetensors
+from workspaces.tenancy.scope import org_scope
 
 pytestmark = pytest.mark.django_db
 CIFAR = "/atlas/datasets/cifar"
+RESNET = {"checkpoint": "resnet@1"}
 
 
 @pytest.fixture
@@ -43,6 +46,24 @@ def test_folder_shows_folders_first_and_its_readme_as_safe_html(stage, browser):
     answer = browser.get(f"{CIFAR}/raw/train/x%20%231%3F.txt")
     assert b"".join(answer.streaming_content) == b"x"
     assert "attachment" in answer["Content-Disposition"]
+
+
+def test_version_is_used_in_a_job_and_a_checkpoint_is_registered(stage, browser):
+    with org_scope(stage.story.atlas.id):
+        resnet = services.create_repository(
+            actor=stage.ben, team=stage.story.vision, kind="checkpoint", name="resnet"
+        )
+        for repository in (stage.cifar, resnet):
+            commit(stage.ben, repository, {"w": b"w"})
+    expected = {CIFAR: {"data": "cifar@1"}, "/atlas/checkpoints/resnet": {"ckpt": RESNET}}
+    for path, inputs in expected.items():
+        actions = {str(a.label): a for a in browser.get(path).context["asset_actions"]}
+        form = browser.get(actions["Use in a job"].href).context["yaml"]
+        assert yaml.safe_load(form)["inputs"] == inputs
+        assert actions["Copy link"].text.endswith(f"{path}?at=1")
+        assert "download" in actions["Download"].command
+    page = browser.get(actions["Register"].href).content.decode()
+    assert 'value="checkpoints:/resnet@1"' in page and 'value="resnet"' in page
 
 
 def test_large_folder_has_pages_after_a_name(stage, browser):

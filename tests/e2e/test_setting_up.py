@@ -23,6 +23,7 @@ import pytest
 from allauth.mfa.totp.internal import auth as totp
 from playwright.sync_api import Browser, Page, expect
 
+from tests.look import wizard
 from tests.look.conftest import accept_dialogs
 from tests.rig import saml_idp
 from tests.rig.environment import ROOT
@@ -156,14 +157,12 @@ def connect(
     ticked: tuple[str, ...] = (),
 ) -> None:
     """Connect a directory or sign-in service with its form."""
-    page.goto(f"{portal.url}/{org}/directories?kind={kind}")
-    for name, value in options.items():
-        page.fill(f"[name={name}]", value)
-    for name in ticked:
-        if not page.locator(f"[name={name}]").is_visible():
-            page.locator("summary", has_text="More").click()
-        page.check(f"[name={name}]")
-    page.click("[data-save]")
+    page.goto(f"{portal.url}/{org}/directories/-/connect?kind={kind}")
+    connection = page.locator("[data-step=connection]")
+    here = {n for n in (*options, *ticked) if connection.locator(f"[name={n}]").count()}
+    wizard.fill(page, {n: v for n, v in options.items() if n in here}, set(ticked) & here)
+    wizard.fill(page, {n: v for n, v in options.items() if n not in here}, set(ticked) - here)
+    wizard.finish(page)
     page.wait_for_url(re.compile(f"/{org}/directories/{options['slug']}"))
 
 
@@ -255,7 +254,7 @@ def make_a_token(page: Page, portal: Portal) -> str:
     """Create a token of a service account in the team."""
     page.goto(f"{portal.url}/atlas/service-accounts")
     page.click("[data-opens-dialog=new-account]")
-    page.fill("[name=name]", "nightly")
+    page.fill("dialog [name=name]", "nightly")
     page.click("dialog button.primary")
     address = page.locator("p.sub").inner_text()
     page.goto(f"{portal.url}/atlas/teams/vision")

@@ -80,7 +80,7 @@ FORMS = {
     "guide": (OWNERS, {"do": "name", "name": "Atlas Research"}),
     "job-act": (WORKERS, {}),
     "idle": (WORKERS, {"do": "cancel", "job": "1"}),
-    "pool-idle-rule": (
+    "platform-pool-idle-rule": (
         OPERATORS,
         {"metric": "auto", "threshold": "5", "window": "60", "action": "warn", "grace": "30"},
     ),

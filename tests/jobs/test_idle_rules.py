@@ -220,7 +220,7 @@ def test_rule_that_counts_only_requests_stops_what_nobody_uses(story, run):
         unused.number: ("Without a request", "75 min"),
         never.number: ("Without a request", "120 min"),
     }
-    page = story.client(story.dot).get("/atlas/pools/main/idle-rule")
+    page = story.client(story.dot).get("/platform/pools/main/idle-rule")
     assert "Without a request 75 min" in page.content.decode()
     now = clock.now()
     with clock.frozen(now):
@@ -310,7 +310,7 @@ def test_rule_lowers_the_priority_or_only_warns(story, run):
 
 
 def test_operators_edit_the_rule_on_its_page_and_others_read_it(story, pool):
-    dot, path = story.client(story.dot), "/atlas/pools/main/idle-rule"
+    dot, path = story.client(story.dot), "/platform/pools/main/idle-rule"
     assert "No rule" in dot.get(path).content.decode()
     form = {"metric": "power", "threshold": "5", "window": "60", "action": "stop", "grace": "30"}
     refused = dot.post(path, form, follow=True).content.decode()
@@ -319,7 +319,7 @@ def test_operators_edit_the_rule_on_its_page_and_others_read_it(story, pool):
     page = dot.get(path).content.decode()
     assert "below 120 W per GPU" in page and "finds no idle job" in page
     ben = story.client(story.ben)
-    page = ben.get(path).content.decode()
+    page = ben.get("/atlas/pools/main/idle-rule").content.decode()
     assert "below 120 W per GPU" in page and 'name="window"' not in page
     ben.post(path, form | {"watts": "1"})  # refused
     assert story.api(story.ben).get(RULE).json()["watts"] == 120

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from tests.look.conftest import Site
-from tests.rig.environment import ROOT
+from tests.look.crawl import findings
 
 pytestmark = pytest.mark.integration
 SIGNED_OUT = ("/accounts/login/", "/accounts/password/reset/", "/api/docs/")
 FURTHER = ("/home/jobs/new", "/accounts/2fa/", "/accounts/sessions/", "/accounts/password/change/")
 LINKS = """() => [...document.querySelectorAll(".rail a[href], .tabs a[href]")]
   .map((a) => a.pathname + a.search).filter((path) => /^\\/(home|platform)\\//.test(path))"""
-RUN = """async () => (await axe.run(document, {
-  resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
-})).violations.map(({ id, impact, nodes }) => ({ id, impact, where: nodes.map((node) => node.target.join(" ")) }))"""
-
-
-def findings(page: Page) -> list[str]:
-    page.evaluate((ROOT / "node_modules/axe-core/axe.min.js").read_text())
-    found: list[dict[str, Any]] = page.evaluate(RUN)
-    return [
-        f"{one['id']}: {', '.join(one['where'][:4])}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-    ]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

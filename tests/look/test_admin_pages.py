@@ -81,7 +81,7 @@ def test_organizations_and_teams_are_created_in_the_browser(site, page, browser)
     for slug in ("atlas", "borealis"):
         page.goto(f"{site.url}/platform/organizations")
         page.keyboard.press("c")
-        page.fill("[name=name]", slug.capitalize())
+        page.fill("dialog [name=name]", slug.capitalize())
         page.fill("[name=slug]", slug)
         page.fill("[name=email]", f"owner@{slug}.example")
         page.click("dialog button.primary")

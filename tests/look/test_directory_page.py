@@ -8,13 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.look import wizard
 from tests.look.conftest import PHONE, WIDE, accept_dialogs
 from tests.rig.portal import PASSWORD
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, password_of, start_slapd
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
-OPTIONS = ("url", "people_base", "group_base", "bind_dn", "bind_password", "ca")
+OPTIONS = ("url", "bind_dn", "bind_password", "ca", "people_base", "group_base")
 
 
 @pytest.fixture(scope="module")
@@ -67,23 +68,48 @@ def ways_to_sign_in(site, page) -> None:
     page.set_extra_http_headers({"Accept-Language": "en"})
 
 
+def connect_after_mistakes(page, slapd) -> None:
+    """Connect a directory; each mistake is told at the field that causes it."""
+    page.click("text=Connect a directory")
+    page.click("text=LDAP directory")
+    given = {name: str(slapd.options()[name]) for name in OPTIONS}
+    wizard.fill(page, {"slug": "corp", "title": "Corp", **given, "bind_password": "mistyped"})
+    wizard.fill(page, {"people_base": "people", "people_filter": "(uid=*"})
+    wizard.test(page)
+    looked(page, "refused")
+    assert page.locator("[data-correct]").evaluate_all(
+        "all => all.map(a => a.dataset.correct)"
+    ) == [
+        "people_base",
+        "people_filter",
+    ]
+    page.click("[data-correct=people_base]")
+    wizard.fill(page, {"people_base": given["people_base"], "people_filter": ""})
+    wizard.test(page)
+    page.wait_for_selector("[data-at=is_private] >> text=on a private network")
+    page.click("[data-correct=is_private]")
+    page.check("[name=is_private]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-at=bind_password] >> text=rejected the bind DN")
+    page.click("[data-correct=bind_password]")
+    page.fill("[name=bind_password]", given["bind_password"])
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".note.good >> text=3 people and 6 groups")
+    page.fill("[name=person]", "ada")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".checklist .ok >> text=Ada Lovelace (ada@corp.example)")
+    looked(page, "form")
+    page.click("[data-wizard-next]")
+    assert page.locator("#groups option").count() == 6
+    page.check("[name=wide]")
+    page.click("[data-save]")
+
+
 def test_directory_is_connected_and_people_are_imported(site, page, browser, slapd):
     accept_dialogs(page)
     page.goto(f"{site.url}/home/directories")
     looked(page, "empty")
-    page.click("text=LDAP directory")
-    page.fill("[name=slug]", "corp")
-    page.fill("[name=title]", "Corp")
-    for name in OPTIONS:
-        page.fill(f"[name={name}]", str(slapd.options()[name]))
-    page.check("[name=wide]")
-    page.click("button[data-test]")
-    page.wait_for_selector(".note.bad >> text=on a private network")
-    page.check("[name=is_private]")
-    page.click("button[data-test]")
-    page.wait_for_selector(".note.good >> text=3 people and 6 groups")
-    looked(page, "form")
-    page.click("[data-save]")
+    connect_after_mistakes(page, slapd)
     page.wait_for_url(re.compile("/home/directories/corp(#.*)?$"))
     looked(page, "new")
     page.locator("[name=group]").first.press_sequentially("staff")

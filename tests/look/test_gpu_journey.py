@@ -89,7 +89,7 @@ def request_gpus(page: Page) -> str:
 def approve_two(page: Page, path: str) -> None:
     """See the effect as an operator, and approve fewer."""
     page.goto("/platform/pool-requests")
-    page.locator(f"a[href='{path}']").click()
+    page.locator(f"a[href='{path.replace('/aurora/', '/platform/')}']").click()
     effect = panel(page, "h100")
     for words in ("Free now", "Would wait longer", "Holds back", "jobs of other teams wait"):
         expect(effect).to_contain_text(words)

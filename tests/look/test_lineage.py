@@ -51,7 +51,7 @@ def test_lineage_is_drawn_and_followed_by_keyboard(site, page, signed_in):
     looked(page, "lineage-dataset")
     nodes.locator("text=flowers v1").locator("..").focus()
     page.keyboard.press("ArrowRight")
-    assert "train-" in page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert "train-" in page.evaluate("document.activeElement.textContent")
     expect(page.locator(".link.is-lit").first).to_be_attached()
     page.keyboard.press("Enter")
     page.wait_for_url("**/home/jobs/*")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.look import wizard
 from tests.look.conftest import PHONE, WIDE, watch
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
@@ -55,8 +56,18 @@ def page(browser: Browser, state: dict, request: pytest.FixtureRequest) -> Itera
 
 
 def test_operator_finds_who_wastes_gpus(page: Page, demo: Portal) -> None:
-    page.goto(f"{demo.url}/platform/")
+    page.goto(f"{demo.url}/platform/fleet?group=rack&heat=temperature")
     expect(page.locator("[data-gpu-grid] [data-sum]")).to_contain_text("allocated")
+    expect(page.locator("[data-scale] [data-high]")).to_contain_text("°C")
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".gpu-grid-tip")).to_contain_text("GPU 1")
+    expect(page.locator("[data-chosen] a").first).to_have_attribute(
+        "href", re.compile(r"/platform/nodes/.+\?cluster=aurora-gpu")
+    )
+    page.goto(f"{demo.url}/platform/")
+    expect(page.locator("[data-chart=gpu-trend] .chart-key b").first).to_contain_text("GPUs")
     row = page.locator(".org-use tbody tr").filter(has_text="Aurora Labs")
     expect(row).to_contain_text("%")
     row.get_by_role("link", name="Idle GPUs").click()
@@ -74,7 +85,7 @@ def test_operator_drains_a_node_from_its_page_and_resumes_it(page: Page, demo: P
     dialog.get_by_role("button", name="Drain node").click()
     expect(page.locator(".undo")).to_contain_text("dgx-02 is drained")
     expect(page.locator(".page-head .state")).to_have_text(re.compile("drained"))
-    expect(page.get_by_text("Drained: Fan 3 is loud").first).to_be_visible()
+    expect(page.locator(".events")).to_contain_text("drained dgx-02: Fan 3 is loud")
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".undo")).to_contain_text("dgx-02 is back in service")
     page.get_by_role("button", name="Undo").click()
@@ -86,13 +97,10 @@ def test_operator_drains_a_node_from_its_page_and_resumes_it(page: Page, demo: P
 def test_operator_connects_a_cluster(page: Page, demo: Portal, tmp_path: Path) -> None:
     name = f"bench-{page.viewport_size['width']}"
     page.goto(f"{demo.url}/platform/clusters")
+    page.get_by_role("link", name="Connect a cluster").click()
     page.get_by_role("link", name=re.compile("This machine", re.IGNORECASE)).click()
-    page.get_by_label("Name").fill(name)
-    page.locator("summary").filter(has_text="More").click()
-    nodes = page.get_by_label(re.compile("Nodes|Folder|Directory", re.IGNORECASE)).first
-    nodes.fill(str(tmp_path))
-    page.get_by_role("button", name="Test connection").last.click()
-    expect(page.locator("form [data-answer]")).to_have_class(re.compile("good|bad"))
+    wizard.fill(page, {"name": name, "paths": str(tmp_path)})
+    wizard.test(page)
     page.get_by_role("button", name=re.compile("^Connect")).last.click()
     page.wait_for_url(f"**/platform/clusters/{name}*")
     expect(page.get_by_role("link", name=re.compile("^Nodes 1"))).to_be_visible(timeout=60_000)

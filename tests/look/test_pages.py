@@ -19,7 +19,9 @@ PAGES = (
     "nodes",
     "platform/clusters",
     "platform/mig",
-    "platform/clusters?kind=slurm",
+    "platform/clusters/-/connect",
+    "platform/clusters/-/connect?kind=slurm",
+    "directories/-/connect?kind=ldap",
     "platform/clusters/local",
     "platform/clusters/local?tab=nodes",
     "pools",
@@ -119,7 +121,7 @@ def test_job_rows_are_selected_and_opened_by_keyboard(page: Page, site: Site) ->
     page.goto(f"{site.url}/home/jobs?q=walk-")
     for key in ("j", "j", "k", "j", "x"):
         page.keyboard.press(key)
-    expect(page.locator("tr.is-current")).to_have_attribute("data-href", f"/home/jobs/{first}")
+    expect(page.locator("tr:focus")).to_have_attribute("data-href", f"/home/jobs/{first}")
     expect(page.locator(".bulk b")).to_have_text("1 selected")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/home/jobs/{first}")

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
+from tests.look import wizard
 from tests.look.conftest import accept_dialogs
 from tests.look.test_directory_page import looked
 from tests.rig import saml_idp
@@ -17,15 +18,15 @@ BACK = "https://grafana.example.com/login/generic_oauth"
 
 def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
     accept_dialogs(page)
-    page.goto(f"{site.url}/home/directories?kind=saml")
+    page.goto(f"{site.url}/home/directories/-/connect?kind=saml")
     looked(page, "saml-form-empty")
     page.fill("[name=slug]", "keycloak")
     page.fill("[name=title]", "Keycloak")
     page.fill("[name=metadata]", saml_idp.metadata())
-    page.click("button[data-test]")
+    wizard.test(page)
     page.wait_for_selector(".note.good >> text=uses the sign-in page https://idp.example/sso")
     looked(page, "saml-form-tested")
-    page.click("[data-save]")
+    wizard.finish(page)
     page.wait_for_selector("h1 >> text=Keycloak")
     looked(page, "saml-provider")
     page.click("text=Provider setup")
@@ -54,7 +55,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     looked(page, "applications-empty")
     page.keyboard.press("c")
     page.fill("[name=client_id]", "grafana")
-    page.fill("[name=name]", "Grafana")
+    page.fill("dialog [name=name]", "Grafana")
     page.fill("[name=addresses]", "http://grafana.example.com/")
     page.click("text=Add application")
     page.wait_for_selector("text=isn't a valid redirect URI")
@@ -117,11 +118,11 @@ def test_device_login_is_approved(site, page):
 def test_provider_error_is_explained(site, signed_in):
     with signed_in() as context:
         page = context.new_page()
-        page.goto(f"{site.url}/home/directories?kind=saml")
+        page.goto(f"{site.url}/home/directories/-/connect?kind=saml")
         page.fill("[name=slug]", "broken")
         page.fill("[name=metadata]", "<nothing/>")
-        page.click("button[data-test]")
-        page.wait_for_selector("text=must be complete XML")
+        wizard.test(page)
+        page.wait_for_selector(".checklist >> text=must be complete XML")
         looked(page, "saml-form-fault")
         page.goto(f"{site.url}/identity/o/authorize?client_id=nobody")
         page.wait_for_selector("h1 >> text=Unknown app")

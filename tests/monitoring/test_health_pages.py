@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils.html import strip_tags
 
 from clusters.health import evaluation
 from clusters.models import HealthPolicy, Node, NodeHealth
@@ -44,7 +45,7 @@ def test_operator_sees_why_and_returns_quarantines_and_undoes(fleet, dot, draina
     dot.post(ACT, {"do": "return", "back": NODE})
     assert drainable.calls[-1] == ("resume", "n0") and "back in service" in text(dot, NODE)
     page = text(dot, NODE)
-    assert "Health: quarantined" in page and "Health: healthy" in page  # its history
+    assert "n0 is quarantined" in strip_tags(page) and "n0 is healthy" in strip_tags(page)
     undo = {"do": "quarantine", "reason": "XID 79 again", "was": ""}
     dot.post(ACT, undo)
     assert NodeHealth.objects.get(node__name="n0").state == "quarantined"
@@ -70,6 +71,10 @@ def test_lists_wall_and_overview_name_unhealthy_nodes(fleet, story, dot):
     assert api.get("/api/v1/orgs/atlas/nodes?health=ill").status_code == 400
     wall = api.get("/api/v1/orgs/atlas/wall").json()
     assert sorted(state for state, _ in wall["health"].values()) == ["quarantined", "warning"]
+    for page in (text(ben, "/atlas/fleet"), text(dot, "/platform/fleet")):
+        problems = page[page.index("fleet-problems") : page.index('id="groups"')]
+        assert problems.index("n0?") < problems.index("XID 79") < problems.index("n1?")
+        assert "n2?" not in problems
     overview = text(dot, "/platform/")
     assert "1 quarantined, 0 draining, 1 warned" in overview
 
@@ -111,8 +116,8 @@ def test_checks_limits_and_breaker_on_the_page_of_the_cluster(fleet, dot):
     assert "rules have stopped draining" in page and "2 more nodes" in page
     dot.post(TAB, {"do": "health-reset"})
     assert HealthPolicy.objects.get().stopped_at is None
-    history = text(dot, "/platform/clusters/big?tab=history")
-    assert "Health rules stopped" in history and "Health rules act again" in history
+    history = strip_tags(text(dot, "/platform/clusters/big?tab=history"))
+    assert "The health rules of big stopped" in history and "rules of big act again" in history
 
 
 def test_api_shows_changes_and_acts(fleet, story):

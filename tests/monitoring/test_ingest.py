@@ -12,10 +12,10 @@ from django.test import Client
 from clusters.models import Cluster, Node
 from jobs.models import Attempt
 from monitoring.metrics.ingest import ingest
-from monitoring.node_page import event_line
 from portal import series
 from portal.core import clock
 from portal.core.errors import InvalidInput
+from portal.core.event_texts import event_text
 from portal.core.models import Event
 from portal.series import store
 from portal.series.models import Series
@@ -149,7 +149,7 @@ def test_impossible_value_is_left_out_and_named(owner, value, unit, is_combined)
     with platform_scope("test"):
         [event] = Event.objects.filter(kind="node.noted")
     assert event.data["kind"] == "impossible_value" and event.data["gpu"] == 3
-    assert "not stored" in event_line(event.kind, event.data)["text"]
+    assert "not stored" in event_text(event)
 
 
 @pytest.mark.parametrize("years", [-30, -0.1, 30])

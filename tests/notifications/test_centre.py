@@ -13,9 +13,11 @@ from monitoring.live.topics import grant
 from notifications.models import Cursor, HandledEvent, Notification
 from notifications.services import consuming, inbox
 from notifications.services.conditions import check_conditions
+from notifications.services.grouping import common_name
 from portal.core import clock, settled
 from portal.core.errors import NotFound
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from portal.core.models import Event
 from tests.deliver import consume
 from workspaces.access.actors import actor_of
@@ -74,17 +76,20 @@ def test_notification_page_marks_read_filters_and_opens(story, failed):
     ben = story.client(story.ben)
     assert ben.get("/atlas/notifications/unread?zone=Asia/Seoul").json() == {"unread": 2}
     page = ben.get("/atlas/notifications").content.decode()
-    assert page.count("is-unread") == 2 and "exit 3" in page and "data-drawer-body" in page
+    assert "exit 3" in page and "data-drawer-body" in page
+    assert "Today" in page and f"2 jobs of {job.name} did not succeed" in page
+    assert page.count("is-unread") == 1  # the row of both, which opens
     first = Notification.objects.order_by("id").first()
     answer = ben.get(f"/atlas/notifications/{first.id}")
     assert answer.status_code == 302 and answer["Location"] == f"/atlas/jobs/{job.number}"
     assert ben.get("/atlas/notifications/unread").json() == {"unread": 1}
-    assert ben.get("/atlas/notifications?show=unread").content.decode().count("<tr class") == 1
+    assert ben.get("/atlas/notifications?show=unread").content.decode().count("is-unread") == 1
     assert "Nothing here" in ben.get("/atlas/notifications?kind=budget").content.decode()
     ben.post("/atlas/notifications", {"do": "read-all"})
     assert ben.get("/atlas/notifications/unread").json() == {"unread": 0}
-    ben.post("/atlas/notifications", {"do": "unread", "id": str(first.id)})
-    assert ben.get("/atlas/notifications/unread").json() == {"unread": 1}
+    both = [str(row.id) for row in Notification.objects.all()]
+    ben.post("/atlas/notifications", {"do": "unread", "id": both})
+    assert ben.get("/atlas/notifications/unread").json() == {"unread": 2}
     assert (
         "No notifications yet"
         in story.client(story.ada).get("/atlas/notifications").content.decode()
@@ -261,3 +266,12 @@ def test_person_who_no_longer_leads_sees_no_budget(story):
         TeamMembership.objects.filter(user=story.ben).update(role="member")
     assert listed(story.api(story.ben)) == []
     assert len(listed(story.api(story.ada))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [("lr-3", "lr"), ("train_12 (4)", "train"), ("x=1e-4", "x"), ("llama", "llama"), ("7", "7")],
+)
+def test_jobs_of_a_sweep_share_a_name_without_their_number(name, stem):
+    title = Message("#{number} {name} failed", number=1, name=name)
+    assert common_name(Notification(kind="job_failed", title=title)) == stem

@@ -187,7 +187,7 @@ def test_page_adds_tests_redelivers_and_deletes_a_channel(story, failed, hook):
     ben.post(path, {"do": "test"})
     deliver()
     assert hook.requests[0][2]["is_test"] is True
-    assert "Delivered" in ben.get(path).content.decode()
+    assert "delivered" in ben.get(path).content.decode()
     ben.post(path, {"do": "redeliver", "delivery": str(Delivery.objects.get().id)})
     deliver()
     assert hook.requests[0][1]["Idempotency-Key"] == hook.requests[1][1]["Idempotency-Key"]

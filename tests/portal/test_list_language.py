@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.lists import JOBS
+from portal.core import clock
+from portal.core.errors import InvalidInput
+from portal.core.times import period, zone, zone_named
 from portal.list_language import Term, Value, parse, values, words, written, written_values
 from portal.lists import MAX_TEXT
 
@@ -86,11 +92,42 @@ def test_text_means_these_parameters(text, filters):
     assert (parsed.filters, parsed.problems) == (filters, [])
 
 
-def test_unknown_key_and_impossible_exclusion_are_explained():
-    parsed = JOBS.parsed("stat:failed -since:7d llm")
-    assert parsed.filters == {"q": "llm"}
-    assert [str(problem).split(".")[0] for problem in parsed.problems] == [
-        "There is no filter “stat”",
-        "“since” can’t be excluded with “-”",
-    ]
-    assert "state, user, team" in parsed.problems[0]
+NOON = datetime(2026, 11, 4, 3, tzinfo=UTC)  # a Wednesday, noon in Seoul
+
+
+@pytest.mark.parametrize(
+    ("text", "begin", "end"),
+    [
+        ("today", "2026-11-04", "2026-11-05"),
+        ("Yesterday", "2026-11-03", "2026-11-04"),
+        ("wednesday", "2026-11-04", "2026-11-05"),
+        ("last wednesday", "2026-10-28", "2026-10-29"),
+        ("last  Mon", "2026-11-02", "2026-11-03"),
+        ("this week", "2026-11-02", "2026-11-09"),
+        ("last-week", "2026-10-26", "2026-11-02"),
+        ("last month", "2026-10-01", "2026-11-01"),
+        ("2026-02", "2026-02-01", "2026-03-01"),
+        ("2026", "2026-01-01", "2027-01-01"),
+        ("2026-11-01", "2026-11-01", "2026-11-02"),
+        ("2026-11-01t12:00", "2026-11-01T12:00", "2026-11-01T12:00"),
+        ("2w ago", "2026-10-21T12:00", "2026-11-04T12:00"),
+        ("90 min", "2026-11-04T10:30", "2026-11-04T12:00"),
+    ],
+)
+def test_time_means_this_period_in_the_zone_of_the_reader(text, begin, end):
+    seoul = zone_named("Asia/Seoul")
+    token = zone.set(seoul)
+    try:
+        with clock.frozen(NOON):
+            found = period("on", text)
+    finally:
+        zone.reset(token)
+    wanted = (datetime.fromisoformat(at).replace(tzinfo=seoul) for at in (begin, end))
+    assert found == tuple(wanted)
+
+
+@given(ANY)
+def test_any_text_is_a_time_or_invalid_input(text):
+    with suppress(InvalidInput):
+        begin, end = period("on", text)
+        assert begin <= end

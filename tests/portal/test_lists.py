@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import pytest
 
 from jobs.models import Job
+from portal.core import clock
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope
@@ -32,7 +36,9 @@ def jobs(story):
         with org_scope(story.atlas.id):
             Job.objects.filter(id=job.id).update(state=state)
     with org_scope(story.atlas.id):
-        Job.objects.filter(name="llm-train").update(resources={"gpu": 2, "gpu.h100": 2})
+        Job.objects.filter(name="llm-train").update(
+            resources={"gpu": 2, "gpu.h100": 2}, started_at=clock.now() - timedelta(hours=2)
+        )
     return story
 
 
@@ -43,6 +49,12 @@ QUERIES = [
     ("q=llm+-test", "llm -test", {1, 3}),
     ("owner=me&state=failed,queued", "state:failed state:queued user:me", {1, 2, 5}),
     ("owner=!me", "-user:me", {3, 4}),
+    ("owner=BEN", "user:BEN", {3, 4}),
+    ("owner=ben@atlas.example&on=today", "user:ben@atlas.example on:today", {3, 4}),
+    ("on=yesterday", "on:yesterday", set()),
+    ("since=yesterday&until=today", "after:yesterday before:today", set()),
+    ("duration=%3E1h", "duration:>1h", {1}),
+    ("duration=10m..1h", "duration:10m..1h", set()),
     ("name=llm&state=failed", "name:llm state:failed", {1, 2}),
     ("name=!test", "-name:test", {1, 3, 4}),
     ("name=%3Dvit", "name:=vit", {4}),
@@ -65,8 +77,9 @@ def test_parameters_and_text_find_the_same_on_page_and_in_api(subtests, jobs):
     browser, api = jobs.client(jobs.ada), jobs.api(jobs.ada)
     for params, text, wanted in QUERIES:
         with subtests.test(text=text):
-            items = api.get(f"{API}?{params}").json()["items"]
-            assert {job["number"] for job in items} == wanted
+            for asked in (params, urlencode({"query": text})):
+                items = api.get(f"{API}?{asked}").json()["items"]
+                assert {job["number"] for job in items} == wanted
             answer = browser.get(PAGE, {"query": text})
             assert answer.status_code == 302, answer.context and answer.context["list"].problems
             assert numbers(browser, answer["Location"]) == wanted
@@ -85,18 +98,63 @@ def test_chips_combine_and_count_what_the_other_filters_pass(jobs):
     assert chips["Mine"].count == 2
 
 
-def test_unknown_key_is_explained_and_the_rest_applies(jobs):
-    answer = jobs.client(jobs.ada).get(PAGE, {"query": "stat:failed llm"})
-    page = answer.content.decode()
-    assert answer.status_code == 200 and "There is no filter “stat”" in page
+WRONG = [  # texts, the sentence about them, the fix, and the rows that its link shows
+    ("stat:failed llm", "There is no filter “stat”", "state:failed", {1, 2}),
+    ("-since:1h vit", "“since” can’t be excluded", "since:1h", {4, 5}),
+    ("xyz:1 llm", "There are: state, user", '"xyz:1"', set()),
+    ("state:faild llm", "“faild” is not a state", "state:failed", {1, 2}),
+    ("user:bem", "Nobody here is called “bem”", "user:ben@atlas.example", {3, 4}),
+    ("on:yesterdy", "“yesterdy” is not a time", "on:yesterday", set()),
+    ("duration:long", "“long” is not an amount", "Remove the filter", {1, 2, 3, 4, 5}),
+]
+
+
+def test_wrong_words_are_explained_with_a_fix_and_the_rest_applies(subtests, jobs):
+    browser, api = jobs.client(jobs.ada), jobs.api(jobs.ada)
+    for text, sentence, fix, wanted in WRONG:
+        with subtests.test(text=text):
+            answer = browser.get(PAGE, {"query": text}, follow=True)
+            [problem] = answer.context["list"].problems
+            assert sentence in problem.text and (str(problem.fix), answer.status_code) == (fix, 200)
+            assert f'value="{html.escape(text)}"' in answer.content.decode()
+            fixed = browser.get(PAGE + problem.url, follow=True).context["list"]
+            assert {row["number"] for row in fixed.rows} == wanted and not fixed.problems
+            refused = api.get(f"{API}?{urlencode({'query': text})}")
+            assert refused.status_code == 400 and sentence in refused.json()["detail"]
+    answer = browser.get(PAGE, {"query": "stat:failed llm"})
     assert {row["number"] for row in answer.context["list"].rows} == {1, 2, 3}
-    assert 'value="stat:failed llm"' in page
+
+
+def test_menus_count_the_values_among_what_the_other_filters_pass(jobs):
+    def menu(name, others="", person=jobs.ada):
+        url = f"{PAGE}?format=values&filter={name}&{others}"
+        items = jobs.client(person).get(url).json()["items"]
+        return {item["label"]: (item["count"], item["url"], item["is_set"]) for item in items}
+
+    people = menu("owner", "state=failed,running&owner=me")
+    assert "You" not in people
+    assert people[jobs.ada.display_name][0] == 2 and people[jobs.ben.display_name][0] == 1
+    assert people[jobs.ben.display_name][1] == f"?state=failed,running&owner=me,{jobs.ben.email}"
+    assert jobs.cyd.display_name not in people
+    assert menu("gpu")["H100"] == (1, "?gpu=h100", False)
+    assert menu("team", "q=llm")["Vision"][0] == 3
+    assert jobs.client(jobs.ada).get(f"{PAGE}?format=values&filter=name").status_code == 400
+
+
+def test_days_begin_at_midnight_of_the_reader(jobs):
+    browser = jobs.client(jobs.ada)
+    with org_scope(jobs.atlas.id), clock.frozen(datetime(2026, 11, 2, 20, tzinfo=UTC)):
+        Job.objects.filter(number=1).update(created_at=datetime(2026, 11, 2, 14, 30, tzinfo=UTC))
+        for zone, wanted in (("", set()), ("Asia/Seoul", {1}), ("nonsense", set())):
+            browser.cookies["muster_zone"] = zone
+            assert numbers(browser, f"{PAGE}?on=yesterday") == wanted
 
 
 def test_api_refuses_parameters_of_the_page(jobs):
     api = jobs.api(jobs.ada)
-    for name in ("columns", "query", "nothing"):
+    for name in ("columns", "nothing"):
         assert api.get(f"{API}?{name}=state").status_code == 400
+    assert api.get(f"{API}?query=state:failed&state=running").status_code == 400
 
 
 def test_columns_of_url_or_cookie_are_shown_and_in_the_file(jobs):
@@ -136,30 +194,3 @@ def test_empty_list_says_how_to_begin_and_filtered_list_how_to_see_more(story):
     assert "muster run -- python train.py" in browser.get(PAGE).content.decode()
     filtered = browser.get(f"{PAGE}?state=failed").content.decode()
     assert "Clear a filter to see more." in filtered
-
-
-def test_palette_finds_substrings_by_kind_within_the_organization(jobs):
-    def found(person, text, org="atlas"):
-        groups = jobs.client(person).get(f"/{org}/find", {"q": text}).json()["groups"]
-        titles = {group["kind"]: [item["title"] for item in group["items"]] for group in groups}
-        titles.pop("help", None)  # of the guide, for everybody (tests/guide)
-        return titles
-
-    assert found(jobs.ada, "test")["jobs"] == ["#5 vit-test", "#2 llm-test"]
-    assert found(jobs.ada, "lm al")["jobs"] == ["#3 LLM eval"]
-    assert found(jobs.ada, "#4")["jobs"] == ["#4 vit"]
-    assert found(jobs.ada, "isio")["teams"] == ["Vision"]
-    assert jobs.ben.display_name in found(jobs.ada, "ben@")["people"]
-    assert found(jobs.ada, "n0")["nodes"] == ["n0"]
-    assert "clusters" not in found(jobs.ada, "local")
-    assert found(jobs.cyd, "test", "borealis") == {}
-    assert found(jobs.cyd, "vision", "borealis") == {}
-    assert found(jobs.ada, "  ") == {}
-
-
-def test_palette_of_operators_finds_clusters_and_organizations(jobs):
-    groups = jobs.client(jobs.dot).get("/platform/find", {"q": "a"}).json()["groups"]
-    kinds = {group["kind"]: [item["title"] for item in group["items"]] for group in groups}
-    assert kinds["clusters"] == ["local"] and "Atlas" in kinds["organizations"]
-    assert set(kinds) == {"clusters", "organizations", "help"}
-    assert jobs.client(jobs.ada).get("/platform/find", {"q": "a"}).status_code == 403

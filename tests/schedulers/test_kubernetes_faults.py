@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from portal.core.options import failures
 from schedulers.contract import Rejected, Unavailable
-from schedulers.kubernetes import list_watch, observed
+from schedulers.kubernetes import access, list_watch, observed
 from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.kubernetes.client import Client
 from schedulers.states import Reason, State, Wait
 from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_node import NODE
 from tests.rig.kubernetes_store import Answer
 from tests.rig.seeds import courses
 from tests.schedulers.kubernetes_stage import launch, state_of
+from tests.stand_in import StandIn
 
 BUSY = Answer(429, "TooManyRequests", "too many requests", after=1)
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
@@ -417,19 +422,46 @@ def test_probe_names_missing_permissions(double, backend):
 
 
 WRONG = [
-    ({"server": "https://no-such-host.invalid:6443"}, "unknown to DNS"),
-    ({"server": "http://127.0.0.1:1"}, "connection was refused"),
-    ({"server": "ftp://x"}, "must be an address"),
-    ({"kubeconfig": "}{"}, "not valid YAML"),
-    ({"kubeconfig": "{}"}, "no context"),
+    ({"server": "https://no-such-host.invalid:6443"}, "unknown to DNS", "server"),
+    ({"server": "http://127.0.0.1:1"}, "connection was refused", "server"),
+    ({"server": "ftp://x"}, "must be an address", "server"),
+    ({"kubeconfig": "}{"}, "not valid YAML", "kubeconfig"),
+    ({"kubeconfig": "{}"}, "no context", "kubeconfig"),
+    ({"is_inside": True}, "does not run in a pod", "is_inside"),
+    ({"server": "https://x", "authority": "no PEM"}, "Paste all of it", "authority"),
 ]
 
 
 def test_probe_describes_problem(subtests):
-    for options, words in WRONG:
+    for options, words, field in WRONG:
         with subtests.test(options=options, words=words):
             probe = KubernetesBackend.configured(options).probe()
             assert not probe.is_ok and words in probe.message
+            assert [check.field for check in failures(probe.checks)] == [field]
+
+
+def test_all_wrong_options_are_named_at_once():
+    options = {"server": "x", "user_id": 0, "tolerations": [":No"], "image": "a b", "outputs": "c"}
+    found = [name for name, _ in KubernetesBackend.option_faults(options)]
+    assert found == ["user_id", "tolerations", "outputs", "image", "server"]
+
+
+def test_pod_of_the_cluster_uses_its_own_account(double, tmp_path, monkeypatch):
+    monkeypatch.setattr(access, "_INSIDE", tmp_path)
+    (tmp_path / "ca.crt").write_text("")
+    (tmp_path / "token").write_text("expired")
+    made = replace(access.Access(double.url), token_file=tmp_path / "token")
+    client = Client(made)
+    with pytest.raises(Unavailable, match="401"):
+        client.get("/version")
+    (tmp_path / "token").write_text(f"{double.token}\n")  # Kubernetes has replaced it
+    assert client.get("/version")["gitVersion"]
+    monkeypatch.setattr(
+        access,
+        "os",
+        StandIn(os, environ={"KUBERNETES_SERVICE_HOST": "::1", "KUBERNETES_SERVICE_PORT": "1"}),
+    )
+    assert access.from_inside().server == "https://[::1]:1"
 
 
 def test_probe_reports_wrong_token(double):

@@ -11,9 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from portal.core.options import failures
 from schedulers import backends
 from schedulers.contract import Launch, NodeFacts, Rejected, Unavailable
 from schedulers.images.config import arch_name
+from schedulers.slurm.backend import config_of
+from schedulers.slurm.interface import faults_in
 from schedulers.slurm.request import build_request
 from schedulers.slurm.rest import signed
 from schedulers.slurm.script import batch_script
@@ -287,24 +290,40 @@ def test_exec_has_variables_of_job(stage, slurm):
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "words", "fields"),
     [
-        ({"rest_url": "http://127.0.0.1:1"}, "cannot be reached"),
-        ({"rest_key": "another key"}, ""),
-        ({"rest_key": "", "rest_token": "expired"}, ""),
-        ({"user": ""}, "set the user"),
+        (
+            {"rest_url": "http://127.0.0.1:1", "spool": "/nosuch"},
+            "cannot be reached",
+            ["rest_url", "spool"],
+        ),
+        ({"rest_key": "another key"}, "", ["rest_key"]),
+        ({"rest_key": "", "rest_token": "expired"}, "", ["rest_token"]),
+        ({"user": ""}, "set the user", ["user"]),
+        ({"spool": "/a b", "rest_key": ""}, "absolute path", ["spool", "rest_key"]),
+        (
+            {"partition": "nosuch", "account": "cygnus", "spool": "/nosuch"},
+            "no 'nosuch'. Choose one of",
+            ["spool", "partition", "account"],
+        ),
     ],
 )
-def test_probe_with_wrong_slurmrestd_options_is_explained(request, place, slurm, change, words):
+def test_probe_with_wrong_slurmrestd_options_marks_all_of_them(
+    request, place, slurm, change, words, fields
+):
     given = {**MAKERS["slurm-rest"](place, request), **change}
     if given.get("rest_token"):
         given["rest_token"] = signed(
             slurm.jwt_key.read_bytes(), slurm.user, int(time.time()) - 1000, 60
         )
+    if "/a b" in change.values():
+        assert [name for name, _ in faults_in(config_of(given))] == fields
+        return
     backend = backends()["slurm"].configured(given)
     probe = backend.probe()
     assert not probe.is_ok and probe.message and words in probe.message
-    if given["user"]:
+    assert [check.field for check in failures(probe.checks)] == fields
+    if fields in (["rest_key"], ["rest_token"]):
         with pytest.raises(Unavailable):
             backend.submit(Launch(key=f"t-{uuid.uuid4().hex}", name="x", script="true"))
 

@@ -178,7 +178,7 @@ FORMS = {
     "audit": (ADMINS, {"do": "verify"}),
     "audit-installation": (OPERATORS, {"do": "verify"}),
     "approval": (WORKERS, {"do": "withdraw"}),
-    "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
+    "directory-connect": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
     "directory-edit": (OWNERS, {"title": "Other", "anyway": "1", **LDAP}),
     "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
     "directory-other-side": (OWNERS, {"do": "end"}),

@@ -286,12 +286,12 @@ def test_audit_page_shows_changes_chain_and_filters(story):
     text = browser.get(
         "/atlas/audit", {"kind": "team_member", "actor": "ada@atlas.example"}
     ).content.decode()
-    assert 'value="team_member"' in text and "org.created" not in text.partition("<tbody>")[2]
+    assert "kind:team_member" in text and "org.created" not in text.partition("<tbody>")[2]
     assert (
         "Nothing matches"
         in browser.get("/atlas/audit", {"actor": "nobody@nowhere.example"}).content.decode()
     )
-    assert "is no time" in browser.get("/atlas/audit", {"since": "yesterday"}).content.decode()
+    assert "is not a time" in browser.get("/atlas/audit", {"since": "once"}).content.decode()
 
 
 def test_audit_page_escapes_markup(story):
@@ -324,7 +324,7 @@ def test_audit_page_query_count_is_constant(story, django_assert_max_num_queries
     )
     seal()
     browser = story.client(story.ada)
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(23):
         browser.get("/atlas/audit")
 
 

@@ -15,12 +15,14 @@ from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from tests.each import each
 from workspaces.access.actors import actor_of, authorize
 from workspaces.access.permissions import Permission as P
+from workspaces.access.permissions import all_permissions
 from workspaces.credentials.token_format import (
     authenticate_token,
     digest_of,
     is_well_formed,
     new_secret,
 )
+from workspaces.credentials.token_presets import token_presets
 from workspaces.credentials.tokens import create_token, revoke_token
 from workspaces.models import AccessToken
 from workspaces.organizations.services import (
@@ -192,3 +194,23 @@ def test_authorize_denied_names_permission(story):
     with pytest.raises(NotPermitted) as caught:
         authorize(actor_of(story.ben).enter(story.atlas), P.QUOTAS_WRITE)
     assert "quotas:write" in caught.value.message
+
+
+def test_purpose_stands_for_its_scopes_on_the_page_and_in_the_api(story):
+    ada = story.client(story.ada)
+    ci = {p.name: [str(s) for s in p.scopes] for p in token_presets()}["ci"]
+    page = ada.get("/atlas/tokens").content.decode()
+    assert "CI pipeline" in page and "Node agent" not in page
+    made = ada.post("/atlas/tokens", {"name": "nightly", "preset": "ci", "scopes": "all"}).context
+    assert made["made"]["scopes"] == sorted(ci)
+    own = {"name": "own", "preset": "", "scopes": ["jobs:read", "nodes:read"]}
+    assert ada.post("/atlas/tokens", own).context["made"]["scopes"] == own["scopes"]
+    body = {"name": "board", "scopes": ["read-only", "jobs:submit"]}
+    found = (
+        story.api(story.ada)
+        .post("/api/v1/orgs/atlas/tokens", body, content_type="application/json")
+        .json()
+    )
+    assert {s for s in found["scopes"] if not s.endswith(":read")} == {"jobs:submit"}
+    assert "clusters:read" not in found["scopes"]
+    assert {s for p in token_presets() for s in p.scopes} <= {"all", *map(str, all_permissions())}

@@ -12,7 +12,12 @@ from portal.core.declarations import declared
 from portal.core.errors import InvalidInput
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import cached_custom_roles
-from workspaces.access.permissions import AppPermission, Permission, all_permissions
+from workspaces.access.permissions import (
+    AppPermission,
+    Permission,
+    all_permissions,
+    team_grants,
+)
 from workspaces.access.steps import AccessQuestion, Explanation, explained
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
 
@@ -90,6 +95,28 @@ def explain_person(
     )
     found = [explained(_case(org, user, email, one, team, rule)) for one in needed]
     return next((one for one in found if not one.allowed), found[-1])
+
+
+def explain_in_own_teams(
+    *, asker: Actor, org: Organization, email: str, permission: AppPermission
+) -> list[Explanation]:
+    """Explain what a user may do in each of their teams, first where it is allowed.
+
+    What no role of a team grants, and what people without a team may do, is explained for the whole
+    organization. Raises NotPermitted.
+    """
+    of_teams = {p for granted in team_grants().values() for p in granted}
+    own = cached_custom_roles(org.id).values()
+    of_teams.update(p for role in own if role.kind == "team" for p in role.permissions)
+    teams: list[Team | None] = []
+    if permission in of_teams:
+        seats = TeamMembership.objects.filter(user__email=email.strip().lower())
+        teams = [seat.team for seat in seats.select_related("team").order_by("team__slug")]
+    found = [
+        explain_person(asker=asker, org=org, email=email, permission=permission, team=team)
+        for team in teams or [None]
+    ]
+    return sorted(found, key=lambda one: not one.allowed)
 
 
 def permission_named(text: str) -> AppPermission:

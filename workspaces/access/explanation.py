@@ -146,6 +146,10 @@ def _change(change: AccessChange, case: AccessQuestion) -> str:
                 "title": title,
                 "team": case.team or _("this team"),
             }
+        case "custom-role":
+            return _("a custom role in the organization that grants %(permission)s") % {
+                "permission": case.permission
+            }
         case "account-on":
             return _("enabling the account")
         case "resume":

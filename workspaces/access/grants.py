@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from workspaces.access.permissions import AppPermission, operator_grants
-from workspaces.access.roles import granted_by, roles_of
+from workspaces.access.permissions import AppPermission, OrgRole, operator_grants
+from workspaces.access.roles import CustomRole, grantable, granted_by, roles_of
 from workspaces.access.steps import AccessQuestion, explained
 
 MAX_PROPOSALS = 3
+_CUSTOM = "custom"  # stands for the name of a role that does not exist yet
 
 
 @dataclass(frozen=True)
 class AccessChange:
     """One change to memberships, token or account.
 
-    `org-role` and `team-role` set a role; `token` requires one with sufficient scope; `account-on`
-    enables the account; `resume` ends a suspension; `operator` makes the user one.
+    `org-role` and `team-role` set a role; `custom-role` gives one that does not exist yet, with all
+    of the present role in the organization and the permission asked about; `token` requires one with
+    sufficient scope; `account-on` enables the account; `resume` ends a suspension; `operator` makes
+    the user one.
     """
 
     kind: str
@@ -37,8 +40,8 @@ def apply(case: AccessQuestion, proposal: Proposal) -> AccessQuestion:
 def smallest_grants(case: AccessQuestion) -> list[Proposal]:
     """Return up to three sets of changes, each of which would allow it.
 
-    Role changes are minimal and never remove a permission that is held. Empty if it is already
-    allowed.
+    Role changes are minimal and never remove a permission that is held. A role that may do nearly
+    everything is none where a custom role can grant the permission. Empty if it is already allowed.
     """
     if explained(case).allowed:
         return []
@@ -55,9 +58,19 @@ def smallest_grants(case: AccessQuestion) -> list[Proposal]:
         for p, gain in found
         if not any(other < gain or (other == gain and len(less) < len(p)) for less, other in found)
     ]
-    return [p for p, gain in sorted(minimal, key=lambda one: (len(one[1]), len(one[0])))][
-        :MAX_PROPOSALS
-    ]
+    ways = [p for p, _ in sorted(minimal, key=lambda one: (len(one[1]), len(one[0])))]
+    narrow = [way for way in ways if not _is_broad(way)]
+    if not narrow and case.permission in grantable().values() and case.org_id is not None:
+        narrow = [_minimal(case, (*first, AccessChange("custom-role", _CUSTOM)))]
+    return (narrow or ways)[:MAX_PROPOSALS]
+
+
+def _is_broad(proposal: Proposal) -> bool:
+    return any(
+        change.kind == "operator"
+        or (change.kind == "org-role" and change.role in (OrgRole.OWNER, OrgRole.ADMIN))
+        for change in proposal
+    )
 
 
 def gained(before: AccessQuestion, after: AccessQuestion) -> frozenset[tuple[bool, AppPermission]]:
@@ -123,6 +136,12 @@ def _applied(case: AccessQuestion, change: AccessChange) -> AccessQuestion:
             return replace(case, org_role=change.role)
         case "team-role":
             return replace(case, team_role=change.role)
+        case "custom-role":
+            held = granted_by("org", case.org_role, case.own_roles)
+            made = CustomRole(change.role, "org", change.role, held | {case.permission})
+            return replace(
+                case, org_role=change.role, own_roles={**case.own_roles, change.role: made}
+            )
         case "account-on":
             return replace(case, is_active=True)
         case "resume":

@@ -17,6 +17,7 @@ from portal.core.messages import Message
 from workspaces.access import custom_roles
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
+from workspaces.access.role_presets import with_presets
 from workspaces.access.roles import RESERVED_PERMISSIONS, custom_role, grantable, is_built_in
 from workspaces.models import Membership, Organization, Role, TeamMembership
 from workspaces.organizations.names import check_slug, clean_name, lock_organization
@@ -167,7 +168,9 @@ def _role(slug: str) -> Role:
     return row  # type: ignore[no-any-return]
 
 
-def _checked_permissions(permissions: Sequence[str]) -> list[str]:
+def _checked_permissions(given: Sequence[str]) -> list[str]:
+    """Return the permissions, with those of a purpose instead of its name (`role_presets`)."""
+    permissions = with_presets(given)
     wrong = sorted(set(permissions) - set(grantable()))
     if reserved := [p for p in wrong if p in RESERVED_PERMISSIONS]:
         raise InvalidInput.at(

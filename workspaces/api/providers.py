@@ -28,9 +28,22 @@ class TryProviderSerializer(serializers.Serializer[Any]):
         default=dict,
         help_text="By name; see `kinds`. Secrets that are omitted or empty are kept; null removes them.",
     )
+    way = serializers.CharField(
+        max_length=40,
+        default="",
+        allow_blank=True,
+        help_text="One of `ways` of the kind: what it needs is required, and what it sets is set.",
+    )
+    person = serializers.CharField(
+        max_length=254,
+        default="",
+        allow_blank=True,
+        help_text="A name to find as a sign-in would; LDAP only.",
+    )
 
 
 class NewProviderSerializer(TryProviderSerializer):
+    person = None  # type: ignore[assignment]  # of a test only
     slug = serializers.CharField(max_length=40)
     name = serializers.CharField(max_length=100, default="", allow_blank=True)
     domains = serializers.ListField(
@@ -50,6 +63,7 @@ class ChangeProviderSerializer(serializers.Serializer[Any]):
 
 class ProviderOptionsSerializer(serializers.Serializer[Any]):
     options = serializers.DictField(default=dict)
+    person = serializers.CharField(max_length=254, default="", allow_blank=True)
 
 
 class GroupRuleSerializer(serializers.Serializer[Any]):
@@ -127,6 +141,7 @@ class ProvidersView(OrgView):
                 "title": k.title,
                 "missing": k.missing(),
                 "options": [o.as_dict() for o in k.options],
+                "ways": [way.as_dict() for way in k.ways],
             }
             for k in kinds().values()
         ]
@@ -218,9 +233,7 @@ class ProviderTestView(OrgView):
         )
         return _test_started(
             self.org,
-            service.start_test(
-                actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row
-            ),
+            service.start_test(actor=self.actor, org=row.org, kind=row.kind, provider=row, **body),
         )
 
 

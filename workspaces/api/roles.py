@@ -13,13 +13,15 @@ from workspaces.access.check import about_named, explain, explain_person, permis
 from workspaces.access.differences import PersonRoles
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import Permission as P
+from workspaces.access.role_presets import role_presets
 from workspaces.access.roles import grantable
 from workspaces.access.whatif import difference_row, preview_memberships
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
 from workspaces.organizations import selectors
 
-_PERMISSIONS = f"Of {', '.join(grantable())}."
+_PURPOSES = ", ".join(preset.name for preset in role_presets())
+_PERMISSIONS = f"Of {', '.join(grantable())}; or a purpose: {_PURPOSES}."
 
 
 class RoleSerializer(serializers.Serializer):  # type: ignore[type-arg]

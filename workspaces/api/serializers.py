@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from workspaces.access.permissions import OrgRole, TeamRole
+from workspaces.credentials.token_presets import token_presets
 
 _ORG_ROLES = f"One of {', '.join(OrgRole)}, or a custom organization role."
 _TEAM_ROLES = f"One of {', '.join(TeamRole)}, or a custom team role."
@@ -131,7 +132,10 @@ class TokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class NewTokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(max_length=100)
     scopes = serializers.ListField(
-        child=serializers.CharField(max_length=40), min_length=1, max_length=40
+        child=serializers.CharField(max_length=40),
+        min_length=1,
+        max_length=40,
+        help_text=f"all, permissions, or a purpose: {', '.join(p.name for p in token_presets())}.",
     )
     team = serializers.CharField(max_length=40, required=False, allow_null=True, default=None)
     days = serializers.IntegerField(

@@ -72,7 +72,6 @@ class ApprovalKind(Generic[R]):
     related: ClassVar[tuple[str, ...]] = ("asker", "org", "team")
     longest: ClassVar[int] = 500  # characters of a message
     expires: ClassVar[str] = "expires_at"  # the column with the time at which a request ends
-    shapes: ClassVar[Mapping[str, str]] = {}  # of own events in the history
     renamed: ClassVar[Mapping[str, str]] = {}  # names of steps in events, if they differ
 
     def rows(self) -> QuerySet[R]:
@@ -93,6 +92,10 @@ class ApprovalKind(Generic[R]):
     def path(self, row: Any) -> str:
         """Return the address of the page that shows the request."""
         return f"/{row.org.slug}/approvals/{self.name}/{row.id}"
+
+    def decide_path(self, row: Any) -> str:
+        """Return the address of the page on which the request is decided."""
+        return self.path(row)
 
     def action(self, row: Any) -> str:
         """Return where the forms of its card go, if the kind has a page for them."""

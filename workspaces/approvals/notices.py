@@ -35,7 +35,7 @@ def notices_of(event: Event) -> Iterable[Notice]:
         row.org_id,
         users,
         kind.notice_title(what, row),
-        kind.path(row),
+        kind.decide_path(row) if is_asked else kind.path(row),
         quoted(text),
         kind.decides if is_asked and not kind.by_operators else kind.reads,
         team,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypedDict, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 from uuid import UUID
 
 from portal.core.errors import NotFound
+from portal.core.event_texts import mark_of
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.core.shapes import Id, Time
@@ -17,12 +18,6 @@ from workspaces.models import Approval, ApprovalRequest, ApprovalState
 R = TypeVar("R", bound=ApprovalRequest)
 MOST = 100
 NOTIFIED = (REQUESTED, COMMENTED, "request_approved", "request_declined")
-_SHAPES = {
-    REQUESTED: "queued",
-    "request_reopened": "queued",
-    "request_approved": "succeeded",
-    "request_declined": "failed",
-}
 _TEXTS = {
     REQUESTED: Message("Requested"),
     COMMENTED: Message("Commented"),
@@ -103,7 +98,7 @@ def _facts(actor: Actor, kind: ApprovalKind[R], row: R) -> dict[str, Any]:
 
 
 def history_of(kind: ApprovalKind[R], row: R) -> list[dict[str, Any]]:
-    """Return what happened to a request, newest first: at, who, shape, text, word."""
+    """Return what happened to a request, newest first: at, who, mark, text, word."""
     events = list(kind.events_of(row).order_by("position"))
     words = {
         REQUESTED: kind.reason(row),
@@ -114,7 +109,7 @@ def history_of(kind: ApprovalKind[R], row: R) -> list[dict[str, Any]]:
         {
             "at": event.at,
             "who": "" if event.actor == "system" else event.actor,
-            "shape": {**_SHAPES, **kind.shapes}.get(what, "canceled"),
+            "mark": mark_of(event.kind, event.data),
             "text": kind.event_text(what, event, events[0], row)
             or _TEXTS.get(what)
             or Message("{what}", what=what),
@@ -143,7 +138,7 @@ def of_event(event: Event) -> tuple[ApprovalKind[Any], str, Any] | None:
 class ApprovalRequestShape(TypedDict):
     id: Id
     asker: str
-    state: str
+    state: Annotated[str, "State of a request."]
     created_at: Time
     decided_at: Time | None
     decided_by: str

@@ -25,6 +25,7 @@ from workspaces.credentials.token_format import (
     new_secret,
     secret_of_attempt,
 )
+from workspaces.credentials.token_presets import with_presets
 from workspaces.models import AccessToken, Identity, Organization, Provider, Team
 from workspaces.tenancy.scope import platform_scope
 
@@ -477,7 +478,9 @@ def _check_vouched(actor: Actor, old: AccessToken) -> None:
         )
 
 
-def _checked_scopes(actor: Actor, scopes: Sequence[str]) -> list[str]:
+def _checked_scopes(actor: Actor, given: Sequence[str]) -> list[str]:
+    """Return the scopes, with those of a purpose instead of its name (`token_presets`)."""
+    scopes = with_presets(given)
     known = {ALL_SCOPES, *map(str, all_permissions())}
     wrong = [s for s in scopes if s not in known]
     if wrong or not scopes:

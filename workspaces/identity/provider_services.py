@@ -18,11 +18,18 @@ import orjson
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from portal.core import clock, vault
-from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
+from portal.core import clock, messages, vault
+from portal.core.errors import (
+    Conflict,
+    InputErrors,
+    InvalidInput,
+    NotFound,
+    NotPermitted,
+    Unavailable,
+)
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
-from portal.core.options import Options, Secret, check
+from portal.core.options import Options, Secret, check, way_named
 from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import read_custom_roles
@@ -58,17 +65,22 @@ def create_provider(
     name: str,
     options: Mapping[str, Any],
     domains: Sequence[str] = (),
+    rules: Sequence[Mapping[str, str]] = (),
+    way: str = "",
 ) -> Provider:
     """Create an identity provider of an organization (`org` None: of the whole installation).
 
-    Raises NotPermitted, InvalidInput, Conflict.
+    Its `rules` are as for `set_rules`, and `way` is one of its type. Raises NotPermitted,
+    InvalidInput, Conflict.
     """
     check_can_write(actor, org)
     what = _available_type(kind)
-    check_slug(slug)
-    given = check(what.options, options, what="kind")
-    _check_operators(actor, what, given, None)
-    _build_config(what, given)
+    errors, given = InputErrors(), Options({}, {})
+    with errors:
+        check_slug(slug)
+    with errors:
+        given = _checked(actor, what, options, None, way)
+    errors.raise_all()
     try:
         with _write_scope(org), transaction.atomic():
             found = _domains(actor, org, domains, ())
@@ -92,6 +104,8 @@ def create_provider(
                 domains=found,
                 after=_snapshot(row),
             )
+            if rules:
+                set_rules(actor=actor, provider=row, rules=rules)
     except IntegrityError:
         raise _name_taken(slug) from None
     return row
@@ -105,6 +119,7 @@ def update_provider(
     name: str | None = None,
     domains: Sequence[str] | None = None,
     is_enabled: bool | None = None,
+    way: str = "",
 ) -> Provider:
     """Change the given fields of a provider.
 
@@ -121,9 +136,7 @@ def update_provider(
             .get(id=provider.id)
         )
         what, former = kind_of(row.kind), _stored_options(row)
-        given = check(what.options, options or {}, former, what="kind")
-        _check_operators(actor, what, given, former)
-        _build_config(what, given)
+        given = _checked(actor, what, options or {}, former, way)
         before = _snapshot(row)
         row.config, row.secrets = (
             dict(given.plain),
@@ -221,18 +234,27 @@ def start_test(
     kind: str,
     options: Mapping[str, Any],
     provider: Provider | None = None,
+    person: str = "",
+    way: str = "",
+    slug: str | None = None,
 ) -> ProviderTest:
     """Queue a test of options that need not be stored; a background thread starts it at once.
 
-    With a provider, omitted options keep their stored values. Raises NotPermitted, InvalidInput;
-    Conflict while another test of the provider is queued or running.
+    With a provider, omitted options keep their stored values. `person` is somebody to find as a
+    sign-in would, and `slug` the name that a new provider is to have. Raises NotPermitted,
+    InvalidInput; Conflict while another test of the provider is queued or running.
     """
     check_can_write(actor, provider.org if provider else org)
     what = _available_type(kind)
     former = _stored_options(provider) if provider else None
-    given = check(what.options, options, former, what="kind")
-    _check_operators(actor, what, given, former)
-    _build_config(what, given)
+    errors, given = InputErrors(), Options({}, {})
+    with errors:
+        given = _checked(actor, what, options, former, way)
+    with errors:
+        if slug is not None:
+            _check_is_free(org, slug)
+    errors.raise_all()
+    person = person.strip()[:254] if what.finds_people else ""
     assert actor.org_id is not None
     with org_scope(actor.org_id), transaction.atomic():
         # Lock the organization, so that two concurrent requests cannot both find no running test.
@@ -245,7 +267,10 @@ def start_test(
                 Message("A test is already running. Wait until it finishes."), code="running"
             )
         sealed = vault.encrypt(
-            orjson.dumps({"plain": dict(given.plain), "secret": dict(given.secret)}), PURPOSE
+            orjson.dumps(
+                {"plain": dict(given.plain), "secret": dict(given.secret), "person": person}
+            ),
+            PURPOSE,
         )
         made = ProviderTest.objects.create(
             org_id=actor.org_id, provider=provider, kind=kind, actor=actor.email, options=sealed
@@ -312,18 +337,39 @@ def provider_test_data(test: ProviderTest) -> dict[str, Any]:
         "message": Message("The test didn't finish within a minute. Try again.")
         if is_lost
         else test.message,
-        "facts": test.facts,
+        "facts": {name: value for name, value in test.facts.items() if name != "checks"},
+        "checks": [
+            {
+                **check,
+                "label": messages.loads(check["label"]),
+                "message": messages.loads(check["message"]),
+            }
+            for check in test.facts.get("checks", ())
+        ],
     }
 
 
 def _run_test(test: ProviderTest, sealed: bytes) -> None:
     what = kind_of(test.kind)
-    given = Options(**orjson.loads(vault.decrypt(sealed, PURPOSE)))
+    opened = orjson.loads(vault.decrypt(sealed, PURPOSE))
+    person, given = opened.pop("person", ""), Options(**opened)
     try:
-        found = what.test(_build_config(what, given))
+        config = _build_config(what, given)
+        found = what.test(config, person) if what.finds_people else what.test(config)
     except Exception as error:  # any error that a configuration causes is a test result
         found = ProviderTestResult(False, f"{type(error).__name__}: {error}")
-    test.ended_at, test.is_ok, test.facts = clock.now(), found.is_ok, dict(found.facts)
+    test.ended_at, test.is_ok = clock.now(), found.is_ok
+    test.facts = {
+        **dict(found.facts),
+        "checks": [
+            {
+                **check.as_dict(),
+                "label": messages.dumps(check.label),
+                "message": messages.dumps(_masked(check.message, given)[:1000]),
+            }
+            for check in found.checks
+        ],
+    }
     test.message = _masked(found.message, given)[:1000]
     test.options = b""
     test.save()
@@ -450,6 +496,39 @@ def _available_type(kind: str) -> ProviderType:
     return what
 
 
+def _checked(
+    actor: Actor,
+    what: ProviderType,
+    options: Mapping[str, Any],
+    former: Options | None,
+    way: str,
+) -> Options:
+    """Check and merge options. Raises InvalidInput with all errors at once, NotPermitted."""
+    blank = {option.name: "" for option in what.options if option.is_required}
+
+    def faults_in(given: Options) -> list[tuple[str, str]]:
+        try:
+            _build_config(what, Options({**blank, **given.plain}, given.secret))
+        except InvalidInput as error:
+            return [
+                (str(fault["field"]).removeprefix("options."), fault["message"])
+                for fault in error.data["errors"]
+            ]
+        return []
+
+    given = check(
+        what.options,
+        options,
+        former,
+        what="kind",
+        way=way_named(what.ways, way, {}) if way else None,
+        ways=what.ways,
+        faults_in=faults_in,
+    )
+    _check_operators(actor, what, given, former)
+    return given
+
+
 def _build_config(what: ProviderType, given: Options) -> Any:
     """Build the config; its `__post_init__` raises InvalidInput."""
     known = {option.name for option in what.options}
@@ -466,8 +545,9 @@ def _build_config(what: ProviderType, given: Options) -> Any:
 def _check_is_free(org: Organization | None, short_name: str) -> None:
     """Check the short name in the organization and the installation, as operators see both.
 
-    Raises Conflict.
+    Raises InvalidInput, Conflict.
     """
+    check_slug(short_name)
     if Provider.objects.filter(
         Q(org=org) | Q(org=None) if org else Q(), short_name=short_name
     ).exists():

@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.core.options import Option, options_in
+from portal.core.options import ConnectionCheck, Option, Way, options_in, ways_of
 from workspaces.identity.provisioning import ProviderPerson
 
 # Paths by Provider.Kind, imported on demand, so that no type needs another's libraries.
@@ -36,14 +36,12 @@ FIND_SECONDS = 4.0  # for `find_groups`, which runs in a request
 
 @dataclass(frozen=True)
 class ProviderTestResult:
-    """The result of a test: a message for people and facts for programs."""
+    """The result of a test: a message for people, facts for programs, and the checklist."""
 
     is_ok: bool
     message: str
     facts: tuple[tuple[str, Any], ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"is_ok": self.is_ok, "message": self.message, "facts": dict(self.facts)}
+    checks: tuple[ConnectionCheck, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,23 +64,29 @@ class ProviderUnavailable(Exception):
 class ProviderType:
     """A provider type.
 
-    `config` is a dataclass of `portal.core.options.option` fields. `test` gets a config and may
-    take ten seconds. `missing` returns which packages must be installed, or "". `listing` returns
-    everyone, if the type can, reports the number read so far to its second argument and raises
-    ProviderUnavailable. `test` and `listing` run in a background thread, never in a request.
+    `config` is a dataclass of `portal.core.options.option` fields. `test` gets a config and, if
+    `finds_people`, the name of a person or ""; it may take ten seconds. `missing` returns which
+    packages must be installed, or "". `listing` returns everyone, if the type can, reports the
+    number read so far to its second argument and raises ProviderUnavailable. `test` and `listing`
+    run in a background thread, never in a request.
     """
 
     name: str
     title: str
     note: str
     config: type[Any]
-    test: Callable[[Any], ProviderTestResult]
+    test: Callable[..., ProviderTestResult]
     missing: Callable[[], str] = lambda: ""
     listing: Callable[[Any, Callable[[int], None]], DirectoryListing] | None = None
     # Returns at most twenty groups whose name contains the text; raises ProviderUnavailable.
     find_groups: Callable[[Any, str], list[str]] | None = None
     # Normalizes a group in a rule, so that it equals those in `ProviderPerson.groups`.
     group_key: Callable[[str], str] = str.strip
+    finds_people: bool = False  # whether its test finds a person without a sign-in
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        return ways_of(self.config)
 
     @property
     def options(self) -> list[Option]:

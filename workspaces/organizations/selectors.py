@@ -296,6 +296,12 @@ def team_role_of(team: Team, email: str) -> str:
     return rows.values_list("role", flat=True).first() or ""
 
 
+def team_slugs_of(email: str) -> set[str]:
+    """Return the teams in which a person has a role."""
+    rows = TeamMembership.objects.filter(user__email=email.lower())
+    return set(rows.values_list("team__slug", flat=True))
+
+
 def limited_quotas(scope: str, subject_id: UUID, subject: str) -> list[dict[str, Any]]:
     """Return the meters of a subject that have a limit, in display units."""
     rows = Quota.objects.filter(scope=scope, subject_id=subject_id, limit__isnull=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from django import template
 from django.template import Context
 from django.template.defaultfilters import floatformat
@@ -20,16 +21,17 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from portal.core import clock
-from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, gpu_text, span_text
 from portal.core.help import error_path, topic_path
 from portal.core.messages import Message
+from portal.core.states import state_of
 from portal.core.texts import mark_of
 from portal.web.form_errors import form_error_of
 from portal.web.markdown import markdown_html
 from portal.web.translation import translated
 from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
+from workspaces.credentials.token_presets import token_presets
 from workspaces.subjects import first_day
 
 register = template.Library()
@@ -38,19 +40,11 @@ register.filter("undo_of", undo_of)
 register.filter("form_error_of", form_error_of)
 register.filter("mark", mark_of)
 register.filter("error_help", error_path)
-# A stored time
-_NOTHING = {None, "", "none", "None", "{}"}  # values of a change that need no words
-_EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.
 _CLASSES = {
-    "access": ({"taken": "failed", "given": "succeeded", "clash": "unknown"}, "starting"),
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
+    "check": ({"failed": "failed", "warning": "unknown", "skipped": "queued"}, "succeeded"),
     "message": ({"error": "bad", "warning": "warn"}, "good"),
-    "node": ({"down": "failed", "drained": "canceled"}, "succeeded"),
-    "run": (
-        {"failed": "failed", "stopped": "unknown", "running": "running", "queued": "queued"},
-        "succeeded",
-    ),
 }
 _WIDTH, _HEIGHT = 96, 22  # of a sparkline
 _QUOTED = re.compile(r"`([^`\n]+)`")
@@ -88,20 +82,23 @@ def query(**params: Any) -> str:
 
 
 @register.simple_tag
-def state(job: Any, css: str = "", word: str = "") -> SafeString:
-    """Render the state of a job: a row or an attempt as the API returns it, or a run.
+def state(of: str, value: Any, css: str = "", why: str = "") -> SafeString:
+    """Render a state that an app declares: {% state "node" row.state %}, or {% state "job" row %}.
 
-    In Python, because lists show it in each row.
+    A job or an attempt is given whole, as the API returns it: its cluster may not have answered for
+    long. `why` is the title, by default the meaning. In Python, because lists show it in each row.
     """
-    name = job["state"]
-    is_stale = bool(job.get("is_stale"))
+    key = value
+    if isinstance(value, Mapping):
+        key, why = value["state"], why or value.get("state_text") or ""
+    shown = state_of(of, "unknown" if value is not key and value.get("is_stale") else str(key))
     return format_html(
         '<span class="state {} {}" data-state="{}" title="{}"><i></i><span>{}</span></span>',
-        "unknown" if is_stale else name,
+        shown.mark,
         css,
-        name,
-        word or translated(job.get("state_text") or name),
-        translated("unknown") if is_stale else word or translated(name),
+        key,
+        translated(why or shown.meaning),
+        translated(shown.word),
     )
 
 
@@ -160,6 +157,12 @@ def money(cost: str, currency: str) -> str:
 
 
 @register.filter
+def state_word(key: str, of: str = "job") -> str:
+    """Return the word of a state: "Task 3: {{ one.state|state_word }}"."""
+    return translated(state_of(of, key).word)
+
+
+@register.filter
 def markdown(text: str) -> SafeString:
     """Render Markdown, without HTML and images."""
     return SafeString(markdown_html(text))
@@ -173,9 +176,22 @@ def trimmed(text: str) -> str:
 
 @register.filter
 def css_class(value: str, kind: str) -> str:
-    """Return the class that colours a value of a kind: {{ node.state|css_class:"node" }}."""
+    """Return the class that colours a value of a kind: {{ message.level_tag|css_class:"message" }}."""
     classes, other = _CLASSES[kind]
     return classes.get(value, other)
+
+
+@register.filter
+def purpose(scopes: Sequence[str]) -> str:
+    """Return what a token with these scopes is for, in the active language, or ""."""
+    found = (p.title for p in token_presets() if sorted(p.scopes) == sorted(scopes))
+    return translated(next(found, ""))
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """Return a value as JSON for a data attribute, which the template escapes."""
+    return orjson.dumps(value).decode()
 
 
 @register.filter
@@ -366,24 +382,6 @@ def span(seconds: Any) -> str:
 def role(slug: str, kind: str) -> str:
     """Return the display name of a built-in organization ("org") or team role, else the slug."""
     return translated(role_facts(kind, slug, {}).title)
-
-
-@register.filter
-def data_text(data: dict[str, Any]) -> str:
-    """Summarize the data of an event in one line: details and changes."""
-    details = [
-        f"{d['name']} {d['value']}"
-        for d in details_of(data)
-        if d["name"] not in {"attempt", "number"}
-    ]
-    moved = [
-        f"{line['name']}: {line['before']} → {line['after']}"
-        if line["before"] and line["after"]
-        else f"{line['name']}: {line['after'] or line['before']}"
-        for line in diff_of(data)
-        if not {line["before"], line["after"]} <= _NOTHING
-    ]
-    return _EXACT.sub(r"\1 \2 UTC", " · ".join([*details, *moved]))
 
 
 @register.filter

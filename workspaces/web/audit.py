@@ -22,9 +22,9 @@ from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
 from workspaces.api.audit import exported
 from workspaces.audit import services
+from workspaces.audit.event_links import EventLine, fact_lines
 from workspaces.lists import audit_log
 from workspaces.models import Organization
-from workspaces.templatetags.muster import data_text
 from workspaces.web.base import action, page
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -57,9 +57,13 @@ def export_installation(request: Any) -> HttpResponse:
 def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpResponse:
     if request.method == "POST" and (answer := _handle_action(request, chain, here)):
         return answer
+    log = audit_log(chain)
     with services.scope_of(chain):
-        shown = audit_log(chain).shown(request.actor, request.GET)
-        shown.rows = [_row(fact) for fact in shown.rows]
+        if other := log.answered(request):
+            return other
+        shown = log.shown(request.actor, request.GET)
+        lines = fact_lines(shown.rows, None if chain == NO_ORG else request.org)
+        shown.rows = [_row(*pair) for pair in zip(shown.rows, lines, strict=True)]
         state = chain_state(chain)
     return render(
         request,
@@ -158,18 +162,11 @@ def _id(request: Any) -> UUID:
         raise NotFound(Message("Events are not forwarded there.")) from None
 
 
-def _row(fact: dict[str, Any]) -> dict[str, Any]:
-    changed = diff_of(fact["data"])
-    rest = {
-        name: value
-        for name, value in fact["data"].items()
-        if (name in {"email", "before", "after"} if changed else name != "name")
-        and value != fact.get("subject")
-    }
+def _row(fact: dict[str, Any], line: EventLine) -> dict[str, Any]:
     return fact | {
-        "diff": changed,
+        "line": line,
+        "diff": diff_of(fact["data"]),
         "details": details_of(fact["data"]),
-        "said": data_text(rest)[:160],
     }
 
 

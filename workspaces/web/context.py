@@ -7,8 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from portal.api.client_package import client_package
 from portal.core.errors import PortalError
@@ -18,6 +16,7 @@ from workspaces.access.actors import Actor
 from workspaces.models import Organization
 from workspaces.organizations import selectors
 from workspaces.organizations.announcements import DISMISSED, announced_to
+from workspaces.web.palette import palette_items
 
 Item = dict[str, Any]
 
@@ -47,7 +46,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         return shown
     shown["orgs"] = _once(lambda: selectors.orgs_of(actor))
     shown["may_platform"] = bool(navigation.entries_for(actor.may, is_platform=True))
-    home, inside = (org, actor) if org else _last_organization(request, actor, shown["orgs"])
+    home, inside = (org, actor) if org else last_organization(request, actor, shown["orgs"])
     shown |= {"shell_org": home, "org_base": f"/{home.slug}" if home else ""}
     if shown["is_platform"]:
         entries, base, slug = navigation.entries_for(actor.may, is_platform=True), "/platform", ""
@@ -62,7 +61,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
             {"label": GROUP_LABELS[group], "name": group, "items": list(found)}
             for group, found in groupby(items, key=lambda item: item["group"])
         ],
-        "palette": _palette(items, slug),
+        "palette": lambda: palette_items(actor, inside, home, is_platform=shown["is_platform"]),
         "running": lambda: navigation.running_count(actor) if org else 0,
     }
 
@@ -79,7 +78,7 @@ def _once(ask: Any) -> Any:
     return inside
 
 
-def _last_organization(
+def last_organization(
     request: HttpRequest, actor: Actor, orgs: Any
 ) -> tuple[Organization | None, Actor | None]:
     """Return the organization that the cookie names, else the first, and the actor inside it."""
@@ -104,27 +103,6 @@ def _item(path: str, entry: NavigationEntry, slug: str) -> Item:
         "key": entry.key,
         "is_current": _is_below(path, url, exact=url.count("/") == 2 and url.endswith("/")),
     }
-
-
-def _palette(items: list[Item], slug: str) -> list[dict[str, str]]:
-    """Return the built-in entries of the command palette: pages and actions."""
-    pages = [
-        {"title": str(item["label"]), "note": f"g {item['key']}", "url": item["url"]}
-        for item in items
-    ]
-    api = {"title": _("API reference"), "note": "", "url": "/api/docs/"}
-    if not slug:
-        return [*pages, api]
-    job = {"title": _("New job"), "note": "c", "url": reverse("job-new", kwargs={"org": slug})}
-    return [
-        job | {"kind": "action"},
-        *pages,
-        {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
-        {"title": _("Failed jobs"), "note": "", "url": f"/{slug}/jobs?state=failed"},
-        {"title": _("Storage"), "note": "", "url": f"/{slug}/storage"},
-        {"title": _("Check access"), "note": "", "url": f"/{slug}/access", "kind": "action"},
-        api,
-    ]
 
 
 def _is_below(path: str, url: str, *, exact: bool) -> bool:

@@ -10,14 +10,22 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.errors import NotFound
+from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
-from portal.web.options import fields, store_form, submitted_values
+from portal.web.denials import record_denied_request
+from portal.web.options import (
+    checks_of,
+    faults_of,
+    fields,
+    store_form,
+    submitted_values,
+    wizard_steps,
+)
 from workspaces.access.permissions import ORG_TITLES, TEAM_TITLES
 from workspaces.access.permissions import Permission as P
 from workspaces.identity import provider_services as service
 from workspaces.identity.directory_sync import last_runs, link_people, start_sync
-from workspaces.identity.provider_types import kind_of, kinds
+from workspaces.identity.provider_types import ProviderType, kind_of, kinds
 from workspaces.identity.reinstatement import suspended_addresses
 from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
 from workspaces.organizations.leavers import leavers_of
@@ -39,23 +47,39 @@ _COUNTED = {  # `directory_sync.counts_of` in words
 }
 
 
-@page(P.PROVIDERS_READ, READ_WRITE)
+@page(P.PROVIDERS_READ)
 def directories(request: Any) -> HttpResponse:
-    """List providers and connect one, with a form built from the options of its kind."""
+    """List providers."""
+    return render(
+        request,
+        "workspaces/directories/list.html",
+        {
+            "page_title": Message("Sign-in"),
+            "may_write": request.actor.may(P.PROVIDERS_WRITE),
+            "rows": [_row(row) for row in service.providers_for(request.actor)],
+        },
+    )
+
+
+@page(P.PROVIDERS_WRITE, READ_WRITE)
+def connect_directory(request: Any) -> HttpResponse:
+    """Connect a provider in steps: its type, how to reach it, people and groups, a test, roles."""
     kind = kinds().get(request.POST.get("kind") or request.GET.get("kind", ""))
     is_wide = bool(request.POST.get("wide")) and request.actor.is_operator
     shown: dict[str, Any] = {
-        "page_title": Message("Sign-in"),
+        "page_title": Message("Connect a directory"),
+        "crumbs": [(Message("Sign-in"), f"/{request.org.slug}/directories")],
         "kinds": kinds().values(),
         "kind": kind,
-        "test_url": f"/api/v1/orgs/{request.org.slug}/provider-test",
         "is_wide": is_wide,
+        "person": request.POST.get("person", ""),
         "named": {name: request.POST.get(name, "") for name in ("slug", "title", "domains")},
-        "may_write": request.actor.may(P.PROVIDERS_WRITE),
     }
     if kind:
-        org, options = None if is_wide else request.org, submitted_values(request, kind.options)
-        made, message = store_form(
+        org = None if is_wide else request.org
+        options = submitted_values(request, kind.options, ways=kind.ways)
+        way, rules = request.POST.get("way", ""), _rules(request)
+        made, answer = store_form(
             request,
             lambda: service.create_provider(
                 actor=request.actor,
@@ -65,26 +89,89 @@ def directories(request: Any) -> HttpResponse:
                 name=request.POST.get("title", "").strip(),
                 options=options,
                 domains=request.POST.get("domains", "").split(),
+                rules=rules,
+                way=way,
             ),
         )
         if made:
-            messages.success(
-                request,
-                Message(
+            done = (
+                Message("{name} is connected. Next, preview what would change.", name=made.name)
+                if rules
+                else Message(
                     "{name} is connected. Next, map its groups to roles, then preview what would "
                     "change.",
                     name=made.name,
-                ),
+                )
             )
+            messages.success(request, done)
             return redirect(f"/{request.org.slug}/directories/{made.short_name}")
-        shown |= (
-            message | fields(request, kind.options, message["faults"]) | {"missing": kind.missing()}
+        answer |= _tested(
+            request,
+            kind,
+            answer,
+            kind=kind.name,
+            org=org,
+            options=options,
+            way=way,
+            slug=request.POST.get("slug", "").strip(),
         )
+        shown |= answer | fields(request, kind.options, answer["faults"], ways=kind.ways)
+        shown |= {
+            "missing": kind.missing(),
+            "wizard": wizard_steps(shown["steps"], ("roles", Message("Roles"))),
+            "rules": [
+                rule | {"place": "/".join(filter(None, (rule["org"], rule["team"])))}
+                for rule in rules
+            ],
+            "places": _places(None if is_wide else request.org),
+            "roles": list((ORG_TITLES | TEAM_TITLES | ORG_TITLES).items()),
+        }
+    return render(request, "workspaces/directories/connect.html", shown)
+
+
+@page(P.PROVIDERS_WRITE)
+def directory_test(request: Any, test: UUID) -> HttpResponse:
+    """Show the checklist of a test that was started by a form, which waits for it here."""
+    row = service.find_test(request.actor, test)
+    found = service.provider_test_data(row)
+    outcome = "running" if not found["ended_at"] else "ok" if found["is_ok"] else "failed"
     return render(
         request,
-        "workspaces/directories/list.html",
-        shown | {"rows": [_row(row) for row in service.providers_for(request.actor)]},
+        "components/_checks.html",
+        {
+            "tested": outcome,
+            "checks": found["checks"],
+            "message": found["message"],
+            "names": found["facts"].get("group_names", ()),
+        },
     )
+
+
+def _tested(
+    request: Any, what: ProviderType, answer: dict[str, Any], **given: Any
+) -> dict[str, Any]:
+    """Start the test of a form, and return how it stands: what is refused, or where its result appears."""
+    faults, error = answer["faults"], answer["error"]
+    if request.POST.get("do") == "test":
+        try:
+            started = service.start_test(
+                actor=request.actor, person=request.POST.get("person", ""), **given
+            )
+        except PortalError as refused:
+            record_denied_request(request, refused)
+            error, faults = faults_of(refused)
+        else:
+            return {
+                "tested": "running",
+                "poll": f"/{request.org.slug}/directories/-/tests/{started.id}",
+            }
+    outcome = "refused" if faults else "failed" if error else ""
+    return {
+        "tested": outcome,
+        "error": error,
+        "faults": faults,
+        "checks": checks_of(what.options, faults),
+    }
 
 
 @page(P.PROVIDERS_READ)
@@ -107,7 +194,7 @@ def directory(request: Any, slug: str) -> HttpResponse:
                 rule | {"place": "/".join(filter(None, (rule["org"], rule["team"])))}
                 for rule in service.group_rules(row)
             ],
-            "places": _places(row),
+            "places": _places(row.org),
             "roles": list((ORG_TITLES | TEAM_TITLES | ORG_TITLES).items()),
             "runs": runs,
             "run": whole,
@@ -135,8 +222,9 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
     """Change options; empty secrets are kept, those ticked for removal are deleted."""
     row = service.find_provider(request.actor, slug)
     what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.short_name}"
-    options = submitted_values(request, what.options, row.config)
-    made, message = store_form(
+    options = submitted_values(request, what.options, row.config, what.ways)
+    way = request.POST.get("way", "")
+    made, answer = store_form(
         request,
         lambda: service.update_provider(
             actor=request.actor,
@@ -144,11 +232,15 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
             options=options,
             name=request.POST.get("title"),
             domains=request.POST.get("domains", "").split(),
+            way=way,
         ),
     )
     if made:
         messages.success(request, Message("{name} was updated.", name=made.name))
         return redirect(here)
+    answer |= _tested(
+        request, what, answer, kind=row.kind, org=row.org, options=options, provider=row, way=way
+    )
     named = {
         "title": request.POST.get("title", row.name),
         "domains": request.POST.get("domains", " ".join(row.domains)),
@@ -156,9 +248,14 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
     return render(
         request,
         "workspaces/directories/edit.html",
-        message
+        answer
         | fields(
-            request, what.options, message["faults"], row.config, service.stored_secret_names(row)
+            request,
+            what.options,
+            answer["faults"],
+            row.config,
+            service.stored_secret_names(row),
+            what.ways,
         )
         | {
             "page_title": Message("Edit"),
@@ -168,7 +265,6 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
             ],
             "row": _row(row),
             "kind": what,
-            "test_url": f"/api/v1/orgs/{request.org.slug}/providers/{row.short_name}/test",
             "back": here,
             "named": named,
             "missing": what.missing(),
@@ -180,17 +276,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
 def change_rules(request: Any, slug: str) -> HttpResponse:
     """Replace all rules in the order of the page; rows without a group are removed."""
     row = service.find_provider(request.actor, slug)
-    lines = zip(
-        request.POST.getlist("group"),
-        request.POST.getlist("place"),
-        request.POST.getlist("role"),
-        strict=False,
-    )
-    rules = []
-    for group, place, role in lines:
-        org, _, team = place.partition("/")
-        if group.strip():
-            rules.append({"group": group, "org": org, "team": team, "role": role})
+    rules = _rules(request)
     return action(
         request,
         f"/{request.org.slug}/directories/{row.short_name}",
@@ -246,6 +332,22 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
     return redirect(back)
 
 
+def _rules(request: Any) -> list[dict[str, str]]:
+    """Return the submitted rules in their order, without those that have no group."""
+    lines = zip(
+        request.POST.getlist("group"),
+        request.POST.getlist("place"),
+        request.POST.getlist("role"),
+        strict=False,
+    )
+    rules = []
+    for group, place, role in lines:
+        org, _, team = place.partition("/")
+        if group.strip():
+            rules.append({"group": group, "org": org, "team": team, "role": role})
+    return rules
+
+
 def _run(request: Any, row: Provider, do: str) -> None:
     start_sync(
         actor=request.actor,
@@ -287,29 +389,20 @@ def _row(row: Provider) -> dict[str, Any]:
         "is_sso": row.kind in (Provider.Kind.OIDC, Provider.Kind.SAML),
         "is_told": row.kind != Provider.Kind.LDAP,
         "has_sync": kind_of(row.kind).listing is not None,
-        "shape": "unknown"
+        "state": "disabled"
         if not row.is_enabled
-        else "failed"
+        else "not responding"
         if row.trouble
-        else "succeeded"
+        else "connected"
         if row.seen_at
-        else "queued",
-        "word": "off"
-        if not row.is_enabled
-        else "does not answer"
-        if row.trouble
-        else "answers"
-        if row.seen_at
-        else "not asked yet",
+        else "connecting",
     }
 
 
-def _places(row: Provider) -> list[str]:
-    """Return where its rules may give roles: organizations, and teams as org/team."""
+def _places(org: Organization | None) -> list[str]:
+    """Return where rules may give roles: organizations, and teams as org/team. None: everywhere."""
     with platform_scope("rules of the installation's directories name teams of every organization"):
-        orgs = (
-            Organization.objects.filter(id=row.org_id) if row.org_id else Organization.objects.all()
-        )
+        orgs = Organization.objects.filter(id=org.id) if org else Organization.objects.all()
         teams = Team.objects.filter(org__in=orgs).values_list("org__slug", "slug")
         return sorted(
             [*orgs.values_list("slug", flat=True), *(f"{org}/{team}" for org, team in teams)]

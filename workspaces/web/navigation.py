@@ -1,10 +1,11 @@
-"""Entries of this app in the navigation."""
+"""Entries of this app in the navigation, and its actions in the command palette."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from portal.web.navigation import Group, NavigationEntry
+from portal.web.navigation import Action, Area, Group, NavigationEntry, dialog
 from workspaces.access.permissions import Permission as P
 
 _ORG, _PLATFORM = Group.ORGANIZATION, Group.PLATFORM
@@ -36,5 +37,126 @@ ENTRIES = (
     ),
     NavigationEntry(
         _PLATFORM, _("Audit"), "audit-installation", "audit", P.AUDIT_PLATFORM, 80, "a"
+    ),
+)
+
+ACTIONS = (
+    Action(
+        _("Invite people"),
+        pgettext_lazy("synonyms", "invite, add user, add person, add member, onboard, new member"),
+        "invitations",
+        dialog("invite"),
+        permission=P.MEMBERS_WRITE,
+    ),
+    Action(
+        _("Add person"),
+        pgettext_lazy("synonyms", "add user, add member, invite, new user, create account"),
+        "members",
+        dialog("add-person"),
+        permission=P.MEMBERS_WRITE,
+    ),
+    Action(
+        _("New team"),
+        pgettext_lazy("synonyms", "create team, group, project"),
+        "teams",
+        dialog("new-team"),
+        permission=P.TEAMS_WRITE,
+    ),
+    Action(
+        _("New token"),
+        pgettext_lazy("synonyms", "create token, API key, access token, CLI, CI"),
+        "tokens",
+        dialog("new-token"),
+        permission=P.TOKENS_WRITE,
+    ),
+    Action(
+        _("New service account"),
+        pgettext_lazy("synonyms", "robot, bot, CI, machine user"),
+        "service-accounts",
+        dialog("new-account"),
+        permission=P.MEMBERS_WRITE,
+    ),
+    Action(
+        _("Add secret"),
+        pgettext_lazy("synonyms", "password, credential, API key, environment variable"),
+        "secrets",
+        dialog("add-secret"),
+        permission=P.SECRETS_WRITE,
+    ),
+    Action(
+        _("Check access"),
+        pgettext_lazy("synonyms", "permissions, who may, why not, forbidden, roles"),
+        "access",
+        permission=P.MEMBERS_READ,
+    ),
+    Action(
+        _("Connect a directory"),
+        pgettext_lazy(
+            "synonyms", "LDAP, Active Directory, SSO, SAML, OIDC, single sign-on, Okta, SCIM"
+        ),
+        "directories",
+        permission=P.PROVIDERS_WRITE,
+    ),
+    Action(
+        _("New announcement"),
+        pgettext_lazy("synonyms", "announce, message, maintenance, banner"),
+        "announcements",
+        dialog("announce"),
+        permission=P.ORG_ADMIN,
+    ),
+    Action(
+        _("New organization"),
+        pgettext_lazy("synonyms", "create organization, tenant, company"),
+        "platform-organizations",
+        dialog("new-organization"),
+        permission=P.PLATFORM_ADMIN,
+        area=Area.PLATFORM,
+    ),
+    Action(
+        _("New application"),
+        pgettext_lazy("synonyms", "OAuth, OIDC client, sign in with Muster"),
+        "applications",
+        dialog("new-application"),
+        permission=P.APPLICATIONS_WRITE,
+        area=Area.PLATFORM,
+    ),
+    Action(
+        _("Account security"),
+        pgettext_lazy("synonyms", "password, passkey, second factor, two-factor, 2FA, TOTP"),
+        "mfa_index",
+        area=Area.EVERYWHERE,
+    ),
+    Action(
+        _("Sessions"),
+        pgettext_lazy("synonyms", "devices, sign out everywhere"),
+        "account_sessions",
+        area=Area.EVERYWHERE,
+    ),
+    Action(
+        _("Dark theme"),
+        pgettext_lazy("synonyms", "dark mode, night, appearance, colours"),
+        "",
+        area=Area.EVERYWHERE,
+        theme="dark",
+    ),
+    Action(
+        _("Light theme"),
+        pgettext_lazy("synonyms", "light mode, day, appearance, colours"),
+        "",
+        area=Area.EVERYWHERE,
+        theme="light",
+    ),
+    Action(
+        _("Theme of the system"),
+        pgettext_lazy("synonyms", "automatic theme, appearance, colours"),
+        "",
+        area=Area.EVERYWHERE,
+        theme="",
+    ),
+    Action(
+        _("API reference"),
+        pgettext_lazy("synonyms", "REST, OpenAPI, Swagger, documentation"),
+        "docs",
+        area=Area.EVERYWHERE,
     ),
 )

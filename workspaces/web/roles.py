@@ -15,10 +15,17 @@ from portal.web.denials import record_denied_request
 from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo
 from workspaces.access import services as access_services
-from workspaces.access.check import AccessObject, about_named, explain_person, permission_named
+from workspaces.access.check import (
+    AccessObject,
+    about_named,
+    explain_in_own_teams,
+    explain_person,
+    permission_named,
+)
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import OPERATORS_ONLY, AppPermission, all_permissions, texts
 from workspaces.access.permissions import Permission as P
+from workspaces.access.role_presets import role_presets
 from workspaces.access.roles import grantable
 from workspaces.access.services import holders
 from workspaces.access.whatif import difference_row, preview_role
@@ -27,6 +34,7 @@ from workspaces.organizations import selectors
 from workspaces.web.base import action, page
 from workspaces.web.views import READ_WRITE, team_named
 
+EVERYWHERE = "*"  # instead of a team
 _COLUMNS = {"org": "In the organization", "team": "In a team"}
 
 
@@ -37,9 +45,17 @@ def roles(request: Any) -> HttpResponse:
         name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")
     }
     form["permissions"] = request.POST.getlist("permissions")
+    form["preset"] = request.POST.get("preset", "" if request.method == "POST" else "researcher")
     if request.method == "POST":
         with FormErrors(request):
-            row = access_services.create_role(actor=request.actor, org=request.org, **form)
+            row = access_services.create_role(
+                actor=request.actor,
+                org=request.org,
+                slug=form["slug"],
+                name=form["name"],
+                kind=form["kind"],
+                permissions=[form["preset"]] if form["preset"] else form["permissions"],
+            )
             messages.success(
                 request,
                 Message(
@@ -65,6 +81,7 @@ def roles(request: Any) -> HttpResponse:
             "tables": tables,
             "form": form,
             "choices": _choices(request.actor, form["permissions"]),
+            "presets": _presets(request.actor),
             "may_write": request.actor.may(P.ROLES_WRITE),
             "own": [r for r in found if not r["is_built_in"]],
         },
@@ -133,18 +150,26 @@ def role(request: Any, role: str) -> HttpResponse:
 
 @page(None)
 def access(request: Any) -> HttpResponse:
-    """Explain why a user may or may not do something. The question is in the URL."""
+    """Explain why a user may or may not do something. The question is in the URL.
+
+    Without a team it is about the user's own teams; "*" stands for the whole organization.
+    """
     query = {
         name: request.GET.get(name, "").strip()[:254]
         for name in ("user", "permission", "team", "about")
     }
     query["user"] = query["user"] or request.actor.email
+    teams = list(Team.objects.order_by("slug")) if request.actor.may(P.TEAMS_READ) else []
+    is_own = query["user"].lower() == request.actor.email.lower()
+    may_see = is_own or request.actor.may(P.MEMBERS_READ)
+    own = selectors.team_slugs_of(query["user"]) if may_see else set()
     context: dict[str, Any] = {
         "page_title": Message("Check access"),
         "asked": query,
         "groups": _grouped(list(P)),
         "chosen": query["permission"] or "jobs:submit",
-        "teams": Team.objects.order_by("slug") if request.actor.may(P.TEAMS_READ) else [],
+        "own_teams": [team for team in teams if team.slug in own],
+        "other_teams": [team for team in teams if team.slug not in own],
         "people": selectors.names_of_members() if request.actor.may(P.MEMBERS_READ) else [],
     }
     if query["permission"]:
@@ -162,22 +187,26 @@ def _answer(request: Any, asked: dict[str, str]) -> dict[str, Any]:
     about: AccessObject | None = (
         about_named(request.actor, request.org, asked["about"]) if asked["about"] else None
     )
-    team = team_named(asked["team"]) if asked["team"] and about is None else None
-    found = explain_person(
-        asker=request.actor,
-        org=request.org,
-        email=asked["user"],
-        permission=permission_named(asked["permission"]),
-        team=team,
-        about=about,
-    )
+    question = {
+        "asker": request.actor,
+        "org": request.org,
+        "email": asked["user"],
+        "permission": permission_named(asked["permission"]),
+    }
+    if about or asked["team"]:
+        team = None if about or asked["team"] == EVERYWHERE else team_named(asked["team"])
+        found = [explain_person(**question, team=team, about=about)]
+    else:
+        found = explain_in_own_teams(**question)
+    first, *others = [as_data(one) for one in found]
     words = [
-        f"muster access why {found.case.email} {asked['permission']}",
-        f"--team {team.slug}" if team else "",
+        f"muster access why {first['person']} {asked['permission']}",
+        f"--team {first['team']}" if first["team"] and not about else "",
         f"--job {asked['about'].partition(':')[2]}" if about else "",
     ]
     return {
-        "answer": as_data(found),
+        "answer": first,
+        "others": others,
         "about": about,
         "command": " ".join(word for word in words if word),
     }
@@ -211,6 +240,26 @@ def _choices(actor: Any, chosen: Any) -> list[dict[str, Any]]:
             ],
         }
         for group in _grouped([*grantable().values()])
+    ]
+
+
+def _presets(actor: Any) -> list[dict[str, Any]]:
+    """Return the purposes of roles in words, and which of them this actor can't give."""
+    held = actor.granted()
+    return [
+        {
+            "name": preset.name,
+            "title": preset.title,
+            "about": preset.about,
+            "sets": {
+                "permissions": sorted(map(str, preset.permissions)),
+                "kind": preset.kind,
+            },
+            "why_not": ""
+            if preset.permissions <= held
+            else Message("You don't have all of its permissions yourself."),
+        }
+        for preset in role_presets()
     ]
 
 

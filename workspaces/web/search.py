@@ -10,11 +10,13 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from portal.web.guide import found_topics
-from portal.web.search import MAX_QUERY, Hit, Query, SearchProvider, search
+from portal.web.search import MAX_QUERY, Hit, Query, SearchProvider, platform_kinds, search
 from workspaces.access.permissions import Permission as P
-from workspaces.models import Organization, Team
-from workspaces.organizations.selectors import people
+from workspaces.models import Organization, Team, User
+from workspaces.organizations.selectors import orgs_of, people
+from workspaces.tenancy.scope import org_scope
 from workspaces.web.base import page
+from workspaces.web.context import last_organization
 
 
 @page()
@@ -25,13 +27,29 @@ def find(request: Any) -> HttpResponse:
 
 @page(P.CLUSTERS_READ)
 def find_in_platform(request: Any) -> HttpResponse:
-    """Search the platform area for the command palette."""
-    return _found(request, "")
+    """Search the platform area, and the organization seen last, for the command palette."""
+    groups = search(Query(request.actor, "", _text(request)))
+    org, inside = last_organization(request, request.actor, lambda: orgs_of(request.actor))
+    if org and inside:
+        with org_scope(org.id):
+            found = search(Query(inside, org.slug, _text(request)), platform_kinds(request.actor))
+        groups += [group | {"label": f"{group['label']} · {org.name}"} for group in found]
+    return JsonResponse({"groups": groups})
 
 
 def _found(request: Any, org: str) -> HttpResponse:
-    text = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY]
-    return JsonResponse({"groups": search(Query(request.actor, org, text))})
+    return JsonResponse({"groups": search(Query(request.actor, org, _text(request)))})
+
+
+def _text(request: Any) -> str:
+    return str(request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY])
+
+
+def _users(query: Query) -> Iterator[Hit]:
+    rows = query.narrow(User.objects.filter(is_service=False), "name", "email")
+    for pk, name, email in rows.values_list("id", "name", "email"):
+        url = reverse("platform-person", kwargs={"person": pk})
+        yield Hit(name or email, url, email if name else "")
 
 
 def _people(query: Query) -> Iterator[Hit]:
@@ -56,6 +74,9 @@ def _organizations(query: Query) -> Iterator[Hit]:
 PROVIDERS = (
     SearchProvider("help", _("Help"), 90, found_topics, in_platform=True),
     SearchProvider("people", _("People"), 30, _people, P.MEMBERS_READ),
+    SearchProvider(
+        "people", _("People"), 30, _users, P.PLATFORM_ADMIN, in_platform=True, in_org=False
+    ),
     SearchProvider("teams", _("Teams"), 40, _teams, P.TEAMS_READ),
     SearchProvider(
         "organizations",

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.web.form_errors import FormErrors
-from workspaces.access.permissions import OrgRole, all_permissions
+from workspaces.access.permissions import OrgRole
 from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for
 from workspaces.access.roles import RoleFacts
@@ -20,7 +20,7 @@ from workspaces.models import ServiceAccount
 from workspaces.organizations import selectors
 from workspaces.web.base import action, page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
-from workspaces.web.tokens import params_in
+from workspaces.web.tokens import new_token_context, params_in
 
 READ_WRITE = ("GET", "HEAD", "POST")
 
@@ -117,7 +117,8 @@ def _context(request: Any, row: ServiceAccount) -> dict[str, Any]:
         "account": shown,
         "roles": _roles(request),
         "may_write": may_write,
-        "permissions": [str(p) for p in all_permissions()],
+        **new_token_context(request, "ci"),
+        "clusters": [],
         "list": service_tokens(row).shown(request.actor, request.GET) if may_write else None,
         "teams": shown["teams"],
     }

@@ -13,9 +13,10 @@ from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
-from workspaces.access.permissions import all_permissions
+from workspaces.access.permissions import all_permissions, texts
 from workspaces.credentials import tokens as tokens_services
 from workspaces.credentials.agent_clusters import cluster_names
+from workspaces.credentials.token_presets import token_presets
 from workspaces.credentials.tokens import TokenParams
 from workspaces.lists import TOKENS
 from workspaces.models import Team
@@ -81,10 +82,31 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
             "page_title": Message("Tokens"),
             "made": made,
             "teams": selectors.teams_for(request.actor),
-            "permissions": [str(p) for p in all_permissions()],
-            "clusters": cluster_names() if request.actor.may(P.AGENT_WRITE) else [],
+            **new_token_context(request),
         },
     )
+
+
+def new_token_context(request: Any, usual: str = "personal") -> dict[str, Any]:
+    """Return the context of the form for a new token: its purposes in words, and all scopes."""
+    clusters = cluster_names() if request.actor.may(P.AGENT_WRITE) else []
+    return {
+        "presets": [
+            {
+                "name": preset.name,
+                "title": preset.title,
+                "about": preset.about,
+                "sets": {"scopes": [str(scope) for scope in preset.scopes]},
+            }
+            for preset in token_presets()
+            if clusters or not preset.is_operators
+        ],
+        "usual": usual,
+        "permissions": [
+            {"permission": str(p), "words": texts().get(p, str(p))} for p in all_permissions()
+        ],
+        "clusters": clusters,
+    }
 
 
 def params_in(request: HttpRequest) -> TokenParams:
@@ -94,9 +116,12 @@ def params_in(request: HttpRequest) -> TokenParams:
     if slug and team is None:
         raise InvalidInput.at("team", Message("there is no team {name} here", name=repr(slug[:40])))
     cluster = request.POST.get("cluster", "")
+    scopes = request.POST.getlist("scopes")
+    usual = "" if scopes else "agent" if cluster else "personal"
+    purpose = request.POST.get("preset", usual)
     return TokenParams(
         request.POST.get("name", ""),
-        request.POST.getlist("scopes") or [str(P.AGENT_WRITE) if cluster else "all"],
+        [purpose] if purpose else scopes,
         team,
         whole(request, "days", "90") or None,
         [part for part in re.split(r"[\s,;]+", request.POST.get("networks", "")) if part],

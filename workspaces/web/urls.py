@@ -69,6 +69,14 @@ urlpatterns = [
     path("<slug:org>/audit/export", audit.export, name="audit-export"),
     path("<slug:org>/announcements", announcements.announcements, name="announcements"),
     path("<slug:org>/directories", directories.directories, name="directories"),
+    path(
+        "<slug:org>/directories/-/connect", directories.connect_directory, name="directory-connect"
+    ),
+    path(
+        "<slug:org>/directories/-/tests/<uuid:test>",
+        directories.directory_test,
+        name="directory-test",
+    ),
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
     path(
         "<slug:org>/directories/<slug:slug>/other-side",

@@ -170,7 +170,8 @@ def create(
         Option(
             "--scopes",
             metavar="SCOPES",
-            help="all, or comma-separated permissions such as jobs:read,jobs:submit.",
+            help="A purpose (ci, tracking, read-only, agent), all, or comma-separated permissions "
+            "such as jobs:read,jobs:submit.",
         ),
     ] = "all",
     days: Annotated[
@@ -187,7 +188,7 @@ def create(
         Option(
             "--cluster",
             metavar="NAME",
-            help="For node agents of this cluster; with --scopes agent:write. Operators only.",
+            help="For node agents of this cluster; with --scopes agent. Operators only.",
         ),
     ] = "",
 ) -> None:

@@ -75,19 +75,15 @@ def list_events(
     rows = (
         [
             e["at"][:19].replace("T", " "),
-            e["actor"] or "–",
+            e["text"],
             e["kind"],
-            f"{e['subject']} {e['subject_type']}".strip(),
             e["address"],
-            _change(e),
         ]
         for e in found
     )
     session.show(
         {"items": found},
-        Table(
-            ["Time", "Actor", "Event", "~Subject", "From", "~Change"], rows, "No matching events."
-        ),
+        Table(["Time", "~Event", "Kind", "From"], rows, "No matching events."),
         [e["id"] for e in found],
     )
 
@@ -164,10 +160,3 @@ def _show_chain(session: Session, chain: Json) -> None:
         lines.append(f"Anchored at #{chain['anchor']['seq']}, {ago(chain['anchor']['at'])}.")
     faults = [f"  {fault['kind']}: {fault['text']}" for fault in check["faults"]] if check else []
     session.show(chain, [*lines, *faults], [chain["sealed"]])
-
-
-def _change(event: Json) -> str:
-    before, after = event["data"].get("before"), event["data"].get("after")
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        return ""
-    return ", ".join(f"{name}: {before[name]} → {after[name]}" for name in before if name in after)

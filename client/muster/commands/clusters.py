@@ -13,7 +13,15 @@ from muster.streams import read_text
 from muster.wording import ago
 
 if TYPE_CHECKING:
-    from muster.shapes.clusters import ClusterShape, GpuUseShape, NodeCountsShape, PoolShape
+    from collections.abc import Sequence
+
+    from muster.shapes.clusters import (
+        ClusterShape,
+        ConnectionCheckShape,
+        GpuUseShape,
+        NodeCountsShape,
+        PoolShape,
+    )
 
 COMMANDS = {
     "cluster": ("clusters", 310, "Connect and manage clusters (operators)."),
@@ -97,9 +105,15 @@ def test_cluster(session: Session, name: ClusterName) -> None:
     found = session.client.clusters.test(name)
     lines = [f"{'OK' if found['is_ok'] else 'Failed'}: {found['message']}"]
     lines += [f"Warning: {text}" for text in found.get("warnings", [])]
-    session.show(found, "\n".join(lines), [name])
+    session.show(found, ["\n".join(lines), check_table(found.get("checks", []))], [name])
     if not found["is_ok"]:
         raise Exit(6)
+
+
+def check_table(checks: Sequence[ConnectionCheckShape]) -> Table:
+    """Return the checklist of a connection test, with the option at which each problem is."""
+    rows = ([c["state"], c["label"], c["field"], c["message"]] for c in checks)
+    return Table(["State", "Check", "Option", "~Message"], rows, "", wraps=True)
 
 
 @clusters.command("health")
@@ -115,6 +129,9 @@ def cluster_health(
             "most_per_hour. Repeatable.",
         ),
     ] = None,
+    preset: Annotated[
+        str, Option("--preset", metavar="NAME", help="Set all checks: watch, standard or strict.")
+    ] = "",
     reset: Annotated[
         bool, Option("--reset", help="Let the rules act again after they stopped.")
     ] = False,
@@ -122,8 +139,9 @@ def cluster_health(
     """Show or change the health checks of a cluster, its limits and its nodes by health."""
     if reset:
         session.client.clusters.reset_health(name)
-    if settings:
-        session.client.clusters.change_health(name, **_health_changes(settings))
+    if settings or preset:
+        changes = _health_changes(settings or []) | ({"preset": preset} if preset else {})
+        session.client.clusters.change_health(name, **changes)
     row = session.client.clusters.health(name)
     counts = ", ".join(f"{n} {state}" for state, n in row["counts"].items() if n)
     acting = "stopped: " + row["stopped"] if row["stopped_at"] else "acting"

@@ -121,11 +121,13 @@ def _listing(group: Commands, noun: str) -> None:
     @group.command("list")
     def list_repositories(
         session: Session,
-        query: Annotated[str, Argument(metavar="[WORDS]", help="Words in the name.")] = "",
+        query: Annotated[
+            str, Argument(metavar="[QUERY]", help="Words, and filters such as user:kim.")
+        ] = "",
         trash: Annotated[bool, Option("--trash", help="What was deleted.")] = False,
     ) -> None:
         """List what you may read."""
-        filters = {"q": query, "team": session.client.team}
+        filters = {"query": query, "team": session.client.team}
         rows = _of(session, noun)
         given = {k: v for k, v in filters.items() if v}
         found = list(rows.trash() if trash else rows.list(**given))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from muster.commands.clusters import Options, Unset, pairs
+from muster.commands.clusters import Options, Unset, check_table, pairs
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
@@ -118,10 +118,16 @@ def remove_directory(session: Session, slug: Slug) -> None:
 
 
 @directories.command("test")
-def test_directory(session: Session, slug: Slug) -> None:
+def try_directory(
+    session: Session,
+    slug: Slug,
+    person: Annotated[
+        str, Option("--person", metavar="NAME", help="Also find this person and their groups.")
+    ] = "",
+) -> None:
     """Test the connection and explain what is wrong. Exit code 6 if it fails."""
-    found = session.client.directories.test(slug)
-    session.show(found, found["message"], [slug])
+    found = session.client.directories.test(slug, person=person)
+    session.show(found, [found["message"], check_table(found["checks"])], [slug])
     if not found["is_ok"]:
         raise Exit(6)
 

@@ -96,6 +96,13 @@ def submit(
 @app.command("list")
 def list_jobs(
     session: Session,
+    query: Annotated[
+        str,
+        Argument(
+            metavar="[QUERY]",
+            help="Filters as in the search box: 'state:failed on:yesterday user:kim'.",
+        ),
+    ] = "",
     state: Annotated[
         Text,
         Option(
@@ -138,6 +145,7 @@ def list_jobs(
 ) -> None:
     """List jobs, newest first."""
     filters = {
+        "query": query or None,
         "state": state,
         "owner": "me" if mine else owner,
         "q": search,

@@ -29,13 +29,15 @@ Alias = Annotated[str, Option("--alias", metavar="NAME", help="Point this alias 
 @models.command("list")
 def list_models(
     session: Session,
-    query: Annotated[str, Argument(metavar="[WORDS]", help="Words in name or card.")] = "",
+    query: Annotated[
+        str, Argument(metavar="[QUERY]", help="Words, and filters such as user:kim.")
+    ] = "",
     approval: Annotated[
         str, Option("--approval", help="With a version that is requested, approved or rejected.")
     ] = "",
 ) -> None:
     """List the models of your teams."""
-    filters = {"q": query, "approval": approval, "team": session.client.team}
+    filters = {"query": query, "approval": approval, "team": session.client.team}
     found = list(session.client.models.list(**{k: v for k, v in filters.items() if v}))
     names = [f"{row['team']}/{row['name']}" for row in found]
     rows = (

@@ -147,10 +147,16 @@ def remove_from_team(session: Session, name: TeamName, email: Email) -> None:
 
 
 @members.command("list")
-def list_members(session: Session) -> None:
+def list_members(
+    session: Session,
+    query: Annotated[
+        str, Argument(metavar="[QUERY]", help="Words, and filters such as role:owner.")
+    ] = "",
+) -> None:
     """List the members of the organization, and what each uses: GPU-hours and cost of 30 days."""
-    found: Json = {"items": session.client.members.list(), "next": None}
-    session.show_list(found, MEMBERS, "No members yet.")
+    rows = list(session.client.items("members", limit=200, query=query or None))
+    found: Json = {"items": rows, "next": None}
+    session.show_list(found, MEMBERS, "No matching members." if query else "No members yet.")
 
 
 @members.command("add")

@@ -192,15 +192,14 @@ def events(session: Session, job: Name) -> None:
     rows = (
         [
             ago(e["at"]),
+            e["text"],
             e["kind"],
-            e["actor"],
-            ", ".join(f"{k}={v}" for k, v in (e.get("data") or {}).items()),
         ]
         for e in found
     )
     session.show(
         {"items": found, "next": None, "previous": None},
-        Table(["Time", "Event", "Actor", "~Details"], rows),
+        Table(["Time", "~Event", "Kind"], rows),
         [e["id"] for e in found],
     )
 

@@ -22,7 +22,8 @@ Permissions = Annotated[
         "--permission",
         "-p",
         metavar="NAME",
-        help="Permission to grant, such as jobs:submit. Repeatable.",
+        help="Permission to grant, such as jobs:submit, or a purpose (researcher, team-lead, curator, "
+        "reviewer, support, billing, auditor). Repeatable.",
     ),
 ]
 

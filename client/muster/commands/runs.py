@@ -60,7 +60,7 @@ def list_runs(
     shown = column or _common_metrics(found)
     columns = ["Run", "~Name", "State", ">Experiment", "Duration", *shown]
     rows = (
-        [r["id"], r["name"], r["status"], r["experiment"], _duration(r)]
+        [r["id"], r["name"], r["state"], r["experiment"], _duration(r)]
         + [_value(r, key) for key in shown]
         for r in found
     )
@@ -74,7 +74,7 @@ def show(session: Session, run: Name) -> None:
     facts = [
         ["Run", row["id"]],
         ["Name", row["name"]],
-        ["State", row["status"]],
+        ["State", row["state"]],
         ["Experiment", row["experiment"]],
         ["Team", row["team"]],
         ["Owner", row["owner"]["email"]],

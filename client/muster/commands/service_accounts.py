@@ -82,7 +82,12 @@ def create_token(
     name: Name,
     token: Annotated[str, Argument(metavar="TOKEN-NAME", help="What the token is for.")],
     scopes: Annotated[
-        str, Option("--scopes", metavar="SCOPES", help="all, or comma-separated permissions.")
+        str,
+        Option(
+            "--scopes",
+            metavar="SCOPES",
+            help="A purpose (ci, tracking, read-only), all, or comma-separated permissions.",
+        ),
     ] = "all",
     days: Annotated[
         int, Option("--days", min=0, metavar="N", help="Days until it expires; 0 for never.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from muster.shapes.portal import Id, OptionShape, PageShape, Time
+from muster.shapes.portal import ConnectionCheckShape, Id, OptionShape, PageShape, Time, WayShape
 from muster.shapes.workspaces import ApprovalRequestShape
 
 
@@ -18,6 +18,7 @@ class BackendKindShape(TypedDict):
     title: str
     about: str
     options: list[OptionShape]
+    ways: Annotated[list[WayShape], "Ways to connect; empty if there is one."]
 
 
 class BytesShape(TypedDict):
@@ -141,8 +142,16 @@ class HealthPolicyShape(TypedDict):
     stopped_at: Time | None
     stopped: Annotated[str, "Why the rules stopped; else empty."]
     evaluated_at: Time | None
+    preset: Annotated[str, "The preset that the settings are; empty if they are its own."]
+    presets: list[HealthPresetShape]
     counts: Annotated[dict[str, int], "Nodes by health."]
     checks: list[HealthCheckShape]
+
+
+class HealthPresetShape(TypedDict):
+    name: str
+    title: str
+    about: str
 
 
 class HealthShape(TypedDict):
@@ -195,7 +204,7 @@ class NodeHealthShape(HealthShape):
 
 class NodeShape(TypedDict):
     name: str
-    state: Annotated[str, "ready, drained or down"]
+    state: Annotated[str, "State of a node."]
     is_drained: bool
     note: str
     is_gone: bool
@@ -209,7 +218,7 @@ class NodeShape(TypedDict):
 class NodeStateShape(TypedDict):
     name: str
     cluster: str
-    state: str
+    state: Annotated[str, "State of a node."]
     note: str
 
 
@@ -250,6 +259,7 @@ class ProbeShape(TypedDict):
     message: str
     version: str
     warnings: list[str]
+    checks: list[ConnectionCheckShape]
 
 
 class ReservationPreviewShape(TypedDict):
@@ -262,7 +272,7 @@ class ReservationPreviewShape(TypedDict):
 
 class ReservationShape(TypedDict):
     name: str
-    state: str
+    state: Annotated[str, "State of a reservation."]
     note: str
     gpus: int
     nodes: list[str]
@@ -273,7 +283,7 @@ class ReservationShape(TypedDict):
 
 
 class StandingShape(TypedDict):
-    word: str
-    shape: Annotated[str, "The state of a job whose mark it has."]
+    word: Annotated[str, "State of a cluster."]
+    shape: Annotated[str, "Of its mark."]
     text: Annotated[str, "With its age."]
     since: Time | None

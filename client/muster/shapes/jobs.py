@@ -20,7 +20,7 @@ class AttemptShape(TypedDict):
     id: Id
     index: Annotated[int, "Array task; else 0."]
     ordinal: int
-    state: str
+    state: Annotated[str, "State of a job."]
     state_at: Time
     reason: ReasonShape | None
     queued_at: Time
@@ -57,7 +57,7 @@ class ComparedShape(TypedDict):
     id: str
     name: str
     url: str
-    state: str
+    state: Annotated[str, "State of a job."]
     config: dict[str, Any]
     metrics: dict[str, MetricSummaryShape]
     owner: PersonShape
@@ -68,7 +68,6 @@ class ComparedShape(TypedDict):
     team: NotRequired[Annotated[str, "Of a job."]]
     created_at: NotRequired[Annotated[Time, "Of a job."]]
     experiment: NotRequired[Annotated[str, "Of a run."]]
-    state_word: NotRequired[Annotated[str, "Of a run."]]
 
 
 class ComparisonShape(TypedDict):
@@ -101,6 +100,7 @@ class EventShape(TypedDict):
     position: int
     at: Time
     kind: str
+    text: Annotated[str, "The event as a sentence."]
     actor: str
     data: dict[str, Any]
 
@@ -202,7 +202,7 @@ class JobShape(TypedDict):
     org: str
     team: str
     owner: PersonShape
-    state: str
+    state: Annotated[str, "State of a job."]
     state_text: Annotated[str, "With its source and age."]
     state_source: str
     state_at: Time

@@ -15,6 +15,13 @@ class PageShape(TypedDict, Generic[T]):
     previous: str | None
 
 
+class ConnectionCheckShape(TypedDict):
+    label: str
+    state: Annotated[str, "ok, warning, failed or skipped"]
+    message: str
+    field: Annotated[str, "The option that causes it, or empty."]
+
+
 class OptionShape(TypedDict):
     name: str
     label: str
@@ -40,3 +47,12 @@ class SeriesShape(TypedDict):
     times: Annotated[list[int], "Unix milliseconds."]
     values: Annotated[list[float | None], "null for gaps, NaN and infinities."]
     steps: Annotated[list[int], "Empty for a series without steps."]
+
+
+class WayShape(TypedDict):
+    name: str
+    title: str
+    about: str
+    needs: Annotated[list[str], "Options that it cannot do without."]
+    one_of: Annotated[list[str], "Options of which it needs one."]
+    also: Annotated[list[str], "Options that it may have."]

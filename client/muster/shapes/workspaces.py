@@ -10,7 +10,7 @@ from muster.shapes.portal import Id, Time
 class ApprovalRequestShape(TypedDict):
     id: Id
     asker: str
-    state: str
+    state: Annotated[str, "State of a request."]
     created_at: Time
     decided_at: Time | None
     decided_by: str

@@ -13,6 +13,7 @@ FORMATS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 COLUMNS = (
     "at",
     "kind",
+    "text",
     "actor",
     "on_behalf_of",
     "via",

@@ -1,23 +1,21 @@
-"""Search events by actor, kind, subject, time and address."""
+"""Search events by kind, subject and address."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from portal.core import clock
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditLink
 from portal.core.errors import InvalidInput
+from portal.core.event_texts import event_text, subject_of
 from portal.core.models import Event
 
 CHUNK = 1000
-_AGE_SECONDS = {"m": 60, "h": 3600, "d": 86400}
 _KIND = re.compile(r"[a-z_]+(\.[a-z_]*)?")
 
 
@@ -46,19 +44,13 @@ def facts(events: Sequence[Event]) -> list[dict[str, Any]]:
     return [_fact(event, places.get(event.position)) for event in events]
 
 
-def subject_of(event: Event) -> str:
-    """Return the display name of the event's subject."""
-    name = event.data.get("name") or event.data.get("email") or ""
-    number = event.data.get("number")
-    return f"#{number}" if event.subject_type == "job" and number else str(name)
-
-
 def _fact(event: Event, link: AuditLink | None) -> dict[str, Any]:
     return {
         "position": event.position,
         "id": event.id,
         "at": event.at,
         "kind": event.kind,
+        "text": event_text(event),
         "org_id": event.org_id,
         "actor": event.actor,
         "on_behalf_of": event.on_behalf_of,
@@ -112,36 +104,8 @@ def _address(text: str) -> Q:
     return Q(address__startswith=text) if text[-1] in ".:" else Q(address=text.lower())
 
 
-def instant(name: str, text: str) -> datetime:
-    """Parse `2026-01-31`, `2026-01-31T12:00` or an age (`90m`, `24h`, `7d`). Defaults to UTC."""
-    if re.fullmatch(r"[0-9]{1,5}[mhd]", text):
-        return clock.now() - timedelta(seconds=int(text[:-1]) * _AGE_SECONDS[text[-1]])
-    try:
-        at = datetime.fromisoformat(text)
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        raise InvalidInput.at(
-            name, f"{text[:40]!r} is no time; write 2026-01-31, 2026-01-31T12:00 or 24h"
-        ) from None
-
-
-def _since(text: str) -> Q:
-    return Q(at__gte=instant("since", text))
-
-
-def _until(text: str) -> Q:
-    return Q(at__lt=instant("until", text))
-
-
-def _actor(text: str) -> Q:
-    return Q(actor=text.lower()) | Q(on_behalf_of=text.lower())
-
-
-# The filters of the audit log: the condition for a text; they raise InvalidInput.
+# Filters of the audit log: the condition for a text; they raise InvalidInput.
 CONDITIONS: Mapping[str, Callable[[str], Q]] = {
-    "since": _since,
-    "until": _until,
-    "actor": _actor,
     "kind": _kinds,
     "subject": _subject,
     "address": _address,

@@ -26,6 +26,9 @@ export function clock(ticks, step) {
   });
 }
 
+// The day of a bar, which begins at midnight in UTC.
+export const dayOf = (t) => new Date(t * 1000).toISOString().slice(5, 10);
+
 export const moment = (t) => {
   const at = new Date(t * 1000);
   return `${day(at)} ${time(at, true)}`;

@@ -1,7 +1,8 @@
-// One chart: a card with title, last value, menu and legend; the plot exists only near the screen.
+// One chart: title, last value, menu, plot, and a legend with last values. Every chart of the product is
+// one: curves of jobs and machines (charts.js), and values that the page has (charts/inline.js).
 import uPlot from "../../vendor/uplot.js";
 import { say } from "../words.js";
-import { around, clock, moment } from "./axis.js";
+import { around, clock, dayOf, moment } from "./axis.js";
 import { colourOf, dashOf, token } from "./colours.js";
 import {
   byStep,
@@ -11,13 +12,18 @@ import {
   labelText,
   labelTitle,
   smoothed,
+  stacked,
   summaryOf,
 } from "./curves.js";
-import { duration, formatOf, plain, rangeOf, stepsOf } from "./format.js";
+import { save, sheetOf } from "./picture.js";
+import { duration, formatOf, plain, rangeOf, stepsOf, ticksFormatOf } from "./format.js";
 
 const MOST = 4000; // points of a live curve
 const KEYS = 16; // entries of a legend
+const MANY = 8; // runs that a legend names
 const NEAR = 60; // points to search for a value beside the cursor
+const LIMIT_UP_TO = 5; // times the highest value
+const DAYS = [1, 2, 7, 14, 30].map((n) => n * 86_400); // steps of the axis below bars
 
 const node = (tag, className, text) => {
   const made = document.createElement(tag);
@@ -28,17 +34,25 @@ const node = (tag, className, text) => {
 
 export class Chart {
   // `set` is what charts share: view, sources, zoom of each axis, and what happens on actions.
-  constructor(set, key) {
+  // A chart without a head is drawn into the figure of the page, whose panel has the title.
+  constructor(set, key, figure) {
     this.set = set;
     this.key = key;
     this.curves = [];
     this.off = new Set(); // curves switched off in the legend
-    this.#build();
+    this.hasHead = !figure;
+    this.card = figure ?? node("figure", "chart");
+    this.card.chart = this;
+    this.plotBox = figure?.querySelector(".chart-plot") ?? node("div", "chart-plot");
+    this.keys = figure?.querySelector(".chart-keys") ?? node("div", "chart-keys");
+    this.tip = node("div", "chart-tip");
+    this.tip.hidden = true;
+    this.summary = node("p", "visually-hidden");
+    if (this.hasHead) this.card.append(this.#head(), this.plotBox, this.keys);
+    this.card.append(this.summary);
   }
 
-  #build() {
-    this.card = node("figure", "chart");
-    this.card.chart = this;
+  #head() {
     const head = node("figcaption");
     this.heading = node("button", "chart-title");
     this.heading.type = "button";
@@ -50,12 +64,7 @@ export class Chart {
     this.reset.hidden = true;
     this.reset.onclick = () => this.set.zoom(this.axis, null);
     head.append(this.heading, this.last, node("span", "spacer"), this.reset, this.#menu());
-    this.plotBox = node("div", "chart-plot");
-    this.tip = node("div", "chart-tip");
-    this.tip.hidden = true;
-    this.keys = node("div", "chart-keys");
-    this.summary = node("p", "visually-hidden");
-    this.card.append(head, this.plotBox, this.keys, this.summary);
+    return head;
   }
 
   #menu() {
@@ -89,10 +98,12 @@ export class Chart {
     this.groups = [...new Set(this.curves.map((c) => labelText(c.labels)))];
     // Train and validation of several tasks: one colour a task, validation dashed.
     this.isPaired = this.groups.length > 1 && this.curves.some((c) => c.split);
-    this.heading.textContent = title;
-    this.menuName.setAttribute("aria-label", say("Options of {name}", { name: title }));
+    if (this.hasHead) {
+      this.heading.textContent = title;
+      this.menuName.setAttribute("aria-label", say("Options of {name}", { name: title }));
+    }
     this.card.setAttribute("aria-label", title);
-    this.legend();
+    this.#legend();
     this.changed();
   }
 
@@ -110,20 +121,24 @@ export class Chart {
     return !this.off.has(curve.id) && !this.set.isHidden(curve.source);
   }
 
+  // The name of the design token.
   colour(curve) {
-    if (this.set.isMany) return curve.source.colour;
-    return this.isPaired
-      ? this.groups.indexOf(labelText(curve.labels))
-      : this.curves.indexOf(curve);
+    if (curve.colour) return curve.colour;
+    if (this.set.isMany) return colourOf(curve.source.colour);
+    return colourOf(
+      this.isPaired ? this.groups.indexOf(labelText(curve.labels)) : this.curves.indexOf(curve),
+    );
   }
 
   dash(curve) {
+    if (curve.kind) return curve.kind === "limit" || curve.kind === "forecast" ? [4, 4] : [];
     if (this.set.isMany || this.isPaired)
       return curve.split && curve.split !== "train" ? [6, 4] : [];
     return dashOf(this.curves.indexOf(curve));
   }
 
   nameOf(curve) {
+    if (curve.title) return curve.title;
     const parts = [
       this.set.isMany ? curve.source.name : "",
       curve.split,
@@ -148,7 +163,7 @@ export class Chart {
       }
       if (curve.drawn.xs.length) made.push({ curve, ...curve.drawn });
     }
-    return made;
+    return this.spec.isStacked ? stacked(made) : made;
   }
 
   // Curves, view or colours changed.
@@ -188,22 +203,27 @@ export class Chart {
   }
 
   #tellLast() {
-    const shown = this.curves.filter((c) => this.isVisible(c));
     const format = formatOf(this.spec.unit);
-    const sums = shown.map((c) => [c, summaryOf(c.values)]).filter(([, s]) => s.last !== null);
-    const lasts = sums.map(([, s]) => s.last);
-    const ends = [...new Set([Math.min(...lasts), Math.max(...lasts)].map(format))];
-    this.last.textContent = !lasts.length
-      ? "–"
-      : this.spec.curves[0].split && !this.set.isMany
-        ? format(lasts[0])
-        : ends.join(" – ");
+    const sums = this.curves
+      .filter((c) => this.isVisible(c))
+      .map((c) => [c, summaryOf(c.values)])
+      .filter(([, s]) => s.last !== null);
+    if (this.hasHead) {
+      const lasts = sums.map(([, s]) => s.last);
+      const ends = [...new Set([Math.min(...lasts), Math.max(...lasts)].map(format))];
+      this.last.textContent = !lasts.length
+        ? "–"
+        : this.spec.curves[0].split && !this.set.isMany
+          ? format(lasts[0])
+          : ends.join(" – ");
+    }
+    this.#showLast();
     this.summary.textContent = sums
       .slice(0, KEYS)
       .map(([c, s]) =>
         say("{name}: last {last}, minimum {min}, maximum {max}.", {
           name: this.nameOf(c),
-          last: format(s.last),
+          last: c.note ?? format(s.last),
           min: format(s.min),
           max: format(s.max),
         }),
@@ -211,40 +231,59 @@ export class Chart {
       .join(" ");
   }
 
-  legend() {
-    this.keys.replaceChildren();
-    if (this.set.isMany) {
-      const splits = [...new Set(this.curves.map((c) => c.split).filter(Boolean))];
-      if (splits.length > 1)
-        for (const split of splits) {
-          const key = node("span", "chart-key", split);
-          const mark = node("i", split === "train" ? "" : "dashed");
-          key.prepend(mark);
-          this.keys.append(key);
-        }
+  // The legend names each curve with its last value, or with that at the cursor. A chart of its own
+  // with a single curve has both in its head; of many runs, their list is the legend.
+  #legend() {
+    this.values = new Map();
+    this.keys.classList.toggle("is-many", this.set.isMany);
+    const { length } = this.curves;
+    if (this.hasHead && (length < 2 || (this.set.isMany && length > MANY))) {
+      this.keys.replaceChildren(...this.#splits());
       return;
     }
-    if (this.curves.length < 2) return;
-    for (const curve of this.curves.slice(0, KEYS)) {
-      const key = node("button", "chart-key", this.nameOf(curve));
-      key.type = "button";
-      key.setAttribute("aria-pressed", String(!this.off.has(curve.id)));
-      const mark = node("i", this.dash(curve).length ? "dashed" : "");
-      mark.style.color = `var(${colourOf(this.colour(curve))})`;
-      key.prepend(mark);
-      key.onclick = () => {
-        const isOff = this.off.has(curve.id);
-        if (isOff) this.off.delete(curve.id);
-        else this.off.add(curve.id);
-        key.setAttribute("aria-pressed", String(isOff));
-        this.changed();
-      };
-      this.keys.append(key);
+    this.keys.replaceChildren(...this.curves.slice(0, KEYS).map((curve) => this.#key(curve)));
+    if (length > KEYS)
+      this.keys.append(node("span", "faint small", say("and {n} more", { n: length - KEYS })));
+  }
+
+  #splits() {
+    const splits = [...new Set(this.curves.map((c) => c.split).filter(Boolean))];
+    if (!this.set.isMany || splits.length < 2) return [];
+    return splits.map((split) => {
+      const key = node("span", "chart-key", split);
+      key.prepend(node("i", split === "train" ? "" : "dashed"));
+      return key;
+    });
+  }
+
+  #key(curve) {
+    const key = node("button", "chart-key");
+    key.type = "button";
+    key.setAttribute("aria-pressed", String(!this.off.has(curve.id)));
+    const mark = node("i", curve.kind ?? (this.dash(curve).length ? "dashed" : ""));
+    if (this.spec.isStacked && !curve.kind) mark.className = "area";
+    mark.style.color = `var(${this.colour(curve)})`;
+    const name = node("span", "clip", this.nameOf(curve));
+    name.title = name.textContent;
+    const value = node("b", "num");
+    this.values.set(curve, value);
+    key.append(mark, name, value);
+    key.onclick = () => {
+      const isOff = this.off.has(curve.id);
+      if (isOff) this.off.delete(curve.id);
+      else this.off.add(curve.id);
+      key.setAttribute("aria-pressed", String(isOff));
+      this.changed();
+    };
+    return key;
+  }
+
+  #showLast() {
+    const format = formatOf(this.spec.unit);
+    for (const [curve, place] of this.values) {
+      const { last } = summaryOf(curve.values);
+      place.textContent = curve.note ?? (last === null ? "–" : format(last));
     }
-    if (this.curves.length > KEYS)
-      this.keys.append(
-        node("span", "faint small", say("and {n} more", { n: this.curves.length - KEYS })),
-      );
   }
 
   unmount() {
@@ -261,7 +300,7 @@ export class Chart {
     const { axis } = this;
     const { smooth } = this.set.view;
     const isLog = this.set.view.log && lines.some((l) => l.raw.some((y) => y > 0));
-    const format = formatOf(this.spec.unit);
+    const write = ticksFormatOf(this.spec.unit);
     const look = {
       stroke: token("--text-3"),
       grid: { stroke: token("--line"), width: 1 },
@@ -269,19 +308,22 @@ export class Chart {
       font: "11px system-ui",
     };
     const series = [{}];
-    for (const { curve, xs } of lines) {
-      const stroke = token(colourOf(this.colour(curve)));
-      const common = { stroke, width: 1.5, spanGaps: false, dash: this.dash(curve) };
+    for (const line of lines) {
+      const common = this.#series(line);
       if (smooth) series.push({ ...common, width: 1, alpha: 0.25, points: { show: false } });
-      series.push({ ...common, points: { show: xs.length < 3 } });
+      series.push(common);
     }
     if (!lines.length) series.push({});
+    const hasBars = lines.some((line) => isBar(line.curve));
     const { width, height } = this.size();
     this.plot = new uPlot(
       {
         width,
         height,
         legend: { show: false },
+        ...(this.spec.isDaily
+          ? { tzDate: (t) => uPlot.tzDate(new Date(t * 1000), "Etc/UTC") }
+          : {}),
         cursor: {
           sync: {
             key: `${this.set.id}-${axis}`,
@@ -298,20 +340,36 @@ export class Chart {
             range: (u, low, high) =>
               this.set.zooms[axis] ??
               this.set.extent(axis) ??
-              around(low, high, axis === "step", u.data?.[0]),
+              (hasBars
+                ? [low - this.spec.width / 2, high + this.spec.width / 2]
+                : around(low, high, axis === "step", u.data?.[0])),
           },
-          y: isLog ? { distr: 3 } : { range: (_, low, high) => rangeOf(this.spec.unit, low, high) },
+          y: isLog
+            ? { distr: 3 }
+            : {
+                range: (_, low, high) =>
+                  this.spec.isAmount
+                    ? [0, topOf(lines) * 1.06]
+                    : rangeOf(this.spec.unit, low, high),
+              },
         },
         axes: [
-          { ...look, size: axis === "time" ? 40 : 28, space: 60, values: ticksOf[axis] },
+          {
+            ...look,
+            size: axis === "time" ? 40 : 28,
+            space: 60,
+            ...(hasBars ? { incrs: DAYS } : {}),
+            values: this.spec.isDaily ? (_, ticks) => ticks.map(dayOf) : ticksOf[axis],
+          },
           {
             ...look,
             size: 68,
             ...(stepsOf(this.spec.unit) && !isLog ? { incrs: stepsOf(this.spec.unit) } : {}),
-            values: (_, ticks) => ticks.map((v) => (v == null ? "" : format(v))),
+            values: (_, ticks) => ticks.map((v) => (v == null ? "" : write(v))),
           },
         ],
         series,
+        ...(this.spec.isStacked ? { bands: bandsOf(lines) } : {}),
         hooks: { setSelect: [(u) => this.#select(u)], setCursor: [(u) => this.#point(u)] },
       },
       tableOf(lines, smooth),
@@ -325,6 +383,29 @@ export class Chart {
     };
     this.drawn = lines;
     this.zoomed();
+  }
+
+  #series({ curve, xs, isStacked }) {
+    const name = this.colour(curve);
+    const stroke = token(name);
+    const common = {
+      stroke,
+      width: curve.kind === "limit" ? 1 : 1.5,
+      spanGaps: false,
+      dash: this.dash(curve),
+      points: { show: xs.length < 3 },
+    };
+    if (isBar(curve))
+      return {
+        ...common,
+        width: curve.kind === "forecast" ? 1 : 0,
+        fill: token(name, curve.kind === "forecast" ? 25 : 100),
+        points: { show: false },
+        paths: uPlot.paths.bars({ size: [0.7, 48] }),
+      };
+    if (curve.kind === "area" || isStacked)
+      return { ...common, fill: token(name, isStacked ? 55 : 15) };
+    return common;
   }
 
   size() {
@@ -343,7 +424,7 @@ export class Chart {
   // The zoom of this chart's axis changed.
   zoomed() {
     const zoom = this.set.zooms[this.axis];
-    this.reset.hidden = !zoom;
+    if (this.hasHead) this.reset.hidden = !zoom;
     this.card.dataset.zoom = zoom ? "on" : "";
   }
 
@@ -357,30 +438,53 @@ export class Chart {
 
   #point(u) {
     const { left, top } = u.cursor;
-    if (this.set.hovered !== this || left == null || left < 0) {
+    const isOut = left == null || left < 0;
+    const found = isOut ? [] : this.#at(u);
+    if (isOut) this.#showLast();
+    else {
+      const format = formatOf(this.spec.unit);
+      const values = new Map(found.map(({ line, y }) => [line.curve, y]));
+      for (const [curve, place] of this.values)
+        place.textContent = values.has(curve) ? format(values.get(curve)) : "–";
+    }
+    if (this.set.hovered !== this || isOut) {
       this.tip.hidden = true;
       return;
     }
+    this.#tell(u, found);
+    this.tip.hidden = !found.length;
+    const isRight = left > u.over.clientWidth / 2;
+    this.tip.style.left = isRight ? "auto" : `${left + 12}px`;
+    this.tip.style.right = isRight ? `${u.over.clientWidth - left + 12}px` : "auto";
+    this.tip.style.top = `${Math.min(top, Math.max(u.over.clientHeight - this.tip.offsetHeight, 0))}px`;
+  }
+
+  // The values at the cursor: [{line, y, raw}]; `raw` is that before smoothing.
+  #at(u) {
     const { smooth } = this.set.view;
-    const format = formatOf(this.spec.unit);
-    const rows = [];
+    const found = [];
     this.drawn.forEach((line, n) => {
       const column = smooth ? 2 * n + 2 : n + 1;
       const at = u.cursor.idxs?.[column];
-      const y = at == null ? null : u.data[column][at];
-      if (y != null) rows.push({ line, y, raw: smooth ? u.data[column - 1][at] : null });
+      const y = at == null ? null : line.isStacked ? line.raw[at] : u.data[column][at];
+      if (y != null) found.push({ line, y, raw: smooth ? u.data[column - 1][at] : null });
     });
-    if (!rows.length) {
-      this.tip.hidden = true;
-      return;
-    }
-    rows.sort((a, b) => b.y - a.y);
-    const where = u.posToVal(left, "x");
-    const list = [node("b", "", whereText[this.axis](where))];
+    return found;
+  }
+
+  #tell(u, found) {
+    const format = formatOf(this.spec.unit);
+    const rows = [...found];
+    if (!this.spec.isAmount)
+      rows.sort((a, b) => b.y - a.y); // else in the order of the legend
+    else if (this.spec.isStacked) rows.reverse();
+    const { idx, left } = u.cursor;
+    const where = this.spec.isAmount ? u.data[0][idx] : u.posToVal(left, "x");
+    const list = [node("b", "", this.spec.isDaily ? dayOf(where) : whereText[this.axis](where))];
     for (const { line, y, raw } of rows.slice(0, 12)) {
       const row = node("span", "", "");
       const mark = node("i");
-      mark.style.color = `var(${colourOf(this.colour(line.curve))})`;
+      mark.style.color = `var(${this.colour(line.curve)})`;
       row.append(mark, node("span", "clip", this.nameOf(line.curve)), node("b", "num", format(y)));
       if (raw != null) row.append(node("span", "faint num", format(raw)));
       list.push(row);
@@ -388,11 +492,6 @@ export class Chart {
     if (rows.length > 12)
       list.push(node("span", "faint", say("and {n} more", { n: rows.length - 12 })));
     this.tip.replaceChildren(...list);
-    this.tip.hidden = false;
-    const isRight = left > u.over.clientWidth / 2;
-    this.tip.style.left = isRight ? "auto" : `${left + 12}px`;
-    this.tip.style.right = isRight ? `${u.over.clientWidth - left + 12}px` : "auto";
-    this.tip.style.top = `${Math.min(top, Math.max(u.over.clientHeight - this.tip.offsetHeight, 0))}px`;
   }
 
   // Show the card in a dialog as large as the window; it returns to its place.
@@ -431,15 +530,8 @@ export class Chart {
     const ratio = devicePixelRatio || 1;
     const head = 28 * ratio;
     const canvas = node("canvas");
-    canvas.width = from.width;
-    canvas.height = from.height + head;
-    const draw = canvas.getContext("2d");
-    draw.fillStyle = token("--panel");
-    draw.fillRect(0, 0, canvas.width, canvas.height);
-    draw.fillStyle = token("--text");
-    draw.font = `${13 * ratio}px system-ui`;
-    draw.fillText(`${this.title}  ${this.last.textContent}`, 12 * ratio, 19 * ratio);
-    draw.drawImage(from, 0, head);
+    const title = [this.title, this.last?.textContent].filter(Boolean).join("  ");
+    sheetOf(canvas, from.width, from.height + head, ratio, title).drawImage(from, 0, head);
     save(canvas.toDataURL("image/png"), `${this.key}.png`);
   }
 }
@@ -467,14 +559,33 @@ function tableOf(lines, smooth) {
 
 const shapeOf = (lines) => lines.map((l) => l.curve.id).join("\n");
 
-// Curves have points at different places: the nearest one with a value.
+// Curves have points at different places (undefined): the nearest one of this curve. A gap (null)
+// stays one.
 function nearest(ys, at) {
-  if (!ys || ys[at] != null) return at;
+  if (!ys || ys[at] !== undefined) return at;
   for (let away = 1; away <= NEAR; away++) {
-    if (ys[at - away] != null) return at - away;
-    if (ys[at + away] != null) return at + away;
+    if (ys[at - away] !== undefined) return at - away;
+    if (ys[at + away] !== undefined) return at + away;
   }
   return at;
+}
+
+const isBar = (curve) => curve.kind === "bars" || curve.kind === "forecast";
+
+// Stacked areas are filled down to the one below, which is drawn after them.
+const bandsOf = (lines) => {
+  const stack = lines.flatMap((line, n) => (line.isStacked && !isBar(line.curve) ? [n + 1] : []));
+  return stack.slice(1).map((column, n) => ({ series: [stack[n], column] }));
+};
+
+// The highest value; a limit far above all curves would flatten them, so it is left out.
+function topOf(lines) {
+  const most = (isLimit) =>
+    lines
+      .filter(({ curve }) => (curve.kind === "limit") === isLimit)
+      .reduce((top, { ys }) => Math.max(top, summaryOf(ys).max ?? 0), 0);
+  const [top, limit] = [most(false), most(true)];
+  return (limit <= top * LIMIT_UP_TO || !top ? Math.max(top, limit) : top) || 1;
 }
 
 const ticksOf = {
@@ -487,11 +598,3 @@ const whereText = {
   relative: duration,
   time: moment,
 };
-
-function save(url, name) {
-  const link = node("a");
-  link.href = url;
-  link.download = name.replace(/[^\w.-]+/g, "-");
-  link.click();
-  if (url.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(url), 1000);
-}

@@ -9,12 +9,15 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   document.dispatchEvent(new Event("themechange"));
 });
 
-export function token(name) {
-  if (!known.has(name)) {
-    probe.style.color = `var(${name})`;
-    known.set(name, getComputedStyle(probe).color);
+// `share` is the opacity in percent.
+export function token(name, share = 100) {
+  const key = `${name} ${share}`;
+  if (!known.has(key)) {
+    probe.style.color =
+      share === 100 ? `var(${name})` : `color-mix(in srgb, var(${name}) ${share}%, transparent)`;
+    known.set(key, getComputedStyle(probe).color);
   }
-  return known.get(name);
+  return known.get(key);
 }
 
 // Eight colours; further curves are dashed.

@@ -176,6 +176,24 @@ export function inOrder(xs, ys) {
   );
 }
 
+// Areas and bars on top of each other, the uppermost first, then what is no part (lines and limits):
+// `ys` are sums, `raw` remains the value. Where one has no value it counts as 0, and its bar is not
+// drawn; where none has one, there is a gap.
+export function stacked(lines) {
+  const isPart = ({ curve }) => !["line", "limit"].includes(curve.kind);
+  const parts = lines.filter(isPart);
+  let below = [];
+  const sums = parts.map((line) => {
+    const ys = line.raw.map((y, n) =>
+      parts.some(({ raw }) => raw[n] != null) ? (below[n] ?? 0) + (y ?? 0) : null,
+    );
+    below = ys;
+    const isArea = line.curve.kind === "area";
+    return { ...line, ys: isArea ? ys : ys.map((y, n) => line.raw[n] && y), isStacked: true };
+  });
+  return [...sums.reverse(), ...lines.filter((line) => !isPart(line))];
+}
+
 export function summaryOf(ys) {
   const summary = { min: null, max: null, last: null };
   for (const y of ys) {

@@ -79,12 +79,18 @@ const FORMATS = {
   s: duration,
   "/s": (v) => quantity(v, "/s"),
   cores: (v) => say("{n} cores", { n: Number(v.toFixed(2)) }),
+  GPUs: (v) => say("{n} GPUs", { n: count(Number(v.toFixed(1))) }),
+  jobs: (v) => say("{n} jobs", { n: count(Number(v.toFixed(1))) }),
 };
+const COUNTED = new Set(["GPUs", "jobs"]);
 
 // The function that writes a value of a unit, as the API names it.
 export function formatOf(unit) {
   return FORMATS[unit] ?? (unit ? (v) => quantity(v, unit) : count);
 }
+
+// The function that writes a value on an axis, whose title or legend has the word.
+export const ticksFormatOf = (unit) => (COUNTED.has(unit) ? count : formatOf(unit));
 
 const POWERS_OF_TWO = Array.from({ length: 60 }, (_, n) => 2 ** n);
 

@@ -31,7 +31,8 @@ export function readGrid(answer) {
       };
       node.gpus = Array.from({ length: gpus }, (_, gpu) => {
         const use = answer.use[index][gpu] ?? -1;
-        return { use, state: stateOf(node, isSet(allocated, gpu), use) };
+        const heat = answer.heat?.[index]?.[gpu] ?? null;
+        return { use, heat, state: stateOf(node, isSet(allocated, gpu), use) };
       });
       return node;
     },
@@ -71,7 +72,7 @@ export function passing(grid, by) {
 
 // The nodes in the chosen groups, in the order of the groups; a node may be in several pools.
 export function grouped(grid, nodes, by) {
-  if (!by) return [{ title: "", nodes }];
+  if (!by || by === "none") return [{ title: "", nodes }];
   const isIn = ({ nodes: ranges }, { index }) =>
     ranges.some(([first, last]) => first <= index && index <= last);
   const groups = {
@@ -87,6 +88,12 @@ export function grouped(grid, nodes, by) {
     found.push({ title: by === "pool" ? say("no pool") : say("no rack"), nodes: others });
   return found.filter((group) => group.nodes.length);
 }
+
+// The names of the pools of a node.
+export const poolsOf = (grid, { index }) =>
+  grid.pools
+    .filter(({ nodes }) => nodes.some(([first, last]) => first <= index && index <= last))
+    .map(({ name }) => name);
 
 // The jobs of a GPU; where the scheduler does not tell which it has, those of the node.
 export function jobsOn({ jobs }, gpu) {

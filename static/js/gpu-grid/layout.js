@@ -1,4 +1,5 @@
 // Where the cells of the grid are: groups on shelves, nodes in columns, GPUs in a node. Pure.
+const LARGEST = 22; // pixels of a cell
 const HEAD = 18; // pixels of a group's heading
 const TALL = 12_000; // pixels; a browser limits the height of a canvas
 
@@ -24,16 +25,15 @@ export class Layout {
     return this.#rows * this.cell + this.gap;
   }
 
-  // Choose the largest cells with which all groups fit into about half a screen, at least 4 px, and
+  // Choose the largest cells with which all groups fit into the room (pixels), at least 4 px, and
   // return the height.
-  place(width) {
+  place(width, room = 420) {
     const most = Math.max(1, ...this.nodes.map(({ gpus }) => gpus.length));
     this.across = most > 4 ? 4 : most;
     this.#rows = Math.ceil(most / this.across);
-    for (this.cell = 20; ; this.cell--) {
+    for (this.cell = LARGEST; ; this.cell--) {
       const height = this.#shelves(width);
-      if (this.cell <= 4 || height <= (this.blocks.length > 1 ? 640 : 420))
-        return Math.min(height, TALL);
+      if (this.cell <= 4 || height <= room) return Math.min(height, TALL);
     }
   }
 

@@ -3,8 +3,9 @@
 // diagonal, down two.
 import { count } from "../words.js";
 import { isAllocated } from "./gpus.js";
+import { colours, meanOf, placeOf } from "./heat.js";
 
-const COLOURS = ["accent", "line-strong", "warn", "failed", "text-2", "focus"];
+const COLOURS = ["accent", "line-strong", "warn", "failed", "text-2", "focus", "succeeded"];
 const STROKES = {
   free: "line-strong",
   busy: "accent",
@@ -16,29 +17,35 @@ const STROKES = {
 };
 const CROSSED = new Set(["drained", "down", "unhealthy"]);
 
-// Returns the height in pixels. `at` is the node that is outlined, -1 for none.
-export function paint(root, canvas, layout, at) {
-  const width = canvas.parentElement.clientWidth,
-    height = layout.place(width),
+// `at` is the node that is outlined, -1 for none; `scale` colours cells by a value, null by allocation.
+export function paint(root, canvas, layout, at, scale) {
+  const { clientWidth: width, clientHeight: room } = canvas.parentElement,
+    height = layout.place(width, room),
     ratio = devicePixelRatio || 1;
   canvas.style.height = `${height}px`;
   [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
   const pen = canvas.getContext("2d"),
-    ink = inks(root);
+    ink = inks(root),
+    heat = scale && { scale, ramp: colours(root) };
   pen.scale(ratio, ratio);
   pen.font = `12px ${getComputedStyle(root).fontFamily}`;
   pen.textBaseline = "middle";
   for (const block of layout.blocks) {
-    if (block.title) heading(pen, ink, block);
-    block.nodes.forEach((node, i) => drawNode(pen, ink, layout, node, layout.corner(block, i)));
+    if (block.title) heading(pen, ink, block, scale);
+    block.nodes.forEach((node, i) =>
+      drawNode(pen, ink, layout, node, layout.corner(block, i), heat),
+    );
   }
   if (at >= 0 && at < layout.nodes.length) outline(pen, ink, layout, layout.cornerOf(at));
 }
 
-function drawNode(pen, ink, { cell: side, across }, node, { x, y }) {
-  node.gpus.forEach((gpu, n) =>
-    drawCell(pen, ink, x + (n % across) * side, y + Math.floor(n / across) * side, side - 1, gpu),
-  );
+function drawNode(pen, ink, { cell: side, across }, node, { x, y }, heat) {
+  node.gpus.forEach((gpu, n) => {
+    const left = x + (n % across) * side,
+      top = y + Math.floor(n / across) * side;
+    if (heat) drawHeat(pen, ink, left, top, side - 1, placeOf(heat.scale, node, gpu), heat.ramp);
+    else drawCell(pen, ink, left, top, side - 1, gpu);
+  });
   if (node.health) mark(pen, ink, x, y, side, node.health.state);
 }
 
@@ -53,11 +60,25 @@ function mark(pen, ink, x, y, cell, state) {
   pen.fill();
 }
 
-function heading(pen, ink, { title, nodes, x, heading: y, width }) {
+function heading(pen, ink, { title, nodes, x, heading: y, width }, scale) {
   const gpus = nodes.flatMap((node) => node.gpus),
     used = gpus.filter(({ state }) => isAllocated(state));
   pen.fillStyle = ink["text-2"];
-  pen.fillText(`${title}  ${count(used.length)} / ${count(gpus.length)}`, x, y, width - 4);
+  const mean = scale ? meanOf(scale, nodes) : "";
+  const text = mean || `${count(used.length)} / ${count(gpus.length)}`;
+  pen.fillText(`${title}  ${text}`, x, y, width - 4);
+}
+
+// A value that is not known is an empty cell.
+function drawHeat(pen, ink, x, y, side, place, ramp) {
+  pen.lineWidth = 1;
+  if (place === null) {
+    pen.strokeStyle = ink["line-strong"];
+    pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
+    return;
+  }
+  pen.fillStyle = typeof place === "number" ? ramp[place] : ink[place];
+  pen.fillRect(x, y, side, side);
 }
 
 function outline(pen, ink, { wide, high, gap }, { x, y }) {

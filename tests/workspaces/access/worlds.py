@@ -75,6 +75,7 @@ class World:
         )
         return replace(
             self,
+            own={**self.own, **case.own_roles},
             org_role=case.org_role,
             seats=seats,
             is_operator=case.is_operator,

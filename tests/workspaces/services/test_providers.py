@@ -262,7 +262,7 @@ def test_provider_error_does_not_leak_secret(story, made, monkeypatch):
         lambda name: kind.__class__(
             **{
                 **{f: getattr(kind, f) for f in kind.__dataclass_fields__},
-                "test": lambda config: ProviderTestResult(False, f"no: {SECRET}"),
+                "test": lambda config, person: ProviderTestResult(False, f"no: {SECRET}"),
             }
         ),
     )
@@ -275,7 +275,9 @@ def test_provider_error_does_not_leak_secret(story, made, monkeypatch):
 def test_ldap_without_library_names_package(story, monkeypatch):
     monkeypatch.setattr("workspaces.identity.ldap.provider_type.find_spec", lambda name: None)
     with org_scope(story.atlas.id):
-        page = story.client(story.ada).get("/atlas/directories?kind=ldap").content.decode()
+        page = (
+            story.client(story.ada).get("/atlas/directories/-/connect?kind=ldap").content.decode()
+        )
         with pytest.raises(InvalidInput, match="make directories"):
             create_provider(
                 actor=story.actor(story.ada),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.each import each
 from tests.story import PASSWORD
 from workspaces.access.services import create_role
-from workspaces.templatetags.muster import data_text
 from workspaces.tenancy.scope import org_scope
 
 
@@ -25,13 +24,6 @@ def test_permission_groups_are_translated(story, client, language, group):
         "/atlas/roles/auditor", headers={"accept-language": language}
     ).content.decode()
     assert f"<legend>{group}</legend>" in page
-
-
-def test_event_time_is_shown_to_the_minute():
-    assert (
-        data_text({"from": "2026-11-22T12:49:26.259344+00:00", "level": "note"})
-        == "from 2026-11-22 12:49 UTC · level note"
-    )
 
 
 def test_service_account_token_names_owner_on_mobile(story, client):

@@ -61,6 +61,33 @@ def test_role_created_on_page_is_offered_in_forms(story, ada):
     assert "ben@atlas.example in vision" in ada.get("/atlas/roles/trainer").content.decode()
 
 
+def test_role_is_created_for_a_purpose_that_its_giver_has(story, ada):
+    shown = ada.get("/atlas/roles").context["presets"]
+    assert not any(preset["why_not"] for preset in shown)
+    assert [p["name"] for p in shown if p["sets"]["kind"] == "org"] == [
+        "support",
+        "billing",
+        "auditor",
+    ]
+    form = {"slug": "lab", "name": "Lab", "kind": "team", "preset": "researcher"}
+    assert ada.post("/atlas/roles", form)["Location"] == "/atlas/roles/lab"
+    [row] = rows(story, Role)
+    assert {"jobs:submit", "secrets:read"} <= {
+        *row.permissions
+    } and "secrets:write" not in row.permissions
+    body = {"slug": "book", "kind": "org", "permissions": ["billing", "audit:read"]}
+    made_role = (
+        story.api(story.ada)
+        .post("/api/v1/orgs/atlas/roles", body, content_type="application/json")
+        .json()
+    )
+    assert {"audit:read", "billing:read"} <= {*made_role["permissions"]}
+    with org_scope(story.atlas.id):
+        Membership.objects.filter(user=story.ben).update(role="user-admin")
+    locked = story.client(story.ben).get("/atlas/roles").context["presets"]
+    assert {p["name"] for p in locked if p["why_not"]} >= {"team-lead", "auditor"}
+
+
 def test_role_form_rejected_keeps_input(ada):
     text = ada.post(
         "/atlas/roles",
@@ -106,6 +133,24 @@ def test_access_page_shows_chain_and_command(story, ada):
     )
 
 
+def test_access_page_asks_about_own_teams_first_and_never_advises_admin(story, ada):
+    asked = {"user": story.ben.email, "permission": "jobs:submit"}
+    answer = ada.get("/atlas/access", asked)
+    assert answer.context["answer"]["team"] == "vision" and answer.context["answer"]["allowed"]
+    assert [team.slug for team in answer.context["own_teams"]] == ["vision"]
+    everywhere = ada.get("/atlas/access", asked | {"team": "*"}).context["answer"]
+    assert not everywhere["allowed"] and everywhere["would_allow"] == [
+        {
+            "text": "a custom role in the organization that grants jobs:submit",
+            "changes": [{"kind": "custom-role", "role": "custom"}],
+        }
+    ]
+    quotas = ada.get("/atlas/access", asked | {"permission": "quotas:write"}).context["answer"]
+    assert quotas["team"] is None and [
+        way["changes"][0]["kind"] for way in quotas["would_allow"]
+    ] == ["custom-role"]
+
+
 @each(
     "query",
     [
@@ -126,9 +171,9 @@ def test_denied_page_links_to_explanation(story):
     answer = client.get("/atlas/people")
     assert (
         answer.status_code == 403
-        and "/atlas/access?permission=members%3Aread" in answer.content.decode()
+        and "/atlas/access?permission=members%3Aread&amp;team=%2A" in answer.content.decode()
     )
-    text = client.get("/atlas/access?permission=members%3Aread").content.decode()
+    text = client.get("/atlas/access?permission=members%3Aread&team=*").content.decode()
     assert "The role Billing viewer in the organization does not grant members:read." in text
     assert (
         client.get(

@@ -178,6 +178,11 @@ class Directory:
         ):
             yield self._with_all_members(entry)
 
+    def has_entries(self, base: str) -> bool:
+        """Return whether there is anything below a DN that the bind DN can read."""
+        found = self._search(base, "(objectClass=*)", ["1.1"], 2)
+        return any(normalized_dn(entry.dn) != normalized_dn(base) for entry in found)
+
     def names_of_groups(self, typed: str, most: int = 20) -> list[str]:
         """Return the DNs of groups whose name contains `typed`."""
         if not self.config.group_base:
@@ -213,13 +218,18 @@ class Directory:
         return made
 
     def _bind(self) -> None:
-        if self.config.bind_dn:
+        if not self.config.bind_dn:
+            return
+        try:
             self._do(
                 Message("signing in with the bind DN"),
                 lambda: self._ldap.simple_bind_s(
                     self.config.bind_dn, str(self.config.bind_password)
                 ),
             )
+        except DirectoryError as trouble:
+            trouble.field = trouble.field or "bind_dn"
+            raise
 
     @property
     def _left(self) -> float:

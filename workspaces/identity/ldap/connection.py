@@ -66,6 +66,7 @@ def open_connection(config: Config, url: str, seconds: float) -> DirectoryConnec
                 port=port,
             ),
             is_away=True,
+            field="url",
         ) from None
     except OSError as error:
         server.close()
@@ -88,6 +89,7 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
                 "Host {host} can't be resolved. Check the name and the portal's DNS.", host=host
             ),
             is_away=True,
+            field="url",
         ) from None
     if not config.is_private and not all(is_open_internet(address) for address in found):
         raise DirectoryError(
@@ -95,7 +97,8 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
                 "{host} is on a private network. Ask a platform operator to connect this "
                 "directory with the option Private address.",
                 host=host,
-            )
+            ),
+            field="is_private",
         )
     last: OSError | None = None
     for address in found[:3]:
@@ -115,15 +118,17 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
                 port=port,
             ),
             is_away=True,
+            field="url",
         )
     raise DirectoryError(
         Message(
-            "Connection to {host} port {port} failed ({x}).",
+            "Connection to {host} port {port} failed ({x}). Check the address and the port.",
             host=host,
             port=port,
             x=last.strerror or last if last else Message("no address"),
         ),
         is_away=True,
+        field="url",
     )
 
 
@@ -135,14 +140,15 @@ def _start_tls(server: socket.socket) -> None:
         raise ConnectionResetError("closed")
     if len(answer) > 2 and answer[1] < 128 and len(answer) > answer[1] + 2:
         raise DirectoryError(
-            Message("The server sent data before encryption started. Use ldaps://.")
+            Message("The server sent data before encryption started. Use ldaps://."), field="url"
         )
     if _SUCCESS not in answer:
         raise DirectoryError(
             Message(
                 "The directory doesn't support StartTLS. Configure a certificate there, or use "
                 "ldaps://."
-            )
+            ),
+            field="url",
         )
 
 
@@ -159,10 +165,12 @@ def _encrypted(config: Config, server: socket.socket, host: str) -> ssl.SSLSocke
                 host=host,
             ),
             is_away=True,
+            field="url",
         ) from None
     except ssl.SSLError as error:
         raise DirectoryError(
-            Message("TLS failed: {x}. Check the port and the scheme.", x=error.reason or error)
+            Message("TLS failed: {x}. Check the port and the scheme.", x=error.reason or error),
+            field="url",
         ) from None
 
 
@@ -178,7 +186,8 @@ def _context(ca: str) -> ssl.SSLContext:
                 Message(
                     "The CA certificate can't be read. Paste all of it, from -----BEGIN "
                     "CERTIFICATE----- to the end."
-                )
+                ),
+                field="ca",
             ) from None
     return context
 
@@ -243,6 +252,7 @@ def _explained(error: OSError, host: str, port: int) -> DirectoryError:
             x=error.strerror or error,
         ),
         is_away=True,
+        field="url",
     )
 
 
@@ -253,19 +263,22 @@ def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> Direct
             Message(
                 "The certificate isn't valid for {host}. Use the host name in the certificate.",
                 host=host,
-            )
+            ),
+            field="url",
         )
     if "expired" in message or "not yet valid" in message:
         return DirectoryError(
             Message(
                 "The certificate isn't valid at this time ({said}). Renew it on the server.",
                 said=message,
-            )
+            ),
+            field="url",
         )
     return DirectoryError(
         Message(
             "The certificate isn't trusted ({said}). Paste the certificate of the CA that "
             "signed it.",
             said=message,
-        )
+        ),
+        field="ca",
     )

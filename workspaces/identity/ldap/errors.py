@@ -8,17 +8,22 @@ from portal.core.messages import Message
 from workspaces.identity.ldap.settings import Config
 from workspaces.identity.provider_types import ProviderUnavailable
 
+FILTER = "filter"  # the field of an error in whichever filter was used
+
 
 class DirectoryError(ProviderUnavailable):
     """A directory cannot be queried.
 
     `is_away`: it may work later; otherwise the configuration must change. `is_counted`: the server
-    may count a retry as another failed login, and lock the account.
+    may count a retry as another failed login, and lock the account. `field` is the option that most
+    likely causes it, or empty if that depends on what was asked.
     """
 
-    def __init__(self, message: str, *, is_away: bool = False, is_counted: bool = False):
+    def __init__(
+        self, message: str, *, is_away: bool = False, is_counted: bool = False, field: str = ""
+    ):
         super().__init__(message)
-        self.is_away, self.is_counted = is_away, is_counted
+        self.is_away, self.is_counted, self.field = is_away, is_counted, field
 
 
 def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
@@ -35,6 +40,7 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
                 "The directory isn't responding while {doing}: {text}.", doing=doing, text=text
             ),
             is_away=True,
+            field="url",
         )
     if isinstance(error, ldap.INVALID_CREDENTIALS):
         return DirectoryError(
@@ -44,12 +50,21 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
                 bind_dn=config.bind_dn,
             ),
             is_counted=True,
+            field="bind_password",
+        )
+    if isinstance(error, ldap.NO_SUCH_OBJECT) and not config.bind_dn:
+        return DirectoryError(
+            Message(
+                "Nothing can be read anonymously while {doing}. Enter a bind DN and its password.",
+                doing=doing,
+            ),
+            field="bind_dn",
         )
     if isinstance(error, ldap.NO_SUCH_OBJECT):
         return DirectoryError(
             Message(
                 "Nothing was found while {doing}: the DN doesn't exist, or the bind DN can't "
-                "read it.",
+                "read it. Correct the search base.",
                 doing=doing,
             )
         )
@@ -69,7 +84,8 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
                 "Permission denied while {doing}: {text}. Use a bind DN that is allowed to search.",
                 doing=doing,
                 text=text,
-            )
+            ),
+            field="bind_dn",
         )
     if isinstance(
         error, (ldap.SIZELIMIT_EXCEEDED, ldap.ADMINLIMIT_EXCEEDED, ldap.TIMELIMIT_EXCEEDED)
@@ -83,7 +99,9 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
             )
         )
     if isinstance(error, ldap.FILTER_ERROR):
-        return DirectoryError(Message("A filter is invalid. Check the filters under More."))
+        return DirectoryError(
+            Message("The directory can't read the filter. Correct it."), field=FILTER
+        )
     return DirectoryError(
         Message(
             "{__name__} while {doing}: {text}.",

@@ -16,10 +16,10 @@ from workspaces.identity.provider_types import (
 )
 
 
-def _test(config: Config) -> ProviderTestResult:
+def _test(config: Config, person: str = "") -> ProviderTestResult:
     from workspaces.identity.ldap.testing import check_settings
 
-    return check_settings(config)
+    return check_settings(config, person)
 
 
 def _listing(config: Config, progress: Callable[[int], None]) -> DirectoryListing:
@@ -51,4 +51,5 @@ LDAP = ProviderType(
     _listing,
     _find_groups,
     normalized_dn,
+    finds_people=True,
 )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
 
-from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.core.options import Secret, option
+from portal.core.options import Secret, Way, option, raise_faults
+from workspaces.identity.certificates import certificate_fault
 
 _NONE = Secret("")
+_DN = re.compile(r"\s*[A-Za-z0-9.-]+\s*=\s*[^=,\s]")
 _ATTRIBUTE = re.compile(r"[A-Za-z][A-Za-z0-9;-]{0,99}")
 
 
@@ -50,6 +53,20 @@ PRESETS = {
 class Config:
     """The settings of one directory."""
 
+    WAYS: ClassVar[tuple[Way, ...]] = (
+        Way(
+            "openldap",
+            "OpenLDAP",
+            Message("Also 389 Directory Server, FreeIPA and others that follow the standard."),
+            sets={"preset": "OpenLDAP"},
+        ),
+        Way(
+            "active-directory",
+            "Active Directory",
+            Message("Microsoft's directory, also Samba."),
+            sets={"preset": "Active Directory"},
+        ),
+    )
     url: str = option(
         Message("Address"),
         sends=("bind_password",),
@@ -58,7 +75,9 @@ class Config:
             "with spaces; they are tried in order."
         ),
     )
-    people_base: str = option(Message("User search base"), note="ou=people,dc=example,dc=com")
+    people_base: str = option(
+        Message("User search base"), note="ou=people,dc=example,dc=com", step="people"
+    )
     preset: str = option(
         Message("Directory"),
         default="OpenLDAP",
@@ -80,6 +99,7 @@ class Config:
         note=Message(
             "e.g. ou=groups,dc=example,dc=com. If empty, rules can only apply to everyone."
         ),
+        step="people",
     )
     ca: str = option(
         Message("CA certificate"),
@@ -92,16 +112,18 @@ class Config:
         default="",
         is_rare=True,
         note=Message("An LDAP filter, e.g. (objectClass=person)."),
+        step="people",
     )
-    group_filter: str = option(Message("Group filter"), default="", is_rare=True)
+    group_filter: str = option(Message("Group filter"), default="", is_rare=True, step="people")
     login_attributes: tuple[str, ...] = option(
         Message("Login attributes"),
         default=(),
         is_rare=True,
         note=Message("One or more attributes, e.g. uid mail."),
+        step="people",
     )
-    email_attribute: str = option(Message("Email address"), default="", is_rare=True)
-    name_attribute: str = option(Message("Display name"), default="", is_rare=True)
+    email_attribute: str = option(Message("Email address"), default="", is_rare=True, step="people")
+    name_attribute: str = option(Message("Display name"), default="", is_rare=True, step="people")
     subject_attribute: str = option(
         Message("Unique ID attribute"),
         default="",
@@ -109,13 +131,17 @@ class Config:
         note=Message(
             "An attribute that identifies a person and never changes, e.g. entryUUID or objectGUID."
         ),
+        step="people",
     )
-    nested: bool = option(Message("Resolve nested groups"), default=True, is_rare=True)
+    nested: bool = option(
+        Message("Resolve nested groups"), default=True, is_rare=True, step="people"
+    )
     sync_minutes: int = option(
         Message("Sync interval"),
         default=60,
         is_rare=True,
         note=Message("In minutes; 0 for manual syncs only."),
+        step="people",
     )
     is_private: bool = option(
         Message("Private address"),
@@ -134,13 +160,18 @@ class Config:
     )
 
     def __post_init__(self) -> None:
-        """Validate the settings. Raises InvalidInput."""
-        for url in self.urls:
-            _check_url(url)
+        """Validate the settings. Raises InvalidInput with all errors at once."""
+        raise_faults(*self._faults())
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        """Yield (option, what is wrong with it, or nothing)."""
+        yield "url", next(filter(None, map(_url_fault, self.urls)), "")
         if not self.urls:
-            raise InvalidInput.at("options.url", Message("is required"))
-        for name in ("people_filter", "group_filter"):
-            _check_filter(name, getattr(self, name))
+            yield "url", Message("is required")
+        yield "people_base", _dn_fault(self.people_base)
+        yield "group_base", _dn_fault(self.group_base)
+        yield "people_filter", _filter_fault(self.people_filter)
+        yield "group_filter", _filter_fault(self.group_filter)
         for name, value in (
             ("email_attribute", self.email_attribute),
             ("name_attribute", self.name_attribute),
@@ -148,22 +179,18 @@ class Config:
             *(("login_attributes", word) for word in self.login_attributes),
         ):
             if value and not _ATTRIBUTE.fullmatch(value):
-                raise InvalidInput.at(
-                    f"options.{name}", f"{value[:40]!r} isn't a valid attribute name"
-                )
+                yield name, Message("{name} isn't a valid attribute name", name=repr(value[:40]))
         if self.bind_dn and not self.bind_password:
-            raise InvalidInput.at(
-                "options.bind_password",
-                "is required with a bind DN: without a password, many servers treat the bind "
-                "as anonymous",
+            yield (
+                "bind_password",
+                Message(
+                    "is required with a bind DN: without a password, many servers treat the bind "
+                    "as anonymous"
+                ),
             )
-        if self.ca and "BEGIN CERTIFICATE" not in self.ca:
-            raise InvalidInput.at(
-                "options.ca",
-                "must be a PEM certificate that begins with -----BEGIN CERTIFICATE-----",
-            )
+        yield "ca", certificate_fault(self.ca)
         if not 0 <= self.sync_minutes <= 10_080:
-            raise InvalidInput.at("options.sync_minutes", "must be between 0 and 10,080 (a week)")
+            yield "sync_minutes", Message("must be between 0 and 10,080 (a week)")
 
     @property
     def urls(self) -> list[str]:
@@ -188,7 +215,7 @@ def normalized_dn(dn: str) -> str:
     return re.sub(r"\s*(?<!\\)([,=+])\s*", r"\1", dn.strip().lower())
 
 
-def _check_url(url: str) -> None:
+def _url_fault(url: str) -> str:
     try:
         parts = urlsplit(url)
         good = (
@@ -199,15 +226,22 @@ def _check_url(url: str) -> None:
         )
     except ValueError:
         good = False
-    if not good or parts.query or parts.username:
-        raise InvalidInput.at(
-            "options.url",
-            f"{url[:80]!r} isn't a valid address; use the form ldaps://directory.example.com "
-            "or ldap://10.0.0.5:389",
-        )
+    if good and not parts.query and not parts.username:
+        return ""
+    return Message(
+        "{url} isn't a valid address; use the form ldaps://directory.example.com or "
+        "ldap://10.0.0.5:389",
+        url=repr(url[:80]),
+    )
 
 
-def _check_filter(name: str, text: str) -> None:
+def _dn_fault(dn: str) -> str:
+    if not dn or _DN.match(dn):
+        return ""
+    return Message("{dn} isn't a DN; use the form ou=people,dc=example,dc=com", dn=repr(dn[:80]))
+
+
+def _filter_fault(text: str) -> str:
     """Check that parentheses balance, so that the filter cannot escape the one it is put into."""
     depth = 0
     for sign in text.replace("\\(", "").replace("\\)", ""):
@@ -215,6 +249,5 @@ def _check_filter(name: str, text: str) -> None:
         if depth < 0:
             break
     if text and (depth or not text.startswith("(") or not text.endswith(")")):
-        raise InvalidInput.at(
-            f"options.{name}", "must be a single filter in parentheses, e.g. (objectClass=person)"
-        )
+        return Message("must be a single filter in parentheses, e.g. (objectClass=person)")
+    return ""

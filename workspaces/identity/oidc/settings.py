@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.core.options import Secret, option
+from portal.core.options import Secret, option, raise_faults
+from workspaces.identity.certificates import certificate_fault
 
 SCOPE = "openid profile email"
 _NONE = Secret("")
@@ -39,14 +39,18 @@ class Config:
         Message("Groups claim"),
         default="groups",
         note=Message("The claim that lists group names. Use dots for nested objects."),
+        step="people",
     )
-    is_required: bool = option(Message("Require single sign-on"), default=False, note=REQUIRED)
+    is_required: bool = option(
+        Message("Require single sign-on"), default=False, note=REQUIRED, step="people"
+    )
     scope: str = option(Message("Scope"), default=SCOPE, is_rare=True)
     subject_claim: str = option(
         Message("Subject claim"),
         default="sub",
         is_rare=True,
         note=Message("An ID that is never reassigned. With SCIM from Entra ID: oid."),
+        step="people",
     )
     is_private: bool = option(
         Message("Private address"), default=False, note=PRIVATE, is_rare=True, is_operators=True
@@ -60,18 +64,23 @@ class Config:
     )
 
     def __post_init__(self) -> None:
-        """Validate the settings. Raises InvalidInput."""
-        check_address("issuer", self.issuer, is_plain=self.is_private)
-        if "openid" not in self.scope.split():
-            raise InvalidInput.at(
-                "options.scope",
-                "must include openid, and email and profile if the provider supports them",
-            )
-        check_authority(self.ca)
+        """Validate the settings. Raises InvalidInput with all errors at once."""
+        raise_faults(
+            ("issuer", address_fault(self.issuer, is_plain=self.is_private)),
+            (
+                "scope",
+                ""
+                if "openid" in self.scope.split()
+                else Message(
+                    "must include openid, and email and profile if the provider supports them"
+                ),
+            ),
+            ("ca", certificate_fault(self.ca)),
+        )
 
 
-def check_address(name: str, url: str, *, is_plain: bool) -> None:
-    """Check that a URL has a scheme and a host that can be requested. Raises InvalidInput."""
+def address_fault(url: str, *, is_plain: bool) -> str:
+    """Return why a URL has no scheme and host that can be requested, or nothing."""
     try:
         parts = urlsplit(url)
         is_good = (
@@ -82,16 +91,8 @@ def check_address(name: str, url: str, *, is_plain: bool) -> None:
     except ValueError:
         is_good = False
     if not is_good or parts.username or parts.fragment or not url.isprintable() or " " in url:
-        raise InvalidInput.at(
-            f"options.{name}",
-            f"{url[:80]!r} isn't a valid address; use the form https://login.example.com/realm",
+        return Message(
+            "{url} isn't a valid address; use the form https://login.example.com/realm",
+            url=repr(url[:80]),
         )
-
-
-def check_authority(text: str) -> None:
-    """Check that the text is a PEM certificate. Raises InvalidInput."""
-    if text and "BEGIN CERTIFICATE" not in text:
-        raise InvalidInput.at(
-            "options.ca",
-            "must be a PEM certificate that begins with -----BEGIN CERTIFICATE-----",
-        )
+    return ""

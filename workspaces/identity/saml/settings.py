@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from portal.core.options import option
-from workspaces.identity.oidc.settings import PRIVATE, REQUIRED, check_address, check_authority
+from portal.core.options import option, raise_faults
+from workspaces.identity.certificates import certificate_fault
+from workspaces.identity.oidc.settings import PRIVATE, REQUIRED, address_fault
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,23 @@ class Config:
         Message("Groups attribute"),
         default="",
         note=Message("If empty: groups, memberOf, or the names that Entra ID and AD FS use."),
+        step="people",
     )
-    is_required: bool = option(Message("Require single sign-on"), default=False, note=REQUIRED)
-    email_attribute: str = option(Message("Email attribute"), default="", is_rare=True)
-    name_attribute: str = option(Message("Display name attribute"), default="", is_rare=True)
+    is_required: bool = option(
+        Message("Require single sign-on"), default=False, note=REQUIRED, step="people"
+    )
+    email_attribute: str = option(
+        Message("Email attribute"), default="", is_rare=True, step="people"
+    )
+    name_attribute: str = option(
+        Message("Display name attribute"), default="", is_rare=True, step="people"
+    )
     subject_attribute: str = option(
         Message("Subject attribute"),
         default="",
         is_rare=True,
         note=Message("An attribute that is never reassigned, if the NameID isn't."),
+        step="people",
     )
     entity_id: str = option(
         Message("Entity ID of the identity provider"),
@@ -59,15 +67,21 @@ class Config:
     )
 
     def __post_init__(self) -> None:
-        """Validate the settings. Raises InvalidInput."""
-        if not self.metadata_url and not self.metadata:
-            raise InvalidInput.at(
-                "options.metadata_url", "is required, unless you paste the metadata"
-            )
-        if self.metadata_url:
-            check_address("metadata_url", self.metadata_url, is_plain=self.is_private)
-        if self.metadata and "EntityDescriptor" not in self.metadata:
-            raise InvalidInput.at(
-                "options.metadata", "must be complete XML with an EntityDescriptor"
-            )
-        check_authority(self.ca)
+        """Validate the settings. Raises InvalidInput with all errors at once."""
+        raise_faults(
+            (
+                "metadata_url",
+                address_fault(self.metadata_url, is_plain=self.is_private)
+                if self.metadata_url
+                else ""
+                if self.metadata
+                else Message("is required, unless you paste the metadata"),
+            ),
+            (
+                "metadata",
+                Message("must be complete XML with an EntityDescriptor")
+                if self.metadata and "EntityDescriptor" not in self.metadata
+                else "",
+            ),
+            ("ca", certificate_fault(self.ca)),
+        )

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from portal.core.options import failures
 from tests.each import each
 from tests.rig.processes import free_port
 from tests.rig.slapd import AD, BASE, group_dn, password_of, people_dn
@@ -183,31 +184,45 @@ def test_directory_test_reports_people_and_groups(slapd, config):
     assert "unencrypted LDAP" in check_settings(replace(config, plain=True)).message
 
 
-def test_directory_test_explains_errors(slapd, config):
-    other = slapd.ca.replace(slapd.ca.splitlines()[2], slapd.ca.splitlines()[3])
-    wrong = {
-        "on a private network. Ask a platform operator": replace(config, is_private=False),
-        "isn't trusted": replace(config, ca=""),
-        "rejected the bind DN": replace(config, bind_password="wrong"),
-        "Nothing was found while listing": replace(config, people_base=f"ou=nobody,{BASE}"),
-        "found no people below": replace(config, people_base=f"ou=empty,{BASE}"),
-        "Permission denied|Nothing was found": replace(config, bind_dn="", bind_password=""),
-        "failed (Connection refused)": replace(config, url=f"ldap://127.0.0.1:{free_port()}"),
-        "can't be resolved": replace(config, url="ldap://nowhere.invalid"),
-        "Host nowhere.invalid can't be resolved": replace(
-            config, url="ldap://nowhere.invalid", is_private=False
-        ),
-        "have no nothingHere": replace(config, subject_attribute="nothingHere"),
-        "filter is invalid": replace(config, people_filter="(=x)"),
-        "can't be read": replace(config, ca=other),
-        "Check the port": replace(config, url=f"ldaps://127.0.0.1:{slapd.port}"),
-    }
-    for words, broken in wrong.items():
-        found = check_settings(broken)
-        assert not found.is_ok and any(word in found.message for word in words.split("|")), (
-            words,
-            found.message,
-        )
+def test_directory_test_marks_the_field_that_causes_each_error(slapd, config):
+    broken: list[tuple[str, str, dict[str, object]]] = [
+        ("is_private", "on a private network. Ask a platform operator", {"is_private": False}),
+        ("ca", "isn't trusted", {"ca": ""}),
+        ("bind_password", "rejected the bind DN", {"bind_password": "wrong"}),
+        ("bind_dn", "Invalid DN while signing in", {"bind_dn": "reader"}),
+        ("people_base", "Nothing was found while", {"people_base": f"ou=nobody,{BASE}"}),
+        ("people_base", "There is nothing below|Nobody below", {"people_base": f"ou=empty,{BASE}"}),
+        ("people_filter", "Nobody below", {"people_filter": "(objectClass=device)"}),
+        ("people_filter", "can't read the filter", {"people_filter": "(=x)"}),
+        ("subject_attribute", "have no nothingHere", {"subject_attribute": "nothingHere"}),
+        ("login_attributes", "have no nothingHere", {"login_attributes": ("nothingHere",)}),
+        ("group_base", "Nothing was found while", {"group_base": f"ou=nowhere,{BASE}"}),
+        ("group_filter", "can't read the filter", {"group_filter": "(=x)"}),
+        ("bind_dn", "Enter a bind DN|Use a bind DN", {"bind_dn": "", "bind_password": ""}),
+        ("url", "failed (Connection refused)", {"url": f"ldap://127.0.0.1:{free_port()}"}),
+        ("url", "Host nowhere.invalid can't be resolved", {"url": "ldap://nowhere.invalid"}),
+        ("url", "Check the port", {"url": f"ldaps://127.0.0.1:{slapd.port}"}),
+    ]
+    for field, words, changed in broken:
+        found = check_settings(replace(config, **changed))
+        wrong = failures(found.checks)
+        assert not found.is_ok and wrong[0].field == field, (field, found.checks)
+        assert any(word in wrong[0].message for word in words.split("|")), (words, wrong)
+
+
+def test_directory_test_reports_all_errors_at_once_and_finds_a_person(slapd, config):
+    both = replace(config, people_base=f"ou=nobody,{BASE}", group_base=f"ou=nowhere,{BASE}")
+    assert [check.field for check in failures(check_settings(both).checks)] == [
+        "people_base",
+        "group_base",
+    ]
+    servers = replace(config, url=f"{slapd.url} ldap://nowhere.invalid")
+    found = check_settings(servers, "ada@corp.example")
+    assert found.is_ok
+    assert [str(check.state) for check in found.checks] == ["ok", "warning", "ok", "ok", "ok", "ok"]
+    assert "Ada Lovelace (ada@corp.example) is" in found.checks[-1].message
+    assert group_dn("research") in found.checks[-1].message
+    assert failures(check_settings(config, "nobody").checks)[0].field == "person"
 
 
 def test_certificate_for_another_host_is_refused(slapd, config, monkeypatch):

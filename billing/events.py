@@ -1,0 +1,70 @@
+"""How the events of prices, budgets and statements read."""
+
+from __future__ import annotations
+
+from portal.core.event_texts import EventKind, Subject
+from portal.core.messages import Message
+from portal.core.states import Mark
+
+EVENTS = (
+    EventKind(
+        "budget.set",
+        (
+            Message("{actor} set the budget of {subject} to {amount}"),
+            Message("{actor} changed the budget of {subject}"),
+        ),
+    ),
+    EventKind(
+        "budget.removed", (Message("{actor} removed the budget of {subject}"),), mark=Mark.BAR
+    ),
+    EventKind(
+        "budget.threshold_reached",
+        (
+            Message("{subject} has spent {percent}% of its budget"),
+            Message("{subject} has reached a threshold of its budget"),
+        ),
+        mark=Mark.SQUARE,
+    ),
+    EventKind(
+        "usage.price_set",
+        (
+            Message("{actor} set the price of {subject} to {price}"),
+            Message("{actor} set the price of {subject}"),
+        ),
+    ),
+    EventKind(
+        "usage.price_deleted", (Message("{actor} deleted the price of {subject}"),), mark=Mark.BAR
+    ),
+    EventKind("usage.account_changed", (Message("{actor} changed how {subject} pays"),)),
+    EventKind(
+        "usage.discount_set",
+        (
+            Message("{actor} set the discount of {subject} to {percent}%"),
+            Message("{actor} set the discount of {subject}"),
+        ),
+    ),
+    EventKind(
+        "usage.credit_added",
+        (
+            Message("{actor} added a credit of {amount} to {subject}"),
+            Message("{actor} added a credit to {subject}"),
+        ),
+    ),
+    EventKind(
+        "statement.issued",
+        (
+            Message("{actor} issued the statement {subject}: {total}"),
+            Message("{actor} issued the statement {subject}"),
+        ),
+    ),
+)
+GROUPS = {
+    "budget": Message("Budgets"),
+    "usage": Message("Prices"),
+    "statement": Message("Statements"),
+}
+SUBJECTS = (
+    Subject("budget", Message("a budget")),
+    Subject("usage", Message("usage")),
+    Subject("statement", Message("a statement")),
+)
