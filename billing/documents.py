@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
@@ -45,11 +45,11 @@ _CSV = (
 )
 _NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
 KINDS = {
-    "job": Message("Jobs"),
+    "job": Message("Jobs", context="kind"),
     "reservation": Message("Reserved, not used"),
-    "storage": Message("Stored data"),
+    "storage": Message("Stored data", context="kind"),
     "lost": Message("Lost to failures and preemption"),
-    "credit": Message("Credit"),
+    "credit": Message("Credit", context="kind"),
 }
 _CID = (
     (range(0xAC00, 0xD7B0), "HYSMyeongJo-Medium"),
@@ -66,8 +66,13 @@ ROUNDING = Message(
 def resource_text(resource: str) -> str:
     """Return the name of a resource class for people."""
     kind, _, model = resource.partition(".")
-    names = {"cpu": "CPU", "memory": Message("Memory"), "storage": Message("Storage"), "gpu": "GPU"}
-    names["lost"] = Message("Lost time")
+    names = {
+        "cpu": "CPU",
+        "memory": Message("Memory", context="text, billing, RAM"),
+        "storage": Message("Storage", context="text, billing"),
+        "gpu": "GPU",
+    }
+    names["lost"] = Message("Lost time", context="text, billing")
     return gpu_text(model) or names.get(kind, kind)
 
 
@@ -76,7 +81,12 @@ def line_texts(line: dict[str, Any], currency: str) -> dict[str, str]:
     kind: str = KINDS.get(line["kind"], line["kind"])
     discount, percent = Decimal(line["discount"]), Decimal(line["percent"])
     if line["class"] == "Correction":
-        kind = Message("Correction of {month}: {kind}", month=line["month"][:7], kind=kind)
+        kind = Message(
+            "Correction of {month}: {kind}",
+            context="text, billing",
+            month=line["month"][:7],
+            kind=kind,
+        )
     return {
         "about": kind,
         "note": line["note"] if line["category"] == "Credit" else "",
@@ -240,12 +250,16 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
     contents = f"{org['name']} {org['address']}" + "".join(
         f"{line['team_name']}{line['note']}" for line in document["lines"]
     )
-    font, bold = _fonts(contents + gettext("Statement"))
+    font, bold = _fonts(contents + pgettext("statement", "Statement"))
     text = ParagraphStyle("text", fontName=font, fontSize=9, leading=12, wordWrap="CJK")
     small = ParagraphStyle("small", parent=text, fontSize=7, textColor=colors.grey)
     head = ParagraphStyle("head", parent=text, fontName=bold, fontSize=16, leading=22)
     right = ParagraphStyle("right", parent=text, alignment=2)
-    title = gettext("Statement") if document["mode"] == "chargeback" else gettext("Usage report")
+    title = (
+        pgettext("statement", "Statement")
+        if document["mode"] == "chargeback"
+        else pgettext("statement", "Usage report")
+    )
     story: list[Any] = [
         Paragraph(_escaped(title), head),
         Paragraph(_escaped(f"{document['number']} · {period(document)}"), text),
@@ -259,13 +273,13 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
             Paragraph(_escaped(name), text if n < 3 else right)
             for n, name in enumerate(
                 (
-                    gettext("Team"),
-                    gettext("For"),
-                    gettext("Resource"),
-                    gettext("Hours"),
-                    gettext("Price"),
-                    gettext("Discount"),
-                    gettext("Cost"),
+                    pgettext("statement", "Team"),
+                    pgettext("column, what a charge is for", "For"),
+                    pgettext("statement", "Resource"),
+                    pgettext("statement", "Hours"),
+                    pgettext("statement", "Price"),
+                    pgettext("statement", "Discount"),
+                    pgettext("statement", "Cost"),
                 )
             )
         ]
@@ -283,10 +297,10 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
         )
     totals = document["totals"]
     for name, key in (
-        (gettext("Usage"), "usage"),
-        (gettext("Corrections"), "corrections"),
-        (gettext("Credits"), "credits"),
-        (gettext("Total"), "total"),
+        (pgettext("statement", "Usage"), "usage"),
+        (pgettext("statement", "Corrections"), "corrections"),
+        (pgettext("statement", "Credits"), "credits"),
+        (pgettext("statement", "Total"), "total"),
     ):
         if key in ("usage", "total") or Decimal(totals[key]):
             amount = money(Decimal(totals[key]), document["currency"])
@@ -309,7 +323,9 @@ def as_pdf(document: Document, sha256: str = "") -> bytes:
     )
     story += [table, Spacer(1, 6 * mm)]
     ending = (
-        gettext("Issued {at}. SHA-256 {sha}").format(at=document["issued_at"][:19], sha=sha256)
+        pgettext("statement", "Issued {at}. SHA-256 {sha}").format(
+            at=document["issued_at"][:19], sha=sha256
+        )
         if sha256
         else gettext("Draft: not issued, and may change.")
     )

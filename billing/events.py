@@ -59,12 +59,12 @@ EVENTS = (
     ),
 )
 GROUPS = {
-    "budget": Message("Budgets"),
-    "usage": Message("Prices"),
-    "statement": Message("Statements"),
+    "budget": Message("Budgets", context="way to group"),
+    "usage": Message("Prices", context="way to group"),
+    "statement": Message("Statements", context="way to group"),
 }
 SUBJECTS = (
-    Subject("budget", Message("a budget")),
-    Subject("usage", Message("usage")),
-    Subject("statement", Message("a statement")),
+    Subject("budget", Message("a budget", context="subject of an event")),
+    Subject("usage", Message("usage", context="subject of an event")),
+    Subject("statement", Message("a statement", context="subject of an event")),
 )

@@ -18,7 +18,7 @@ KINDS = (
     NoticeKind(
         "budget",
         80,
-        Message("Budget"),
+        Message("Budget", context="kind of notification"),
         Message("A budget has reached one of its thresholds."),
         permissions=(
             P.BILLING_READ,

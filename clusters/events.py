@@ -47,7 +47,11 @@ def _plans(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
 def _tested(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if "is_ok" not in data:
         return {}
-    return {"result": Message("succeeded") if data["is_ok"] else Message("failed")}
+    return {
+        "result": Message("succeeded", context="part of a sentence")
+        if data["is_ok"]
+        else Message("failed", context="part of a sentence")
+    }
 
 
 def _tested_mark(data: Mapping[str, Any]) -> Mark:
@@ -145,15 +149,18 @@ EVENTS = (
     ),
     EventKind(
         "node.drained",
-        (Message("{actor} drained {subject}: {why}"), Message("{actor} drained {subject}")),
+        (
+            Message("{actor} drained {subject}: {why}", context="event"),
+            Message("{actor} drained {subject}", context="event"),
+        ),
         mark=Mark.BAR,
     ),
     EventKind("node.resumed", (Message("{actor} returned {subject} to service"),), mark=Mark.CHECK),
     EventKind(
         "node.health_changed",
         (
-            Message("{subject} is {state}: {reason}"),
-            Message("{subject} is {state}"),
+            Message("{subject} is {state}: {reason}", context="event"),
+            Message("{subject} is {state}", context="event"),
             Message("The health of {subject} changed"),
         ),
         facts=_health,
@@ -249,16 +256,16 @@ EVENTS = (
     *approval_events(POOL_REQUESTS),
 )
 GROUPS = {
-    "cluster": Message("Clusters"),
-    "node": Message("Nodes"),
-    "pool": Message("Pools"),
-    "mig": Message("GPU partitioning"),
+    "cluster": Message("Clusters", context="way to group"),
+    "node": Message("Nodes", context="way to group"),
+    "pool": Message("Pools", context="way to group"),
+    "mig": Message("GPU partitioning", context="way to group"),
 }
 SUBJECTS = (
-    Subject("cluster", Message("a cluster"), _clusters),
-    Subject("node", Message("a node"), _nodes),
-    Subject("pool", Message("a pool"), _pools),
+    Subject("cluster", Message("a cluster", context="subject of an event"), _clusters),
+    Subject("node", Message("a node", context="subject of an event"), _nodes),
+    Subject("pool", Message("a pool", context="subject of an event"), _pools),
     Subject("pool_request", Message("a request for GPUs"), _requests),
-    Subject("pool_reservation", Message("reserved GPUs")),
+    Subject("pool_reservation", Message("reserved GPUs", context="subject of an event")),
     Subject("mig_plan", Message("a plan of partitioning"), _plans),
 )

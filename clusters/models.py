@@ -264,11 +264,13 @@ class Pool(models.Model):
     def rule_text(self) -> str:
         """Return the rule for people: "partition night, h200, rack=3"."""
         words = [
-            Message("partition {name}", name=self.partition) if self.partition else "",
+            Message("partition {name}", context="part of a sentence", name=self.partition)
+            if self.partition
+            else "",
             self.gpu_type,
             ", ".join(self.labels_text.split()),
         ]
-        return Message.joined(", ", words) or Message("all nodes")
+        return Message.joined(", ", words) or Message("all nodes", context="part of a sentence")
 
     @property
     def labels_text(self) -> str:

@@ -21,7 +21,7 @@ KINDS = (
     NoticeKind(
         "pool_ending",
         70,
-        Message("Pool ending"),
+        Message("Pool ending", context="kind of notification"),
         Message("GPUs that your team was granted end soon, or have ended."),
         permissions=(P.NODES_READ,),
         email=True,
@@ -29,7 +29,7 @@ KINDS = (
     NoticeKind(
         "gpu_unhealthy",
         100,
-        Message("Unhealthy hardware"),
+        Message("Unhealthy hardware", context="kind of notification"),
         Message("A GPU, a node or a cluster has a problem."),
         for_team=False,
         operators_only=True,
@@ -87,7 +87,12 @@ def _node_unhealthy(event: Event) -> Iterable[Notice]:
         check = str(event.data.get("check") or event.data.get("why") or "")
         gpu = event.data.get("gpu")
         where = f"GPU {gpu}" if gpu not in (None, "") else ""
-        title = Message("{node} is unhealthy: {state}", node=node.name, state=state or "?")
+        title = Message(
+            "{node} is unhealthy: {state}",
+            context="text, clusters",
+            node=node.name,
+            state=state or "?",
+        )
         yield _of_node(node, title, Message.joined(" · ", (check, where)))
 
 

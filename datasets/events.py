@@ -322,13 +322,13 @@ EVENTS = (
     ),
 )
 GROUPS = {
-    "dataset": Message("Datasets"),
-    "checkpoint": Message("Checkpoints"),
-    "workspace": Message("Workspaces"),
+    "dataset": Message("Datasets", context="way to group"),
+    "checkpoint": Message("Checkpoints", context="way to group"),
+    "workspace": Message("Workspaces", context="way to group"),
 }
 SUBJECTS = (
-    Subject("dataset", Message("a dataset"), _repositories),
-    Subject("checkpoint", Message("a checkpoint"), _repositories),
-    Subject("workspace", Message("a workspace"), _folders),
-    Subject("organization", Message("the organization")),
+    Subject("dataset", Message("a dataset", context="subject of an event"), _repositories),
+    Subject("checkpoint", Message("a checkpoint", context="subject of an event"), _repositories),
+    Subject("workspace", Message("a workspace", context="subject of an event"), _folders),
+    Subject("organization", Message("the organization", context="subject of an event")),
 )

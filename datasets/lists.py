@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from datasets.models import Ref, Repository, RepositoryKind, Visibility
 from datasets.representations import RepositoryShape, repository_rows
@@ -50,15 +51,15 @@ def filters(placeholder: Any, size: str) -> tuple[Filter, ...]:
             "visibility",
             matching(_with_visibility),
             help="private, team or organization.",
-            label=_("Visibility"),
+            label=pgettext("filter", "Visibility"),
             chips=(
-                (Visibility.PRIVATE.value, _("Private")),
-                (Visibility.ORGANIZATION.value, _("Organization")),
+                (Visibility.PRIVATE.value, pgettext("choice of a filter", "Private")),
+                (Visibility.ORGANIZATION.value, pgettext("choice of a filter", "Organization")),
             ),
             values=lambda actor: [
-                (Visibility.PRIVATE.value, _("Private")),
-                (Visibility.TEAM.value, _("Team")),
-                (Visibility.ORGANIZATION.value, _("Organization")),
+                (Visibility.PRIVATE.value, pgettext("choice of a filter", "Private")),
+                (Visibility.TEAM.value, pgettext("choice of a filter", "Team")),
+                (Visibility.ORGANIZATION.value, pgettext("choice of a filter", "Organization")),
             ],
             field="visibility",
             is_multiple=True,
@@ -69,30 +70,49 @@ def filters(placeholder: Any, size: str) -> tuple[Filter, ...]:
             "`>10GiB`, `<=1TiB`, `1GiB..10GiB`.",
             _("Size, such as >10GiB"),
         ),
-        *times("updated_at", _("Updated")),
+        *times("updated_at", pgettext("column", "Updated")),
     )
 
 
 TRASHED = (
     search_in("name", placeholder=_("A name, or team:vision")),
     TEAM,
-    *times("deleted_at", _("Deleted")),
+    *times("deleted_at", pgettext("column", "Deleted")),
 )
 
 
 def _columns(label: Any) -> tuple[Column, ...]:
     return (
         Column("name", label, sort=("name", "id")),
-        Column("team", _("Team"), sort=("team__slug", "id")),
-        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
-        Column("files", _("Files"), "num", sort=("head_files", "id"), is_optional=True),
-        Column("bytes", _("Size"), "num", sort=("head_bytes", "id")),
-        Column("versions", _("Versions"), "num", is_optional=True),
+        Column("team", pgettext("column", "Team"), sort=("team__slug", "id")),
+        Column(
+            "owner",
+            pgettext("column", "Owner"),
+            value=lambda row: row["owner"]["email"],
+            is_optional=True,
+        ),
+        Column(
+            "files", pgettext("column", "Files"), "num", sort=("head_files", "id"), is_optional=True
+        ),
+        Column("bytes", pgettext("column", "Size"), "num", sort=("head_bytes", "id")),
+        Column("versions", pgettext("column", "Versions"), "num", is_optional=True),
         *use_columns("jobs", "job_trend", "last_used_at"),
-        Column("visibility", _("Visibility"), is_extra=True),
-        Column("stored_bytes", _("Space used"), "num", sort=("stored_bytes", "id"), is_extra=True),
-        Column("created_at", _("Created"), "num", sort=("created_at", "id"), is_extra=True),
-        Column("updated_at", _("Updated"), "num", sort=("updated_at", "id")),
+        Column("visibility", pgettext("column", "Visibility"), is_extra=True),
+        Column(
+            "stored_bytes",
+            pgettext("column, of storage", "Space used"),
+            "num",
+            sort=("stored_bytes", "id"),
+            is_extra=True,
+        ),
+        Column(
+            "created_at",
+            pgettext("column", "Created"),
+            "num",
+            sort=("created_at", "id"),
+            is_extra=True,
+        ),
+        Column("updated_at", pgettext("column", "Updated"), "num", sort=("updated_at", "id")),
     )
 
 
@@ -129,9 +149,9 @@ def _trash_of(kind: RepositoryKind, label: Any) -> ListView:
         filters=TRASHED,
         columns=(
             Column("name", label),
-            Column("team", _("Team")),
-            Column("stored_bytes", _("Space used"), "num"),
-            Column("deleted_at", _("Deleted"), "num"),
+            Column("team", pgettext("column", "Team")),
+            Column("stored_bytes", pgettext("column, of storage", "Space used"), "num"),
+            Column("deleted_at", pgettext("column", "Deleted"), "num"),
             Column("actions", "", value=None),
         ),
     )
@@ -139,13 +159,19 @@ def _trash_of(kind: RepositoryKind, label: Any) -> ListView:
 
 LISTS = {
     RepositoryKind.DATASET: _list_of(
-        RepositoryKind.DATASET, _("Dataset"), _("Search datasets, or team:vision user:me")
+        RepositoryKind.DATASET,
+        pgettext("column", "Dataset"),
+        _("Search datasets, or team:vision user:me"),
     ),
     RepositoryKind.CHECKPOINT: _list_of(
-        RepositoryKind.CHECKPOINT, _("Checkpoint"), _("Search checkpoints, or team:vision user:me")
+        RepositoryKind.CHECKPOINT,
+        pgettext("column", "Checkpoint"),
+        _("Search checkpoints, or team:vision user:me"),
     ),
 }
 TRASHES = {
-    RepositoryKind.DATASET: _trash_of(RepositoryKind.DATASET, _("Dataset")),
-    RepositoryKind.CHECKPOINT: _trash_of(RepositoryKind.CHECKPOINT, _("Checkpoint")),
+    RepositoryKind.DATASET: _trash_of(RepositoryKind.DATASET, pgettext("column", "Dataset")),
+    RepositoryKind.CHECKPOINT: _trash_of(
+        RepositoryKind.CHECKPOINT, pgettext("column", "Checkpoint")
+    ),
 }

@@ -57,7 +57,7 @@ def _largest(kind: RepositoryKind) -> Callable[[SpaceQuery, int], Sequence[Space
 
 
 def _versions(n: int) -> Any:
-    return Message.plural(n, "{n} version", "{n} versions", n=n)
+    return Message.plural(n, "{n} version", "{n} versions", context="number of things", n=n)
 
 
 def _unused(kind: RepositoryKind) -> Callable[[SpaceQuery, int], Sequence[SpaceUse]]:
@@ -107,7 +107,7 @@ def _unnamed(asked: SpaceQuery, kind: RepositoryKind, most: int) -> Iterator[Spa
                 row.unnamed,
                 "#space",
                 reason=Message("Files that no version names; deleted after a day"),
-                step=Message("Delete now"),
+                step=Message("Delete now", context="text, datasets"),
             )
         if row.waiting:
             yield _use(
@@ -165,7 +165,7 @@ def _use(
 SOURCES = tuple(
     SpaceSource(kind.value, label, order, _total(kind), _largest(kind), _unused(kind))
     for kind, label, order in (
-        (RepositoryKind.DATASET, Message("Datasets"), 10),
-        (RepositoryKind.CHECKPOINT, Message("Checkpoints"), 20),
+        (RepositoryKind.DATASET, Message("Datasets", context="what takes space"), 10),
+        (RepositoryKind.CHECKPOINT, Message("Checkpoints", context="what takes space"), 20),
     )
 )

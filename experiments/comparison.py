@@ -30,28 +30,52 @@ from portal.core.messages import Message
 from workspaces.access.actors import Actor
 
 MOST_FILES = 200  # paths that are compared
-HIGH, MEDIUM, LOW = Message("High"), Message("Medium"), Message("Low")
+HIGH, MEDIUM, LOW = (
+    Message("High", context="text, experiments"),
+    Message("Medium", context="text, experiments"),
+    Message("Low", context="text, experiments"),
+)
 # Groups of the configuration by likely effect: pattern of the key, title, effect.
 _GROUPS = (
-    (re.compile(r"code\.commit|code\.version"), Message("Code"), HIGH),
-    (re.compile(r"data\."), Message("Data"), HIGH),
+    (
+        re.compile(r"code\.commit|code\.version"),
+        Message("Code", context="part of a comparison"),
+        HIGH,
+    ),
+    (re.compile(r"data\."), Message("Data", context="part of a comparison"), HIGH),
     (
         re.compile(
             r"parameters\.(.*[._-])?(seed|name|run|dir|path|output.*|log.*|device|workers)$"
         ),
-        Message("Parameters"),
+        Message("Parameters", context="part of a comparison"),
         LOW,
     ),
-    (re.compile(r"parameters\."), Message("Parameters"), HIGH),
-    (re.compile(r"image\b"), Message("Image"), MEDIUM),
-    (re.compile(r"(run|setup|launcher)\b"), Message("Command"), MEDIUM),
-    (re.compile(r"envs\."), Message("Environment"), MEDIUM),
-    (re.compile(r"(environment|code)\."), Message("Environment"), LOW),
-    (re.compile(r"(resources|num_nodes)\b"), Message("Resources"), MEDIUM),
-    (re.compile(r"hardware\."), Message("Hardware"), LOW),
-    (re.compile(r"tags\."), Message("Tags"), LOW),
+    (re.compile(r"parameters\."), Message("Parameters", context="part of a comparison"), HIGH),
+    (
+        re.compile(r"image\b"),
+        Message("Image", context="part of a comparison, container image"),
+        MEDIUM,
+    ),
+    (
+        re.compile(r"(run|setup|launcher)\b"),
+        Message("Command", context="part of a comparison"),
+        MEDIUM,
+    ),
+    (re.compile(r"envs\."), Message("Environment", context="part of a comparison"), MEDIUM),
+    (
+        re.compile(r"(environment|code)\."),
+        Message("Environment", context="part of a comparison"),
+        LOW,
+    ),
+    (
+        re.compile(r"(resources|num_nodes)\b"),
+        Message("Resources", context="part of a comparison"),
+        MEDIUM,
+    ),
+    (re.compile(r"hardware\."), Message("Hardware", context="part of a comparison"), LOW),
+    (re.compile(r"tags\."), Message("Tags", context="part of a comparison"), LOW),
 )
-_OTHER = (Message("Spec"), LOW)
+_OTHER = (Message("Spec", context="text, experiments"), LOW)
 _EFFECTS = (HIGH, MEDIUM, LOW)
 
 

@@ -55,12 +55,12 @@ EVENTS = (
         ),
         mark=Mark.BAR,
     ),
-    EventKind("run.created", (Message("{actor} started the run {subject}"),)),
+    EventKind("run.created", (Message("{actor} started the run {subject}", context="event"),)),
     EventKind(
         "run.updated",
         (
-            Message("{actor} ended the run {subject}: {status}"),
-            Message("{actor} changed the run {subject}"),
+            Message("{actor} ended the run {subject}: {status}", context="event"),
+            Message("{actor} changed the run {subject}", context="event"),
         ),
     ),
     EventKind(
@@ -108,12 +108,12 @@ EVENTS = (
     ),
 )
 GROUPS = {
-    "experiment": Message("Experiments"),
-    "run": Message("Runs"),
-    "logged_model": Message("Logged models"),
+    "experiment": Message("Experiments", context="way to group"),
+    "run": Message("Runs", context="way to group, training runs"),
+    "logged_model": Message("Logged models", context="way to group"),
 }
 SUBJECTS = (
-    Subject("experiment", Message("an experiment"), _experiments),
-    Subject("run", Message("a run"), _runs),
-    Subject("logged-model", Message("a logged model")),
+    Subject("experiment", Message("an experiment", context="subject of an event"), _experiments),
+    Subject("run", Message("a run", context="subject of an event"), _runs),
+    Subject("logged-model", Message("a logged model", context="subject of an event")),
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Prefetch, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from experiments import run_order
 from experiments.models import Experiment, Run, RunStatus
@@ -91,17 +92,17 @@ EXPERIMENTS = ListView(
         search_in("name", placeholder=_("A name, or team:vision user:me"), is_search=True),
         OWNER,
         TEAM,
-        *times("created_at", _("Created")),
+        *times("created_at", pgettext("column", "Created")),
     ),
     columns=(
-        Column("number", _("Experiment"), sort=("number",)),
+        Column("number", pgettext("column", "Experiment"), sort=("number",)),
         Column("name", None),
-        Column("runs", _("Runs"), "num"),
-        Column("best", _("Best result"), "num", value=_best),
-        Column("last_run_at", _("Last run"), "num"),
-        Column("team", _("Team"), sort=("team__slug", "number")),
-        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"]),
-        Column("created_at", _("Created"), "num", sort=("number",)),
+        Column("runs", pgettext("column, training runs", "Runs"), "num"),
+        Column("best", pgettext("column", "Best result"), "num", value=_best),
+        Column("last_run_at", pgettext("column", "Last run"), "num"),
+        Column("team", pgettext("column", "Team"), sort=("team__slug", "number")),
+        Column("owner", pgettext("column", "Owner"), value=lambda row: row["owner"]["email"]),
+        Column("created_at", pgettext("column", "Created"), "num", sort=("number",)),
     ),
 )
 
@@ -127,7 +128,7 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
                 narrowed,
                 'MLflow\'s filter language, such as `metrics.acc > 0.9 and params.lr = "3e-4"`, '
                 "or a part of the name.",
-                _("Filter runs"),
+                pgettext("filter", "Filter runs"),
                 _('metrics.acc > 0.9 and params.lr = "3e-4"'),
                 is_search=True,
                 is_expression=True,
@@ -136,22 +137,27 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
                 "state",
                 state,
                 "States separated by commas; `!` excludes one.",
-                _("State"),
+                pgettext("filter", "State"),
                 chips=(
-                    ("", _("All")),
+                    ("", pgettext("choice of a filter", "All")),
                     *lazy_choices(pair for pair in JOB.choices if pair[0] in _CHIPS),
                 ),
                 is_multiple=True,
                 is_counted=True,
             ),
             OWNER,
-            *times("started_ms", _("Started"), lambda at: int(at.timestamp() * 1000)),
+            *times(
+                "started_ms", pgettext("column", "Started"), lambda at: int(at.timestamp() * 1000)
+            ),
             Filter(
                 "show",
                 lambda rows, text, actor: rows,
                 "`archived` or `trash` instead of active runs.",
-                _("Show"),
-                chips=(("archived", _("Archived")), ("trash", _("Trash"))),
+                pgettext("filter", "Show"),
+                chips=(
+                    ("archived", pgettext("choice of a filter", "Archived")),
+                    ("trash", pgettext("choice of a filter", "Trash")),
+                ),
             ),
         ),
         columns=tuple(_columns(keys)),
@@ -182,9 +188,9 @@ def _runs(experiment: Experiment, show: str) -> QuerySet[Run]:
 def _columns(keys: RunKeys) -> list[Column]:
     metrics, params = keys.metrics[:DEFAULT_METRICS], keys.varying[:DEFAULT_PARAMS]
     found = [
-        Column("name", _("Run"), sort=("name", *run_order.TIE)),
+        Column("name", pgettext("column, training run", "Run"), sort=("name", *run_order.TIE)),
         Column("id", None),
-        Column("status", _("State"), sort=("status", *run_order.TIE)),
+        Column("status", pgettext("column", "State"), sort=("status", *run_order.TIE)),
     ]
     for name in keys.metrics:
         is_shown = name in metrics
@@ -197,7 +203,7 @@ def _columns(keys: RunKeys) -> list[Column]:
                 sort=run_order.BY_METRIC,
                 is_optional=is_shown,
                 is_extra=not is_shown,
-                group=_("Metrics"),
+                group=pgettext("group of columns", "Metrics"),
             )
         )
     for kind, names, shown in (("params", keys.params, params), ("tags", keys.tags, ())):
@@ -212,30 +218,43 @@ def _columns(keys: RunKeys) -> list[Column]:
                     sort=run_order.BY_TEXT,
                     is_optional=is_shown,
                     is_extra=not is_shown,
-                    group=_("Parameters") if kind == "params" else _("Tags"),
+                    group=pgettext("group of columns", "Parameters")
+                    if kind == "params"
+                    else pgettext("group of columns", "Tags"),
                 )
             )
     return [
         *found,
-        Column("job", _("Job"), "num", is_extra=True, group=_("Run")),
+        Column(
+            "job",
+            pgettext("column", "Job"),
+            "num",
+            is_extra=True,
+            group=pgettext("group of columns, training run", "Run"),
+        ),
         Column(
             "owner",
-            _("Owner"),
+            pgettext("column", "Owner"),
             value=lambda row: row["owner"]["email"],
             sort=("owner__email", *run_order.TIE),
             is_optional=True,
-            group=_("Run"),
+            group=pgettext("group of columns, training run", "Run"),
         ),
         Column(
             "duration",
-            _("Duration"),
+            pgettext("column", "Duration"),
             "num",
             sort=run_order.BY_DURATION,
             is_optional=True,
-            group=_("Run"),
+            group=pgettext("group of columns, training run", "Run"),
         ),
         Column(
-            "started_at", _("Started"), "num", sort=run_order.TIE, is_optional=True, group=_("Run")
+            "started_at",
+            pgettext("column", "Started"),
+            "num",
+            sort=run_order.TIE,
+            is_optional=True,
+            group=pgettext("group of columns, training run", "Run"),
         ),
         Column("ended_at", None),
     ]

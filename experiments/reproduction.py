@@ -20,11 +20,11 @@ SOURCE_TAGS = {
 }
 COMMIT = "mlflow.source.git.commit"
 _LABELS = {
-    "commit": Message("Commit"),
-    "branch": Message("Branch"),
-    "repository": Message("Repository"),
-    "source": Message("Source"),
-    "version": Message("Version"),
+    "commit": Message("Commit", context="field"),
+    "branch": Message("Branch", context="field"),
+    "repository": Message("Repository", context="field"),
+    "source": Message("Source", context="field"),
+    "version": Message("Version", context="field"),
 }
 
 
@@ -68,10 +68,19 @@ def environment_of(run: Run) -> list[tuple[Message, str]]:
     kinds = [name.removeprefix("gpu.").upper() for name in job.resources if name.startswith("gpu.")]
     gpus = job.resources.get("gpu", 0)
     facts = (
-        (Message("Image"), job.spec.get("image", "")),
-        (Message("GPUs"), f"{gpus} × {kinds[0] if kinds else 'GPU'}" if gpus else ""),
-        (Message("Cluster"), job.cluster.name),
-        (Message("Node"), ", ".join((job.nodes or [job.node])[:4]) if job.node else ""),
+        (
+            Message("Image", context="part of a comparison, container image"),
+            job.spec.get("image", ""),
+        ),
+        (
+            Message("GPUs", context="part of a comparison"),
+            f"{gpus} × {kinds[0] if kinds else 'GPU'}" if gpus else "",
+        ),
+        (Message("Cluster", context="part of a comparison"), job.cluster.name),
+        (
+            Message("Node", context="part of a comparison"),
+            ", ".join((job.nodes or [job.node])[:4]) if job.node else "",
+        ),
     )
     return found + [(label, value) for label, value in facts if value]
 
@@ -82,10 +91,17 @@ def reproduction_of(run: Run, job: Job | None) -> Reproduction:
         return Reproduction(None)
     found = Reproduction(job.number, pinned_fields(run, job))
     spec: dict[str, Any] = job.spec
-    found.pinned.append(ReproductionPart(Message("Command"), str(spec.get("run", ""))))
+    found.pinned.append(
+        ReproductionPart(
+            Message("Command", context="part of a comparison"), str(spec.get("run", ""))
+        )
+    )
     if envs := spec.get("envs"):
         found.pinned.append(
-            ReproductionPart(Message("Environment variables"), ", ".join(sorted(envs)))
+            ReproductionPart(
+                Message("Environment variables", context="part of a comparison"),
+                ", ".join(sorted(envs)),
+            )
         )
     _add_hardware(found, job)
     _add_image(found, found.changes.get("image", str(spec.get("image", ""))))
@@ -120,43 +136,69 @@ def _add_hardware(found: Reproduction, job: Job) -> None:
         if kind.startswith("gpu.")
     ]
     if kinds:
-        found.pinned.append(ReproductionPart(Message("GPUs"), ", ".join(kinds)))
+        found.pinned.append(
+            ReproductionPart(Message("GPUs", context="part of a comparison"), ", ".join(kinds))
+        )
     if job.node:
         note = Message("The scheduler may choose another node.")
         nodes = ", ".join((job.nodes or [job.node])[:4])
-        found.unpinned.append(ReproductionPart(Message("Node"), nodes, note))
+        found.unpinned.append(
+            ReproductionPart(Message("Node", context="part of a comparison"), nodes, note)
+        )
 
 
 def _add_image(found: Reproduction, image: str) -> None:
     if "@sha256:" in image:
-        found.pinned.append(ReproductionPart(Message("Image"), image))
+        found.pinned.append(
+            ReproductionPart(
+                Message("Image", context="part of a comparison, container image"), image
+            )
+        )
     elif image:
         note = Message("The tag may point to another image now. Use its digest to pin it.")
-        found.unpinned.append(ReproductionPart(Message("Image"), image, note))
+        found.unpinned.append(
+            ReproductionPart(
+                Message("Image", context="part of a comparison, container image"), image, note
+            )
+        )
     else:
         note = Message("The job uses the programs of the node, which may have changed.")
-        found.unpinned.append(ReproductionPart(Message("Programs"), "", note))
+        found.unpinned.append(
+            ReproductionPart(Message("Programs", context="part of a comparison"), "", note)
+        )
 
 
 def _add_code(found: Reproduction, commit: str, commands: str) -> None:
     if commit and commit[:7] in commands:
-        found.pinned.append(ReproductionPart(Message("Commit"), commit))
+        found.pinned.append(
+            ReproductionPart(Message("Commit", context="part of a comparison"), commit)
+        )
     elif commit:
         note = Message("The command doesn't check it out. Check out this commit in `setup`.")
-        found.unpinned.append(ReproductionPart(Message("Commit"), commit, note))
+        found.unpinned.append(
+            ReproductionPart(Message("Commit", context="part of a comparison"), commit, note)
+        )
     else:
         note = Message("The run has recorded no commit. Run it from a git repository with MLflow.")
-        found.unpinned.append(ReproductionPart(Message("Code"), "", note))
+        found.unpinned.append(
+            ReproductionPart(Message("Code", context="part of a comparison"), "", note)
+        )
 
 
 def _add_data(found: Reproduction, run: Run, job: Job) -> None:
     for one in job.inputs.order_by("name"):
-        found.pinned.append(ReproductionPart(Message("Data"), f"{one.repository} v{one.number}"))
+        found.pinned.append(
+            ReproductionPart(
+                Message("Data", context="part of a comparison"), f"{one.repository} v{one.number}"
+            )
+        )
     note = Message("The digest is recorded; the program decides which version it reads.")
     for given in run.inputs:
         dataset = given.get("dataset") or {}
         value = f"{dataset.get('name', '')} {dataset.get('digest', '')}".strip()
-        found.unpinned.append(ReproductionPart(Message("Data"), value, note))
+        found.unpinned.append(
+            ReproductionPart(Message("Data", context="part of a comparison"), value, note)
+        )
 
 
 def _add_params(found: Reproduction, run: Run, spec: dict[str, Any]) -> None:
@@ -168,7 +210,15 @@ def _add_params(found: Reproduction, run: Run, spec: dict[str, Any]) -> None:
     pinned = sorted(name for name, value in run.params.items() if str(value) in words)
     loose = sorted(set(run.params) - set(pinned))
     if pinned:
-        found.pinned.append(ReproductionPart(Message("Parameters"), ", ".join(pinned)))
+        found.pinned.append(
+            ReproductionPart(
+                Message("Parameters", context="part of a comparison"), ", ".join(pinned)
+            )
+        )
     if loose:
         note = Message("Neither the command nor a variable sets them, so the program decides.")
-        found.unpinned.append(ReproductionPart(Message("Parameters"), ", ".join(loose), note))
+        found.unpinned.append(
+            ReproductionPart(
+                Message("Parameters", context="part of a comparison"), ", ".join(loose), note
+            )
+        )

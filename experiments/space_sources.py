@@ -42,7 +42,9 @@ def _uses(asked: SpaceQuery, most: int, view: str) -> list[SpaceUse]:
             if is_deleted
             else f"/{asked.org}/runs/{row.id.hex}?tab=artifacts",
             detail=row.experiment.name,
-            reason=Message("In the trash") if is_deleted else "",
+            reason=Message("In the trash", context="why something takes space")
+            if is_deleted
+            else "",
             step=Message("Restore or delete permanently") if is_deleted else "",
         )
         for row in rows.select_related("experiment", "team", "owner")
@@ -51,7 +53,7 @@ def _uses(asked: SpaceQuery, most: int, view: str) -> list[SpaceUse]:
 
 SOURCE = SpaceSource(
     "run",
-    Message("Files of runs"),
+    Message("Files of runs", context="what takes space"),
     40,
     _total,
     lambda asked, most: _uses(asked, most, "active"),

@@ -39,34 +39,39 @@ def _attempt(data: Mapping[str, Any]) -> Mapping[str, Any]:
         if data.get("index"):
             attempt = Message("Attempt {n} of task {index}", n=ordinal, index=data["index"])
         else:
-            attempt = Message("Attempt {n}", n=ordinal)
+            attempt = Message("Attempt {n}", context="text, jobs", n=ordinal)
         facts = {"attempt": attempt, **facts}
     return facts
 
 
 EVENTS = (
-    EventKind("job.submitted", (Message("{actor} submitted {subject}"),)),
+    EventKind("job.submitted", (Message("{actor} submitted {subject}", context="event"),)),
     EventKind(
         "job.cancel_asked",
-        (Message("{actor} canceled {subject}: {why}"), Message("{actor} canceled {subject}")),
+        (
+            Message("{actor} canceled {subject}: {why}", context="event"),
+            Message("{actor} canceled {subject}", context="event"),
+        ),
         mark=Mark.BAR,
     ),
-    EventKind("job.held", (Message("{actor} put {subject} on hold"),), mark=Mark.BAR),
-    EventKind("job.released", (Message("{actor} released {subject}"),)),
+    EventKind(
+        "job.held", (Message("{actor} put {subject} on hold", context="event"),), mark=Mark.BAR
+    ),
+    EventKind("job.released", (Message("{actor} released {subject}", context="event"),)),
     EventKind(
         "job.changed",
         (
             Message("{actor} renamed {subject} from {was_name} to {new_name}"),
             Message("{actor} changed the priority of {subject} from {was_priority} to {priority}"),
-            Message("{actor} changed {subject}"),
+            Message("{actor} changed {subject}", context="event"),
         ),
         facts=_change,
     ),
     EventKind(
         "job.command_run",
         (
-            Message("{actor} ran {program} in {subject} of {owner}"),
-            Message("{actor} ran {program} in {subject}"),
+            Message("{actor} ran {program} in {subject} of {owner}", context="event"),
+            Message("{actor} ran {program} in {subject}", context="event"),
             Message("{actor} ran a command in {subject}"),
         ),
     ),
@@ -78,21 +83,31 @@ EVENTS = (
             Message("{actor} opened a port of {subject}"),
         ),
     ),
-    EventKind("job.queued", (Message("{subject} is queued"),)),
+    EventKind("job.queued", (Message("{subject} is queued", context="event"),)),
     EventKind("job.dispatching", (Message("{subject} is handed to the cluster"),), mark=Mark.HALF),
-    EventKind("job.starting", (Message("{subject} is starting"),), mark=Mark.HALF),
-    EventKind("job.running", (Message("{subject} started running"),), mark=Mark.PULSE),
-    EventKind("job.stopping", (Message("{subject} is stopping"),), mark=Mark.SQUARE),
-    EventKind("job.succeeded", (Message("{subject} succeeded"),), mark=Mark.CHECK),
+    EventKind("job.starting", (Message("{subject} is starting", context="event"),), mark=Mark.HALF),
+    EventKind(
+        "job.running", (Message("{subject} started running", context="event"),), mark=Mark.PULSE
+    ),
+    EventKind(
+        "job.stopping", (Message("{subject} is stopping", context="event"),), mark=Mark.SQUARE
+    ),
+    EventKind("job.succeeded", (Message("{subject} succeeded", context="event"),), mark=Mark.CHECK),
     EventKind(
         "job.failed",
-        (Message("{subject} failed. {headline}"), Message("{subject} failed")),
+        (
+            Message("{subject} failed. {headline}", context="event"),
+            Message("{subject} failed", context="event"),
+        ),
         facts=_ended,
         mark=Mark.CROSS,
     ),
     EventKind(
         "job.canceled",
-        (Message("{subject} was canceled. {headline}"), Message("{subject} was canceled")),
+        (
+            Message("{subject} was canceled. {headline}"),
+            Message("{subject} was canceled", context="event"),
+        ),
         facts=_ended,
         mark=Mark.BAR,
     ),
@@ -100,7 +115,7 @@ EVENTS = (
         "job.output_saved",
         (
             Message("{subject} saved its output {output} as version {version}"),
-            Message("{subject} saved an output"),
+            Message("{subject} saved an output", context="event"),
         ),
         mark=Mark.CHECK,
     ),
@@ -167,7 +182,9 @@ EVENTS = (
             Message("{actor} keeps {subject} although it is idle"),
         ),
     ),
-    EventKind("job.idle_ended", (Message("{subject} is busy again"),), mark=Mark.CHECK),
+    EventKind(
+        "job.idle_ended", (Message("{subject} is busy again", context="event"),), mark=Mark.CHECK
+    ),
     EventKind(
         "attempt.dispatching",
         (
@@ -191,8 +208,8 @@ EVENTS = (
         "attempt.starting",
         (
             Message("{attempt} of {subject} is starting on {node}"),
-            Message("{attempt} of {subject} is starting"),
-            Message("{subject} is starting"),
+            Message("{attempt} of {subject} is starting", context="event"),
+            Message("{subject} is starting", context="event"),
         ),
         facts=_attempt,
         mark=Mark.HALF,
@@ -202,25 +219,34 @@ EVENTS = (
         (
             Message("{attempt} of {subject} started running on {node}"),
             Message("{attempt} of {subject} started running"),
-            Message("{subject} started running"),
+            Message("{subject} started running", context="event"),
         ),
         facts=_attempt,
         mark=Mark.PULSE,
     ),
     EventKind(
         "attempt.stopping",
-        (Message("{attempt} of {subject} is stopping"), Message("{subject} is stopping")),
+        (
+            Message("{attempt} of {subject} is stopping", context="event"),
+            Message("{subject} is stopping", context="event"),
+        ),
         facts=_attempt,
         mark=Mark.SQUARE,
     ),
     EventKind(
         "attempt.queued",
-        (Message("{attempt} of {subject} is queued again"), Message("{subject} is queued again")),
+        (
+            Message("{attempt} of {subject} is queued again"),
+            Message("{subject} is queued again", context="event"),
+        ),
         facts=_attempt,
     ),
     EventKind(
         "attempt.succeeded",
-        (Message("{attempt} of {subject} succeeded"), Message("{subject} succeeded")),
+        (
+            Message("{attempt} of {subject} succeeded", context="event"),
+            Message("{subject} succeeded", context="event"),
+        ),
         facts=_attempt,
         mark=Mark.CHECK,
     ),
@@ -230,8 +256,8 @@ EVENTS = (
             Message("{attempt} of {subject} failed on {node}. {headline} {evidence}"),
             Message("{attempt} of {subject} failed. {headline} {evidence}"),
             Message("{attempt} of {subject} failed. {headline}"),
-            Message("{attempt} of {subject} failed"),
-            Message("{subject} failed"),
+            Message("{attempt} of {subject} failed", context="event"),
+            Message("{subject} failed", context="event"),
         ),
         facts=_attempt,
         mark=Mark.CROSS,
@@ -241,7 +267,7 @@ EVENTS = (
         (
             Message("{attempt} of {subject} was canceled. {evidence}"),
             Message("{attempt} of {subject} was canceled"),
-            Message("{subject} was canceled"),
+            Message("{subject} was canceled", context="event"),
         ),
         facts=_attempt,
         mark=Mark.BAR,
@@ -268,7 +294,7 @@ EVENTS = (
         "attempt.sent_again",
         (
             Message("{attempt} of {subject} is sent again: {evidence}"),
-            Message("{subject} is sent again"),
+            Message("{subject} is sent again", context="event"),
         ),
         facts=_attempt,
     ),
@@ -282,7 +308,7 @@ EVENTS = (
     ),
 )
 GROUPS = {
-    "job": Message("Jobs"),
-    "attempt": Message("Attempts"),
+    "job": Message("Jobs", context="way to group"),
+    "attempt": Message("Attempts", context="way to group"),
 }
-SUBJECTS = (Subject("job", Message("the job"), _jobs),)
+SUBJECTS = (Subject("job", Message("the job", context="subject of an event"), _jobs),)

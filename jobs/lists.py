@@ -23,6 +23,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from clusters.models import Cluster, Gpu
 from clusters.pools import pools_visible_to
@@ -172,7 +173,11 @@ def _search(rows: QuerySet[Job], q: str, actor: Actor) -> QuerySet[Job]:
 def _gpu_types(actor: Actor) -> list[tuple[str, Any]]:
     found = Gpu.objects.exclude(type="").order_by("type").values_list("type", flat=True).distinct()
     named = [(name, gpu_text(name)) for name in found[:GPU_TYPES]]
-    return [("any", _("Any GPU")), ("none", _("No GPU")), *named]
+    return [
+        ("any", pgettext("choice of a filter", "Any GPU")),
+        ("none", pgettext("choice of a filter", "No GPU")),
+        *named,
+    ]
 
 
 def _clusters(actor: Actor) -> list[tuple[str, Any]]:
@@ -211,7 +216,7 @@ JOBS = ListView(
             "q",
             _search,
             "A number, or words of the name; `-word` excludes.",
-            _("Search jobs"),
+            pgettext("filter", "Search jobs"),
             _("#12, a name, or state:failed user:me"),
             is_search=True,
         ),
@@ -219,15 +224,15 @@ JOBS = ListView(
             "state",
             one_of("state", _state),
             "States separated by commas; `!` excludes one.",
-            _("State"),
+            pgettext("filter", "State"),
             chips=(
-                ("", _("All")),
-                ("queued", _("Queued")),
-                ("dispatching,submitted,starting", _("Starting")),
-                ("running", _("Running")),
-                ("succeeded", _("Succeeded")),
-                ("failed", _("Failed")),
-                ("canceled", _("Canceled")),
+                ("", pgettext("choice of a filter", "All")),
+                ("queued", pgettext("choice of a filter", "Queued")),
+                ("dispatching,submitted,starting", pgettext("choice of a filter", "Starting")),
+                ("running", pgettext("choice of a filter", "Running")),
+                ("succeeded", pgettext("choice of a filter", "Succeeded")),
+                ("failed", pgettext("choice of a filter", "Failed")),
+                ("canceled", pgettext("choice of a filter", "Canceled")),
             ),
             values=lambda actor: [(state.label, "") for state in State],
             is_multiple=True,
@@ -239,7 +244,7 @@ JOBS = ListView(
             "cluster",
             one_of("cluster__name"),
             "Names separated by commas; `!` excludes one.",
-            _("Cluster"),
+            pgettext("filter", "Cluster"),
             values=_clusters,
             field="cluster__name",
             is_multiple=True,
@@ -248,7 +253,7 @@ JOBS = ListView(
             "pool",
             one_of("pool__name"),
             "Names separated by commas; `!` excludes one.",
-            _("Pool"),
+            pgettext("filter", "Pool"),
             values=_pools,
             field="pool__name",
             is_multiple=True,
@@ -257,7 +262,7 @@ JOBS = ListView(
             "gpu",
             matching(_with_gpus),
             "Requested GPU types, `any` or `none`, separated by commas; `!` excludes one.",
-            _("GPU type"),
+            pgettext("filter", "GPU type"),
             values=_gpu_types,
             is_multiple=True,
             is_search=True,
@@ -282,7 +287,7 @@ JOBS = ListView(
             "kind",
             one_of("kind"),
             "Kinds of workload separated by commas; `!` excludes one.",
-            _("Kind"),
+            pgettext("filter, type", "Kind"),
             values=_kinds,
             field="kind",
             is_multiple=True,
@@ -291,7 +296,7 @@ JOBS = ListView(
             "origin",
             matching(_from_origin),
             "What submitted the job: `rerun`, or `rerun:#12`; `!` excludes.",
-            _("Origin"),
+            pgettext("filter", "Origin"),
             values=_origins,
             field="origin_kind",
             is_multiple=True,
@@ -311,33 +316,45 @@ JOBS = ListView(
             _("Duration, such as >2h"),
             is_search=True,
         ),
-        *times("created_at", _("Submitted"), is_search=True),
+        *times("created_at", pgettext("column", "Submitted"), is_search=True),
     ),
     columns=(
-        Column("number", _("Job"), sort=("number",)),
+        Column("number", pgettext("column", "Job"), sort=("number",)),
         Column("name", None),
-        Column("state", _("State"), sort=("state", "number")),
-        Column("why", _("Reason"), value=_why, is_optional=True),
+        Column("state", pgettext("column", "State"), sort=("state", "number")),
+        Column("why", pgettext("column, why", "Reason"), value=_why, is_optional=True),
         Column(
             "cpus",
-            _("Resources"),
+            pgettext("column", "Resources"),
             value=lambda row: row["resources"]["cpus"],
             is_optional=True,
         ),
         Column("gpus", None, value=lambda row: row["resources"].get("gpus", 0)),
         Column("gpu_utilization", _("GPU util (5 min)"), "num", is_optional=True),
-        Column("cluster", _("Node"), is_optional=True),
-        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
-        Column("team", _("Team"), is_extra=True),
-        Column("priority", _("Priority"), is_extra=True),
-        Column("labels", _("Labels"), value=_labels, is_extra=True),
-        Column("image", _("Image"), is_extra=True),
-        Column("kind", _("Kind"), is_extra=True),
-        Column("origin", _("Origin"), value=_origin, is_extra=True),
-        Column("exit_code", _("Exit code"), "num", is_extra=True),
-        Column("started_at", _("Duration"), "num", is_optional=True),
-        Column("finished_at", _("Finished"), "num", is_extra=True),
-        Column("created", _("Submitted"), "num", value=None, sort=("number",), is_optional=True),
+        Column("cluster", pgettext("column", "Node"), is_optional=True),
+        Column(
+            "owner",
+            pgettext("column", "Owner"),
+            value=lambda row: row["owner"]["email"],
+            is_optional=True,
+        ),
+        Column("team", pgettext("column", "Team"), is_extra=True),
+        Column("priority", pgettext("column", "Priority"), is_extra=True),
+        Column("labels", pgettext("column", "Labels"), value=_labels, is_extra=True),
+        Column("image", pgettext("column, container image", "Image"), is_extra=True),
+        Column("kind", pgettext("column, type", "Kind"), is_extra=True),
+        Column("origin", pgettext("column", "Origin"), value=_origin, is_extra=True),
+        Column("exit_code", pgettext("column", "Exit code"), "num", is_extra=True),
+        Column("started_at", pgettext("column", "Duration"), "num", is_optional=True),
+        Column("finished_at", pgettext("column", "Finished"), "num", is_extra=True),
+        Column(
+            "created",
+            pgettext("column", "Submitted"),
+            "num",
+            value=None,
+            sort=("number",),
+            is_optional=True,
+        ),
         Column("created_at", None),
     ),
 )
@@ -369,11 +386,11 @@ STORAGE = ListView(
         if one.name in {"q", "state", "owner", "team", *PERIOD}
     ),
     columns=(
-        Column("number", _("Job")),
+        Column("number", pgettext("column", "Job")),
         Column("name", None),
-        Column("bytes", _("Size"), "num"),
-        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"]),
+        Column("bytes", pgettext("column", "Size"), "num"),
+        Column("owner", pgettext("column", "Owner"), value=lambda row: row["owner"]["email"]),
         Column("team", None),
-        Column("finished_at", _("Finished"), "num"),
+        Column("finished_at", pgettext("column", "Finished"), "num"),
     ),
 )

@@ -23,7 +23,7 @@ KINDS = (
     NoticeKind(
         "job_failed",
         10,
-        Message("Job failed"),
+        Message("Job failed", context="kind of notification"),
         Message("One of your jobs failed, or somebody else canceled it."),
         permissions=(P.JOBS_READ,),
         email=True,
@@ -32,7 +32,7 @@ KINDS = (
     NoticeKind(
         "job_succeeded",
         20,
-        Message("Job succeeded"),
+        Message("Job succeeded", context="kind of notification"),
         Message("One of your jobs that ran for at least a minute succeeded."),
         permissions=(P.JOBS_READ,),
         many=Message("{n} jobs of {name} succeeded"),
@@ -48,7 +48,7 @@ KINDS = (
     NoticeKind(
         "idle_gpus",
         40,
-        Message("Idle GPUs"),
+        Message("Idle GPUs", context="kind of notification"),
         Message("A job of yours has idle GPUs, or is about to be stopped for it."),
         permissions=(P.JOBS_READ,),
         email=True,
@@ -152,7 +152,7 @@ def _idle_warned(event: Event) -> Iterable[Notice]:
         title = (
             Message("#{number} {name} will be stopped: it is idle", **_named(job))
             if stops
-            else Message("#{number} {name} is idle", **_named(job))
+            else Message("#{number} {name} is idle", context="text, jobs", **_named(job))
         )
         keep = Message("To keep it: muster job keep {number} 2h", number=job.number)
         when = (

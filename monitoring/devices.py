@@ -57,8 +57,8 @@ _MEASURED = {
     "gpu.rows.failed": "rows_failed",
 }
 THROTTLE_REASONS = {
-    "power_cap": Message("power limit"),
-    "hw_slowdown": Message("hardware slowdown"),
+    "power_cap": Message("power limit", context="why a GPU is throttled"),
+    "hw_slowdown": Message("hardware slowdown", context="why a GPU is throttled"),
     "sw_thermal": Message("temperature, slowed by the driver"),
     "hw_thermal": Message("temperature, slowed by the hardware"),
     "power_brake": Message("power brake of the machine"),

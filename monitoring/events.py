@@ -35,6 +35,7 @@ def _xid(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         "xid": Message(
             "XID {code} on GPU {gpu}: {meaning}",
+            context="text, monitoring",
             code=data.get("code", "?"),
             gpu=data.get("gpu", "?"),
             meaning=str(data.get("meaning", "")) or known.meaning,
@@ -107,6 +108,6 @@ EVENTS = (
     ),
 )
 GROUPS = {
-    "telemetry_source": Message("Telemetry"),
+    "telemetry_source": Message("Telemetry", context="way to group"),
 }
 SUBJECTS = (Subject("telemetry_source", Message("a telemetry source"), _sources),)

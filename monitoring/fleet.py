@@ -30,10 +30,10 @@ from portal.core.messages import Message
 from workspaces.access.actors import Actor
 
 GROUPS = {
-    "model": Message("Model"),
-    "rack": Message("Rack"),
-    "pool": Message("Pool"),
-    "cluster": Message("Cluster"),
+    "model": Message("Model", context="way to group, of a GPU"),
+    "rack": Message("Rack", context="way to group"),
+    "pool": Message("Pool", context="way to group"),
+    "cluster": Message("Cluster", context="way to group"),
 }
 KEPT_FOR = 15  # seconds
 MOST_PROBLEMS = 12

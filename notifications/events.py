@@ -45,7 +45,9 @@ EVENTS = (
     ),
 )
 GROUPS = {
-    "notification_channel": Message("Notification channels"),
-    "notification_settings": Message("Notification settings"),
+    "notification_channel": Message("Notification channels", context="way to group"),
+    "notification_settings": Message("Notification settings", context="way to group"),
 }
-SUBJECTS = (Subject("notification_channel", Message("a channel"), _channels),)
+SUBJECTS = (
+    Subject("notification_channel", Message("a channel", context="subject of an event"), _channels),
+)

@@ -18,7 +18,7 @@ KINDS = (
     NoticeKind(
         "channel_disabled",
         110,
-        Message("Channel disabled"),
+        Message("Channel disabled", context="kind of notification"),
         Message("A channel of yours failed for days and was disabled."),
         permissions=(P.JOBS_ADMIN,),
         email=True,

@@ -21,6 +21,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse, HttpResponseRedirect, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 from drf_spectacular.utils import OpenApiParameter
 
 from portal import list_language
@@ -257,7 +258,7 @@ class ListView:
         found = {name: params[name] for name in params if name != "query"}
         parsed = self.parsed(params.get("query", ""))
         for one in parsed.problems:
-            fix = Message("Write {text}.", text=one.fix) if one.fix else ""
+            fix = Message("Write {text}.", context="text, portal", text=one.fix) if one.fix else ""
             raise InvalidInput.at("query", Message.joined(" ", (one.text, fix)))
         for name, value in parsed.filters.items():
             if found.get(name):
@@ -909,7 +910,7 @@ def times(
             "until",
             until,
             f"Before {forms}. {zone}",
-            _("Before a time"),
+            pgettext("filter", "Before a time"),
             values=lambda actor: DAYS,
             aliases=("before",),
         ),
@@ -918,14 +919,14 @@ def times(
 
 
 DAYS: tuple[tuple[str, Text], ...] = (
-    ("today", _("Today")),
-    ("yesterday", _("Yesterday")),
-    ("7d", _("Last 7 days")),
-    ("30d", _("Last 30 days")),
-    ("this week", _("This week")),
-    ("last week", _("Last week")),
-    ("this month", _("This month")),
-    ("last month", _("Last month")),
+    ("today", pgettext("text, portal", "Today")),
+    ("yesterday", pgettext("text, portal", "Yesterday")),
+    ("7d", pgettext("text, portal", "Last 7 days")),
+    ("30d", pgettext("text, portal", "Last 30 days")),
+    ("this week", pgettext("text, portal", "This week")),
+    ("last week", pgettext("text, portal", "Last week")),
+    ("this month", pgettext("text, portal", "This month")),
+    ("last month", pgettext("text, portal", "Last month")),
 )
 
 
@@ -972,7 +973,7 @@ def search_in(*fields: str, placeholder: Text, is_search: bool = False) -> Filte
         SEARCH,
         containing(*fields),
         "Words in any case; `-word` excludes, quotes keep spaces.",
-        _("Search"),
+        pgettext("filter", "Search"),
         placeholder,
         is_search=is_search,
     )

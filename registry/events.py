@@ -127,6 +127,6 @@ EVENTS = (
     *approval_events(APPROVALS),
 )
 GROUPS = {
-    "model": Message("Models"),
+    "model": Message("Models", context="way to group, machine learning"),
 }
-SUBJECTS = (Subject("model", Message("a model"), _models),)
+SUBJECTS = (Subject("model", Message("a model", context="subject of an event"), _models),)

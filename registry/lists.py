@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
@@ -48,12 +49,15 @@ _FILTERS = (
         "approval",
         _in_approval,
         help="Has a version that is requested, approved or rejected.",
-        label=_("Approval"),
-        chips=(("requested", _("Approval requested")), ("approved", _("Approved"))),
+        label=pgettext("filter", "Approval"),
+        chips=(
+            ("requested", pgettext("choice of a filter", "Approval requested")),
+            ("approved", pgettext("choice of a filter", "Approved")),
+        ),
         is_counted=True,
     ),
-    *times("updated_at", _("Updated")),
-    Filter("alias", _with_alias, help="Has this alias.", label=_("Alias")),
+    *times("updated_at", pgettext("column", "Updated")),
+    Filter("alias", _with_alias, help="Has this alias.", label=pgettext("filter", "Alias")),
 )
 
 MODELS = ListView(
@@ -64,16 +68,29 @@ MODELS = ListView(
     order=Order("name", "id"),
     filters=_FILTERS,
     columns=(
-        Column("name", _("Model"), sort=("name", "id")),
-        Column("team", _("Team"), sort=("team__slug", "id")),
-        Column("latest", _("Latest"), "num"),
-        Column("aliases", _("Aliases"), value=lambda row: list(row["aliases"])),
-        Column("versions", _("Versions"), "num", is_optional=True),
-        Column("bytes", _("Size"), "num", is_optional=True),
-        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
-        Column("tags", _("Tags"), value=lambda row: list(row["tags"]), is_extra=True),
-        Column("created_at", _("Created"), "num", sort=("created_at", "id"), is_extra=True),
-        Column("updated_at", _("Updated"), "num", sort=("updated_at", "id")),
+        Column("name", pgettext("column, machine learning", "Model"), sort=("name", "id")),
+        Column("team", pgettext("column", "Team"), sort=("team__slug", "id")),
+        Column("latest", pgettext("column", "Latest"), "num"),
+        Column("aliases", pgettext("column", "Aliases"), value=lambda row: list(row["aliases"])),
+        Column("versions", pgettext("column", "Versions"), "num", is_optional=True),
+        Column("bytes", pgettext("column", "Size"), "num", is_optional=True),
+        Column(
+            "owner",
+            pgettext("column", "Owner"),
+            value=lambda row: row["owner"]["email"],
+            is_optional=True,
+        ),
+        Column(
+            "tags", pgettext("column", "Tags"), value=lambda row: list(row["tags"]), is_extra=True
+        ),
+        Column(
+            "created_at",
+            pgettext("column", "Created"),
+            "num",
+            sort=("created_at", "id"),
+            is_extra=True,
+        ),
+        Column("updated_at", pgettext("column", "Updated"), "num", sort=("updated_at", "id")),
     ),
 )
 
@@ -86,13 +103,13 @@ TRASH = ListView(
     filters=(
         search_in("name", placeholder=_("A name, or team:vision")),
         TEAM,
-        *times("deleted_at", _("Deleted")),
+        *times("deleted_at", pgettext("column", "Deleted")),
     ),
     columns=(
-        Column("name", _("Model")),
-        Column("team", _("Team")),
-        Column("versions", _("Versions"), "num"),
-        Column("deleted_at", _("Deleted"), "num"),
+        Column("name", pgettext("column, machine learning", "Model")),
+        Column("team", pgettext("column", "Team")),
+        Column("versions", pgettext("column", "Versions"), "num"),
+        Column("deleted_at", pgettext("column", "Deleted"), "num"),
         Column("actions", "", value=None),
     ),
 )

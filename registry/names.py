@@ -47,7 +47,10 @@ def checked_stage(text: str) -> str:
     for stage in STAGES:
         if text.lower() == stage.lower():
             return stage
-    raise InvalidInput.at("stage", Message("must be one of {names}", names=", ".join(STAGES)))
+    raise InvalidInput.at(
+        "stage",
+        Message("must be one of {names}", context="error of a field", names=", ".join(STAGES)),
+    )
 
 
 def checked_card(text: str, field: str = "description") -> str:
@@ -80,5 +83,7 @@ def merged_tags(before: Mapping[str, str], changes: Mapping[str, Any]) -> dict[s
     kept = {key: value for key, value in before.items() if key not in changes}
     added = checked_tags({key: value for key, value in changes.items() if value is not None})
     if len(kept) + len(added) > MOST_TAGS:
-        raise InvalidInput.at("tags", Message("must be at most {n}", n=MOST_TAGS))
+        raise InvalidInput.at(
+            "tags", Message("must be at most {n}", context="error of a field", n=MOST_TAGS)
+        )
     return {**kept, **added}

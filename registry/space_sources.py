@@ -34,7 +34,9 @@ def _uses(asked: SpaceQuery, most: int, *, is_deleted: bool) -> list[SpaceUse]:
             row.team.slug,
             row.owner.email,
             trash if is_deleted else reverse("model", args=[asked.org, row.team.slug, row.name]),
-            reason=Message("In the trash") if is_deleted else "",
+            reason=Message("In the trash", context="why something takes space")
+            if is_deleted
+            else "",
             step=Message("Restore or delete permanently") if is_deleted else "",
         )
         for row in visible_models(asked.actor, is_deleted=is_deleted).filter(id__in=sums)
@@ -43,7 +45,7 @@ def _uses(asked: SpaceQuery, most: int, *, is_deleted: bool) -> list[SpaceUse]:
 
 SOURCE = SpaceSource(
     "model",
-    Message("Models"),
+    Message("Models", context="what takes space, machine learning"),
     30,
     _total,
     lambda asked, most: _uses(asked, most, is_deleted=False),

@@ -26,7 +26,11 @@ from schedulers.capacity import (
 from schedulers.states import Wait
 
 HELD = 10  # list only the largest of our jobs
-_WORDS = {"gpu": Message("GPUs"), "cpu": Message("cores"), "memory": Message("memory")}
+_WORDS = {
+    "gpu": Message("GPUs", context="resource, counted"),
+    "cpu": Message("cores", context="resource, counted"),
+    "memory": Message("memory", context="resource, counted"),
+}
 ADVICE = {
     Wait.CAPACITY: Message("It starts when running jobs end."),
     Wait.SCATTERED: Message("It starts when jobs that run side by side on one node end."),
@@ -45,9 +49,9 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Explanation:
     )
     most, requested = amount_text(cap.kind, cap.limit), amount_text(cap.kind, request)
     who = {
-        "user": Message(" one user"),
-        "account": Message(" one account"),
-        "job": Message(" one job"),
+        "user": Message(" one user", context="part of a sentence"),
+        "account": Message(" one account", context="part of a sentence"),
+        "job": Message(" one job", context="part of a sentence"),
         "node": Message(" one job on each node"),
     }.get(cap.each, "")
     if cap.refuses_for_ever(need) or cap.used is None:
@@ -258,12 +262,14 @@ def _too_small(candidates: Candidates, need: ResourceRequest, kind: str, where: 
 def _asked(need: ResourceRequest, kind: str) -> Message:
     amount = amount_text(kind, need.of(kind))
     if need.nodes == 1:
-        return Message("{amount} on one node", amount=amount)
+        return Message("{amount} on one node", context="text, schedulers", amount=amount)
     return Message("{amount} on each of {n} nodes", amount=amount, n=need.nodes)
 
 
 def _same(need: ResourceRequest) -> str:
-    return Message("one node") if need.nodes == 1 else _nodes(need.nodes)
+    return (
+        Message("one node", context="part of a sentence") if need.nodes == 1 else _nodes(need.nodes)
+    )
 
 
 def _nodes(number: int) -> Message:

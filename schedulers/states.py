@@ -218,7 +218,13 @@ _ENDS: dict[Reason, tuple[State, Responsibility, bool, str, str]] = {
         Message("A job that this job depends on did not succeed."),
         Message("Run the other job again, then this one."),
     ),
-    Reason.CANCELED: (State.CANCELED, Responsibility.NOBODY, False, Message("Canceled."), ""),
+    Reason.CANCELED: (
+        State.CANCELED,
+        Responsibility.NOBODY,
+        False,
+        Message("Canceled.", context="how a job ended"),
+        "",
+    ),
     Reason.PREEMPTED: (
         State.FAILED,
         Responsibility.PLATFORM,

@@ -52,7 +52,7 @@ _TABLE: tuple[tuple[int, XidClass, str], ...] = (
     (64, XidClass.REPAIR, Message("remapping a memory row failed")),
     (68, _P, Message("video processor exception")),
     (69, _P, Message("graphics engine class error")),
-    (74, _R, Message("NVLink error")),
+    (74, _R, Message("NVLink error", context="GPU error")),
     (79, XidClass.REBOOT, Message("GPU has fallen off the bus")),
     (92, XidClass.MEMORY, Message("high rate of single-bit ECC errors")),
     (94, XidClass.MEMORY, Message("contained memory error")),
@@ -64,7 +64,10 @@ _TABLE: tuple[tuple[int, XidClass, str], ...] = (
     (137, _P, Message("NVLink access fault")),
     (140, _R, Message("unrecovered ECC error")),
     (143, _R, Message("GPU initialization failed")),
-    *((code, XidClass.LINK, Message("NVLink 5 error")) for code in range(144, 151)),
+    *(
+        (code, XidClass.LINK, Message("NVLink 5 error", context="GPU error"))
+        for code in range(144, 151)
+    ),
     (156, XidClass.MEMORY, Message("memory was retired")),
     (157, XidClass.REPAIR, Message("retiring memory failed")),
     (158, _R, Message("fatal GPU timeout")),

@@ -81,7 +81,10 @@ def _quota(data: Mapping[str, Any]) -> Mapping[str, Any]:
     found = _QUOTA.fullmatch(name)
     if not found or not isinstance(now, Mapping) or not isinstance(was, Mapping):
         return {}
-    resource, whose = found["resource"], found["name"] or Message("the organization")
+    resource, whose = (
+        found["resource"],
+        found["name"] or Message("the organization", context="part of a sentence"),
+    )
     limit, former = now.get("limit"), was.get("limit")
     if limit == former:
         return {"whose": whose, "guaranteed": _amount(resource, now.get("guaranteed") or 0)}
@@ -138,9 +141,9 @@ EVENTS = (
     EventKind(
         "member.added",
         (
-            Message("{actor} added {email} as {role}"),
-            Message("{actor} added {subject} as {role}"),
-            Message("{actor} added {subject}"),
+            Message("{actor} added {email} as {role}", context="event"),
+            Message("{actor} added {subject} as {role}", context="event"),
+            Message("{actor} added {subject}", context="event"),
         ),
         facts=_roles,
     ),
@@ -163,7 +166,10 @@ EVENTS = (
     ),
     EventKind(
         "member.suspended",
-        (Message("{actor} suspended {email}"), Message("{actor} suspended {subject}")),
+        (
+            Message("{actor} suspended {email}", context="event"),
+            Message("{actor} suspended {subject}", context="event"),
+        ),
         mark=Mark.BAR,
     ),
     EventKind(
@@ -176,8 +182,8 @@ EVENTS = (
     EventKind(
         "team_member.added",
         (
-            Message("{actor} added {email} to {subject} as {role}"),
-            Message("{actor} added {email} to {subject}"),
+            Message("{actor} added {email} to {subject} as {role}", context="event"),
+            Message("{actor} added {email} to {subject}", context="event"),
             Message("{actor} added somebody to {subject}"),
         ),
         facts=_team_roles,
@@ -194,7 +200,7 @@ EVENTS = (
     EventKind(
         "team_member.removed",
         (
-            Message("{actor} removed {email} from {subject}"),
+            Message("{actor} removed {email} from {subject}", context="event"),
             Message("{actor} removed somebody from {subject}"),
         ),
         mark=Mark.BAR,
@@ -202,7 +208,7 @@ EVENTS = (
     EventKind(
         "team_member.suspended",
         (
-            Message("{actor} suspended {email} in {subject}"),
+            Message("{actor} suspended {email} in {subject}", context="event"),
             Message("{actor} suspended somebody in {subject}"),
         ),
         mark=Mark.BAR,
@@ -224,7 +230,10 @@ EVENTS = (
     ),
     EventKind(
         "invitation.made",
-        (Message("{actor} invited {subject} as {role}"), Message("{actor} invited {subject}")),
+        (
+            Message("{actor} invited {subject} as {role}", context="event"),
+            Message("{actor} invited {subject}", context="event"),
+        ),
         facts=_roles,
     ),
     EventKind("invitation.renewed", (Message("{actor} renewed the invitation of {subject}"),)),
@@ -261,7 +270,7 @@ EVENTS = (
         "person.renamed",
         (
             Message("{actor} renamed {subject} from {was_name} to {new_name}"),
-            Message("{actor} renamed {subject}"),
+            Message("{actor} renamed {subject}", context="event"),
         ),
         facts=_new_name,
     ),
@@ -305,7 +314,10 @@ EVENTS = (
     ),
     EventKind(
         "person.left_out",
-        (Message("{actor} left {subject} out: {why}"), Message("{actor} left {subject} out")),
+        (
+            Message("{actor} left {subject} out: {why}", context="event"),
+            Message("{actor} left {subject} out", context="event"),
+        ),
         mark=Mark.SQUARE,
     ),
     EventKind("role.made", (Message("{actor} created the role {subject}"),)),
@@ -342,7 +354,7 @@ EVENTS = (
         "secret.set",
         (
             Message("{actor} set the secret {subject}, version {version}"),
-            Message("{actor} set the secret {subject}"),
+            Message("{actor} set the secret {subject}", context="event"),
         ),
     ),
     EventKind("secret.deleted", (Message("{actor} deleted the secret {subject}"),), mark=Mark.BAR),
@@ -358,7 +370,7 @@ EVENTS = (
         "secret.used",
         (
             Message("{subject} used the secret {secret}, version {version}"),
-            Message("{subject} used a secret"),
+            Message("{subject} used a secret", context="event"),
         ),
     ),
     EventKind(
@@ -385,8 +397,8 @@ EVENTS = (
             Message("{actor} set the quota of {whose} to {set}"),
             Message("{actor} removed the limit of {whose} for {unlimited}"),
             Message("{actor} set the guarantee of {whose} to {guaranteed}"),
-            Message("{actor} changed {changes} quotas: {name}"),
-            Message("{actor} changed quotas"),
+            Message("{actor} changed {changes} quotas: {name}", context="event"),
+            Message("{actor} changed quotas", context="event"),
         ),
         facts=_quota,
     ),
@@ -400,11 +412,14 @@ EVENTS = (
     ),
     EventKind(
         "sign_in.succeeded",
-        (Message("{actor} signed in by {by}"), Message("{actor} signed in")),
+        (
+            Message("{actor} signed in by {by}", context="event"),
+            Message("{actor} signed in", context="event"),
+        ),
         mark=Mark.CHECK,
     ),
     EventKind("sign_in.failed", (Message("{actor} could not sign in"),), mark=Mark.CROSS),
-    EventKind("sign_in.ended", (Message("{actor} signed out"),)),
+    EventKind("sign_in.ended", (Message("{actor} signed out", context="event"),)),
     EventKind(
         "sign_in.refused",
         (
@@ -429,7 +444,7 @@ EVENTS = (
         ),
     ),
     EventKind("password.changed", (Message("{actor} changed the password"),)),
-    EventKind("password.set", (Message("{actor} set a password"),)),
+    EventKind("password.set", (Message("{actor} set a password", context="event"),)),
     EventKind("password.reset", (Message("{actor} reset the password"),)),
     EventKind("password.reset_asked", (Message("{actor} asked for a link to reset the password"),)),
     EventKind(
@@ -468,8 +483,8 @@ EVENTS = (
         "access.denied",
         (
             Message("{actor} was refused {method} {path}: {permission} is needed"),
-            Message("{actor} was refused {method} {path}"),
-            Message("{actor} was refused"),
+            Message("{actor} was refused {method} {path}", context="event"),
+            Message("{actor} was refused", context="event"),
         ),
         mark=Mark.CROSS,
     ),
@@ -588,7 +603,7 @@ EVENTS = (
         ),
         mark=Mark.CROSS,
     ),
-    EventKind("announcement.made", (Message("{actor} announced: {subject}"),)),
+    EventKind("announcement.made", (Message("{actor} announced: {subject}", context="event"),)),
     EventKind(
         "announcement.withdrawn",
         (Message("{actor} withdrew the announcement: {subject}"),),
@@ -637,43 +652,43 @@ EVENTS = (
     *approval_events(QUOTA_REQUESTS),
 )
 GROUPS = {
-    "org": Message("Organization"),
-    "team": Message("Teams"),
-    "member": Message("Members"),
+    "org": Message("Organization", context="way to group"),
+    "team": Message("Teams", context="way to group"),
+    "member": Message("Members", context="way to group"),
     "team_member": Message("Members of teams"),
     "people": Message("Imports of people"),
-    "invitation": Message("Invitations"),
-    "person": Message("Accounts"),
-    "role": Message("Roles"),
-    "token": Message("Tokens"),
-    "secret": Message("Secrets"),
-    "service_account": Message("Service accounts"),
-    "quota": Message("Quotas"),
-    "sign_in": Message("Sign-ins"),
-    "session": Message("Sessions"),
-    "password": Message("Passwords"),
-    "second_factor": Message("Second factors"),
+    "invitation": Message("Invitations", context="way to group"),
+    "person": Message("Accounts", context="way to group"),
+    "role": Message("Roles", context="way to group"),
+    "token": Message("Tokens", context="way to group"),
+    "secret": Message("Secrets", context="way to group"),
+    "service_account": Message("Service accounts", context="way to group"),
+    "quota": Message("Quotas", context="way to group"),
+    "sign_in": Message("Sign-ins", context="way to group"),
+    "session": Message("Sessions", context="way to group, interactive sessions"),
+    "password": Message("Passwords", context="way to group"),
+    "second_factor": Message("Second factors", context="way to group"),
     "impersonation": Message("Acting as somebody"),
-    "access": Message("Refusals"),
-    "provider": Message("Directories"),
-    "scim_token": Message("SCIM tokens"),
-    "application": Message("Applications"),
-    "announcement": Message("Announcements"),
-    "audit": Message("Audit log"),
+    "access": Message("Refusals", context="way to group"),
+    "provider": Message("Directories", context="way to group"),
+    "scim_token": Message("SCIM tokens", context="way to group"),
+    "application": Message("Applications", context="way to group"),
+    "announcement": Message("Announcements", context="way to group"),
+    "audit": Message("Audit log", context="way to group"),
 }
 SUBJECTS = (
-    Subject("user", Message("somebody"), _people),
-    Subject("team", Message("a team"), _teams),
-    Subject("org", Message("the organization")),
-    Subject("quota", Message("the organization")),
-    Subject("quota_request", Message("a higher quota")),
-    Subject("token", Message("a token")),
-    Subject("secret", Message("a secret")),
-    Subject("role", Message("a role")),
-    Subject("invitation", Message("an invitation")),
+    Subject("user", Message("somebody", context="subject of an event"), _people),
+    Subject("team", Message("a team", context="subject of an event"), _teams),
+    Subject("org", Message("the organization", context="subject of an event")),
+    Subject("quota", Message("the organization", context="subject of an event")),
+    Subject("quota_request", Message("a higher quota", context="subject of an event")),
+    Subject("token", Message("a token", context="subject of an event")),
+    Subject("secret", Message("a secret", context="subject of an event")),
+    Subject("role", Message("a role", context="subject of an event")),
+    Subject("invitation", Message("an invitation", context="subject of an event")),
     Subject("service_account", Message("a service account")),
-    Subject("provider", Message("a directory"), _providers),
-    Subject("application", Message("an application")),
-    Subject("announcement", Message("an announcement")),
-    Subject("audit", Message("the audit log")),
+    Subject("provider", Message("a directory", context="subject of an event"), _providers),
+    Subject("application", Message("an application", context="subject of an event")),
+    Subject("announcement", Message("an announcement", context="subject of an event")),
+    Subject("audit", Message("the audit log", context="subject of an event")),
 )

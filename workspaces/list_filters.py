@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -67,16 +67,16 @@ def ids_named(text: str, actor: Actor) -> set[UUID]:
 def person_values(actor: Actor) -> list[tuple[str, Any]]:
     """Return people as (e-mail address or `me`, name)."""
     if not actor.may(P.MEMBERS_READ):
-        return [("me", _("You"))]
+        return [("me", pgettext("text, workspaces", "You"))]
     rows = people().order_by("user__email").values_list("user__email", "user__name")[:MOST_PEOPLE]
-    return [("me", _("You")), *rows]
+    return [("me", pgettext("text, workspaces", "You")), *rows]
 
 
 TEAM = Filter(
     "team",
     one_of("team__slug"),
     help="Team slugs separated by commas; `!` excludes one.",
-    label=_("Team"),
+    label=pgettext("filter", "Team"),
     values=team_values,
     field="team__slug",
     is_multiple=True,
@@ -85,8 +85,8 @@ OWNER = Filter(
     "owner",
     matching(people_of()),
     help=_PERSON,
-    label=_("Owner"),
-    chips=(("me", _("Mine")),),
+    label=pgettext("filter", "Owner"),
+    chips=(("me", pgettext("choice of a filter", "Mine")),),
     values=person_values,
     field="owner__email",
     is_multiple=True,

@@ -188,11 +188,11 @@ def _column(name: str, label: Any, css: str = "num", **more: Any) -> Column:
 
 
 _COLUMNS = {
-    "gpus_used": (_column("gpus_used", _("GPUs in use")),),
+    "gpus_used": (_column("gpus_used", pgettext_lazy("text, workspaces", "GPUs in use")),),
     "quotas": (
         Column(
             "quotas",
-            _("GPU quota"),
+            pgettext_lazy("column", "GPU quota"),
             value=_quota_text,
             is_optional=True,
             is_for=lambda actor: actor.org_id is None or actor.may(Permission.QUOTAS_READ),
@@ -200,12 +200,12 @@ _COLUMNS = {
     ),
     "gpu_hours": (_column("gpu_hours", _("GPU-hours (30 days)")),),
     "cost": (
-        _column("cost", _("Cost (30 days)")),
+        _column("cost", pgettext_lazy("text, workspaces", "Cost (30 days)")),
         Column("currency", None, is_for=partial(is_seen, "cost")),
     ),
     "trend": (_column("trend", pgettext_lazy("GPU-hours of each day", "Trend"), ""),),
-    "last_job_at": (_column("last_job_at", _("Last job")),),
-    "jobs": (_column("jobs", _("Jobs (30 days)")),),
+    "last_job_at": (_column("last_job_at", pgettext_lazy("text, workspaces", "Last job")),),
+    "jobs": (_column("jobs", pgettext_lazy("text, workspaces", "Jobs (30 days)")),),
     "job_trend": (_column("job_trend", pgettext_lazy("jobs of each day", "Trend"), ""),),
-    "last_used_at": (_column("last_used_at", _("Last used")),),
+    "last_used_at": (_column("last_used_at", pgettext_lazy("text, workspaces", "Last used")),),
 }

@@ -131,8 +131,11 @@ def check_not_stopped(team: Team) -> None:
         cache.set(_STOPS, stops, _STOPS_FOR)
     month = month_of(clock.now().date()).isoformat()
     for key, whose in (
-        (f"{month} {team.id}", Message("team {name}", name=team.name)),
-        (f"{month} {team.org_id}", Message("the organization")),
+        (
+            f"{month} {team.id}",
+            Message("team {name}", context="part of a sentence", name=team.name),
+        ),
+        (f"{month} {team.org_id}", Message("the organization", context="part of a sentence")),
     ):
         if key in stops:
             raise QuotaExceeded(

@@ -20,10 +20,10 @@ from workspaces.web.base import page
 
 METHODS = ("GET", "HEAD", "POST")  # POST keeps how a person has arranged the panels
 RANGE_LABELS = (
-    ("24h", Message("24 h")),
-    ("7d", Message("7 d")),
-    ("30d", Message("30 d")),
-    ("90d", Message("90 d")),
+    ("24h", Message("24 h", context="time range")),
+    ("7d", Message("7 d", context="time range")),
+    ("30d", Message("30 d", context="time range")),
+    ("90d", Message("90 d", context="time range")),
 )
 
 
@@ -57,7 +57,11 @@ def _overview(request: Any, base: str) -> HttpResponse:
         base,
         panels.PANELS,
         panels.summary,
-        {"template": "billing/overview.html", "page_title": Message("Usage"), "tab": "overview"},
+        {
+            "template": "billing/overview.html",
+            "page_title": Message("Usage", context="page title"),
+            "tab": "overview",
+        },
     )
 
 
@@ -69,7 +73,7 @@ def _statistics(request: Any, base: str) -> HttpResponse:
         job_panels.summary,
         {
             "template": "billing/jobs.html",
-            "page_title": Message("Job statistics"),
+            "page_title": Message("Job statistics", context="page title"),
             "crumbs": crumbs(base[1:]),
             "tab": "jobs",
         },

@@ -58,7 +58,7 @@ def reasons(board: Board) -> Data:
     url = board.jobs_url(state="failed", since=board.since)
     return _histogram(rows, "reason", "jobs") | {
         "empty": Message("No job failed."),
-        "more": (url, Message("Failed jobs")) if url else None,
+        "more": (url, Message("Failed jobs", context="link")) if url else None,
     }
 
 
@@ -130,7 +130,7 @@ def _rates(found: dict[str, list[int]], names: dict[str, str], board: Board, wha
     return {
         "rows": [
             {
-                "label": names.get(key, key) or Message("No image"),
+                "label": names.get(key, key) or Message("No image", context="field"),
                 "jobs": sum(counts),
                 "success": counts[0] / sum(counts),
                 "url": board.jobs_url(owner=names[key], since=board.since) if key in names else "",
@@ -145,11 +145,17 @@ def _rates(found: dict[str, list[int]], names: dict[str, str], board: Board, wha
 
 
 PANELS = (
-    Panel("queue", Message("Queue"), "chart", queue),
-    Panel("waits", Message("Longest wait"), "chart", waits),
-    Panel("sizes", Message("GPUs of a job"), "bars", sizes),
-    Panel("durations", Message("Duration"), "bars", durations),
-    Panel("wait-sizes", Message("Wait by size"), "wait_sizes", waits_by_size, is_flush=True),
+    Panel("queue", Message("Queue", context="panel"), "chart", queue),
+    Panel("waits", Message("Longest wait", context="panel"), "chart", waits),
+    Panel("sizes", Message("GPUs of a job", context="panel"), "bars", sizes),
+    Panel("durations", Message("Duration", context="panel"), "bars", durations),
+    Panel(
+        "wait-sizes",
+        Message("Wait by size", context="panel"),
+        "wait_sizes",
+        waits_by_size,
+        is_flush=True,
+    ),
     Panel("efficiency", Message("Efficiency, in GPU-hours"), "bars", efficiency),
     Panel(
         "wait-hours",
@@ -157,7 +163,7 @@ PANELS = (
         "wait_hours",
         waits_by_hour,
     ),
-    Panel("reasons", Message("Why jobs failed"), "bars", reasons),
+    Panel("reasons", Message("Why jobs failed", context="panel"), "bars", reasons),
     Panel("people", Message("Success by person"), "rates", people, is_flush=True),
     Panel("images", Message("Success by image"), "rates", images, is_flush=True),
 )
@@ -197,7 +203,7 @@ def _quantile(buckets: dict[str, int], share: float) -> str:
 def _size_label(gpus: int) -> str:
     following = SIZES[SIZES.index(gpus) + 1] - 1 if gpus != SIZES[-1] else None
     if gpus == 0:
-        return Message("No GPU")
+        return Message("No GPU", context="text, billing")
     if following is None:
         return f"{gpus}+"
     return f"{gpus}" if following == gpus else f"{gpus}–{following}"
@@ -205,7 +211,7 @@ def _size_label(gpus: int) -> str:
 
 def _seconds_label(seconds: object) -> str:
     if seconds == "more":
-        return Message("over 1 d")
+        return Message("over 1 d", context="part of a sentence")
     n = int(str(seconds))
     if n < 60:
         return f"≤ {n} s"

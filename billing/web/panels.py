@@ -18,13 +18,13 @@ from portal.web.charts import COLOURS, Chart, Curve, chart_of
 
 MOST_ROWS = 15
 PARTS: dict[str, tuple[str, str]] = {
-    "used": (Message("Useful"), Message("GPUs that compute")),
+    "used": (Message("Useful", context="part of a chart"), Message("GPUs that compute")),
     "underused": (
         Message("Allocated, badly scaled"),
         Message("In use, but waiting for data or for other GPUs: compare with fewer GPUs"),
     ),
     "idle": (
-        Message("Allocated, idle"),
+        Message("Allocated, idle", context="part of a chart"),
         Message("Below 10%: end these jobs, or ask their owners"),
     ),
     "unmeasured": (
@@ -36,10 +36,13 @@ PARTS: dict[str, tuple[str, str]] = {
         Message("Promised to a team that runs nothing: return the pool, or request fewer GPUs"),
     ),
     "unusable": (
-        Message("Free, unusable"),
+        Message("Free, unusable", context="part of a chart"),
         Message("On nodes that are down, drained, or out of CPU or memory, or too scattered"),
     ),
-    "free": (Message("Free"), Message("Ready for jobs")),
+    "free": (
+        Message("Free", context="part of a chart, not in use"),
+        Message("Ready for jobs", context="part of a chart"),
+    ),
 }
 # Parts of the allocated GPUs, and what they are compared with; colours as in usage.css
 _CURVES = (
@@ -48,7 +51,7 @@ _CURVES = (
     ("idle", PARTS["idle"][0], "--c2", "area"),
     ("unmeasured", PARTS["unmeasured"][0], "--c8", "area"),
     ("reserved", PARTS["reserved"][0], "--c4", "line"),
-    ("capacity", Message("Capacity"), "--text-3", "limit"),
+    ("capacity", Message("Capacity", context="curve of a chart"), "--text-3", "limit"),
 )
 
 
@@ -71,8 +74,8 @@ def queue_chart(found: Mapping[str, list[Any]]) -> Chart:
     """Return how many jobs waited and ran."""
     return chart_of(
         found["times"],
-        Curve(Message("Queued"), found["queued"], "--c2", "area"),
-        Curve(Message("Running"), found["running"], "--c1"),
+        Curve(Message("Queued", context="curve of a chart"), found["queued"], "--c2", "area"),
+        Curve(Message("Running", context="curve of a chart"), found["running"], "--c1"),
         unit="jobs",
         step=3600,
     )
@@ -81,9 +84,9 @@ def queue_chart(found: Mapping[str, list[Any]]) -> Chart:
 def times(board: Board) -> Data:
     curves, moments = board.times.curves, board.times.times
     more = (
-        ("/platform/capacity", Message("Capacity"))
+        ("/platform/capacity", Message("Capacity", context="text, billing"))
         if board.is_platform
-        else (board.jobs_url(state="running"), Message("Running jobs"))
+        else (board.jobs_url(state="running"), Message("Running jobs", context="text, billing"))
     )
     return {
         "chart": gpu_chart(board.times),
@@ -99,7 +102,7 @@ def times(board: Board) -> Data:
 
 
 def shares(board: Board) -> Data:
-    others = Message("Others")
+    others = Message("Others", context="text, billing")
     moments, curves = board.times.times, board.shares
     return {
         "chart": chart_of(
@@ -174,14 +177,21 @@ def power(board: Board) -> Data:
     now, at = dashboard.power_now(board.asked)
     return {
         "chart": chart_of(
-            found.times, Curve(Message("Power"), found.power, "--c2", "area"), unit="W"
+            found.times,
+            Curve(
+                Message("Power", context="curve of a chart, electricity"),
+                found.power,
+                "--c2",
+                "area",
+            ),
+            unit="W",
         ),
         "is_known": bool(totals["metered"]),
         "now": now,
         "at": at,
         "energy": totals["energy"] / JOULES,
         "share": totals["metered"] / totals["capacity"] if totals["capacity"] else None,
-        "more": ("/platform/telemetry", Message("Telemetry")),
+        "more": ("/platform/telemetry", Message("Telemetry", context="link")),
         "table": (
             ["time", "watts"],
             ([clock_text(t), w] for t, w in zip(found.times, found.power, strict=True)),
@@ -215,9 +225,9 @@ def health(board: Board) -> Data:
 def queue(board: Board) -> Data:
     found = board.queue
     more = (
-        ("/platform/queue", Message("Queue"))
+        ("/platform/queue", Message("Queue", context="text, billing"))
         if board.is_platform
-        else (board.jobs_url(state="queued"), Message("Pending jobs"))
+        else (board.jobs_url(state="queued"), Message("Pending jobs", context="text, billing"))
     )
     return {
         "chart": queue_chart(found),
@@ -243,7 +253,7 @@ def waits(board: Board) -> Data:
     return queue(board) | {
         "chart": chart_of(
             found["times"],
-            Curve(Message("Longest wait"), seconds, "--c4", "area"),
+            Curve(Message("Longest wait", context="curve of a chart"), seconds, "--c4", "area"),
             unit="s",
             step=3600,
         ),
@@ -256,9 +266,9 @@ def failures(board: Board) -> Data:
         sum(row) for row in zip(found["succeeded"], found["failed"], found["canceled"], strict=True)
     ]
     shown = (
-        ("failed", Message("Failed"), "--failed"),
-        ("canceled", Message("Canceled"), "--text-3"),
-        ("succeeded", Message("Succeeded"), "--c3"),
+        ("failed", Message("Failed", context="text, billing"), "--failed"),
+        ("canceled", Message("Canceled", context="text, billing"), "--text-3"),
+        ("succeeded", Message("Succeeded", context="text, billing"), "--c3"),
     )
     return {
         "chart": chart_of(
@@ -275,7 +285,7 @@ def failures(board: Board) -> Data:
         "failed": sum(found["failed"]),
         "failed_url": board.jobs_url(state="failed", since=board.since),
         "is_narrowed": board.is_narrowed,
-        "more": (board.url(f"{board.base}/usage/jobs"), Message("Why jobs failed")),
+        "more": (board.url(f"{board.base}/usage/jobs"), Message("Why jobs failed", context="link")),
         "table": (
             ["day", "succeeded", "failed", "canceled"],
             ([clock_text(row[0])[:10], *row[1:]] for row in zip(*found.values(), strict=True)),
@@ -319,7 +329,7 @@ def _groups(by: str) -> Any:
 def _label(label: str) -> str:
     if label.startswith("gpu."):
         return gpu_text(label[4:])
-    return label if label != "–" else Message("No pool")
+    return label if label != "–" else Message("No pool", context="text, billing")
 
 
 def _narrowed(board: Board, by: str, row: Data) -> str:
@@ -332,10 +342,10 @@ def _narrowed(board: Board, by: str, row: Data) -> str:
 
 
 PANELS = (
-    Panel("gpu-times", Message("GPUs over time"), "chart", times, is_wide=True),
+    Panel("gpu-times", Message("GPUs over time", context="panel"), "chart", times, is_wide=True),
     Panel(
         "shares",
-        Message("GPUs by team"),
+        Message("GPUs by team", context="panel"),
         "chart",
         shares,
         is_wide=True,
@@ -350,12 +360,22 @@ PANELS = (
         is_for=lambda board: board.is_fleet,
     ),
     Panel("parts", Message("Where the GPU time went"), "parts", parts, is_wide=True, is_flush=True),
-    Panel("power", Message("Power"), "power", power, is_for=lambda board: board.is_fleet),
     Panel(
-        "health", Message("Unhealthy GPUs"), "health", health, is_for=lambda board: board.is_fleet
+        "power",
+        Message("Power", context="panel, electricity"),
+        "power",
+        power,
+        is_for=lambda board: board.is_fleet,
     ),
-    Panel("queue", Message("Queue"), "chart", queue),
-    Panel("failures", Message("Failures"), "failures", failures),
+    Panel(
+        "health",
+        Message("Unhealthy GPUs", context="panel"),
+        "health",
+        health,
+        is_for=lambda board: board.is_fleet,
+    ),
+    Panel("queue", Message("Queue", context="panel"), "chart", queue),
+    Panel("failures", Message("Failures", context="panel"), "failures", failures),
     Panel(
         "wasters",
         Message("Most wasteful jobs"),
@@ -367,7 +387,7 @@ PANELS = (
     ),
     Panel(
         "orgs",
-        Message("Organizations"),
+        Message("Organizations", context="panel"),
         "groups",
         _groups("org"),
         is_flush=True,
@@ -375,7 +395,7 @@ PANELS = (
     ),
     Panel(
         "teams",
-        Message("Teams"),
+        Message("Teams", context="panel"),
         "groups",
         _groups("team"),
         is_flush=True,
@@ -383,14 +403,20 @@ PANELS = (
     ),
     Panel(
         "clusters",
-        Message("Clusters"),
+        Message("Clusters", context="panel"),
         "groups",
         _groups("cluster_id"),
         is_flush=True,
         is_for=lambda board: board.is_fleet,
     ),
-    Panel("models", Message("GPU models"), "groups", _groups("gpu_class"), is_flush=True),
-    Panel("pools", Message("Pools"), "groups", _groups("pool"), is_flush=True),
+    Panel(
+        "models",
+        Message("GPU models", context="panel"),
+        "groups",
+        _groups("gpu_class"),
+        is_flush=True,
+    ),
+    Panel("pools", Message("Pools", context="panel"), "groups", _groups("pool"), is_flush=True),
 )
 
 

@@ -43,7 +43,7 @@ def prices(request: Any) -> HttpResponse:
         request,
         "billing/prices.html",
         {
-            "page_title": Message("Prices"),
+            "page_title": Message("Prices", context="page title"),
             "tab": "prices",
             "rows": [
                 row
@@ -143,8 +143,8 @@ def accounts(request: Any) -> HttpResponse:
         request,
         "billing/accounts.html",
         {
-            "page_title": Message("Billing accounts"),
-            "crumbs": [(Message("Prices"), "/platform/prices")],
+            "page_title": Message("Billing accounts", context="page title"),
+            "crumbs": [(Message("Prices", context="navigation"), "/platform/prices")],
             "tab": "accounts",
             "rows": rows,
             "chosen": chosen,
@@ -194,7 +194,7 @@ def _change_account(request: Any) -> HttpResponse:
                     address=form.get("address", ""),
                 )
 
-    return action(request, request.get_full_path(), Message("Saved."), act)
+    return action(request, request.get_full_path(), Message("Saved.", context="message"), act)
 
 
 @page(P.PLATFORM_ADMIN, ("GET", "HEAD", "POST"))
@@ -223,8 +223,8 @@ def statements(request: Any) -> HttpResponse:
         request,
         "billing/platform_statements.html",
         {
-            "page_title": Message("Statements"),
-            "crumbs": [(Message("Prices"), "/platform/prices")],
+            "page_title": Message("Statements", context="page title"),
+            "crumbs": [(Message("Prices", context="navigation"), "/platform/prices")],
             "tab": "statements",
             "rows": rows,
             "month": f"{month:%Y-%m}",

@@ -30,7 +30,7 @@ MOST_TEAMS = 7  # of the chart
 
 
 def crumbs(slug: str) -> list[tuple[Any, str]]:
-    return [(Message("Usage"), f"/{slug}/usage")]
+    return [(Message("Usage", context="navigation"), f"/{slug}/usage")]
 
 
 @page(None, ("GET", "HEAD", "POST"))
@@ -59,7 +59,7 @@ def cost(request: Any) -> HttpResponse:
         request,
         "billing/cost.html",
         {
-            "page_title": Message("Cost"),
+            "page_title": Message("Cost", context="page title"),
             "crumbs": crumbs(request.org.slug),
             "tab": "cost",
             "spending": found,
@@ -132,11 +132,15 @@ def _cost_by_day(found: spent.Spending, forecast: spent.Forecast | None) -> Char
 
     curves = [curve(one["name"], [one], COLOURS[at]) for at, one in enumerate(top) if one["cost"]]
     if any(one["cost"] for one in rest):
-        curves.append(curve(Message("Others"), rest, "--text-3"))
+        curves.append(curve(Message("Others", context="curve of a chart"), rest, "--text-3"))
     if forecast:
         values = [float(coming[day]) if day in coming else None for day in days]
         note = money(forecast.total - forecast.so_far, found.currency)
-        curves.append(Curve(Message("Forecast"), values, "--text-2", "forecast", note))
+        curves.append(
+            Curve(
+                Message("Forecast", context="text, billing"), values, "--text-2", "forecast", note
+            )
+        )
     times = [start_of(day) // 1000 for day in days]
     return chart_of(times, *curves, unit=found.currency, is_stacked=True, is_daily=True)
 
@@ -189,7 +193,7 @@ def statement_list(request: Any) -> HttpResponse:
         request,
         "billing/statements.html",
         {
-            "page_title": Message("Statements"),
+            "page_title": Message("Statements", context="page title"),
             "crumbs": crumbs(request.org.slug),
             "tab": "statements",
             "rows": [
@@ -216,7 +220,10 @@ def statement(request: Any, month: str) -> Any:
             "page_title": document["number"],
             "crumbs": [
                 *crumbs(request.org.slug),
-                (Message("Statements"), f"/{request.org.slug}/usage/statements"),
+                (
+                    Message("Statements", context="navigation"),
+                    f"/{request.org.slug}/usage/statements",
+                ),
             ],
             "document": document,
             "rounding": ROUNDING,

@@ -93,7 +93,7 @@ _REBOOT = Message(
 _REPAIR = Message("The GPU needs a repair: contact the vendor, then return the node.")
 _IDLE = Message("The GPU remains usable. Reset it when it is idle.")
 _COOL = Message("Check fans, airflow and the power supply of the node.")
-_XID = Message("XID {xid} ({meaning})")
+_XID = Message("XID {xid} ({meaning})", context="text, clusters")
 
 CHECKS = (
     HealthCheck(
@@ -175,7 +175,7 @@ CHECKS = (
     ),
     HealthCheck(
         "nvlink_down",
-        Message("NVLink down"),
+        Message("NVLink down", context="health check"),
         Message("{found} of {expected} NVLinks are up"),
         _RESET,
         Action.DRAIN,
@@ -183,7 +183,7 @@ CHECKS = (
     ),
     HealthCheck(
         "nvlink_errors",
-        Message("NVLink errors"),
+        Message("NVLink errors", context="health check"),
         Message("{value} NVLink errors per second"),
         _RESET,
         Action.DRAIN,
@@ -206,7 +206,7 @@ CHECKS = (
     ),
     HealthCheck(
         "power_brake",
-        Message("Power brake"),
+        Message("Power brake", context="health check"),
         Message("the power supply has slowed the GPU down"),
         _COOL,
         Action.DRAIN,
@@ -218,8 +218,8 @@ CHECKS = (
     ),
     HealthCheck(
         "temperature",
-        Message("Temperature"),
-        Message("{value} °C"),
+        Message("Temperature", context="health check"),
+        Message("{value} °C", context="health check"),
         _COOL,
         Action.WARN,
         is_critical=False,
@@ -230,7 +230,7 @@ CHECKS = (
     ),
     HealthCheck(
         "device_lost",
-        Message("GPU lost"),
+        Message("GPU lost", context="health check"),
         Message("the GPU doesn't respond or is no longer reported"),
         _REBOOT,
         Action.DRAIN,
@@ -238,7 +238,7 @@ CHECKS = (
     ),
     HealthCheck(
         "gpu_count",
-        Message("Number of GPUs"),
+        Message("Number of GPUs", context="health check"),
         Message("{found} of {expected} expected GPUs respond"),
         _REBOOT,
         Action.WARN,
@@ -246,7 +246,7 @@ CHECKS = (
     ),
     HealthCheck(
         "driver",
-        Message("Driver version"),
+        Message("Driver version", context="health check"),
         Message("driver {found}; most nodes with this GPU have {expected}"),
         Message("Install the same driver on all nodes of this model."),
         Action.WARN,
@@ -255,7 +255,7 @@ CHECKS = (
     ),
     HealthCheck(
         "silent",
-        Message("Agent silent"),
+        Message("Agent silent", context="health check"),
         Message("the agent has not reported for {value} minutes"),
         Message("Check the service muster-agent on the node and its way to the portal."),
         Action.WARN,
@@ -271,7 +271,7 @@ RECOVERY = {  # values of NVML field 230
     1: Message("reset of the GPU"),
     2: Message("reboot of the node"),
     3: Message("end of peer-to-peer traffic"),
-    4: Message("drain and reset"),
+    4: Message("drain and reset", context="part of a sentence"),
     5: Message("recovery of the IMEX domain"),
     6: Message("reset of the bus"),
     7: Message("reboot of the system"),
@@ -354,7 +354,11 @@ def why_text(code: str, gpu: int | None, params: Mapping[str, Any]) -> Message:
         text = Message(check.why).format(**shown)
     except KeyError:  # stored by another version
         text = Message(check.label)
-    return text if gpu is None else Message("GPU {gpu}: {text}", gpu=gpu, text=text)
+    return (
+        text
+        if gpu is None
+        else Message("GPU {gpu}: {text}", context="text, clusters", gpu=gpu, text=text)
+    )
 
 
 def advice_for(code: str) -> str:

@@ -333,7 +333,9 @@ def _drain(change: _Change) -> None:
     try:
         if is_ours:
             why = why_text(health.check_code, health.gpu, health.params)
-            drain.drain_by_rule(node, Message("Health: {why}", why=why), ACTOR)
+            drain.drain_by_rule(
+                node, Message("Health: {why}", context="text, clusters", why=why), ACTOR
+            )
     except PortalError as error:
         health.state = HealthState.WARNING
         mine.update(

@@ -47,13 +47,13 @@ class HealthPreset:
 PRESETS = (
     HealthPreset(
         "watch",
-        Message("Watch"),
+        Message("Watch", context="text, clusters, be notified"),
         Message("Every finding only warns. No node is taken out of service."),
         {Action.DRAIN: Action.WARN, Action.QUARANTINE: Action.WARN},
     ),
     HealthPreset(
         "standard",
-        Message("Standard"),
+        Message("Standard", context="text, clusters"),
         Message(
             "Nodes that break jobs take no new ones until the fault is gone; those that need a "
             "repair wait for an operator."
@@ -62,7 +62,7 @@ PRESETS = (
     ),
     HealthPreset(
         "strict",
-        Message("Strict"),
+        Message("Strict", context="text, clusters"),
         Message("What otherwise warns, such as repaired memory or heat, takes no new jobs either."),
         {Action.WARN: Action.DRAIN},
     ),
@@ -75,7 +75,9 @@ def preset_named(name: str) -> HealthPreset:
         if preset.name == name:
             return preset
     names = ", ".join(preset.name for preset in PRESETS)
-    raise InvalidInput.at("preset", Message("must be one of {names}", names=names))
+    raise InvalidInput.at(
+        "preset", Message("must be one of {names}", context="error of a field", names=names)
+    )
 
 
 def preset_of(changes: Mapping[str, Mapping[str, Any]]) -> str:

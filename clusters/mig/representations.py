@@ -22,23 +22,26 @@ from workspaces.access.permissions import Permission
 MOST_NODES = 100  # of a plan on its page
 State, Method = MigPlanNode.State, MigSettings.Method
 METHODS = {
-    Method.OFF: (Message("Not allowed"), Message("GPUs keep their layout.")),
+    Method.OFF: (
+        Message("Not allowed", context="how GPUs are partitioned"),
+        Message("GPUs keep their layout."),
+    ),
     Method.AGENT: (
-        Message("Node agent"),
+        Message("Node agent", context="how GPUs are partitioned"),
         Message(
             "The agent of each node changes instances through NVIDIA's driver. It must run as "
             "root with --allow-mig, and asks the portal for its work."
         ),
     ),
     Method.LABEL: (
-        Message("GPU operator"),
+        Message("GPU operator", context="how GPUs are partitioned"),
         Message(
             "The portal sets the node label nvidia.com/mig.config, and NVIDIA's GPU operator "
             "applies the configuration. It chooses the placements itself."
         ),
     ),
     Method.HAND: (
-        Message("By hand"),
+        Message("By hand", context="how GPUs are partitioned"),
         Message(
             "The portal drains a node, waits until you have partitioned its GPUs, and returns it to "
             "service."
@@ -50,8 +53,8 @@ METHODS = {
 def title_of(plan: MigPlan) -> Message | str:
     """Return what a plan is for: "14 × 1g.10gb, 2 × full GPU"."""
     if plan.undoes_id:
-        return Message("Undo")
-    names = {mig.FULL: Message("full GPU")}
+        return Message("Undo", context="text, clusters")
+    names = {mig.FULL: Message("full GPU", context="part of a sentence")}
     return Message.joined(
         ", ",
         [

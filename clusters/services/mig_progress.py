@@ -232,7 +232,14 @@ def _is_labeled(plan: MigPlan, row: MigPlanNode) -> bool:
         why = "The GPU operator failed to apply {name}. See the log of its mig-manager on the node."
         _fail(row, Message(why, name=name))
     else:
-        _note(row, Message("GPU operator: {state}", state=state or Message("waiting")))
+        _note(
+            row,
+            Message(
+                "GPU operator: {state}",
+                context="text, clusters",
+                state=state or Message("waiting", context="part of a sentence"),
+            ),
+        )
     return asked == name and state == "success"
 
 

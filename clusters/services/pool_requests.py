@@ -63,7 +63,7 @@ class Promise:
 
 class PoolRequests(ApprovalKind[PoolRequest]):
     name = "pool"
-    title = Message("GPUs of a pool")
+    title = Message("GPUs of a pool", context="text, clusters")
     model = PoolRequest
     decides = Permission.CLUSTERS_WRITE
     reads = Permission.NODES_READ
@@ -83,7 +83,7 @@ class PoolRequests(ApprovalKind[PoolRequest]):
         return self.rows().filter(team__in=frozenset().union(*(teams for teams in found if teams)))
 
     def text(self, row: PoolRequest) -> Message:
-        return Message("{gpus} × {type} for {team}", **asked(row))
+        return Message("{gpus} × {type} for {team}", context="text, clusters", **asked(row))
 
     def path(self, row: PoolRequest) -> str:
         return f"/{row.org.slug}/pool-requests/{row.id}"
@@ -147,7 +147,9 @@ class PoolRequests(ApprovalKind[PoolRequest]):
 
     def notice_title(self, what: str, row: PoolRequest) -> Message:
         if what == "requested":
-            return Message("{team} asks for {gpus} × {type}", **asked(row))
+            return Message(
+                "{team} asks for {gpus} × {type}", context="title of a notification", **asked(row)
+            )
         return super().notice_title(what, row)
 
     def events_of(self, row: PoolRequest) -> QuerySet[Event]:
@@ -437,7 +439,13 @@ def _history_text(what: str, data: Mapping[str, Any], kind: str, requested: int)
     match what:
         case "requested":
             n = f"{gpus:,}"
-            return Message("Requested {n} × {type} until {until}", n=n, type=kind, until=until)
+            return Message(
+                "Requested {n} × {type} until {until}",
+                context="history",
+                n=n,
+                type=kind,
+                until=until,
+            )
         case "request_approved":
             text = Message(
                 "Approved {n} × {type} in {pool} until {until}",
@@ -447,7 +455,7 @@ def _history_text(what: str, data: Mapping[str, Any], kind: str, requested: int)
                 until=until,
             )
             more = (
-                Message("{n} were requested", n=f"{requested:,}")
+                Message("{n} were requested", context="history", n=f"{requested:,}")
                 if requested not in (0, gpus)
                 else ""
             )
@@ -455,10 +463,14 @@ def _history_text(what: str, data: Mapping[str, Any], kind: str, requested: int)
         case "reserved":
             return Message("Reservation {name} is active", name=data.get("reservation", ""))
         case "reservation_failed":
-            text = Message("Reservation {name} failed", name=data.get("reservation", ""))
+            text = Message(
+                "Reservation {name} failed", context="history", name=data.get("reservation", "")
+            )
             return Message.joined(": ", (text, str(after.get("note", ""))))
         case "released":
-            return Message("Reservation {name} ended", name=data.get("reservation", ""))
+            return Message(
+                "Reservation {name} ended", context="history", name=data.get("reservation", "")
+            )
         case "ends_soon":
             return Message("Reminder: access ends on {until}", until=until)
     return None

@@ -198,7 +198,12 @@ def nodes_text(nodes: Iterable[str]) -> str:
     if len(names) <= SHOWN_NODES:
         return ", ".join(names)
     shown = ", ".join(names[: SHOWN_NODES - 1])
-    return Message("{names} and {n} more", names=shown, n=len(names) - SHOWN_NODES + 1)
+    return Message(
+        "{names} and {n} more",
+        context="text, clusters",
+        names=shown,
+        n=len(names) - SHOWN_NODES + 1,
+    )
 
 
 def _prefix(cluster: Cluster) -> str:

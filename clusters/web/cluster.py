@@ -27,12 +27,12 @@ from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page
 
 TABS = (
-    ("overview", Message("Overview")),
-    ("nodes", Message("Nodes")),
-    ("health", Message("Health")),
-    ("partitions", Message("Partitions")),
-    ("pools", Message("Pools")),
-    ("history", Message("History")),
+    ("overview", Message("Overview", context="tab")),
+    ("nodes", Message("Nodes", context="tab")),
+    ("health", Message("Health", context="tab")),
+    ("partitions", Message("Partitions", context="tab")),
+    ("pools", Message("Pools", context="tab")),
+    ("history", Message("History", context="tab")),
 )
 _UNDO = "node_undo"  # in the session: what was just done to a node
 
@@ -50,7 +50,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     tab = request.GET.get("tab", "")
     shown = {
         "page_title": row.name,
-        "crumbs": [(Message("Clusters"), "/platform/clusters")],
+        "crumbs": [(Message("Clusters", context="navigation"), "/platform/clusters")],
         "cluster": representations.cluster_row(row),
         "stock": whole,
         "isolation": isolation_text(row),

@@ -26,7 +26,9 @@ from workspaces.web.base import page
 @page(CLUSTERS.permission)
 def clusters(request: Any) -> HttpResponse:
     """List all clusters."""
-    return CLUSTERS.render(request, "clusters/list.html", {"page_title": Message("Clusters")})
+    return CLUSTERS.render(
+        request, "clusters/list.html", {"page_title": Message("Clusters", context="page title")}
+    )
 
 
 @page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
@@ -36,7 +38,7 @@ def connect_cluster(request: Any) -> HttpResponse:
     chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
     shown: dict[str, Any] = {
         "page_title": Message("Connect a cluster"),
-        "crumbs": [(Message("Clusters"), "/platform/clusters")],
+        "crumbs": [(Message("Clusters", context="navigation"), "/platform/clusters")],
         "kinds": kinds.values(),
         "kind": chosen,
         "name": request.POST.get("name", ""),
@@ -90,8 +92,11 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         "clusters/edit.html",
         fields(request, row.backend, answer, row)
         | {
-            "page_title": Message("Edit"),
-            "crumbs": [(Message("Clusters"), "/platform/clusters"), (row.name, here)],
+            "page_title": Message("Edit", context="page title"),
+            "crumbs": [
+                (Message("Clusters", context="navigation"), "/platform/clusters"),
+                (row.name, here),
+            ],
             "cluster": row,
             "has_options": bool(options_of(row.backend)),
             "back": here,

@@ -20,10 +20,10 @@ from workspaces.web.base import action
 
 SHOWN = 50
 ACTIONS = (
-    (Action.OFF, Message("Off")),
-    (Action.WARN, Message("Warn")),
-    (Action.DRAIN, Message("Drain")),
-    (Action.QUARANTINE, Message("Quarantine")),
+    (Action.OFF, Message("Off", context="what a rule does")),
+    (Action.WARN, Message("Warn", context="what a rule does")),
+    (Action.DRAIN, Message("Drain", context="what a rule does")),
+    (Action.QUARANTINE, Message("Quarantine", context="what a rule does")),
 )
 FORMS = {"health", "health-limits", "health-reset"}
 

@@ -31,7 +31,7 @@ ACTIONS = ("apply", "stop", "undo", "discard", "confirm")
 _DONE = {
     "apply": Message("The plan is being applied."),
     "stop": Message("Stopped. Nodes that are being changed are finished."),
-    "confirm": Message("Confirmed."),
+    "confirm": Message("Confirmed.", context="text, clusters"),
     "discard": Message("Draft discarded."),
     "undo": Message("This is the way back. Nothing has changed yet."),
     "settings": Message("Settings saved."),
@@ -49,7 +49,7 @@ def mig_plans(request: Any) -> HttpResponse:
         request,
         "clusters/mig_plans.html",
         {
-            "page_title": Message("GPU partitioning"),
+            "page_title": Message("GPU partitioning", context="page title"),
             "plans": [(plan, title_of(plan)) for plan in service.plans()],
             "clusters": clusters,
             "profiles": _profiles(clusters),
@@ -74,7 +74,7 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
         "clusters/mig_plan.html",
         {
             "page_title": title_of(row),
-            "crumbs": [(Message("GPU partitioning"), "/platform/mig")],
+            "crumbs": [(Message("GPU partitioning", context="navigation"), "/platform/mig")],
             "plan": row,
             "title": title_of(row),
             "is_draft": is_draft,
@@ -118,7 +118,7 @@ def _act(request: Any, row: MigPlan) -> HttpResponse:
         found = act(request.actor, row.id, do, form.get("node", ""))
         here["to"] = f"/platform/mig/{found.id}" if found else "/platform/mig"
 
-    answer = action(request, request.path, _DONE.get(do, Message("Saved.")), run)
+    answer = action(request, request.path, _DONE.get(do, Message("Saved.", context="message")), run)
     return redirect(here["to"]) if here["to"] != request.path else answer
 
 

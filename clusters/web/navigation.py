@@ -9,16 +9,30 @@ from portal.web.navigation import Action, Area, Group, NavigationEntry, dialog
 from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
-    NavigationEntry(Group.COMPUTE, _("Pools"), "pools", "pools", P.NODES_READ, 40, "p"),
     NavigationEntry(
-        Group.PLATFORM, _("Clusters"), "clusters", "clusters", P.CLUSTERS_READ, 20, "l"
-    ),
-    NavigationEntry(
-        Group.PLATFORM, _("Partitioning"), "mig-plans", "slices", P.CLUSTERS_READ, 32, "m"
+        Group.COMPUTE, pgettext_lazy("navigation", "Pools"), "pools", "pools", P.NODES_READ, 40, "p"
     ),
     NavigationEntry(
         Group.PLATFORM,
-        _("GPU requests"),
+        pgettext_lazy("navigation", "Clusters"),
+        "clusters",
+        "clusters",
+        P.CLUSTERS_READ,
+        20,
+        "l",
+    ),
+    NavigationEntry(
+        Group.PLATFORM,
+        pgettext_lazy("navigation", "Partitioning"),
+        "mig-plans",
+        "slices",
+        P.CLUSTERS_READ,
+        32,
+        "m",
+    ),
+    NavigationEntry(
+        Group.PLATFORM,
+        pgettext_lazy("navigation", "GPU requests"),
         "platform-pool-requests",
         "inbox",
         P.CLUSTERS_READ,
@@ -29,14 +43,14 @@ ENTRIES = (
 
 ACTIONS = (
     Action(
-        _("New pool"),
+        pgettext_lazy("button", "New pool"),
         pgettext_lazy("synonyms", "create pool, partition, share nodes"),
         "pools",
         dialog("new-pool"),
         permission=P.CLUSTERS_WRITE,
     ),
     Action(
-        _("Request GPUs"),
+        pgettext_lazy("button", "Request GPUs"),
         pgettext_lazy("synonyms", "reserve GPUs, reservation, ask for GPUs, book"),
         "pool-requests",
         dialog("ask-gpus"),
@@ -50,7 +64,7 @@ ACTIONS = (
         area=Area.PLATFORM,
     ),
     Action(
-        _("New MIG plan"),
+        pgettext_lazy("button", "New MIG plan"),
         pgettext_lazy("synonyms", "partition GPUs, slices, MIG"),
         "mig-plans",
         dialog("new-plan"),

@@ -50,8 +50,8 @@ def pool_requests(request: Any) -> HttpResponse:
         request,
         "clusters/pool_requests.html",
         {
-            "page_title": Message("GPU requests"),
-            "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
+            "page_title": Message("GPU requests", context="page title"),
+            "crumbs": [(Message("Pools", context="navigation"), f"/{request.org.slug}/pools")],
             "current": [row for row in rows if row.state in ("open", "approved")],
             "past": [row for row in rows if row.state not in ("open", "approved")],
             "teams": teams,
@@ -70,7 +70,7 @@ def platform_pool_requests(request: Any) -> HttpResponse:
         request,
         "clusters/platform_pool_requests.html",
         {
-            "page_title": Message("GPU requests"),
+            "page_title": Message("GPU requests", context="page title"),
             "rows": service.open_requests(request.actor),
         },
     )
@@ -83,13 +83,16 @@ def pool_request(request: Any, ask: UUID) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("do") not in _OF_TEAM:
             raise InvalidInput.at(
-                "do", Message("must be one of {names}", names=", ".join(_OF_TEAM))
+                "do",
+                Message(
+                    "must be one of {names}", context="error of a field", names=", ".join(_OF_TEAM)
+                ),
             )
         return _act(request, row)
     slug = request.org.slug
     crumbs = [
-        (Message("Pools"), f"/{slug}/pools"),
-        (Message("GPU requests"), f"/{slug}/pool-requests"),
+        (Message("Pools", context="navigation"), f"/{slug}/pools"),
+        (Message("GPU requests", context="navigation"), f"/{slug}/pool-requests"),
     ]
     return _shown(request, row, crumbs, may_decide=False)
 
@@ -102,7 +105,7 @@ def platform_pool_request(request: Any, ask: UUID) -> HttpResponse:
     with org_scope(row.org_id):
         if request.method == "POST":
             return _act(request, row)
-        crumbs = [(Message("GPU requests"), "/platform/pool-requests")]
+        crumbs = [(Message("GPU requests", context="navigation"), "/platform/pool-requests")]
         return _shown(request, row, crumbs, may_decide=request.actor.may(P.CLUSTERS_WRITE))
 
 

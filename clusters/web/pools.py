@@ -51,7 +51,7 @@ def pools(request: Any) -> HttpResponse:
         request,
         "clusters/pools.html",
         {
-            "page_title": Message("Pools"),
+            "page_title": Message("Pools", context="page title"),
             "may_write": may_write,
             "clusters": list(Cluster.objects.order_by("name")) if may_write else [],
             "typed": request.POST or request.GET,
@@ -79,7 +79,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
     given = identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
     return {
         "page_title": row.name,
-        "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
+        "crumbs": [(Message("Pools", context="navigation"), f"/{request.org.slug}/pools")],
         "pool": row,
         "requests": requests_in(actor, row),
         "stock": capacity.capacity_of(inside),

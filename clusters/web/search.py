@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from clusters.models import Cluster
 from clusters.pools import pools_visible_to
@@ -28,6 +28,13 @@ def _clusters(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    SearchProvider("pools", _("Pools"), 50, _pools, P.NODES_READ),
-    SearchProvider("clusters", _("Clusters"), 60, _clusters, P.CLUSTERS_READ, in_platform=True),
+    SearchProvider("pools", pgettext("group of search results", "Pools"), 50, _pools, P.NODES_READ),
+    SearchProvider(
+        "clusters",
+        pgettext("group of search results", "Clusters"),
+        60,
+        _clusters,
+        P.CLUSTERS_READ,
+        in_platform=True,
+    ),
 )

@@ -242,5 +242,7 @@ def metadata_of(text: str) -> dict[str, str]:
         try:
             found[key] = base64.b64decode(value, validate=True).decode()
         except (binascii.Error, ValueError) as error:
-            raise InvalidInput.at("Upload-Metadata", Message("must be Base64")) from error
+            raise InvalidInput.at(
+                "Upload-Metadata", Message("must be Base64", context="error of a field")
+            ) from error
     return found

@@ -159,7 +159,9 @@ class CommitsView(KindView):
             body = dict(request.data)
             given = body.pop("changes", None)
             if not isinstance(given, list):
-                raise InvalidInput.at("changes", Message("must be a list"))
+                raise InvalidInput.at(
+                    "changes", Message("must be a list", context="error of a field")
+                )
             changes = iter(given)
         about = s.CommitSerializer(data={**body, "changes": []})
         about.is_valid(raise_exception=True)

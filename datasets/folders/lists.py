@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from datasets.folders.representations import folder_rows
 from datasets.folders.selectors import visible_folders
@@ -18,14 +19,24 @@ FOLDERS = ListView(
     order=Order("name", "id"),
     filters=filters(_("Search workspaces, or team:vision user:me"), "used_bytes"),
     columns=(
-        Column("name", _("Workspace"), sort=("name", "id")),
-        Column("team", _("Team"), sort=("team__slug", "id")),
-        Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
-        Column("used_bytes", _("Space used"), "num", sort=("used_bytes", "id")),
-        Column("quota", _("Quota"), "num", sort=("quota", "id"), is_optional=True),
-        Column("files", _("Files"), "num", sort=("files", "id"), is_extra=True),
-        Column("visibility", _("Visibility"), is_extra=True),
-        Column("created_at", _("Created"), "num", sort=("created_at", "id")),
+        Column("name", pgettext("column", "Workspace"), sort=("name", "id")),
+        Column("team", pgettext("column", "Team"), sort=("team__slug", "id")),
+        Column(
+            "owner",
+            pgettext("column", "Owner"),
+            value=lambda row: row["owner"]["email"],
+            is_optional=True,
+        ),
+        Column(
+            "used_bytes",
+            pgettext("column, of storage", "Space used"),
+            "num",
+            sort=("used_bytes", "id"),
+        ),
+        Column("quota", pgettext("column", "Quota"), "num", sort=("quota", "id"), is_optional=True),
+        Column("files", pgettext("column", "Files"), "num", sort=("files", "id"), is_extra=True),
+        Column("visibility", pgettext("column", "Visibility"), is_extra=True),
+        Column("created_at", pgettext("column", "Created"), "num", sort=("created_at", "id")),
     ),
 )
 TRASH = ListView(
@@ -36,10 +47,10 @@ TRASH = ListView(
     order=Order("deleted_at", "id", is_descending=True),
     filters=TRASHED,
     columns=(
-        Column("name", _("Workspace")),
-        Column("team", _("Team")),
-        Column("used_bytes", _("Space used"), "num"),
-        Column("deleted_at", _("Deleted"), "num"),
+        Column("name", pgettext("column", "Workspace")),
+        Column("team", pgettext("column", "Team")),
+        Column("used_bytes", pgettext("column, of storage", "Space used"), "num"),
+        Column("deleted_at", pgettext("column", "Deleted"), "num"),
         Column("actions", "", value=None),
     ),
 )

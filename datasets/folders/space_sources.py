@@ -34,7 +34,11 @@ def _largest(asked: SpaceQuery, most: int) -> Sequence[SpaceUse]:
 
 def _files(n: int) -> Message | str:
     """Say how many files there were when they were last counted."""
-    return Message.plural(n, "{n} file", "{n} files", n=f"{n:,}") if n else ""
+    return (
+        Message.plural(n, "{n} file", "{n} files", context="number of things", n=f"{n:,}")
+        if n
+        else ""
+    )
 
 
 def _unused(asked: SpaceQuery, most: int) -> Sequence[SpaceUse]:
@@ -80,4 +84,6 @@ def _use(
     return SpaceUse(row.name, size, row.team.slug, row.owner.email, page, **more)
 
 
-SOURCE = SpaceSource("workspace", Message("Workspaces"), 15, _total, _largest, _unused)
+SOURCE = SpaceSource(
+    "workspace", Message("Workspaces", context="what takes space"), 15, _total, _largest, _unused
+)

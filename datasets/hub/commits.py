@@ -248,7 +248,7 @@ def _changes(
                 source, revision = text_in(value, "srcPath"), text_in(value, "srcRevision")
                 yield services.Copy(source, path, revision)
             if value.get("algo", "sha256") != "sha256":
-                raise InvalidInput.at("algo", Message("must be sha256"))
+                raise InvalidInput.at("algo", Message("must be sha256", context="error of a field"))
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(Message("A line of the commit is malformed.")) from error
     small.store()

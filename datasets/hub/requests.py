@@ -203,7 +203,7 @@ def text_in(data: Mapping[str, Any], field: str, default: str = "") -> str:
     if value is None:
         return default
     if not isinstance(value, str):
-        raise InvalidInput.at(field, Message("must be a text"))
+        raise InvalidInput.at(field, Message("must be a text", context="error of a field"))
     return value
 
 
@@ -221,7 +221,9 @@ def objects_in(data: Mapping[str, Any], field: str, most: int) -> list[dict[str,
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise InvalidInput.at(field, Message("must be a list of objects"))
     if len(found) > most:
-        raise InvalidInput.at(field, Message("must be at most {n}", n=most))
+        raise InvalidInput.at(
+            field, Message("must be at most {n}", context="error of a field", n=most)
+        )
     return found
 
 

@@ -79,7 +79,9 @@ def paths_info(request: HttpRequest, plural: str, name: str, revision: str) -> H
         is_expanded = _is_expanded(request.POST.get("expand"))
     most = MOST_PATHS_EXPANDED if is_expanded else MOST_PATHS
     if len(paths) > most:
-        raise InvalidInput.at("paths", Message("must be at most {n}", n=most))
+        raise InvalidInput.at(
+            "paths", Message("must be at most {n}", context="error of a field", n=most)
+        )
     names = [unicodedata.normalize("NFC", str(text).strip("/")) for text in paths]
     entries: dict[str, TreeEntry | Folder] = {}
     for path in sorted({*names}, key=sort_key):  # so that each block of the tree is read once

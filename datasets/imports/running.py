@@ -125,7 +125,8 @@ def _run(row: Import, renew: Callable[[], bool]) -> None:
             actor=_actor(row),  # as it is now, after hours
             repository=row.repository,
             changes=[Add(path, sha256) for path, sha256 in files.items()],
-            message=row.message or str(Message("Import {source}", source=_shown(row))),
+            message=row.message
+            or str(Message("Import {source}", context="text, datasets", source=_shown(row))),
             branch=row.branch,
         )
         imports.finish(row, by, version)

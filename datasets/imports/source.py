@@ -87,4 +87,4 @@ def refused(host: str, status: int, what: str, reason: str = "") -> PortalError:
         return NotFound(Message("{host} has no {what} ({status}).", **about))
     if status in {408, 425, 429} or status >= 500:
         return Unavailable(Message("{host} could not send {what} ({status}).", **about))
-    return InvalidInput(Message("{host} refused {what} ({status}).", **about))
+    return InvalidInput(Message("{host} refused {what} ({status}).", context="error", **about))

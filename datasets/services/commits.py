@@ -96,7 +96,7 @@ def commit(
         number=row.next_number,
         parent=head,
         author_id=actor.user_id,
-        message=checked_message(message) or str(Message("Change files")),
+        message=checked_message(message) or str(Message("Change files", context="text, datasets")),
         description=description[:10_000].replace("\x00", ""),
         job_id=job_id,
         blocks=[list(block) for block in blocks],
@@ -134,7 +134,8 @@ def restore_version(
         actor=actor,
         repository=repository,
         changes=changes,
-        message=message or str(Message("Restore version {n}", n=version.number)),
+        message=message
+        or str(Message("Restore version {n}", context="text, datasets", n=version.number)),
         branch=branch,
         parent=head.commit if head else "",
     )
@@ -224,7 +225,10 @@ def _wanted(
     spelled: dict[str, str] = {}  # paths of added files that came in another form than NFC
     for change in changes:
         if len(wanted) + len(added) > MOST_CHANGES:
-            raise InvalidInput.at("changes", Message("must be at most {n}", n=f"{MOST_CHANGES:,}"))
+            raise InvalidInput.at(
+                "changes",
+                Message("must be at most {n}", context="error of a field", n=f"{MOST_CHANGES:,}"),
+            )
         path = checked_path(change.path)
         if isinstance(change, Add):
             if path in added and spelled.get(path, path) != change.path:

@@ -19,13 +19,13 @@ from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 
 PLURALS = {
-    RepositoryKind.DATASET: Message("Datasets"),
-    RepositoryKind.CHECKPOINT: Message("Checkpoints"),
+    RepositoryKind.DATASET: Message("Datasets", context="navigation"),
+    RepositoryKind.CHECKPOINT: Message("Checkpoints", context="navigation"),
 }
 VISIBILITIES = {
-    Visibility.PRIVATE: Message("Private"),
-    Visibility.TEAM: Message("Team"),
-    Visibility.ORGANIZATION: Message("Organization"),
+    Visibility.PRIVATE: Message("Private", context="visibility"),
+    Visibility.TEAM: Message("Team", context="visibility"),
+    Visibility.ORGANIZATION: Message("Organization", context="visibility"),
 }
 MOST_REFS = 200
 

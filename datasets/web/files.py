@@ -109,10 +109,16 @@ def _delete(place: RepositoryPage, path: str) -> HttpResponse:
     given = place.request.POST
     paths = given.getlist("path")
     if not paths:
-        raise InvalidInput.at("path", Message("choose one"))
+        raise InvalidInput.at("path", Message("choose one", context="error of a field"))
     about = {"n": len(paths), "name": paths[0].rpartition("/")[2]}
     message = given.get("message", "").strip() or str(
-        Message.plural(len(paths), "Delete {name}", "Delete {n} files and folders", **about)
+        Message.plural(
+            len(paths),
+            "Delete {name}",
+            "Delete {n} files and folders",
+            context="number of things",
+            **about,
+        )
     )
     done = Message.plural(
         len(paths), "The file {name} was deleted.", "{n} files and folders were deleted.", **about

@@ -33,7 +33,7 @@ from workspaces.web.base import action, local_path, page
 PAGE = 200  # entries of a folder
 MOST_PEOPLE = 500  # in the menu of people to invite
 GIB = 1 << 30
-PLURAL = Message("Workspaces")
+PLURAL = Message("Workspaces", context="text, datasets")
 
 
 class FolderPage:
@@ -109,7 +109,7 @@ def _create(request: Any, teams: list[Team]) -> HttpResponse:
     with FormErrors(request):
         team = next((one for one in teams if one.slug == given.get("team", "")), None)
         if team is None:
-            raise InvalidInput.at("team", Message("choose one"))
+            raise InvalidInput.at("team", Message("choose one", context="error of a field"))
         row = services.create_folder(
             actor=request.actor,
             team=team,
@@ -194,7 +194,7 @@ def upload(request: Any, workspace: str) -> HttpResponse:
             len(files), "{n} file was uploaded.", "{n} files were uploaded.", n=len(files)
         )
         return action(request, place.url(path=path), done, lambda: _store(place, path, files))
-    context = place.context("files", Message("Upload")) | {"path": path}
+    context = place.context("files", Message("Upload", context="page title")) | {"path": path}
     return render(request, "datasets/folders/upload.html", context)
 
 
@@ -223,7 +223,9 @@ def _change(place: FolderPage, path: str) -> HttpResponse:
 
             def make() -> None:
                 if not name:
-                    raise InvalidInput.at("name", Message("is required"))
+                    raise InvalidInput.at(
+                        "name", Message("is required", context="error of a field")
+                    )
                 entries.make_folder(**about, path=made)
 
             done = Message("The folder {name} was created.", name=name)
@@ -247,7 +249,7 @@ def _change(place: FolderPage, path: str) -> HttpResponse:
                 undo,
                 refused=here,
             )
-    raise InvalidInput.at("path", Message("choose one"))
+    raise InvalidInput.at("path", Message("choose one", context="error of a field"))
 
 
 @page(None, ("GET", "HEAD", "POST"))
@@ -257,7 +259,7 @@ def share(request: Any, workspace: str) -> HttpResponse:
     access.check_may_manage(request.actor, place.row)
     if request.method == "POST":
         return _invite(place)
-    context = place.context("share", Message("Share"))
+    context = place.context("share", Message("Share", context="page title, give access"))
     invited = context["invitations"]
     teams = {one.team_id for one in invited if one.team_id} | {place.row.team_id}
     users = {one.user_id for one in invited if one.user_id} | {place.row.owner_id}
@@ -312,21 +314,21 @@ def _invitation(folder: SharedFolder, whom: str, name: str) -> FolderInvitation:
     field = "team__slug" if whom == "team" else "user__email"
     row = folder.invitations.filter(**{field: name}).select_related("team", "user").first()
     if row is None:
-        raise InvalidInput.at("with", Message("choose one"))
+        raise InvalidInput.at("with", Message("choose one", context="error of a field"))
     return row  # type: ignore[no-any-return]
 
 
 def _team(slug: str) -> Team:
     row = Team.objects.filter(slug=slug).first()
     if row is None:
-        raise InvalidInput.at("with", Message("choose one"))
+        raise InvalidInput.at("with", Message("choose one", context="error of a field"))
     return row  # type: ignore[no-any-return]
 
 
 def _person(email: str) -> Any:
     row = Membership.objects.filter(user__email=email).select_related("user").first()
     if row is None:
-        raise InvalidInput.at("with", Message("choose one"))
+        raise InvalidInput.at("with", Message("choose one", context="error of a field"))
     return row.user
 
 
@@ -341,7 +343,7 @@ def settings(request: Any, workspace: str) -> HttpResponse:
     return render(
         request,
         "datasets/folders/settings.html",
-        place.context("settings", Message("Settings"))
+        place.context("settings", Message("Settings", context="text, datasets"))
         | {
             "quota_gib": f"{quota / GIB:.6g}" if quota else "",
             "days": django_settings.MUSTER_TRASH_DAYS,
@@ -394,7 +396,7 @@ def trash(request: Any) -> HttpResponse:
         request,
         "datasets/folders/trash.html",
         {
-            "page_title": Message("Trash"),
+            "page_title": Message("Trash", context="page title"),
             "crumbs": [(PLURAL, listed)],
             "back": listed,
             "manageable": {
@@ -409,7 +411,9 @@ def _act_on_deleted(request: Any) -> HttpResponse:
     try:
         row = selectors.find_deleted(request.actor, UUID(request.POST.get("workspace", "")))
     except ValueError:
-        raise InvalidInput.at("workspace", Message("choose one")) from None
+        raise InvalidInput.at(
+            "workspace", Message("choose one", context="error of a field")
+        ) from None
     acts: dict[str, tuple[str, Message, Callable[..., Any]]] = {
         "restore": (
             reverse("workspace", args=[request.org.slug, row.name]),

@@ -22,16 +22,16 @@ from workspaces.web.base import action, page
 
 SHOWN = 20
 STATES = {
-    Import.State.QUEUED: Message("queued"),
-    Import.State.RUNNING: Message("running"),
-    Import.State.SUCCEEDED: Message("succeeded"),
-    Import.State.FAILED: Message("failed"),
-    Import.State.CANCELED: Message("canceled"),
+    Import.State.QUEUED: Message("queued", context="state of an import"),
+    Import.State.RUNNING: Message("running", context="state of an import"),
+    Import.State.SUCCEEDED: Message("succeeded", context="state of an import"),
+    Import.State.FAILED: Message("failed", context="state of an import"),
+    Import.State.CANCELED: Message("canceled", context="state of an import"),
 }
 _SCHEMES = {"s3": "s3://", "http": "", "hub": "hf://", "directory": "cluster://"}
 _LABELS = {
-    "s3": Message("S3"),
-    "http": Message("Web addresses"),
+    "s3": Message("S3", context="field"),
+    "http": Message("Web addresses", context="field"),
     "hub": Message("Hugging Face Hub"),
     "directory": Message("Directory on a cluster"),
 }
@@ -50,7 +50,7 @@ def imports(request: Any, kind: str, repository: str) -> HttpResponse:
     return render(
         request,
         "datasets/imports.html",
-        place.context("imports", title=Message("Import"))
+        place.context("imports", title=Message("Import", context="heading"))
         | {
             "rows": [_shown(row) for row in rows],
             "is_active": any(row.state in Import.ACTIVE for row in rows),
@@ -120,7 +120,7 @@ def _start(place: RepositoryPage) -> HttpResponse:
     kind = given.get("from", "")
     with FormErrors(request):
         if kind not in _SCHEMES:
-            raise InvalidInput.at("from", Message("choose one"))
+            raise InvalidInput.at("from", Message("choose one", context="error of a field"))
         services.start_import(
             actor=request.actor,
             repository=place.row,

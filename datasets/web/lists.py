@@ -73,7 +73,7 @@ def _create(request: Any, kind: RepositoryKind) -> HttpResponse:
 def _team(actor: Any, slug: str) -> Team:
     row = next((team for team in teams_to_write(actor) if team.slug == slug), None)
     if row is None:
-        raise InvalidInput.at("team", Message("choose one"))
+        raise InvalidInput.at("team", Message("choose one", context="error of a field"))
     return row
 
 
@@ -88,7 +88,7 @@ def trash(request: Any, kind: str) -> HttpResponse:
         request,
         "datasets/trash.html",
         {
-            "page_title": Message("Trash"),
+            "page_title": Message("Trash", context="page title"),
             "crumbs": [(PLURALS[RepositoryKind(kind)], listed)],
             "back": listed,
             "manageable": {str(row.id) for row in rows[:200] if may_manage(request.actor, row)},
@@ -122,7 +122,9 @@ def _find_deleted(request: Any, kind: str) -> Repository:
     try:
         pk = UUID(request.POST.get("repository", ""))
     except ValueError:
-        raise InvalidInput.at("repository", Message("choose one")) from None
+        raise InvalidInput.at(
+            "repository", Message("choose one", context="error of a field")
+        ) from None
     row = visible_repositories(request.actor, kind, is_deleted=True).filter(id=pk).first()
     if row is None:
         raise NotFound(Message("It is not in the trash."), code="no_repository")

@@ -39,7 +39,7 @@ def retention(request: Any, kind: str) -> HttpResponse:
         request,
         "datasets/retention.html",
         {
-            "page_title": Message("Default retention"),
+            "page_title": Message("Default retention", context="page title"),
             "crumbs": [(PLURALS[RepositoryKind(kind)], listed)],
             "kind": kind,
             "rules": rules,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from datasets.folders.selectors import visible_folders
 from datasets.models import RepositoryKind
@@ -28,10 +28,16 @@ def _folders(query: Query) -> Iterator[Hit]:
 
 PROVIDERS = (
     SearchProvider(
-        "datasets", _("Datasets"), 31, partial(_repositories, RepositoryKind.DATASET.value)
+        "datasets",
+        pgettext("group of search results", "Datasets"),
+        31,
+        partial(_repositories, RepositoryKind.DATASET.value),
     ),
     SearchProvider(
-        "checkpoints", _("Checkpoints"), 32, partial(_repositories, RepositoryKind.CHECKPOINT.value)
+        "checkpoints",
+        pgettext("group of search results", "Checkpoints"),
+        32,
+        partial(_repositories, RepositoryKind.CHECKPOINT.value),
     ),
-    SearchProvider("workspaces", _("Workspaces"), 33, _folders),
+    SearchProvider("workspaces", pgettext("group of search results", "Workspaces"), 33, _folders),
 )

@@ -40,7 +40,7 @@ def settings(request: Any, kind: str, repository: str) -> HttpResponse:
     return render(
         request,
         "datasets/settings.html",
-        place.context("settings", title=Message("Settings"))
+        place.context("settings", title=Message("Settings", context="heading"))
         | {
             "visibilities": [
                 (value, VISIBILITIES[Visibility(value)]) for value in Visibility.values
@@ -177,7 +177,7 @@ def _delete(place: RepositoryPage) -> HttpResponse:
 def _team(slug: str) -> Team:
     row = Team.objects.filter(slug=slug).first()
     if row is None:
-        raise InvalidInput.at("team", Message("choose one"))
+        raise InvalidInput.at("team", Message("choose one", context="error of a field"))
     return row
 
 

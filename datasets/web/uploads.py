@@ -31,7 +31,7 @@ def upload(request: Any, kind: str, repository: str) -> HttpResponse:
     return render(
         request,
         "datasets/upload.html",
-        place.context("files", title=Message("Upload"))
+        place.context("files", title=Message("Upload", context="heading"))
         | {
             "folder": request.GET.get("folder", ""),
             "parent": place.version.commit if place.version else "",
@@ -54,7 +54,14 @@ def _commit(place: RepositoryPage) -> Version:
         )
         changes.append(Add(f"{folder}/{file.name}" if folder else file.name, stored.sha256))
     number = len(files)
-    what = Message.plural(number, "Upload {name}", "Upload {n} files", n=number, name=files[0].name)
+    what = Message.plural(
+        number,
+        "Upload {name}",
+        "Upload {n} files",
+        context="number of things",
+        n=number,
+        name=files[0].name,
+    )
     return services.commit(
         actor=actor,
         repository=place.row,

@@ -40,7 +40,7 @@ def versions(request: Any, kind: str, repository: str) -> HttpResponse:
     return render(
         request,
         "datasets/versions.html",
-        place.context("versions", title=Message("Versions"))
+        place.context("versions", title=Message("Versions", context="heading"))
         | {
             "rows": [(version, refs.get(version.id, ())) for version in found.items],
             "next": found.next,
@@ -67,7 +67,7 @@ def compare(request: Any, kind: str, repository: str) -> HttpResponse:
     return render(
         request,
         "datasets/compare.html",
-        place.context("versions", title=Message("Compare"))
+        place.context("versions", title=Message("Compare", context="heading"))
         | {
             "before": before,
             "after": to,
@@ -91,7 +91,7 @@ def lineage(request: Any, kind: str, repository: str) -> HttpResponse:
     return render(
         request,
         "datasets/lineage.html",
-        place.context("lineage", title=Message("Lineage"))
+        place.context("lineage", title=Message("Lineage", context="heading"))
         | {"graph": lineage_context(request, "version", found.id) if found else None},
     )
 

@@ -25,14 +25,14 @@ from schedulers.states import State
 from workspaces.access.actors import Actor
 
 KINDS = {  # in the order of a legend
-    "dataset": Message("Dataset"),
-    "checkpoint": Message("Checkpoint"),
-    "data": Message("External dataset"),
-    "job": Message("Job"),
-    "run": Message("Run"),
-    "logged_model": Message("Logged model"),
-    "model": Message("Model"),
-    "hidden": Message("Hidden"),
+    "dataset": Message("Dataset", context="kind"),
+    "checkpoint": Message("Checkpoint", context="kind"),
+    "data": Message("External dataset", context="kind"),
+    "job": Message("Job", context="kind"),
+    "run": Message("Run", context="kind, training run"),
+    "logged_model": Message("Logged model", context="kind"),
+    "model": Message("Model", context="kind, machine learning"),
+    "hidden": Message("Hidden", context="kind"),
 }
 
 

@@ -236,7 +236,7 @@ def _folder(path: str) -> str:
     try:
         return artifacts.clean_path(path)
     except InvalidInput as error:
-        raise InvalidInput(Message("Invalid path")) from error
+        raise InvalidInput(Message("Invalid path", context="error")) from error
 
 
 def _files(owner: Run | LoggedModel | ModelVersion, folder: str) -> list[dict[str, Any]]:

@@ -108,7 +108,9 @@ class Call:
     def refuse(self, name: str, reason: Message) -> None:
         """Raise InvalidInput if a parameter is set that this server cannot honour."""
         if self.data.get(name) not in (None, "", [], {}):
-            raise InvalidInput.at(name, Message("can’t be set: {reason}", reason=reason))
+            raise InvalidInput.at(
+                name, Message("can’t be set: {reason}", context="error of a field", reason=reason)
+            )
 
     def texts(self, name: str) -> list[str]:
         """Return a list of texts. Raises InvalidInput."""

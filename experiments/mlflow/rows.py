@@ -56,7 +56,8 @@ def experiments_of(call: Call, numbers: Sequence[str]) -> list[Experiment]:
     """Return those of the experiments that exist, also from the trash. Raises InvalidInput."""
     if len(numbers) > MOST_EXPERIMENTS:
         raise InvalidInput.at(
-            "experiment_ids", Message("must be at most {most}", most=MOST_EXPERIMENTS)
+            "experiment_ids",
+            Message("must be at most {most}", context="error of a field", most=MOST_EXPERIMENTS),
         )
     for number in numbers:
         _check_number(number)

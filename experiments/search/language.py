@@ -163,7 +163,9 @@ def parse_order(texts: Sequence[str], fields: Fields = RUNS) -> list[Sorting]:
     for text in texts:
         one = _Parser(text, fields, "order_by").sorting()
         if any((one.kind, one.key) == (other.kind, other.key) for other in found):
-            raise InvalidInput.at("order_by", Message("has {key} twice", key=one.key))
+            raise InvalidInput.at(
+                "order_by", Message("has {key} twice", context="error of a field", key=one.key)
+            )
         found.append(one)
     return found
 
@@ -233,7 +235,12 @@ class _Parser:
         kind = _KINDS.get(name)
         if kind is None or kind not in self.fields.kinds:
             self._fail(
-                Message("{name} is unknown; use {names}", name=name[:40], names=self._kinds()),
+                Message(
+                    "{name} is unknown; use {names}",
+                    context="error",
+                    name=name[:40],
+                    names=self._kinds(),
+                ),
                 start,
             )
         where, key = self.place, self._key()
@@ -244,6 +251,7 @@ class _Parser:
             self._fail(
                 Message(
                     "{name} is unknown; use {names}",
+                    context="error",
                     name=key[:40],
                     names=", ".join(f"{_NAMES[kind]}.{one}" for one in known),
                 ),
@@ -376,7 +384,12 @@ class _Parser:
                 at = _Token("bad", self.text[self.place], self.place)
                 if at.text in "'\"`":
                     self._fail(Message("the quote has no end"), at)
-                self._fail(Message("{character} is not expected", character=repr(at.text)), at)
+                self._fail(
+                    Message(
+                        "{character} is not expected", context="error", character=repr(at.text)
+                    ),
+                    at,
+                )
             start, self.place = self.place, found.end()
             if found.lastgroup != "space":
                 return _Token(str(found.lastgroup), found[0], start)
@@ -394,8 +407,11 @@ class _Parser:
             self.field,
             Message(
                 "at character {place} ({rest}): {what}",
+                context="error of a field",
                 place=at + 1,
-                rest=repr(self.text[at : at + 20]) if at < len(self.text) else Message("the end"),
+                rest=repr(self.text[at : at + 20])
+                if at < len(self.text)
+                else Message("the end", context="error of a field"),
                 what=what,
             ),
         )

@@ -95,7 +95,7 @@ def check_texts(field: str, texts: Mapping[str, str], most: int) -> None:
 def check_text(field: str, text: str, most: int) -> None:
     """Check a text that may have several lines."""
     if not isinstance(text, str):
-        raise InvalidInput.at(field, Message("must be text"))
+        raise InvalidInput.at(field, Message("must be text", context="error of a field"))
     if len(text) > most:
         raise InvalidInput.at(
             field,

@@ -61,7 +61,10 @@ def finalize_logged_model(*, actor: Actor, model: LoggedModel, status: str) -> L
     """
     if status not in STATUSES:
         raise InvalidInput.at(
-            "status", Message("must be one of {names}", names=", ".join(STATUSES))
+            "status",
+            Message(
+                "must be one of {names}", context="error of a field", names=", ".join(STATUSES)
+            ),
         )
     row = _lock(actor, model)
     row.status = status

@@ -212,7 +212,12 @@ def _locked(ids: Iterable[UUID], having: Mapping[str, bool]) -> Sequence[Run]:
 def _status(text: str) -> str:
     if text not in RunStatus.values:
         raise InvalidInput.at(
-            "status", Message("must be one of {names}", names=", ".join(RunStatus.values))
+            "status",
+            Message(
+                "must be one of {names}",
+                context="error of a field",
+                names=", ".join(RunStatus.values),
+            ),
         )
     return text
 

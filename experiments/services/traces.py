@@ -50,7 +50,10 @@ def save_trace(*, actor: Actor, experiment: Experiment, trace_id: str, facts: Tr
     limits.check_text("client_request_id", facts.client_request_id or "", limits.KEY)
     row = _locked(actor, experiment, trace_id, facts.started_ms)
     if facts.state not in _STATES:
-        raise InvalidInput.at("state", Message("must be one of {all}", all=", ".join(_STATES)))
+        raise InvalidInput.at(
+            "state",
+            Message("must be one of {all}", context="error of a field", all=", ".join(_STATES)),
+        )
     row.experiment, row.started_ms, row.state = experiment, facts.started_ms, facts.state
     for name in ("duration_ms", "request_preview", "response_preview", "client_request_id"):
         if (value := getattr(facts, name)) is not None:

@@ -68,7 +68,10 @@ def act_on_runs(request: Any, number: str) -> HttpResponse:
     """
     row, verb = find_experiment(request.actor, number), request.POST.get("verb", "")
     if verb not in _VERBS:
-        raise InvalidInput.at("verb", Message("must be one of {names}", names=", ".join(_VERBS)))
+        raise InvalidInput.at(
+            "verb",
+            Message("must be one of {names}", context="error of a field", names=", ".join(_VERBS)),
+        )
     query = request.POST.get("query", "")[:4000]
     back = f"/{request.org.slug}/experiments/{row.number}" + (f"?{query}" if query else "")
     with FormErrors(request):

@@ -40,9 +40,9 @@ def compare(request: Any) -> HttpResponse:
         "experiments/compare.html",
         {
             **shared,
-            "page_title": Message("Compare runs"),
+            "page_title": Message("Compare runs", context="page title"),
             "crumbs": [
-                (Message("Experiments"), base),
+                (Message("Experiments", context="navigation"), base),
                 *(
                     [(experiment.name, f"{base}/{experiment.number}")]
                     if experiment and len(experiments) == 1

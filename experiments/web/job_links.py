@@ -18,9 +18,11 @@ def run_links(actor: Any, job: Job) -> Iterator[Link]:
     base = f"/{job.org.slug}"
     run = visible_runs(actor).filter(job=job).select_related("experiment").first()
     if run is not None:
-        yield Link(Message("Run"), run.name, f"{base}/runs/{run.id.hex}")
         yield Link(
-            Message("Experiment"),
+            Message("Run", context="link, training run"), run.name, f"{base}/runs/{run.id.hex}"
+        )
+        yield Link(
+            Message("Experiment", context="link"),
             run.experiment.name,
             f"{base}/experiments/{run.experiment.number}",
         )
@@ -28,4 +30,6 @@ def run_links(actor: Any, job: Job) -> Iterator[Link]:
         actor.may(Permission.EXPERIMENTS_READ, job.team_id)
         and not Run.objects.filter(id=job.id).exists()  # else it is in the trash
     ):
-        yield Link(Message("Run"), job.name, f"{base}/runs/{job.id.hex}")
+        yield Link(
+            Message("Run", context="link, training run"), job.name, f"{base}/runs/{job.id.hex}"
+        )

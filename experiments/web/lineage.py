@@ -36,8 +36,8 @@ def describe(request: Any, kind: str, pk: UUID) -> dict[str, Any]:
         "groups": [
             (title, [node for node in nodes if is_in(node["level"]) and node["id"] != found.of])
             for title, is_in in (
-                (Message("Made from"), lambda level: level < 0),
-                (Message("Used for"), lambda level: level > 0),
+                (Message("Made from", context="text, experiments"), lambda level: level < 0),
+                (Message("Used for", context="text, experiments"), lambda level: level > 0),
             )
         ],
         "is_alone": len(nodes) == 1,
@@ -61,7 +61,13 @@ def _shown(node: Node) -> dict[str, Any]:
     title = node.title
     if node.kind == "hidden":
         title = str(
-            Message.plural(node.count, "{n} you can't see", "{n} you can't see", n=node.count)
+            Message.plural(
+                node.count,
+                "{n} you can't see",
+                "{n} you can't see",
+                context="number of things",
+                n=node.count,
+            )
         )
     return {
         "id": node.id,

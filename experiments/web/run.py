@@ -94,6 +94,9 @@ def act_on_run(request: Any, run: str) -> HttpResponse:
         ),
     }
     if verb not in actions:
-        raise InvalidInput.at("verb", Message("must be one of {names}", names=", ".join(actions)))
+        raise InvalidInput.at(
+            "verb",
+            Message("must be one of {names}", context="error of a field", names=", ".join(actions)),
+        )
     done, act = actions[verb]
     return action(request, table if verb == "delete" else back, done, act, undo)

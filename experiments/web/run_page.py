@@ -32,11 +32,11 @@ from registry.models import ModelVersion
 from workspaces.access.permissions import Permission as P
 
 TABS = (
-    ("overview", Message("Overview")),
-    ("charts", Message("Charts")),
-    ("artifacts", Message("Artifacts")),
-    ("lineage", Message("Lineage")),
-    ("reproduce", Message("Reproduce")),
+    ("overview", Message("Overview", context="tab")),
+    ("charts", Message("Charts", context="tab")),
+    ("artifacts", Message("Artifacts", context="tab")),
+    ("lineage", Message("Lineage", context="tab")),
+    ("reproduce", Message("Reproduce", context="tab")),
 )
 MOST_CHILDREN, MOST_MODELS = 100, 50
 PREVIEW = 256 << 10  # bytes of a file that are read for its preview
@@ -74,7 +74,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
     context = {
         "page_title": row.name,
         "crumbs": [
-            (Message("Experiments"), f"{base}/experiments"),
+            (Message("Experiments", context="navigation"), f"{base}/experiments"),
             (row.experiment.name, f"{base}/experiments/{row.experiment.number}"),
         ],
         "run": item,

@@ -55,7 +55,9 @@ def experiment(request: Any, number: str) -> HttpResponse:
     tab = "charts" if query.get("view") == "charts" else ""
     context = {
         "page_title": row.name,
-        "crumbs": [(Message("Experiments"), f"/{request.org.slug}/experiments")],
+        "crumbs": [
+            (Message("Experiments", context="navigation"), f"/{request.org.slug}/experiments")
+        ],
         "experiment": row,
         "cost": _cost(row, every),
         "list": shown,

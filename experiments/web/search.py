@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from experiments.lists import STATES
 from experiments.models import RunStatus
@@ -33,6 +33,8 @@ def _runs(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    SearchProvider("experiments", _("Experiments"), 12, _experiments),
-    SearchProvider("runs", _("Runs"), 14, _runs),
+    SearchProvider(
+        "experiments", pgettext("group of search results", "Experiments"), 12, _experiments
+    ),
+    SearchProvider("runs", pgettext("group of search results, training runs", "Runs"), 14, _runs),
 )

@@ -38,7 +38,7 @@ def experiments(request: Any) -> HttpResponse:
         request,
         "experiments/list.html",
         {
-            "page_title": Message("Experiments"),
+            "page_title": Message("Experiments", context="page title"),
             "teams": teams,
             "team": request.GET.get("team", ""),
             "command": tracking_command(request, teams[0]["slug"] if teams else "TEAM"),
@@ -95,7 +95,10 @@ def act_on_experiment(request: Any, number: str) -> HttpResponse:
         )
     if verb != "edit":
         raise InvalidInput.at(
-            "verb", Message("must be one of {names}", names="edit, delete, restore")
+            "verb",
+            Message(
+                "must be one of {names}", context="error of a field", names="edit, delete, restore"
+            ),
         )
     return action(
         request,

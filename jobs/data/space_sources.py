@@ -33,4 +33,4 @@ def _largest(asked: SpaceQuery, most: int) -> list[SpaceUse]:
     ]
 
 
-SOURCE = SpaceSource("log", Message("Job logs"), 50, _total, _largest)
+SOURCE = SpaceSource("log", Message("Job logs", context="what takes space"), 50, _total, _largest)

@@ -141,6 +141,7 @@ def _free_dependents(ended: Sequence[Job]) -> Cancellations:
     why = {
         job.id: Message(
             "#{number} {name} ended {word}.",
+            context="text, jobs",
             number=failed.number,
             name=failed.name,
             word=State(failed.state).label,

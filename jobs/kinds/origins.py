@@ -63,5 +63,5 @@ def link_of(actor: Any, job: Job) -> OriginLink | None:
     # an app that is no longer installed has none
     kind = next((kind for kind in kinds() if kind.name == origin.kind), None)
     if kind is None:
-        return OriginLink(Message("Origin"), origin.label, "")
+        return OriginLink(Message("Origin", context="text, jobs"), origin.label, "")
     return OriginLink(kind.title, origin.label, kind.pages(actor, {origin.id}).get(origin.id, ""))

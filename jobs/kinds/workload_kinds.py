@@ -51,11 +51,11 @@ class WorkloadKind:
 
 BATCH = WorkloadKind(
     "batch",
-    Message("Batch job"),
+    Message("Batch job", context="text, jobs"),
     end_notices={
-        "job.failed": Message("#{number} {name} failed"),
-        "job.canceled": Message("#{number} {name} was canceled"),
-        "job.succeeded": Message("#{number} {name} succeeded"),
+        "job.failed": Message("#{number} {name} failed", context="text, jobs"),
+        "job.canceled": Message("#{number} {name} was canceled", context="text, jobs"),
+        "job.succeeded": Message("#{number} {name} succeeded", context="text, jobs"),
     },
 )
 

@@ -51,7 +51,13 @@ def _about(name: str) -> dict[str, str]:
 def _terms(name: str, values: dict[str, Any] | None) -> Message:
     values, resource = values or {}, name.partition(" of ")[0]
     limit, guaranteed = values.get("limit"), values.get("guaranteed") or 0
-    most = Message("no limit") if limit is None else Message(short(resource, limit))
+    most = (
+        Message("no limit", context="part of a sentence")
+        if limit is None
+        else Message(short(resource, limit))
+    )
     if not guaranteed:
         return most
-    return Message("{limit}, {n} guaranteed", limit=most, n=short(resource, guaranteed))
+    return Message(
+        "{limit}, {n} guaranteed", context="text, jobs", limit=most, n=short(resource, guaranteed)
+    )

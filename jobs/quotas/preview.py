@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from jobs.dispatch.claims import HORIZON, request_of
 from jobs.models import Attempt
@@ -210,12 +210,12 @@ def _line(change: LimitChange, was: Quota | None, row: Quota, org: Organization)
 def terms(resource: str, limit: int | None, guaranteed: int) -> str:
     """Return "at most 8 GPUs, 2 GPUs guaranteed"."""
     most = (
-        _("no limit")
+        pgettext("quota", "no limit")
         if limit is None
-        else _("at most %(amount)s") % {"amount": _amount(resource, limit)}
+        else pgettext("quota", "at most %(amount)s") % {"amount": _amount(resource, limit)}
     )
     return most + (
-        _(", %(amount)s guaranteed") % {"amount": _amount(resource, guaranteed)}
+        pgettext("quota", ", %(amount)s guaranteed") % {"amount": _amount(resource, guaranteed)}
         if guaranteed
         else ""
     )

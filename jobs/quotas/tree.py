@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from jobs.models import Attempt
 from portal.core.errors import NotFound
@@ -85,11 +86,11 @@ class Bar:
         if self.resource == GPU_HOURS:
             return _hours_tip(self)
         labels = [
-            _("%(n)s in use"),
+            pgettext("quota", "%(n)s in use"),
             _("%(n)s reserved for jobs about to start"),
             _("%(n)s kept free for guarantees"),
-            _("%(n)s available"),
-            _("%(n)s guaranteed"),
+            pgettext("quota", "%(n)s available"),
+            pgettext("quota", "%(n)s guaranteed"),
         ]
         amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
         return "; ".join(
@@ -121,13 +122,18 @@ class Bar:
 
 def _hours_tip(bar: Bar) -> str:
     """Describe the bar of a monthly limit of GPU-hours."""
-    left = [] if bar.left is None else [_("%(n)s available") % {"n": short(bar.resource, bar.left)}]
+    left = (
+        []
+        if bar.left is None
+        else [pgettext("text, jobs", "%(n)s available") % {"n": short(bar.resource, bar.left)}]
+    )
     return "; ".join(
         [
             _("%(n)s used this month, including running jobs")
             % {"n": short(bar.resource, bar.used)},
             *left,
-            _("resets on %(day)s") % {"day": f"{next_reset():%Y-%m-%d}"},
+            pgettext("part of a sentence", "resets on %(day)s")
+            % {"day": f"{next_reset():%Y-%m-%d}"},
         ]
     )
 
@@ -197,7 +203,7 @@ def tree(
     ]
     you = Branch(
         f"user:{actor.email}",
-        _("You"),
+        pgettext("text, jobs", "You"),
         actor.email,
         _bars(classes, own, waiting["user", actor.user_id]),
     )
@@ -253,7 +259,7 @@ def title(resource: str) -> str:
     """Return the column header: "GPUs", "H100 GPUs"."""
     kind, _, model = resource.partition(".")
     if model:
-        return Message("{model} GPUs", model=gpu_text(model))
+        return Message("{model} GPUs", context="text, jobs", model=gpu_text(model))
     return {
         "cpu": "CPU cores",
         "memory": "Memory",

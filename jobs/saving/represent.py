@@ -98,7 +98,7 @@ def _text(job: Job, name: str, row: JobOutput | None) -> str:
         return Message("Output not saved: {why}", why=row.message)
     has_ended = State(row.attempt.state).is_final
     if row.state == OutputState.SAVING or (has_ended and not row.is_over):
-        return Message("Saving output {name}…", name=name)
+        return Message("Saving output {name}…", context="text, jobs", name=name)
     if row.message:
         return row.message  # type: ignore[no-any-return]
     if row.state == OutputState.WAITING:

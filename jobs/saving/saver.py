@@ -363,7 +363,10 @@ def _refused_text(stored: _Stored, notes: Sequence[str]) -> str:
     path, error = next(iter(stored.refused.items()))
     more = len(stored.refused) - 1
     text = Message(
-        "{path} was not saved: {why}", path=folders.paths_text([path]), why=error.message
+        "{path} was not saved: {why}",
+        context="text, jobs",
+        path=folders.paths_text([path]),
+        why=error.message,
     )
     others = Message.plural(
         more, "{n} more file was not saved.", "{n} more files were not saved.", n=more

@@ -304,7 +304,9 @@ class ClusterSnapshot:
 def _on_several_nodes(candidates: Candidates, need: ResourceRequest) -> AdmissionDecision:
     """Return the verdict for a job of several nodes, in the words for clusters that place jobs."""
     seen = candidates.judge(need)
-    text, facts = explanations.nodes(seen, candidates, need, Message("the cluster"))
+    text, facts = explanations.nodes(
+        seen, candidates, need, Message("the cluster", context="part of a sentence")
+    )
     return AdmissionDecision(seen.wait, facts=facts | {"text": text})
 
 
@@ -315,6 +317,7 @@ def _reserved_text(hold: ReservedGpus, org_id: UUID) -> str:
         hold.reserved,
         "{n} {type} GPU",
         "{n} {type} GPUs",
+        context="number of things",
         n=hold.reserved,
         type=gpu_text(hold.gpu_type),
     )

@@ -82,9 +82,17 @@ def line(job: Job, kind: object, amount: int, since: datetime | None) -> Blocker
     held = amount_text(kind, amount)
     return {
         "number": job.number,
-        "text": Message("{name} by {owner} is running", name=name, owner=owner)
+        "text": Message(
+            "{name} by {owner} is running", context="text, jobs", name=name, owner=owner
+        )
         if kind == "jobs"
-        else Message("{name} by {owner} is using {amount}", name=name, owner=owner, amount=held),
+        else Message(
+            "{name} by {owner} is using {amount}",
+            context="text, jobs",
+            name=name,
+            owner=owner,
+            amount=held,
+        ),
         "since": since,
     }
 

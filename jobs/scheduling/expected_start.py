@@ -161,7 +161,7 @@ def _by_facts(wait: Wait, facts: Mapping[str, Any], cluster: Cluster) -> Expecte
         return ExpectedStart("unknown", Message("Unknown: it waits until storage is freed."))
     if wait in _WAITS_FOR_CAPACITY:
         return None
-    return ExpectedStart("unknown", _UNKNOWN.get(wait, Message("Unknown.")))
+    return ExpectedStart("unknown", _UNKNOWN.get(wait, Message("Unknown.", context="text, jobs")))
 
 
 def _after(needs: Sequence[tuple[int, datetime | None]]) -> ExpectedStart:

@@ -116,7 +116,11 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
         case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
             return quota_limits.limit_text(facts)
         case Wait.SCATTERED if "apart" in facts:
-            words = {"gpu": Message("GPUs"), "cpu": Message("cores"), "memory": Message("memory")}
+            words = {
+                "gpu": Message("GPUs", context="text, jobs"),
+                "cpu": Message("cores", context="part of a sentence"),
+                "memory": Message("memory", context="part of a sentence"),
+            }
             x = Message.joined(", ", (words[n] for n in facts["apart"]))
             return Message("Enough {x} are free, but not together on one node.", x=x)
         case Wait.SCATTERED:

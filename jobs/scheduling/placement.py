@@ -276,7 +276,7 @@ _FIELDS = {"cpu": "resources.cpus", "memory": "resources.memory", "gpu": "resour
 def _lacks(candidates: Candidates, need: ResourceRequest) -> tuple[str, str]:
     """Return why not even the empty pool could run the job, and the field to change."""
     if not candidates.nodes:
-        return Message("it has no nodes"), "resources"
+        return Message("it has no nodes", context="part of a sentence"), "resources"
     if able := candidates.count(need, ever):
         text = Message(
             "{able} of its nodes could run it, and it needs {n}", able=able, n=need.nodes
@@ -298,7 +298,7 @@ def _lacks_kind(kind: str, need: ResourceRequest, most: int) -> str:
             most=amount_text(kind, most),
         )
     if not most:
-        return Message("it has no {gpus}", gpus=_gpus(need))
+        return Message("it has no {gpus}", context="part of a sentence", gpus=_gpus(need))
     return Message(
         "no node has {n} {gpus}; the most is {most}", n=need.gpu, gpus=_gpus(need), most=most
     )
@@ -306,10 +306,10 @@ def _lacks_kind(kind: str, need: ResourceRequest, most: int) -> str:
 
 def _gpus(need: ResourceRequest) -> Message:
     if share_of(need.gpu_type):
-        return Message("shares of class {kind}", kind=need.gpu_type)
+        return Message("shares of class {kind}", context="part of a sentence", kind=need.gpu_type)
     if need.gpu_type:
-        return Message("{kind} GPUs", kind=gpu_text(need.gpu_type))
-    return Message("GPUs")
+        return Message("{kind} GPUs", context="text, jobs", kind=gpu_text(need.gpu_type))
+    return Message("GPUs", context="text, jobs")
 
 
 def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
@@ -334,6 +334,7 @@ def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
     )
     return Message(
         "{name}, because {reason}{tie}: {text}.",
+        context="text, jobs",
         name=best.name,
         reason=reason,
         tie=tie,

@@ -12,8 +12,8 @@ from workspaces.quotas.limits import GPU_HOURS, STORAGE
 
 _LIMITS_OF = {
     "org": Message("The organization's"),
-    "team": Message("The team's"),
-    "user": Message("Your"),
+    "team": Message("The team's", context="whose limit"),
+    "user": Message("Your", context="whose limit"),
 }
 
 
@@ -128,12 +128,26 @@ def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
     match facts["scope"]:
         case "team" if name:
             return (
-                Message("Team {name}", name=name) if is_first else Message("team {name}", name=name)
+                Message("Team {name}", context="whose limit", name=name)
+                if is_first
+                else Message("team {name}", context="whose limit", name=name)
             )
         case _ if name:
             return str(name)
         case "team":
-            return Message("The team") if is_first else Message("the team")
+            return (
+                Message("The team", context="whose limit")
+                if is_first
+                else Message("the team", context="whose limit")
+            )
         case "org":
-            return Message("The organization") if is_first else Message("the organization")
-    return Message("Its owner") if is_first else Message("its owner")
+            return (
+                Message("The organization", context="whose limit")
+                if is_first
+                else Message("the organization", context="whose limit")
+            )
+    return (
+        Message("Its owner", context="whose limit")
+        if is_first
+        else Message("its owner", context="whose limit")
+    )

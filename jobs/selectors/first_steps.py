@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Exists, Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from clusters.models import Cluster, Pool, PoolGrant
 from jobs.models import Job
@@ -81,7 +82,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
         ),
         SetupStep(
             "people",
-            _("Invite people"),
+            pgettext("step of the setup", "Invite people"),
             _("Send an invitation, or import a CSV file."),
             "members/import",
             P.MEMBERS_WRITE,
@@ -89,7 +90,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
         ),
         SetupStep(
             "team",
-            _("Create a team"),
+            pgettext("step of the setup", "Create a team"),
             _("Jobs, quotas and secrets belong to teams."),
             "teams",
             P.TEAMS_WRITE,
@@ -97,7 +98,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
         ),
         SetupStep(
             "quotas",
-            _("Set a quota"),
+            pgettext("step of the setup", "Set a quota"),
             _("A quota keeps one team from using every GPU."),
             "quotas",
             P.QUOTAS_WRITE,

@@ -392,8 +392,8 @@ def state_text(job: Job) -> str:
     if source_of(job) == "muster":
         time = span_text(clock.now() - job.state_at)
         if state.is_final:
-            return Message("{state}, {time} ago", state=label, time=time)
-        return Message("{state}, for {time}", state=label, time=time)
+            return Message("{state}, {time} ago", context="state of a job", state=label, time=time)
+        return Message("{state}, for {time}", context="state of a job", state=label, time=time)
     silence = _silence(job.cluster)
     time = span_text(silence)
     if silence > SILENT_AFTER:

@@ -188,7 +188,10 @@ def _needed(actor: Actor, job: Job, permission: Permission) -> Permission:
 def _set_priority(actor: Actor, job: Job, priority: str) -> None:
     if priority not in PRIORITIES:
         raise InvalidInput.at(
-            "priority", Message("must be one of {names}", names=", ".join(PRIORITIES))
+            "priority",
+            Message(
+                "must be one of {names}", context="error of a field", names=", ".join(PRIORITIES)
+            ),
         )
     if PRIORITIES[priority] > PRIORITIES["normal"]:
         authorize(actor, Permission.JOBS_ADMIN, job.team_id)

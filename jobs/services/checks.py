@@ -184,8 +184,8 @@ def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None
                 )
             whose = {
                 "org": Message("the organization's"),
-                "team": Message("the team's"),
-                "user": Message("your"),
+                "team": Message("the team's", context="whose limit"),
+                "user": Message("your", context="whose limit"),
             }[meter.scope]
             raise QuotaExceeded(
                 Message(

@@ -63,7 +63,9 @@ def record_folders(job: Job, found: Sequence[ResolvedFolder]) -> None:
 
 def text_of(found: Sequence[ResolvedFolder]) -> str:
     """Say which workspaces a job mounts, in one sentence."""
-    return Message("Mounts {names}.", names=", ".join(one.folder.name for one in found))
+    return Message(
+        "Mounts {names}.", context="text, jobs", names=", ".join(one.folder.name for one in found)
+    )
 
 
 def _folder(actor: Actor, entry: Workspace) -> SharedFolder:

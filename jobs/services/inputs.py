@@ -99,7 +99,7 @@ def text_of(inputs: Sequence[ResolvedInput]) -> str:
         f"{one.version.repository.name}@{one.version.number} ({bytes_text(one.version.bytes)})"
         for one in inputs
     )
-    return Message("Reads {versions}.", versions=words)
+    return Message("Reads {versions}.", context="text, jobs", versions=words)
 
 
 def _version(actor: Actor, team: Team, entry: Input) -> Version:

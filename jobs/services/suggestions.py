@@ -216,7 +216,7 @@ def _other_types(team: Team, spec: JobSpec, *, is_free: bool) -> Iterator[Sugges
         if spec.resources.gpu_type.startswith("mig-") != one["type"].startswith("mig-"):
             continue
         yield Suggestion(
-            Message("Use {type} ({n} free)", type=name, n=one["free"]),
+            Message("Use {type} ({n} free)", context="text, jobs", type=name, n=one["free"]),
             changes={"resources.accelerators": f"{one['type']}:{gpus}"},
             group="type",
         )
@@ -232,7 +232,9 @@ def _other_pools(team: Team, spec: JobSpec) -> Iterator[Suggestion]:
     for name in names_for([team]):
         if name != spec.policy.pool:
             yield Suggestion(
-                Message("Use {pool}", pool=name), changes={"policy.pool": name}, group="pool"
+                Message("Use {pool}", context="text, jobs", pool=name),
+                changes={"policy.pool": name},
+                group="pool",
             )
 
 
@@ -246,7 +248,7 @@ def _that_fit(team: Team, spec: JobSpec) -> Iterator[Suggestion]:
         yield from _split(spec, gpus, most)
     if need.nodes > 1 and gpus <= most:
         yield Suggestion(
-            Message("Use 1 node × {n}", n=gpus),
+            Message("Use 1 node × {n}", context="text, jobs", n=gpus),
             changes={"num_nodes": 1, "resources.accelerators": _gpus(spec, gpus)},
             group="split",
         )
@@ -260,7 +262,9 @@ def _split(spec: JobSpec, gpus: int, most: int) -> Iterator[Suggestion]:
     for each in range(min(most, gpus - 1), 0, -1):
         if gpus % each == 0 and (gpus // each, each) != (spec.num_nodes, spec.resources.gpus):
             yield Suggestion(
-                Message("Use {nodes} nodes × {n}", nodes=gpus // each, n=each),
+                Message(
+                    "Use {nodes} nodes × {n}", context="text, jobs", nodes=gpus // each, n=each
+                ),
                 changes={"num_nodes": gpus // each, "resources.accelerators": _gpus(spec, each)},
                 group="split",
             )
@@ -285,7 +289,7 @@ def _reduced(spec: JobSpec, change: AmountChange) -> Iterator[Suggestion]:
     path = _FIELDS.get(change.kind, "resources.accelerators")
     text = Message("Instead of {amount}.", amount=amount_text(change.kind, change.before))
     yield Suggestion(
-        Message("Use {amount}", amount=amount_text(change.kind, amount)),
+        Message("Use {amount}", context="text, jobs", amount=amount_text(change.kind, amount)),
         text,
         {path: value},
         "less",
@@ -299,21 +303,23 @@ def _within_rules(team: Team, spec: JobSpec) -> Iterator[Suggestion]:
     if rules.max_runtime and (spec.policy.max_runtime or 0) > rules.max_runtime:
         text = format_duration(rules.max_runtime)
         changes["policy.max_runtime"] = text
-        labels.append(Message("a limit of {time}", time=text))
+        labels.append(Message("a limit of {time}", context="part of a sentence", time=text))
     gpus = spec.resources.gpus * spec.num_nodes
     if rules.max_gpus is not None and gpus > rules.max_gpus:
         changes["resources.accelerators"] = _gpus(spec, rules.max_gpus // spec.num_nodes)
         labels.append(amount_text("gpu", rules.max_gpus // spec.num_nodes))
     if changes:
         yield Suggestion(
-            Message("Use {what}", what=Message.joined(", ", labels)),
+            Message("Use {what}", context="text, jobs", what=Message.joined(", ", labels)),
             Message("As the rules of team {team} allow.", team=team.name),
             changes,
             "rules",
         )
     for name in rules.pools if spec.policy.pool and not rules.allows_pool(spec.policy.pool) else ():
         yield Suggestion(
-            Message("Use {pool}", pool=name), changes={"policy.pool": name}, group="pool"
+            Message("Use {pool}", context="text, jobs", pool=name),
+            changes={"policy.pool": name},
+            group="pool",
         )
     if not rules.allows_image(spec.image or ""):
         yield from _other_images(team, spec)
@@ -338,7 +344,7 @@ def _other_images(team: Team, spec: JobSpec) -> Iterator[Suggestion]:
     known = dict.fromkeys(image for image in images if image != spec.image)
     for image in sorted(known, key=lambda image: _repository(image) != wanted):
         yield Suggestion(
-            Message("Use {image}", image=image),
+            Message("Use {image}", context="text, jobs", image=image),
             Message("A job of team {team} succeeded with it.", team=team.name),
             {"image": image},
             "image",
@@ -367,7 +373,7 @@ def _request_more(
     whom = {"org": "", "team": f" --team {team.slug}", "user": " --user -"}[scope]
     about = f" --job {job}" if job else ""
     return Suggestion(
-        Message("Request more"),
+        Message("Request more", context="text, jobs"),
         Message(
             "Up to {amount} for {whose}.",
             amount=amount_text(resource, enough),
@@ -411,7 +417,7 @@ def _acts(actor: Actor, job: Job, wait: Wait, facts: Mapping[str, Any]) -> Itera
     page = f"/{job.org.slug}/jobs/{job.number}"
     if wait == Wait.HELD and may_change(actor, job):
         yield Suggestion(
-            Message("Release"),
+            Message("Release", context="text, jobs, let a held job start"),
             action="release",
             page=f"{page}/release",
             command=f"muster job release {job.number}",
@@ -435,12 +441,14 @@ def _nodes(actor: Actor, job: Job) -> Iterator[Suggestion]:
     """Yield where one sees what the job waits for, if nothing else helps."""
     if actor.may(Permission.NODES_READ):
         page = f"/{job.org.slug}/nodes"
-        yield Suggestion(Message("View nodes"), page=page, command="muster node list")
+        yield Suggestion(
+            Message("View nodes", context="text, jobs"), page=page, command="muster node list"
+        )
 
 
 def _open(job: Job, number: int) -> Suggestion:
     return Suggestion(
-        Message("Open #{n}", n=number),
+        Message("Open #{n}", context="text, jobs", n=number),
         page=f"/{job.org.slug}/jobs/{number}",
         command=f"muster job info {number}",
     )
@@ -486,7 +494,7 @@ def _more_memory(job: Job, spec: JobSpec) -> Iterator[Suggestion]:
     for amount in (-(-2 * asked // step) * step, most // step * step):
         if amount > asked:
             yield Suggestion(
-                Message("Rerun with {amount}", amount=bytes_text(amount)),
+                Message("Rerun with {amount}", context="text, jobs", amount=bytes_text(amount)),
                 Message("Instead of {amount}.", amount=bytes_text(asked)),
                 {"resources.memory": format_size(amount)},
                 "memory",
@@ -502,7 +510,7 @@ def _larger_gpus(job: Job, spec: JobSpec) -> Iterator[Suggestion]:
     for name, memory in sizes.items():
         if name in offered and memory > sizes.get(kind, 0) and kind in sizes:
             yield Suggestion(
-                Message("Rerun on {type}", type=gpu_text(name)),
+                Message("Rerun on {type}", context="text, jobs", type=gpu_text(name)),
                 Message("Each has {amount} of memory.", amount=bytes_text(memory)),
                 {"resources.accelerators": f"{name}:{spec.resources.gpus}"},
                 "type",
@@ -528,7 +536,7 @@ def _resumed(spec: JobSpec, job: Job) -> Iterator[Suggestion]:
         saved = job.outputs.filter(name=name, version__isnull=False)
         if output.resume != Resume.LATEST and saved.exists():
             yield Suggestion(
-                Message("Resume from {name}", name=output.repository),
+                Message("Resume from {name}", context="text, jobs", name=output.repository),
                 Message("It continues from the last version that the job saved."),
                 {f"outputs.{name}.resume": "latest"},
                 "resume",

@@ -115,9 +115,16 @@ UNUSED = Measure("ports", Message("Without a request"), "", float("inf"))
 def measures(rule: IdleRule) -> list[Measure]:
     """Return what a rule measures, the best first; the first one that is known counts."""
     ratio = rule.threshold / 100
-    sm = Measure("sm", Message("SM activity"), "gpu.sm.active", ratio)
-    power = Measure("power", Message("Power"), "gpu.power", float(rule.watts or 0))
-    any_kernel = Measure("utilization", Message("GPU utilization"), GPU_UTILIZATION, ratio)
+    sm = Measure("sm", Message("SM activity", context="text, jobs"), "gpu.sm.active", ratio)
+    power = Measure(
+        "power",
+        Message("Power", context="text, jobs, electricity"),
+        "gpu.power",
+        float(rule.watts or 0),
+    )
+    any_kernel = Measure(
+        "utilization", Message("GPU utilization", context="text, jobs"), GPU_UTILIZATION, ratio
+    )
     chosen = {"sm": [sm], "power": [power], "utilization": [any_kernel], "ports": []}
     best = [sm, *([power] if rule.watts else []), any_kernel]
     return chosen.get(rule.metric, best)
@@ -355,7 +362,9 @@ def keep_job(*, actor: Actor, job: Job, hours: float) -> datetime:
     """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
     if not 0 < hours <= MOST_KEPT:
-        raise InvalidInput.at("hours", Message("must be at most {n}", n=f"{MOST_KEPT:g}"))
+        raise InvalidInput.at(
+            "hours", Message("must be at most {n}", context="error of a field", n=f"{MOST_KEPT:g}")
+        )
     case = _locked_case(job)  # as the rule does before it acts
     row = Job.objects.get(id=job.id)
     if State(row.state).is_final or row.cancel_asked_at:
@@ -491,7 +500,12 @@ def _checked(name: str, value: Any) -> Any:
     if name in ("metric", "action"):
         allowed = (IdleRule.Metric if name == "metric" else IdleRule.Action).values
         if value not in allowed:
-            raise InvalidInput.at(name, Message("must be one of {names}", names=", ".join(allowed)))
+            raise InvalidInput.at(
+                name,
+                Message(
+                    "must be one of {names}", context="error of a field", names=", ".join(allowed)
+                ),
+            )
     if name == "exempt":
         fits = isinstance(value, list) and len(value) <= 20
         if not fits or not all(

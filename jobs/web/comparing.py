@@ -38,8 +38,8 @@ def compare(request: Any) -> HttpResponse:
         "jobs/compare.html",
         {
             **shared,
-            "page_title": Message("Compare jobs"),
-            "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
+            "page_title": Message("Compare jobs", context="page title"),
+            "crumbs": [(Message("Jobs", context="navigation"), f"/{request.org.slug}/jobs")],
             "error": error,
             "best": next((job for job in jobs if str(job.number) == best), None),
             "differences": differences,

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from jobs.selectors.first_steps import progress, steps_of
 from workspaces.access.permissions import Permission as P
@@ -48,7 +49,7 @@ def guide(request: Any) -> HttpResponse:
         request,
         "jobs/guide.html",
         {
-            "page_title": _("Setup guide"),
+            "page_title": pgettext("page title", "Setup guide"),
             "progress": progress(steps),
             "steps": [
                 {

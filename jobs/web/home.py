@@ -96,7 +96,7 @@ def idle(request: Any) -> HttpResponse:
         request,
         "jobs/idle.html",
         {
-            "page_title": Message("Idle GPUs"),
+            "page_title": Message("Idle GPUs", context="page title"),
             "rows": rows,
             "gpus": sum(row["gpus"] for row in rows),
             "hours": sum(row["hours"] for row in rows),
@@ -121,7 +121,10 @@ def _act_on_idle(request: Any) -> HttpResponse:
         ),
     }
     if (chosen := acts.get(request.POST.get("do", ""))) is None:
-        raise InvalidInput.at("do", Message("must be one of {names}", names=", ".join(acts)))
+        raise InvalidInput.at(
+            "do",
+            Message("must be one of {names}", context="error of a field", names=", ".join(acts)),
+        )
     back = f"/{request.org.slug}/" + ("" if request.POST.get("back") == "home" else "idle")
     return action(request, back, chosen[1], chosen[0])
 

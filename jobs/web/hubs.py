@@ -70,7 +70,7 @@ def person(request: Any, email: str) -> HttpResponse:
         "jobs/person.html",
         {
             "page_title": user.display_name,
-            "crumbs": [(Message("People"), f"/{request.org.slug}/people")],
+            "crumbs": [(Message("People", context="navigation"), f"/{request.org.slug}/people")],
             "member": member,
             "person": user,
             "is_you": is_you,
@@ -111,7 +111,7 @@ def team(request: Any, team: str) -> HttpResponse:
         "jobs/team.html",
         {
             "page_title": row.name,
-            "crumbs": [(Message("Teams"), f"/{request.org.slug}/teams")],
+            "crumbs": [(Message("Teams", context="navigation"), f"/{request.org.slug}/teams")],
             "team_row": row,
             "members": selectors.members_of_team(row),
             "roles": roles,
@@ -149,7 +149,7 @@ def secret(request: Any, where: str, secret: str) -> HttpResponse:
         "jobs/secret.html",
         {
             "page_title": reference,
-            "crumbs": [(Message("Secrets"), f"/{request.org.slug}/secrets")],
+            "crumbs": [(Message("Secrets", context="navigation"), f"/{request.org.slug}/secrets")],
             "secret": row | use_of(SubjectKind.SECRET, [reference], actor)[reference],
             "last_used_at": row["last_used_at"],
             "may_write": where in writable(actor),

@@ -28,7 +28,7 @@ def idle_rule(request: Any, pool: str) -> HttpResponse:
         raise NotFound(Message("There is no pool {x} that you can see.", x=repr(pool[:80])))
     slug = request.org.slug
     crumbs = [
-        (Message("Pools"), f"/{slug}/pools"),
+        (Message("Pools", context="navigation"), f"/{slug}/pools"),
         (Message(row.name), f"/{slug}/pools/{row.name}"),
     ]
     return _shown(request, row, crumbs)
@@ -55,7 +55,7 @@ def platform_idle_rule(request: Any, pool: str) -> HttpResponse:
             lambda: service.set_idle_rule(actor=request.actor, pool=row, **_given(request)),
         )
     crumbs = [
-        (Message("Clusters"), "/platform/clusters"),
+        (Message("Clusters", context="navigation"), "/platform/clusters"),
         (Message(row.cluster.name), f"/platform/clusters/{row.cluster.name}?tab=pools"),
         (Message(row.name), here),
     ]
@@ -69,7 +69,7 @@ def _shown(request: Any, row: Pool, crumbs: list[tuple[Message, str]]) -> HttpRe
         request,
         "jobs/idle_rule.html",
         {
-            "page_title": Message("Idle GPUs"),
+            "page_title": Message("Idle GPUs", context="page title"),
             "crumbs": crumbs,
             "pool": row,
             "rule": rule,
@@ -78,15 +78,15 @@ def _shown(request: Any, row: Pool, crumbs: list[tuple[Message, str]]) -> HttpRe
             "found": service.would_stop(request.actor, row) if rule and is_platform else [],
             "metrics": [
                 ("auto", Message("Best known: SM activity, power, utilization")),
-                ("sm", Message("SM activity")),
-                ("power", Message("Power")),
+                ("sm", Message("SM activity", context="text, jobs")),
+                ("power", Message("Power", context="text, jobs, electricity")),
                 ("utilization", Message("GPU utilization (any kernel)")),
                 ("ports", Message("Requests to the job's ports only")),
             ],
             "actions": [
-                ("warn", Message("Warn only")),
+                ("warn", Message("Warn only", context="text, jobs")),
                 ("lower", Message("Lower the priority")),
-                ("stop", Message("Stop the job")),
+                ("stop", Message("Stop the job", context="text, jobs")),
             ],
         },
     )

@@ -49,22 +49,22 @@ from workspaces.access.permissions import Permission as P
 from workspaces.audit.event_links import event_lines
 
 TABS = (
-    ("overview", Message("Overview")),
-    ("logs", Message("Logs")),
-    ("metrics", Message("Metrics")),
-    ("spec", Message("Spec")),
-    ("environment", Message("Environment")),
-    ("lineage", Message("Lineage")),
-    ("events", Message("Events")),
+    ("overview", Message("Overview", context="tab")),
+    ("logs", Message("Logs", context="tab")),
+    ("metrics", Message("Metrics", context="tab")),
+    ("spec", Message("Spec", context="tab")),
+    ("environment", Message("Environment", context="tab")),
+    ("lineage", Message("Lineage", context="tab")),
+    ("events", Message("Events", context="tab")),
 )
 BUCKETS = 60  # of a sparkline
 GAP = 4  # empty buckets that are a gap
 MOST_CELLS = 2000  # tasks in the grid
 MOST_LINKS = 50  # jobs of one kind in the lineage
 _ENDS = {
-    State.SUCCEEDED: Message("Succeeded"),
-    State.FAILED: Message("Failed"),
-    State.CANCELED: Message("Canceled"),
+    State.SUCCEEDED: Message("Succeeded", context="how a job ended"),
+    State.FAILED: Message("Failed", context="how a job ended"),
+    State.CANCELED: Message("Canceled", context="how a job ended"),
 }
 _MAIN_CURVES = re.compile(
     r"loss|reward|accuracy|acc\b|perplexity|score|f1|bleu|wer|iou|map\b", re.IGNORECASE
@@ -113,7 +113,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     outputs, log = output_rows(row, attempt.index), facts_of_log(attempt)
     return {
         "page_title": f"#{row.number} {row.name}",
-        "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
+        "crumbs": [(Message("Jobs", context="navigation"), f"/{request.org.slug}/jobs")],
         "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
         "job": detail,
         "job_hex": row.id.hex,
@@ -227,10 +227,22 @@ def phases(attempt: Attempt, queued: datetime, begun: datetime | None) -> list[P
     state = State(attempt.state)
     now = State.STOPPING if state == State.STOPPING else State.RUNNING
     steps: list[tuple[str, str, datetime | None, datetime | None]] = [
-        (Message("Queued"), "queued", queued, begun or attempt.finished_at),
-        (Message("Starting"), "starting", begun, attempt.started_at or attempt.finished_at),
         (
-            Message("Stopping") if now is State.STOPPING else Message("Running"),
+            Message("Queued", context="phase of a job"),
+            "queued",
+            queued,
+            begun or attempt.finished_at,
+        ),
+        (
+            Message("Starting", context="phase of a job"),
+            "starting",
+            begun,
+            attempt.started_at or attempt.finished_at,
+        ),
+        (
+            Message("Stopping", context="phase of a job")
+            if now is State.STOPPING
+            else Message("Running", context="phase of a job"),
             now.label,
             attempt.started_at,
             attempt.finished_at,
@@ -266,8 +278,8 @@ def gpu_sparklines(attempt: Attempt) -> list[Sparkline]:
     Utilization counts any kernel; SM activity says how much of the GPU worked.
     """
     titles = {
-        "gpu.utilization": Message("GPU utilization"),
-        "gpu.sm.active": Message("SM activity"),
+        "gpu.utilization": Message("GPU utilization", context="text, jobs"),
+        "gpu.sm.active": Message("SM activity", context="text, jobs"),
     }
     points: dict[str, list[tuple[int, float]]] = {}
     for one in series.query(f"attempt:{attempt.id.hex}", names=[*titles], max_points=BUCKETS):

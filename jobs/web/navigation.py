@@ -9,22 +9,40 @@ from portal.web.navigation import Action, Group, NavigationEntry, dialog
 from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
-    NavigationEntry(Group.WORK, _("Home"), "home", "home", None, 10, "h"),
-    NavigationEntry(Group.WORK, _("Jobs"), "jobs", "jobs", None, 20, "j"),
-    NavigationEntry(Group.COMPUTE, _("Quotas"), "quotas", "quotas", P.QUOTAS_READ, 60, "q"),
-    NavigationEntry(Group.PLATFORM, _("Queue"), "queue", "queue", P.CLUSTERS_READ, 40, "w"),
+    NavigationEntry(
+        Group.WORK, pgettext_lazy("navigation, start page", "Home"), "home", "home", None, 10, "h"
+    ),
+    NavigationEntry(Group.WORK, pgettext_lazy("navigation", "Jobs"), "jobs", "jobs", None, 20, "j"),
+    NavigationEntry(
+        Group.COMPUTE,
+        pgettext_lazy("navigation", "Quotas"),
+        "quotas",
+        "quotas",
+        P.QUOTAS_READ,
+        60,
+        "q",
+    ),
+    NavigationEntry(
+        Group.PLATFORM,
+        pgettext_lazy("navigation", "Queue"),
+        "queue",
+        "queue",
+        P.CLUSTERS_READ,
+        40,
+        "w",
+    ),
 )
 
 ACTIONS = (
     Action(
-        _("New job"),
+        pgettext_lazy("button", "New job"),
         pgettext_lazy("synonyms", "submit, run, start, launch, train, sbatch"),
         "job-new",
         permission=P.JOBS_SUBMIT,
         key="c",
     ),
     Action(
-        _("My running jobs"),
+        pgettext_lazy("button", "My running jobs"),
         pgettext_lazy("synonyms", "my jobs, active"),
         "jobs",
         "?owner=me&state=running",
@@ -36,13 +54,13 @@ ACTIONS = (
         "?state=failed&on=yesterday",
     ),
     Action(
-        _("My pending jobs"),
+        pgettext_lazy("button", "My pending jobs"),
         pgettext_lazy("synonyms", "waiting, queued, why is my job pending"),
         "jobs",
         "?owner=me&state=queued",
     ),
     Action(
-        _("Request quota"),
+        pgettext_lazy("button", "Request quota"),
         pgettext_lazy("synonyms", "more GPUs, raise limit, ask for GPUs, increase"),
         "quotas",
         dialog("request-more"),

@@ -18,4 +18,4 @@ def _pages(actor: Actor, ids: Collection[UUID]) -> dict[UUID, str]:
     return {row.id: page_of(row) for row in rows}
 
 
-RERUN = OriginKind(reruns.NAME, Message("Rerun of"), _pages)
+RERUN = OriginKind(reruns.NAME, Message("Rerun of", context="text, jobs"), _pages)

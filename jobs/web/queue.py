@@ -28,7 +28,7 @@ def queue(request: Any) -> HttpResponse:
         request,
         "jobs/queue.html",
         {
-            "page_title": Message("Queue"),
+            "page_title": Message("Queue", context="page title"),
             "rows": rows,
             "asked": query,
             "kept": urlencode(kept),

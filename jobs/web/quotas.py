@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from jobs.quotas.history import history
 from jobs.quotas.holders import holders
@@ -74,7 +75,7 @@ def quota_subject(request: Any, scope: str, subject: str = "") -> HttpResponse:
         "jobs/quota_subject.html",
         {
             "page_title": found.name,
-            "crumbs": [(_("Quotas"), f"/{request.org.slug}/quotas")],
+            "crumbs": [(pgettext("navigation", "Quotas"), f"/{request.org.slug}/quotas")],
             "b": found,
             "scope": scope,
             "lines": [(name, title(name), bar) for name, bar in found.bars.items()],
@@ -220,7 +221,11 @@ def _tell(
 
 
 def _shown(resource: str, limit: int | None) -> Message:
-    return Message("no limit") if limit is None else Message(short(resource, limit))
+    return (
+        Message("no limit", context="part of a sentence")
+        if limit is None
+        else Message(short(resource, limit))
+    )
 
 
 def _requested_amount(resource: str, text: str) -> float:
@@ -324,7 +329,7 @@ def _show(request: Any, **more: Any) -> HttpResponse:
         request,
         "jobs/quotas.html",
         {
-            "page_title": _("Quotas"),
+            "page_title": pgettext("page title", "Quotas"),
             "tree": found,
             "asked": query,
             "may_write": may_write,
@@ -360,7 +365,7 @@ def _request_form(request: Any, found: Tree) -> dict[str, Any]:
     )
     subjects = [
         *((f"team:{t.slug}", t.name) for t in own_teams[:WISHES]),
-        (f"user:{actor.email}", _("You")),
+        (f"user:{actor.email}", pgettext("text, jobs", "You")),
         ("org:", request.org.name),
     ]
     given = {name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from jobs.kinds.workload_kinds import page_at
 from jobs.models import Job
@@ -35,4 +35,4 @@ def _jobs(query: Query) -> Iterator[Hit]:
         )
 
 
-PROVIDERS = (SearchProvider("jobs", _("Jobs"), 10, _jobs),)
+PROVIDERS = (SearchProvider("jobs", pgettext("group of search results", "Jobs"), 10, _jobs),)

@@ -32,14 +32,14 @@ RECENT, RECENT_READ = 8, 60
 BLANK, HELLO = "blank", "hello"
 BLANK_YAML = '# Only `run` is required.\nrun: ""\n'
 TITLES = {
-    HELLO: Message("Hello"),
-    "gpu check": Message("Single GPU"),
+    HELLO: Message("Hello", context="example job"),
+    "gpu check": Message("Single GPU", context="example job"),
     "two gpus": Message("Multi-GPU (torchrun)"),
-    "two nodes": Message("Two nodes"),
-    "digits": Message("Train on CPU"),
+    "two nodes": Message("Two nodes", context="example job"),
+    "digits": Message("Train on CPU", context="example job"),
     "digits from a dataset": Message("Train on a dataset"),
-    "learning rates": Message("Sweep"),
-    "typo": Message("A failing job"),
+    "learning rates": Message("Sweep", context="example job"),
+    "typo": Message("A failing job", context="example job"),
 }
 
 
@@ -136,8 +136,8 @@ def _context(request: Any, start: Start, faults: list[dict[str, Any]]) -> dict[s
     last, notes = _last_job(request), {e.title: e.description for e in examples()}
     team = request.POST.get("team") or request.GET.get("team") or _team_slug(start.parent or last)
     return {
-        "page_title": Message("New job"),
-        "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
+        "page_title": Message("New job", context="page title"),
+        "crumbs": [(Message("Jobs", context="navigation"), f"/{request.org.slug}/jobs")],
         "start": start,
         "yaml": start.yaml,
         "errors": faults,

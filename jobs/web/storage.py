@@ -31,8 +31,8 @@ def kept_logs(request: Any) -> HttpResponse:
         request,
         "jobs/storage.html",
         {
-            "page_title": Message("Storage"),
-            "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
+            "page_title": Message("Storage", context="page title"),
+            "crumbs": [(Message("Quotas", context="navigation"), f"/{request.org.slug}/quotas")],
             "list": asked,
             "tab": "logs",
             "quotas": _quotas(request, visible_teams),
@@ -62,8 +62,8 @@ def _overview(request: Any, tab: str) -> HttpResponse:
         request.actor, request.org.slug, UUID(str(ids[slug])) if slug else None
     )
     context: dict[str, Any] = {
-        "page_title": Message("Storage"),
-        "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
+        "page_title": Message("Storage", context="page title"),
+        "crumbs": [(Message("Quotas", context="navigation"), f"/{request.org.slug}/quotas")],
         "tab": tab,
         "teams": teams,
         "team": slug,

@@ -36,7 +36,7 @@ def job_list(request: Any) -> HttpResponse:
     return JOBS.render(
         request,
         "jobs/_table.html" if is_part else "jobs/list.html",
-        {"page_title": Message("Jobs"), "may_submit": may_submit(request)},
+        {"page_title": Message("Jobs", context="page title"), "may_submit": may_submit(request)},
     )
 
 
@@ -81,7 +81,10 @@ def act_on_jobs(request: Any) -> HttpResponse:
 
     verb, done, failed = request.POST.get("verb", ""), 0, []
     if (act := IN_BULK.get(verb)) is None:
-        raise InvalidInput.at("verb", Message("must be one of {names}", names=", ".join(IN_BULK)))
+        raise InvalidInput.at(
+            "verb",
+            Message("must be one of {names}", context="error of a field", names=", ".join(IN_BULK)),
+        )
     for name in request.POST.getlist("job")[:200]:
         try:
             act(actor=request.actor, job=find_job(request.actor, name))
@@ -91,15 +94,15 @@ def act_on_jobs(request: Any) -> HttpResponse:
             failed.append(Message.joined(": ", (f"#{name}", error.message)))
     if done:
         message = {
-            "cancel": Message("being stopped"),
+            "cancel": Message("being stopped", context="part of a sentence"),
             "delete-logs": Message("the logs are being deleted"),
-        }.get(verb, Message("submitted again"))
+        }.get(verb, Message("submitted again", context="part of a sentence"))
         messages.success(
             request,
             Message.plural(
                 done,
-                Message("{done} job: {said}."),
-                Message("{done} jobs: {said}."),
+                Message("{done} job: {said}.", context="message"),
+                Message("{done} jobs: {said}.", context="message"),
                 done=done,
                 said=message,
             ),

@@ -61,7 +61,7 @@ def _capacity(request: Any) -> HttpResponse:
         request,
         "monitoring/capacity.html",
         {
-            "page_title": Message("Capacity"),
+            "page_title": Message("Capacity", context="page title"),
             "models": [
                 _summary(kind, [r.gpus for r in rows if r.type == kind and not r.pool])
                 for kind in kinds
@@ -91,7 +91,10 @@ def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:
 @page(P.NODES_READ)
 def fleet_page(request: Any) -> HttpResponse:
     """Show every GPU, what is wrong, and measurements by model, rack, pool or cluster."""
-    return _fleet_page(request, [(Message("Capacity"), f"/{request.org.slug}/capacity")])
+    return _fleet_page(
+        request,
+        [(Message("Capacity", context="text, monitoring"), f"/{request.org.slug}/capacity")],
+    )
 
 
 @page(P.CLUSTERS_READ)
@@ -109,7 +112,7 @@ def _fleet_page(request: Any, crumbs: list[tuple[Any, str]]) -> HttpResponse:
         request,
         "monitoring/fleet.html",
         {
-            "page_title": Message("Fleet"),
+            "page_title": Message("Fleet", context="page title"),
             "crumbs": crumbs,
             "problems": problems(request.GET.get("cluster", "")[:40]),
             "gpus": (gpus := Gpu.objects.filter(shares=None).count()),
@@ -140,9 +143,11 @@ def _titled(by: str, name: str) -> dict[str, str]:
 @page(DEVICES.permission)
 def gpus(request: Any) -> HttpResponse:
     """Show all GPUs with their layout, health, measurements and jobs."""
-    crumbs = [(Message("Capacity"), f"/{request.org.slug}/capacity")]
+    crumbs = [(Message("Capacity", context="navigation"), f"/{request.org.slug}/capacity")]
     return DEVICES.render(
-        request, "monitoring/gpus.html", {"page_title": Message("GPUs"), "crumbs": crumbs}
+        request,
+        "monitoring/gpus.html",
+        {"page_title": Message("GPUs", context="page title"), "crumbs": crumbs},
     )
 
 
@@ -164,8 +169,8 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
         {
             "page_title": f"GPU {device.index} · {node.name}",
             "crumbs": [
-                (Message("Capacity"), f"/{slug}/capacity"),
-                (Message("GPUs"), f"/{slug}/gpus"),
+                (Message("Capacity", context="navigation"), f"/{slug}/capacity"),
+                (Message("GPUs", context="navigation"), f"/{slug}/gpus"),
             ],
             "gpu": row,
             "history_names": GPU_CHARTS,

@@ -10,23 +10,57 @@ from portal.web.navigation import Action, Area, Group, NavigationEntry, dialog
 from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
-    NavigationEntry(Group.COMPUTE, _("Capacity"), "capacity", "capacity", P.NODES_READ, 25, "c"),
-    NavigationEntry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),
     NavigationEntry(
-        Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"
+        Group.COMPUTE,
+        pgettext_lazy("navigation", "Capacity"),
+        "capacity",
+        "capacity",
+        P.NODES_READ,
+        25,
+        "c",
     ),
     NavigationEntry(
-        Group.PLATFORM, _("Capacity"), "platform-capacity", "capacity", P.CLUSTERS_READ, 30, "c"
-    ),
-    NavigationEntry(
-        Group.PLATFORM, _("Nodes"), "platform-nodes", "nodes", P.CLUSTERS_READ, 25, "n"
-    ),
-    NavigationEntry(
-        Group.PLATFORM, _("Fleet"), "platform-fleet", "columns", P.CLUSTERS_READ, 31, "f"
+        Group.COMPUTE, pgettext_lazy("navigation", "Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"
     ),
     NavigationEntry(
         Group.PLATFORM,
-        _("Telemetry"),
+        pgettext_lazy("navigation", "Overview"),
+        "platform-overview",
+        "overview",
+        P.CLUSTERS_READ,
+        10,
+        "h",
+    ),
+    NavigationEntry(
+        Group.PLATFORM,
+        pgettext_lazy("navigation", "Capacity"),
+        "platform-capacity",
+        "capacity",
+        P.CLUSTERS_READ,
+        30,
+        "c",
+    ),
+    NavigationEntry(
+        Group.PLATFORM,
+        pgettext_lazy("navigation", "Nodes"),
+        "platform-nodes",
+        "nodes",
+        P.CLUSTERS_READ,
+        25,
+        "n",
+    ),
+    NavigationEntry(
+        Group.PLATFORM,
+        pgettext_lazy("navigation", "Fleet"),
+        "platform-fleet",
+        "columns",
+        P.CLUSTERS_READ,
+        31,
+        "f",
+    ),
+    NavigationEntry(
+        Group.PLATFORM,
+        pgettext_lazy("navigation", "Telemetry"),
         "platform-telemetry",
         "telemetry",
         P.CLUSTERS_READ,
@@ -37,21 +71,21 @@ ENTRIES = (
 
 ACTIONS = (
     Action(
-        _("Drain a node …"),
+        pgettext_lazy("button", "Drain a node …"),
         pgettext_lazy("synonyms", "cordon, maintenance, take out of service"),
         permission=P.CLUSTERS_WRITE,
         area=Area.EVERYWHERE,
         text=DRAIN,
     ),
     Action(
-        _("Resume a node …"),
+        pgettext_lazy("button", "Resume a node …"),
         pgettext_lazy("synonyms", "undrain, uncordon, return to service"),
         permission=P.CLUSTERS_WRITE,
         area=Area.EVERYWHERE,
         text=RESUME,
     ),
     Action(
-        _("Free GPUs"),
+        pgettext_lazy("button", "Free GPUs"),
         pgettext_lazy("synonyms", "available GPUs, idle, capacity"),
         "capacity",
         permission=P.NODES_READ,

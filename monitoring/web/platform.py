@@ -44,7 +44,7 @@ def overview(request: Any) -> HttpResponse:
         request,
         "monitoring/platform.html",
         {
-            "page_title": Message("Overview"),
+            "page_title": Message("Overview", context="page title"),
             "gpus": gpus,
             "clusters": [row | {"use": gpus["clusters"].get(row["name"])} for row in clusters],
             "nodes": nodes,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from clusters.models import Cluster, Device, Node
@@ -55,9 +54,9 @@ def _acts(query: Query) -> Iterator[Hit]:
     """Find the nodes to drain or resume, where the text begins with that word."""
     first, *rest = query.words
     if first.lower() in ("drain", str(DRAIN).lower()):
-        message, is_drained = Message("Drain {name}"), False
+        message, is_drained = Message("Drain {name}", context="text, monitoring"), False
     elif first.lower() in ("resume", str(RESUME).lower()):
-        message, is_drained = Message("Resume {name}"), True
+        message, is_drained = Message("Resume {name}", context="text, monitoring"), True
     else:
         return
     clusters = [cluster for cluster in Cluster.objects.all() if may_drain(cluster)]
@@ -71,7 +70,28 @@ def _acts(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    SearchProvider("acts", _("Actions"), 5, _acts, P.CLUSTERS_WRITE, in_platform=True),
-    SearchProvider("nodes", _("Nodes"), 20, _nodes, P.NODES_READ, in_platform=True),
-    SearchProvider("gpus", _("GPUs"), 22, _gpus, P.NODES_READ, in_platform=True),
+    SearchProvider(
+        "acts",
+        pgettext_lazy("group of search results", "Actions"),
+        5,
+        _acts,
+        P.CLUSTERS_WRITE,
+        in_platform=True,
+    ),
+    SearchProvider(
+        "nodes",
+        pgettext_lazy("group of search results", "Nodes"),
+        20,
+        _nodes,
+        P.NODES_READ,
+        in_platform=True,
+    ),
+    SearchProvider(
+        "gpus",
+        pgettext_lazy("group of search results", "GPUs"),
+        22,
+        _gpus,
+        P.NODES_READ,
+        in_platform=True,
+    ),
 )

@@ -50,7 +50,7 @@ def sources(request: Any) -> HttpResponse:
         request,
         "monitoring/sources.html",
         {
-            "page_title": Message("Telemetry"),
+            "page_title": Message("Telemetry", context="page title"),
             "rows": rows,
             "clusters": list(Cluster.objects.order_by("name")),
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
@@ -87,7 +87,7 @@ def source(request: Any, source: str) -> HttpResponse:
         "monitoring/source.html",
         {
             "page_title": row.name,
-            "crumbs": [(Message("Telemetry"), HERE)],
+            "crumbs": [(Message("Telemetry", context="navigation"), HERE)],
             "row": row,
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
             "tested": tested.as_dict() if tested else None,
@@ -111,7 +111,9 @@ def _change(request: Any, row: TelemetrySource, do: str) -> str:
         try:
             day = date.fromisoformat(form.get("since", ""))
         except ValueError as error:
-            raise InvalidInput.at("since", Message("must be a date")) from error
+            raise InvalidInput.at(
+                "since", Message("must be a date", context="error of a field")
+            ) from error
         since = datetime(day.year, day.month, day.day, tzinfo=UTC)
         service.fill_history(actor=actor, source=row, since=since)
         return Message("The history is read now, one day after the other, the latest first.")

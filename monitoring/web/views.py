@@ -26,11 +26,11 @@ from workspaces.web.base import page
 
 HOUR_MS = 3_600_000
 RANGES = (
-    ("1h", Message("1 hour"), HOUR_MS),
-    ("24h", Message("24 hours"), 24 * HOUR_MS),
-    ("7d", Message("7 days"), 7 * 24 * HOUR_MS),
-    ("30d", Message("30 days"), 30 * 24 * HOUR_MS),
-    ("1y", Message("1 year"), 366 * 24 * HOUR_MS),
+    ("1h", Message("1 hour", context="time range"), HOUR_MS),
+    ("24h", Message("24 hours", context="time range"), 24 * HOUR_MS),
+    ("7d", Message("7 days", context="time range"), 7 * 24 * HOUR_MS),
+    ("30d", Message("30 days", context="time range"), 30 * 24 * HOUR_MS),
+    ("1y", Message("1 year", context="time range"), 366 * 24 * HOUR_MS),
 )
 CHARTS = (
     "gpu.utilization,gpu.sm.active,gpu.tensor.active,gpu.memory.used,gpu.memory.bandwidth,"
@@ -47,13 +47,17 @@ _ALL_NODES = replace(NODES, represent=rows.rows_for_operators)
 @page(NODES.permission)
 def nodes(request: Any) -> HttpResponse:
     """Show the overview of all GPUs, and one page of nodes."""
-    return _NODES.render(request, "monitoring/nodes.html", {"page_title": Message("Nodes")})
+    return _NODES.render(
+        request, "monitoring/nodes.html", {"page_title": Message("Nodes", context="page title")}
+    )
 
 
 @page(P.CLUSTERS_READ)
 def platform_nodes(request: Any) -> HttpResponse:
     """List the nodes of every cluster for operators."""
-    return _ALL_NODES.render(request, "monitoring/nodes.html", {"page_title": Message("Nodes")})
+    return _ALL_NODES.render(
+        request, "monitoring/nodes.html", {"page_title": Message("Nodes", context="page title")}
+    )
 
 
 @page(P.NODES_READ)
@@ -65,7 +69,7 @@ def node(request: Any, node: str) -> HttpResponse:
         node,
         jobs_visible_to(request.actor, {node}),
         api=f"/api/v1/orgs/{slug}",
-        crumbs=[(Message("Nodes"), f"/{slug}/nodes")],
+        crumbs=[(Message("Nodes", context="text, monitoring"), f"/{slug}/nodes")],
     )
 
 
@@ -79,7 +83,7 @@ def platform_node(request: Any, node: str) -> HttpResponse:
         jobs_of_all(request.actor, {node}),
         api="/api/v1",
         crumbs=[
-            (Message("Nodes"), "/platform/nodes"),
+            (Message("Nodes", context="text, monitoring"), "/platform/nodes"),
             (cluster, f"/platform/nodes?cluster={cluster}"),
         ],
     )

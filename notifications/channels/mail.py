@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import npgettext
 
 from notifications.kinds import BY_NAME
 from notifications.models import Delivery, Preference
@@ -38,9 +38,9 @@ def compose(user: User, preference: Preference | None, rows: Sequence[Delivery])
         title = translated(rows[0].title)
         subject = title
         if len(rows) > 1:
-            subject = ngettext("{n} notification", "{n} notifications", len(rows)).format(
-                n=len(rows)
-            )
+            subject = npgettext(
+                "text, notifications", "{n} notification", "{n} notifications", len(rows)
+            ).format(n=len(rows))
             subject = _("{subject}: {first} …").format(subject=subject, first=title)
         context = {
             "items": [_item(row) for row in rows],

@@ -71,7 +71,12 @@ def post(url: str, body: bytes, *, delivery: str, kind: str, secret: bytes = b""
         return Outcome(False, None, Message("{host} does not answer.", host=host))
     if 200 <= answer.status_code < 300:
         return Outcome(True, answer.status_code)
-    why = Message("{host} answered {status}.", host=host, status=answer.status_code)
+    why = Message(
+        "{host} answered {status}.",
+        context="text, notifications",
+        host=host,
+        status=answer.status_code,
+    )
     return Outcome(False, answer.status_code, why)
 
 

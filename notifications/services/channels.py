@@ -50,7 +50,9 @@ def create_channel(
     _check_may_write(actor, team)
     if kind not in Channel.Kind.values:
         names = ", ".join(Channel.Kind.values)
-        raise InvalidInput.at("kind", Message("must be one of {names}", names=names))
+        raise InvalidInput.at(
+            "kind", Message("must be one of {names}", context="error of a field", names=names)
+        )
     errors = InputErrors()
     with errors:
         address, host = checked_url(url)
@@ -234,7 +236,7 @@ def _check_may_write(actor: Actor, team: Team | None) -> None:
 def _name(text: str) -> str:
     text = one_line("".join(c for c in text if c.isprintable()))[:60]
     if not text:
-        raise InvalidInput.at("name", Message("is required"))
+        raise InvalidInput.at("name", Message("is required", context="error of a field"))
     return text
 
 

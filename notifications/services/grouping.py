@@ -40,7 +40,12 @@ class Group:
             return title
         if kind and kind.many and self.name:
             return kind.many.format(n=len(self.rows), name=self.name)
-        return Message("{title}, and {n} more", title=title, n=len(self.rows) - 1)
+        return Message(
+            "{title}, and {n} more",
+            context="text, notifications",
+            title=title,
+            n=len(self.rows) - 1,
+        )
 
 
 @dataclass
@@ -71,5 +76,9 @@ def common_name(row: Notification) -> str:
 
 def _label(day: date, today: date) -> Message:
     if day == today:
-        return Message("Today")
-    return Message("Yesterday") if day == today - timedelta(days=1) else Message(day.isoformat())
+        return Message("Today", context="text, notifications")
+    return (
+        Message("Yesterday", context="text, notifications")
+        if day == today - timedelta(days=1)
+        else Message(day.isoformat())
+    )

@@ -59,7 +59,7 @@ def change_settings(*, actor: Actor, given: Mapping[str, Any]) -> Preference:
                 setattr(row, name, _minute(name, given[name]))
     with errors:
         if "daily_at" in given and not given["daily_at"]:
-            raise InvalidInput.at("daily_at", Message("is required"))
+            raise InvalidInput.at("daily_at", Message("is required", context="error of a field"))
     with errors:
         if (row.quiet_from is None) != (row.quiet_until is None):
             missing = "quiet_from" if row.quiet_from is None else "quiet_until"
@@ -133,7 +133,10 @@ def _minute(name: str, text: Any) -> int | None:
 
 def _one_of(name: str, value: Any, allowed: list[str]) -> str:
     if value not in allowed:
-        raise InvalidInput.at(name, Message("must be one of {names}", names=", ".join(allowed)))
+        raise InvalidInput.at(
+            name,
+            Message("must be one of {names}", context="error of a field", names=", ".join(allowed)),
+        )
     return str(value)
 
 

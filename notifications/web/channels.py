@@ -44,7 +44,7 @@ def notification_channels(request: Any) -> HttpResponse:
         request,
         "notifications/channels.html",
         {
-            "page_title": Message("Notification channels"),
+            "page_title": Message("Notification channels", context="page title"),
             "crumbs": _crumbs(request)[:1],
             "mine": [row for row in rows if row.user_id],
             "of_teams": [row for row in rows if row.team_id],
@@ -139,7 +139,10 @@ def _act(request: Any, row: Channel) -> HttpResponse:
         ),
     }
     if (chosen := acts.get(form.get("do", ""))) is None:
-        raise InvalidInput.at("do", Message("must be one of {names}", names=", ".join(acts)))
+        raise InvalidInput.at(
+            "do",
+            Message("must be one of {names}", context="error of a field", names=", ".join(acts)),
+        )
     back, act, done = chosen
     return action(request, back, done, act, refused=here)
 
@@ -155,8 +158,8 @@ def _path(request: Any, row: Channel) -> str:
 def _crumbs(request: Any) -> list[tuple[Message, str]]:
     slug = request.org.slug
     return [
-        (Message("Notifications"), f"/{slug}/notifications"),
-        (Message("Notification channels"), f"/{slug}/notification-channels"),
+        (Message("Notifications", context="navigation"), f"/{slug}/notifications"),
+        (Message("Notification channels", context="navigation"), f"/{slug}/notification-channels"),
     ]
 
 

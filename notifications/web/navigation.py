@@ -15,7 +15,7 @@ ACTIONS = (
         dialog("add-channel"),
     ),
     Action(
-        _("Notification settings"),
+        pgettext_lazy("button", "Notification settings"),
         pgettext_lazy("synonyms", "alerts, e-mail, mute, quiet hours"),
         "notification-settings",
     ),

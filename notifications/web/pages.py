@@ -52,7 +52,7 @@ def notifications(request: Any) -> HttpResponse:
         request,
         "notifications/list.html",
         {
-            "page_title": Message("Notifications"),
+            "page_title": Message("Notifications", context="page title"),
             "days": days_of(
                 rows, zone_of(Preference.objects.filter(user_id=request.actor.user_id).first())
             ),
@@ -108,14 +108,19 @@ def notification_settings(request: Any) -> HttpResponse:
         request,
         "notifications/settings.html",
         {
-            "page_title": Message("Notification settings"),
-            "crumbs": [(Message("Notifications"), f"/{request.org.slug}/notifications")],
+            "page_title": Message("Notification settings", context="page title"),
+            "crumbs": [
+                (
+                    Message("Notifications", context="navigation"),
+                    f"/{request.org.slug}/notifications",
+                )
+            ],
             "settings": now,
             "kinds": [
                 (kind, now["kinds"][kind.name]) for kind in KINDS if kind.name in now["kinds"]
             ],
             "paces": [
-                (Preference.Pace.NOW, Message("At once")),
+                (Preference.Pace.NOW, Message("At once", context="text, notifications")),
                 (Preference.Pace.HOURLY, Message("Every hour, in one mail")),
                 (Preference.Pace.DAILY, Message("Once a day, in one mail")),
             ],
@@ -142,7 +147,7 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
         request,
         "notifications/unsubscribe.html",
         {
-            "page_title": Message("Unsubscribe"),
+            "page_title": Message("Unsubscribe", context="page title"),
             "email": user.email,
             "titles": [translated(BY_NAME[kind].title) for kind in found[1]],
             "is_done": request.method == "POST",
@@ -160,7 +165,10 @@ def _mark(request: Any, here: str) -> HttpResponse:
         "read-all": lambda: inbox.mark(request.actor, None),
     }
     if do not in acts:
-        raise InvalidInput.at("do", Message("must be one of {names}", names=", ".join(acts)))
+        raise InvalidInput.at(
+            "do",
+            Message("must be one of {names}", context="error of a field", names=", ".join(acts)),
+        )
     back = local_path(request.POST.get("back", ""), here)
     acts[do]()
     return redirect(back)

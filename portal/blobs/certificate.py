@@ -110,7 +110,7 @@ def certificate_text(folder: Path, size: int, gaps: list[Lost], uncounted: str) 
     """
     if not (gaps or uncounted or size):
         return Message("The job wrote nothing.")
-    kept = Message.plural(size, "{n} byte", "{n} bytes", n=f"{size:,}")
+    kept = Message.plural(size, "{n} byte", "{n} bytes", context="number of things", n=f"{size:,}")
     if not gaps and uncounted:
         return Message(
             "The log has {size}, but some output may be missing: {why}.", size=kept, why=uncounted
@@ -122,6 +122,7 @@ def certificate_text(folder: Path, size: int, gaps: list[Lost], uncounted: str) 
         (
             Message(
                 "{n} bytes {time} ({why})",
+                context="text, portal",
                 time=_time_text(folder, start),
                 n=f"{end - start:,}",
                 why=why,
@@ -130,7 +131,9 @@ def certificate_text(folder: Path, size: int, gaps: list[Lost], uncounted: str) 
         ),
     )
     if len(gaps) > 3:
-        where = Message("{names} and {n} more", names=where, n=len(gaps) - 3)
+        where = Message(
+            "{names} and {n} more", context="text, portal", names=where, n=len(gaps) - 3
+        )
     if uncounted:
         text = Message("more may be missing: {why}", why=uncounted)
         where = Message.joined("; ", (where, text))
@@ -142,8 +145,10 @@ def _time_text(folder: Path, offset: int) -> str:
     before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
     return (
         Message(
-            "after {time} UTC", time=f"{datetime.fromtimestamp(before[0] / 1000, UTC):%H:%M:%S}"
+            "after {time} UTC",
+            context="part of a sentence",
+            time=f"{datetime.fromtimestamp(before[0] / 1000, UTC):%H:%M:%S}",
         )
         if before
-        else Message("at byte {n}", n=f"{offset:,}")
+        else Message("at byte {n}", context="part of a sentence", n=f"{offset:,}")
     )

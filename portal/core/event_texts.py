@@ -22,9 +22,9 @@ Data = Mapping[str, Any]
 MOST = 300  # characters of a parameter
 # Components that record events as actors
 _COMPONENTS = {
-    "agent": Message("The node agent"),
-    "health": Message("A health rule"),
-    "idle rule": Message("The idle rule"),
+    "agent": Message("The node agent", context="text, portal"),
+    "health": Message("A health rule", context="text, portal"),
+    "idle rule": Message("The idle rule", context="text, portal"),
 }
 _MUSTER = frozenset({"", "muster", "platform", "system", "trash", "watcher"})
 
@@ -107,7 +107,11 @@ def subject_of(event: Event) -> str:
 
 def actor_name(email: str) -> Message | str:
     """Return an actor in words: an e-mail address as it is, a component by its name."""
-    return Message("Muster") if email in _MUSTER else _COMPONENTS.get(email, email)
+    return (
+        Message("Muster", context="text, portal")
+        if email in _MUSTER
+        else _COMPONENTS.get(email, email)
+    )
 
 
 @cache
@@ -154,7 +158,9 @@ class _Values:
     def _actor(self) -> str:
         who = self._who if self._who and "@" in self._event.actor else actor_name(self._event.actor)
         if person := self._event.on_behalf_of:
-            return Message("{actor} (for {person})", actor=who, person=person)
+            return Message(
+                "{actor} (for {person})", context="text, portal", actor=who, person=person
+            )
         return who
 
     def _nameless(self) -> str:

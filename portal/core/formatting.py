@@ -53,19 +53,23 @@ def counted(n: str, unit: str) -> Message:
     number = 1 if n == "1" else 2
     match unit:
         case "cores":
-            return Message.plural(number, "{n} core", "{n} cores", n=n)
+            return Message.plural(number, "{n} core", "{n} cores", context="number of things", n=n)
         case "GPUs":
-            return Message.plural(number, "{n} GPU", "{n} GPUs", n=n)
+            return Message.plural(number, "{n} GPU", "{n} GPUs", context="number of things", n=n)
         case "GPU-hours":
-            return Message.plural(number, "{n} GPU-hour", "{n} GPU-hours", n=n)
+            return Message.plural(
+                number, "{n} GPU-hour", "{n} GPU-hours", context="number of things", n=n
+            )
         case "pods":
-            return Message.plural(number, "{n} pod", "{n} pods", n=n)
+            return Message.plural(number, "{n} pod", "{n} pods", context="number of things", n=n)
         case "nodes":
-            return Message.plural(number, "{n} node", "{n} nodes", n=n)
+            return Message.plural(number, "{n} node", "{n} nodes", context="number of things", n=n)
         case "jobs":
-            return Message.plural(number, "{n} job", "{n} jobs", n=n)
+            return Message.plural(number, "{n} job", "{n} jobs", context="number of things", n=n)
         case "running jobs":
-            return Message.plural(number, "{n} running job", "{n} running jobs", n=n)
+            return Message.plural(
+                number, "{n} running job", "{n} running jobs", context="number of things", n=n
+            )
     return Message.joined(" ", (n, unit))
 
 
@@ -74,7 +78,9 @@ def names_text(names: Sequence[str], most: int = 5) -> str:
     shown = ", ".join(names[:most])
     if len(names) <= most:
         return shown
-    return Message("{names} and {n} more", names=shown, n=len(names) - most)
+    return Message(
+        "{names} and {n} more", context="list of names", names=shown, n=len(names) - most
+    )
 
 
 def number_text(resource: str, amount: int) -> str:
@@ -110,10 +116,10 @@ def span_text(span: timedelta | float) -> Message:
     """Format a duration: "4 s", "12 min", "2h 04m", "3d 02h"."""
     seconds = int(span.total_seconds() if isinstance(span, timedelta) else span)
     if seconds < 90:
-        return Message("{n} s", n=max(seconds, 0))
+        return Message("{n} s", context="duration", n=max(seconds, 0))
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if minutes < 60:
-        return Message("{n} min", n=minutes)
+        return Message("{n} min", context="duration", n=minutes)
     if hours < 48:
-        return Message("{h}h {m}m", h=hours, m=f"{minutes % 60:02d}")
-    return Message("{d}d {h}h", d=days, h=f"{hours % 24:02d}")
+        return Message("{h}h {m}m", context="duration", h=hours, m=f"{minutes % 60:02d}")
+    return Message("{d}d {h}h", context="duration", d=days, h=f"{hours % 24:02d}")

@@ -288,7 +288,7 @@ def check(
                 known[name], value, secret if known[name].kind == "secret" else plain
             )
     faults += [
-        (option.name, Message("is required"))
+        (option.name, Message("is required", context="part of a sentence"))
         for option in known.values()
         if option.is_required
         and option.name not in {*plain, *secret, *(name for name, _ in faults)}
@@ -316,14 +316,20 @@ def check(
 
 def _missing_of(way: Way, known: Mapping[str, Option], given: set[str]) -> list[tuple[str, str]]:
     faults: list[tuple[str, str]] = [
-        (name, Message("is required")) for name in way.needs if name not in given
+        (name, Message("is required", context="part of a sentence"))
+        for name in way.needs
+        if name not in given
     ]
     if way.one_of and not given.intersection(way.one_of):
         labels = [Message(known[name].label) for name in way.one_of]
         faults.append(
             (
                 way.one_of[0],
-                Message("enter it, or {other}", other=Message.joined(", ", labels[1:])),
+                Message(
+                    "enter it, or {other}",
+                    context="part of a sentence",
+                    other=Message.joined(", ", labels[1:]),
+                ),
             )
         )
     return faults
@@ -370,7 +376,13 @@ def _convert(option: Option, value: Any) -> Any:
     if isinstance(value, (list, dict)):
         raise ValueError("must be one value")
     if option.choices and text not in option.choices:
-        raise ValueError(Message("must be one of {names}", names=", ".join(option.choices)))
+        raise ValueError(
+            Message(
+                "must be one of {names}",
+                context="part of a sentence",
+                names=", ".join(option.choices),
+            )
+        )
     return _READERS[option.kind](text)
 
 

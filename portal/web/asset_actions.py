@@ -39,17 +39,22 @@ def asset_actions(
     `command` downloads what has no single file. `at` is the query of the link, such as "at=3".
     """
     links = (
-        AssetAction(Message("Use in a job"), "play", use),
-        AssetAction(Message("Edit and rerun"), "edit", rerun),
+        AssetAction(Message("Use in a job", context="text, portal"), "play", use),
+        AssetAction(Message("Edit and rerun", context="text, portal"), "edit", rerun),
         AssetAction(Message("Resume from this"), "checkpoints", resume),
-        AssetAction(Message("Register"), "models", register),
-        AssetAction(Message("Download"), "download", download, "" if download else command),
-        AssetAction(Message("Download log"), "download", log),
+        AssetAction(Message("Register", context="text, portal"), "models", register),
+        AssetAction(
+            Message("Download", context="text, portal"),
+            "download",
+            download,
+            "" if download else command,
+        ),
+        AssetAction(Message("Download log", context="text, portal"), "download", log),
     )
     link = request.build_absolute_uri(request.path + (f"?{at}" if at else ""))
     return [
         *(one for one in links if one.href or one.command),
-        AssetAction(Message("Copy link"), "copy", text=link),
+        AssetAction(Message("Copy link", context="text, portal"), "copy", text=link),
     ]
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from portal.core.declarations import declared
 
@@ -28,11 +28,11 @@ class Group(StrEnum):
 
 
 GROUP_LABELS: dict[Group, str | _StrPromise] = {
-    Group.WORK: _("Work"),
-    Group.ASSETS: _("Assets"),
-    Group.COMPUTE: _("Compute"),
-    Group.ORGANIZATION: _("Organization"),
-    Group.PLATFORM: _("Platform"),
+    Group.WORK: pgettext("navigation, group of pages", "Work"),
+    Group.ASSETS: pgettext("navigation, group of pages: datasets, models", "Assets"),
+    Group.COMPUTE: pgettext("navigation, group of pages: clusters, GPUs", "Compute"),
+    Group.ORGANIZATION: pgettext("navigation, group of pages", "Organization"),
+    Group.PLATFORM: pgettext("navigation, group of pages", "Platform"),
 }
 
 

@@ -12,16 +12,16 @@ from portal.web.denials import record_denied_request
 
 T = TypeVar("T")
 STEPS = {
-    "connection": Message("Connection"),
+    "connection": Message("Connection", context="text, portal"),
     "people": Message("People and groups"),
-    "jobs": Message("Jobs"),
+    "jobs": Message("Jobs", context="text, portal"),
 }
 _NAMES = {
-    "name": Message("Name"),
-    "slug": Message("Short name"),
-    "domains": Message("Email domains"),
+    "name": Message("Name", context="text, portal"),
+    "slug": Message("Short name", context="text, portal"),
+    "domains": Message("Email domains", context="text, portal"),
 }
-_TEST = ("test", Message("Test"))
+_TEST = ("test", Message("Test", context="text, portal"))
 
 
 def shown_options(options: Sequence[Option], ways: Sequence[Way]) -> list[Option]:

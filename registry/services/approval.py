@@ -113,7 +113,7 @@ def acknowledge_pickles(*, actor: Actor, version: ModelVersion) -> ModelVersion:
 
 class ModelApprovals(ApprovalKind[Approval]):
     name = "model"
-    title = Message("Model approval")
+    title = Message("Model approval", context="text, registry")
     decides = Permission.MODELS_APPROVE
     reads = Permission.MODELS_READ
     steps = ("approve", "decline", "withdraw", "revoke")

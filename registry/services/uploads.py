@@ -133,7 +133,9 @@ def _check_path(version: ModelVersion, path: str) -> ModelFile | None:
     if path in rows:
         return rows[path]
     if len(rows) >= MOST_FILES:
-        raise InvalidInput.at("files", Message("must be at most {n}", n=MOST_FILES))
+        raise InvalidInput.at(
+            "files", Message("must be at most {n}", context="error of a field", n=MOST_FILES)
+        )
     names = path.split("/")
     for number in range(1, len(names)):
         if (above := "/".join(names[:number])) in rows:

@@ -140,7 +140,9 @@ def checked_files(files: Sequence[SourceFile]) -> list[SourceFile]:
             "source", Message("has no files. Log the model first, or upload its files")
         )
     if len(files) > MOST_FILES:
-        raise InvalidInput.at("files", Message("must be at most {n}", n=MOST_FILES))
+        raise InvalidInput.at(
+            "files", Message("must be at most {n}", context="error of a field", n=MOST_FILES)
+        )
     found = {clean_path(file.path): file for file in files}
     if len(found) < len(files):
         raise InvalidInput.at("files", Message("must each have a path of its own"))

@@ -9,7 +9,17 @@ from portal.web.navigation import Action, Group, NavigationEntry
 from workspaces.access.permissions import Permission as P
 
 # Whether there are models to see depends on the teams of a member
-ENTRIES = (NavigationEntry(Group.ASSETS, _("Models"), "models", "models", None, 20, "o"),)
+ENTRIES = (
+    NavigationEntry(
+        Group.ASSETS,
+        pgettext_lazy("navigation, machine learning", "Models"),
+        "models",
+        "models",
+        None,
+        20,
+        "o",
+    ),
+)
 
 ACTIONS = (
     Action(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from portal.web.search import Hit, Query, SearchProvider
 from registry.selectors import visible_models
@@ -17,4 +17,8 @@ def _models(query: Query) -> Iterator[Hit]:
         yield Hit(model.name, reverse("model", kwargs=kwargs), model.team.slug)
 
 
-PROVIDERS = (SearchProvider("models", _("Models"), 30, _models),)
+PROVIDERS = (
+    SearchProvider(
+        "models", pgettext("group of search results, machine learning", "Models"), 30, _models
+    ),
+)

@@ -70,7 +70,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
         request,
         "registry/version.html",
         {
-            "page_title": Message("Version {n}", n=row.version),
+            "page_title": Message("Version {n}", context="page title", n=row.version),
             "crumbs": [
                 (CRUMB, reverse("models", args=[request.org.slug])),
                 (parent.name, url_of(request, parent)),
@@ -231,7 +231,7 @@ def _promote(request: Any, row: ModelVersion) -> str:
     slug = request.POST.get("team", "")
     team = next((t for t in selectors.teams_to_write(request.actor) if t.slug == slug), None)
     if team is None:
-        raise InvalidInput.at("team", Message("choose one"))
+        raise InvalidInput.at("team", Message("choose one", context="error of a field"))
     made = services.promote_version(
         actor=request.actor, version=row, team=team, name=request.POST.get("name", "")
     )

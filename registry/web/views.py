@@ -30,7 +30,7 @@ from workspaces.web.base import action, page
 
 MOST_VERSIONS, MOST_COMPARED = 200, 8
 MOST_UNDO = 20_000  # characters of a card that the session keeps for an undo
-CRUMB = Message("Models")
+CRUMB = Message("Models", context="text, registry, machine learning")
 
 
 @page(MODELS.permission)
@@ -74,7 +74,7 @@ def _register(request: Any) -> str:
     slug, name, source = (given.get(n, "").strip() for n in ("team", "name", "source"))
     team = next((t for t in selectors.teams_to_write(actor) if t.slug == slug), None)
     if team is None:
-        raise InvalidInput.at("team", Message("choose one"))
+        raise InvalidInput.at("team", Message("choose one", context="error of a field"))
     row = selectors.visible_models(actor).filter(team=team, name=name).first()
     if row is None:
         row = services.create_model(
@@ -295,7 +295,7 @@ def trash(request: Any) -> HttpResponse:
         request,
         "registry/trash.html",
         {
-            "page_title": Message("Trash"),
+            "page_title": Message("Trash", context="page title"),
             "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
             "writable": {team.slug for team in selectors.teams_to_write(request.actor)},
             "days": settings.MUSTER_TRASH_DAYS,
@@ -307,7 +307,7 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise InvalidInput.at("model", Message("choose one")) from None
+        raise InvalidInput.at("model", Message("choose one", context="error of a field")) from None
 
 
 def url_of(request: Any, row: RegisteredModel, name: str = "model", **more: object) -> str:

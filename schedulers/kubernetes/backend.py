@@ -141,7 +141,13 @@ class KubernetesBackend:
 
     def probe(self) -> Probe:
         if faults := faults_in(self.config):
-            return Probe.of([failed(Message("Options"), text, name) for name, text in faults], "")
+            return Probe.of(
+                [
+                    failed(Message("Options", context="text, schedulers"), text, name)
+                    for name, text in faults
+                ],
+                "",
+            )
         return probing.probe(self._wire, self.config)
 
     def inventory(self) -> Sequence[NodeFacts]:

@@ -221,9 +221,10 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> P
     in flavor default, 2 more needed".
     """
     if match := _PREEMPTS.search(message):
-        others = {None: Message("other jobs"), "1": Message("another job")}.get(
-            match[1], Message("{n} other jobs", n=match[1])
-        )
+        others = {
+            None: Message("other jobs", context="part of a sentence"),
+            "1": Message("another job", context="part of a sentence"),
+        }.get(match[1], Message("{n} other jobs", context="text, schedulers", n=match[1]))
         return PendingReason(
             Wait.CAPACITY,
             "QuotaReserved",

@@ -48,7 +48,9 @@ def installed(client: Client, place: str) -> frozenset[str]:
         return frozenset(found["mig-configs"])
     except ApiError as error:
         raise Rejected(
-            Message("{place} can't be read: {error}", place=place, error=str(error))
+            Message(
+                "{place} can't be read: {error}", context="error", place=place, error=str(error)
+            )
         ) from error
     except (BadYaml, KeyError, TypeError) as error:
         raise Rejected(Message("{place} has no valid MIG configurations.", place=place)) from error

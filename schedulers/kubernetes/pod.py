@@ -183,15 +183,21 @@ def _check(launch: Launch) -> None:
                 Message("{x} is not a valid variable name in Kubernetes.", x=repr(variable[:80])),
                 "env",
             )
-        _utf8(value, Message("The value of {name}", name=variable), "env")
+        _utf8(
+            value, Message("The value of {name}", context="text, schedulers", name=variable), "env"
+        )
     for variable, value in launch.data.secret_files.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 200:
             raise Rejected(
                 Message("{x} is not a valid file name in Kubernetes.", x=repr(variable[:80])),
                 "secret_files",
             )
-        _utf8(value, Message("The secret {name}", name=variable), "secret_files")
-    _utf8(launch.script, Message("The script"), "run")
+        _utf8(
+            value,
+            Message("The secret {name}", context="text, schedulers", name=variable),
+            "secret_files",
+        )
+    _utf8(launch.script, Message("The script", context="text, schedulers"), "run")
     if launch.place.partition and not _WORD.fullmatch(launch.place.partition):
         raise Rejected(
             Message("{x} is not a valid queue name.", x=repr(launch.place.partition[:40])),

@@ -25,8 +25,15 @@ NEEDED = (
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
-_SERVER, _RIGHTS = Message("API server"), Message("Permissions")
-_NODES, _GPUS, _PRIORITY = Message("Nodes"), Message("GPUs"), Message("Priority class")
+_SERVER, _RIGHTS = (
+    Message("API server", context="text, schedulers"),
+    Message("Permissions", context="text, schedulers"),
+)
+_NODES, _GPUS, _PRIORITY = (
+    Message("Nodes", context="text, schedulers"),
+    Message("GPUs", context="text, schedulers"),
+    Message("Priority class", context="text, schedulers"),
+)
 
 
 def probe(wire: Client, config: Config) -> Probe:
@@ -77,8 +84,8 @@ def _rights(config: Config, version: str, missing: list[str]) -> ConnectionCheck
 
 def _nodes(wire: Client, config: Config) -> Iterator[ConnectionCheck]:
     nodes = wire.get("/api/v1/nodes", limit=500)["items"]
-    more = "" if len(nodes) < 500 else Message(" and more")
-    text = Message("{nodes}{more} nodes", nodes=len(nodes), more=more)
+    more = "" if len(nodes) < 500 else Message(" and more", context="part of a sentence")
+    text = Message("{nodes}{more} nodes", context="text, schedulers", nodes=len(nodes), more=more)
     yield ConnectionCheck(_NODES, message=text)
     wanted = config.gpu_resource
     if nodes and not any(wanted in node["status"].get("allocatable", {}) for node in nodes):

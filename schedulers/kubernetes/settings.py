@@ -31,7 +31,7 @@ class Config:
     WAYS: ClassVar[tuple[Way, ...]] = (
         Way(
             "kubeconfig",
-            Message("Kubeconfig"),
+            Message("Kubeconfig", context="text, schedulers"),
             Message("Paste the file that kubectl uses, with its certificates and token inside."),
             needs=("kubeconfig",),
         ),
@@ -50,22 +50,27 @@ class Config:
         ),
     )
     kubeconfig: Secret = option(
-        Message("Kubeconfig"),
+        Message("Kubeconfig", context="setting"),
         default=_NONE,
         note=Message("With everything inside: kubectl config view --raw --flatten."),
         is_long=True,
     )
     server: str = option(
-        Message("Server"),
+        Message("Server", context="setting"),
         default="",
         sends=("token",),
         note=Message("Without a kubeconfig: https://10.0.0.1:6443."),
     )
     token: Secret = option(
-        Message("Token"), default=_NONE, note=Message("Token of a service account.")
+        Message("Token", context="setting"),
+        default=_NONE,
+        note=Message("Token of a service account."),
     )
     authority: Secret = option(
-        Message("Certificate authority"), default=_NONE, note=Message("PEM."), is_long=True
+        Message("Certificate authority", context="setting"),
+        default=_NONE,
+        note=Message("PEM.", context="help of a setting"),
+        is_long=True,
     )
     is_inside: bool = option(
         Message("The portal runs inside"),
@@ -74,13 +79,13 @@ class Config:
         is_rare=True,
     )
     namespace_prefix: str = option(
-        Message("Namespace prefix"),
+        Message("Namespace prefix", context="setting"),
         default="muster",
         note=Message("Must be unique among the portals that use this cluster."),
         step="jobs",
     )
     image: str = option(
-        Message("Image"),
+        Message("Image", context="setting, container image"),
         default="",
         note=Message("For jobs without an image; must contain bash."),
         step="jobs",
@@ -100,21 +105,21 @@ class Config:
         step="jobs",
     )
     node_selector: tuple[str, ...] = option(
-        Message("Node selector"),
+        Message("Node selector", context="setting"),
         default=(),
         note=Message("Labels as name=value."),
         is_rare=True,
         step="jobs",
     )
     tolerations: tuple[str, ...] = option(
-        Message("Tolerations"),
+        Message("Tolerations", context="setting"),
         default=(),
         note=Message("Taints as name=value:NoSchedule, or name:NoSchedule."),
         is_rare=True,
         step="jobs",
     )
     exclusive_pools: str = option(
-        Message("Exclusive pools"),
+        Message("Exclusive pools", context="setting"),
         default="taints",
         choices=("taints", "kueue", "none"),
         is_rare=True,
@@ -125,32 +130,37 @@ class Config:
         step="jobs",
     )
     gpu_resource: str = option(
-        Message("GPU resource"), default="nvidia.com/gpu", is_rare=True, step="jobs"
+        Message("GPU resource", context="setting"),
+        default="nvidia.com/gpu",
+        is_rare=True,
+        step="jobs",
     )
     mig_configs: str = option(
-        Message("MIG configurations"),
+        Message("MIG configurations", context="setting"),
         default="gpu-operator/default-mig-parted-config",
         is_rare=True,
         note=Message("Config map of the GPU operator, as namespace/name."),
         step="jobs",
     )
-    priority_class: str = option(Message("Priority class"), default="", is_rare=True, step="jobs")
+    priority_class: str = option(
+        Message("Priority class", context="setting"), default="", is_rare=True, step="jobs"
+    )
     user_id: int = option(
-        Message("User id"),
+        Message("User id", context="setting"),
         default=1000,
         note=Message("User ID of containers; must not be 0."),
         is_rare=True,
         step="jobs",
     )
     shared: tuple[str, ...] = option(
-        Message("Shared volumes"),
+        Message("Shared volumes", context="setting"),
         default=(),
         note=Message("claim:/path; the claim exists in each namespace."),
         is_rare=True,
         step="jobs",
     )
     outputs: str = option(
-        Message("Outputs"),
+        Message("Outputs", context="setting"),
         default="",
         is_rare=True,
         note=Message(
@@ -169,7 +179,7 @@ class Config:
         step="jobs",
     )
     workspaces_claim: str = option(
-        Message("Workspaces"),
+        Message("Workspaces", context="setting"),
         default="",
         is_rare=True,
         note=Message(
@@ -186,7 +196,7 @@ class Config:
         step="jobs",
     )
     ports: str = option(
-        Message("Ports of jobs"),
+        Message("Ports of jobs", context="setting"),
         default="forward",
         choices=("forward", "address", "tunnel"),
         is_rare=True,
@@ -198,14 +208,14 @@ class Config:
         step="jobs",
     )
     blocked_networks: tuple[str, ...] = option(
-        Message("Blocked networks"),
+        Message("Blocked networks", context="setting"),
         default=("169.254.0.0/16",),
         note=Message("Networks that jobs must not reach, as CIDR."),
         is_rare=True,
         step="jobs",
     )
     image_patience: int = option(
-        Message("Image patience"),
+        Message("Image patience", context="setting"),
         default=120,
         note=Message("Seconds for which pulling the image or creating the container may fail."),
         is_rare=True,

@@ -133,7 +133,7 @@ class Config:
     # require this isolation level (see isolation.py); empty: the best that works
     isolation: str = ""
     paths: tuple[str, ...] = option(
-        Message("Data folders"),
+        Message("Data folders", context="setting"),
         default=(),
         is_rare=True,
         note=Message(

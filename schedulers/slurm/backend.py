@@ -75,7 +75,7 @@ class Config:
     WAYS: ClassVar[tuple[Way, ...]] = (
         Way(
             "rest",
-            Message("slurmrestd"),
+            Message("slurmrestd", context="part of a sentence"),
             Message("Over HTTP. The portal needs no Slurm, only a token or the key."),
             needs=("rest_url", "user"),
             one_of=("rest_key", "rest_token"),
@@ -94,25 +94,25 @@ class Config:
         ),
         Way(
             "ssh",
-            Message("Login host"),
+            Message("Login host", context="text, schedulers"),
             Message("Slurm's commands, run over SSH on a host that has them."),
             needs=("ssh_host", "ssh_key", "ssh_known_hosts"),
             also=("ssh_user", "ssh_port", "conf", "bin"),
         ),
         Way(
             "commands",
-            Message("This machine"),
+            Message("This machine", context="text, schedulers"),
             Message("Slurm's commands are installed where the portal runs."),
             also=("conf", "bin"),
         ),
     )
     spool: str = option(
-        Message("Spool"),
+        Message("Spool", context="setting, folder"),
         note=Message("A directory shared by all nodes and writable by the jobs' user."),
         step="jobs",
     )
     user: str = option(
-        Message("User"),
+        Message("User", context="setting"),
         default="",
         note=Message("User that jobs run as; if empty with commands, the portal's own user."),
         step="jobs",
@@ -131,18 +131,18 @@ class Config:
         note=Message("Such as http://10.0.0.1:6820."),
     )
     rest_token: Secret = option(
-        Message("REST token"),
+        Message("REST token", context="setting"),
         default=_NONE,
         note=Message("From `scontrol token`. It expires; a key does not."),
     )
     rest_key: Secret = option(
-        Message("REST key"),
+        Message("REST key", context="setting"),
         default=_NONE,
         note=Message("Content of jwt_hs256.key; Muster creates its own tokens with it."),
         is_long=True,
     )
     rest_user: str = option(
-        Message("REST user"),
+        Message("REST user", context="setting"),
         default="",
         note=Message("Owner of the token, if different from the jobs' user."),
         is_rare=True,
@@ -151,46 +151,52 @@ class Config:
         "slurm.conf", default="", note=Message("Path, if not the default."), is_rare=True
     )
     bin: str = option(
-        Message("Commands"),
+        Message("Commands", context="setting"),
         default="",
         note=Message("Directory of sbatch and squeue, if not in PATH."),
         is_rare=True,
     )
     ssh_host: str = option(
-        Message("Login host"),
+        Message("Login host", context="setting"),
         default="",
         sends=("ssh_key",),
         note=Message("Slurm's commands run on this host over SSH."),
     )
-    ssh_port: int = option(Message("SSH port"), default=22, is_rare=True)
-    ssh_user: str = option(Message("SSH user"), default="")
+    ssh_port: int = option(Message("SSH port", context="setting"), default=22, is_rare=True)
+    ssh_user: str = option(Message("SSH user", context="setting"), default="")
     ssh_key: Secret = option(
-        Message("SSH key"),
+        Message("SSH key", context="setting"),
         default=_NONE,
         note=Message("Private key, without a passphrase."),
         is_long=True,
     )
     ssh_known_hosts: str = option(
-        Message("Host key"), default="", note=Message("The line of known_hosts for the login host.")
+        Message("Host key", context="setting"),
+        default="",
+        note=Message("The line of known_hosts for the login host."),
     )
-    account: str = option(Message("Account"), default="", is_rare=True, step="jobs")
+    account: str = option(
+        Message("Account", context="setting, of Slurm"), default="", is_rare=True, step="jobs"
+    )
     qos: str = option("QOS", default="", is_rare=True, step="jobs")
     partition: str = option(
-        Message("Partition"),
+        Message("Partition", context="setting"),
         default="",
         note=Message("For pools without their own. Empty: Slurm's default."),
         step="jobs",
     )
-    reservation: str = option(Message("Reservation"), default="", is_rare=True, step="jobs")
+    reservation: str = option(
+        Message("Reservation", context="setting"), default="", is_rare=True, step="jobs"
+    )
     constraint: str = option(
-        Message("Constraint"),
+        Message("Constraint", context="setting"),
         default="",
         note=Message("Features that every node of a job must have."),
         is_rare=True,
         step="jobs",
     )
     containers: str = option(
-        Message("Images"),
+        Message("Images", context="setting, container images"),
         default="none",
         choices=KINDS,
         note=Message("Container runtime on the nodes; auto: detected on each node."),
@@ -198,7 +204,7 @@ class Config:
         step="jobs",
     )
     images: str = option(
-        Message("Images on disk"),
+        Message("Images on disk", context="setting"),
         default="",
         is_rare=True,
         note=Message(
@@ -225,7 +231,7 @@ class Config:
         step="jobs",
     )
     input_cache: str = option(
-        Message("Cache of inputs"),
+        Message("Cache of inputs", context="setting"),
         default="",
         is_rare=True,
         note=Message("Folder on the nodes for fetched inputs; empty: .inputs in the spool."),
@@ -239,7 +245,7 @@ class Config:
         step="jobs",
     )
     workspaces_folder: str = option(
-        Message("Workspaces"),
+        Message("Workspaces", context="setting"),
         default="",
         is_rare=True,
         note=Message(
@@ -249,7 +255,7 @@ class Config:
         step="jobs",
     )
     exclusive_pools: str = option(
-        Message("Exclusive pools"),
+        Message("Exclusive pools", context="setting"),
         default=reservations.RESERVATION,
         choices=reservations.KINDS,
         is_rare=True,
@@ -262,14 +268,14 @@ class Config:
         step="jobs",
     )
     users: tuple[str, ...] = option(
-        Message("Users of teams"),
+        Message("Users of teams", context="setting"),
         default=(),
         is_rare=True,
         note=Message("Further users that jobs may run as, if the grant of a pool names them."),
         step="jobs",
     )
     may_choose: tuple[str, ...] = option(
-        Message("Jobs may choose"),
+        Message("Jobs may choose", context="setting"),
         default=(),
         is_rare=True,
         note=Message(
@@ -352,7 +358,13 @@ class SlurmBackend:
 
     def probe(self) -> Probe:
         if faults := faults_in(self.config):
-            return Probe.of([failed(Message("Options"), text, name) for name, text in faults], "")
+            return Probe.of(
+                [
+                    failed(Message("Options", context="text, schedulers"), text, name)
+                    for name, text in faults
+                ],
+                "",
+            )
         return probing.probe(self.config, lambda: self._client, lambda: self._files)
 
     def disk_space(self) -> DiskSpace:
@@ -523,9 +535,9 @@ class SlurmBackend:
             )
         else:
             whose = (
-                Message("account {name}", name=accounts)
+                Message("account {name}", context="whose limit", name=accounts)
                 if accounts
-                else Message("user {name}", name=users)
+                else Message("user {name}", context="whose limit", name=users)
             )
             text = reservations.text_of(request, whose, reservations.short(request.nodes))
         way = self._client.way_to_keep(kind)

@@ -277,7 +277,10 @@ def _by_capacity(
             else None
         )
     text, facts = explanations.nodes(
-        seen, scene, job.need, Message("partition {name}", name=job.row.partition)
+        seen,
+        scene,
+        job.need,
+        Message("partition {name}", context="part of a sentence", name=job.row.partition),
     )
     holders = [other for other in snapshot.holding if set(other.partitions) & set(job.partitions)]
     held = (

@@ -192,7 +192,7 @@ def _ssh_faults(config: Any) -> Iterator[tuple[str, str]]:
             Message("is required: `ssh-keyscan {host}` prints it", host=config.ssh_host),
         )
     if not config.ssh_user and not config.user:
-        yield "ssh_user", Message("is required")
+        yield "ssh_user", Message("is required", context="part of a sentence")
 
 
 def _check_spool(config: Any) -> None:

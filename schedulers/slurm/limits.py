@@ -246,8 +246,10 @@ def _of_assocs(
 def holder_text(account: str, user: str = "") -> Message:
     """Return whose limits an association has, for people."""
     if user:
-        return Message("{user} in account {account}", user=user, account=account)
-    return Message("Account {account}", account=account)
+        return Message(
+            "{user} in account {account}", context="text, schedulers", user=user, account=account
+        )
+    return Message("Account {account}", context="text, schedulers", account=account)
 
 
 def _caps(

@@ -47,6 +47,7 @@ class LostOutput:
             self.lines,
             "{cause}: {lines} line lost",
             "{cause}: {lines} lines lost",
+            context="number of things",
             cause=self.cause,
             lines=f"{self.lines:,}",
         )

@@ -15,23 +15,23 @@ from schedulers.slurm.rows import Row
 from schedulers.states import Wait
 
 _COUNTED = {
-    "gres": Message("GPUs"),
-    "gresgpu": Message("GPUs"),
-    "gresrunminutes": Message("GPU minutes"),
-    "gresminutes": Message("GPU minutes"),
-    "cpu": Message("cores"),
-    "node": Message("nodes"),
-    "mem": Message("memory"),
-    "memory": Message("memory"),
-    "jobs": Message("jobs"),
-    "job": Message("jobs"),
+    "gres": Message("GPUs", context="resource, counted"),
+    "gresgpu": Message("GPUs", context="resource, counted"),
+    "gresrunminutes": Message("GPU minutes", context="resource, counted"),
+    "gresminutes": Message("GPU minutes", context="resource, counted"),
+    "cpu": Message("cores", context="resource, counted"),
+    "node": Message("nodes", context="resource, counted"),
+    "mem": Message("memory", context="resource, counted"),
+    "memory": Message("memory", context="resource, counted"),
+    "jobs": Message("jobs", context="resource, counted"),
+    "job": Message("jobs", context="resource, counted"),
     "submitjobs": Message("jobs in the queue"),
     "submit": Message("jobs in the queue"),
-    "cpuminutes": Message("core minutes"),
-    "cpurunminutes": Message("core minutes"),
-    "billing": Message("billing units"),
-    "wall": Message("hours"),
-    "wallduration": Message("hours"),
+    "cpuminutes": Message("core minutes", context="resource, counted"),
+    "cpurunminutes": Message("core minutes", context="resource, counted"),
+    "billing": Message("billing units", context="resource, counted"),
+    "wall": Message("hours", context="resource, counted"),
+    "wallduration": Message("hours", context="resource, counted"),
 }
 _LIMIT = re.compile(
     r"(Assoc|QOS)(Grp|Max)(.*?)(Limit|PerUser|PerAccount|PerUserLimit|PerAccountLimit|PerJob|PerJobLimit|PerNode|PerNodeLimit)?$"
@@ -161,7 +161,9 @@ def _limit(native_reason: str, names: dict[str, str]) -> PendingReason | None:
     if not match:
         return None
     whose = holder_text(names["account"]) if match[1] == "Assoc" else f"QOS {names['qos']}"
-    what = _COUNTED.get(match[3].lower(), match[3] or Message("resources"))
+    what = _COUNTED.get(
+        match[3].lower(), match[3] or Message("resources", context="part of a sentence")
+    )
     if match[2] == "Max" and (match[4] or "").startswith(("PerJob", "PerNode")):
         return PendingReason(
             Wait.IMPOSSIBLE,

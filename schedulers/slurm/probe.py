@@ -12,9 +12,20 @@ from schedulers.slurm.errors import CREDENTIALS
 from schedulers.slurm.files import MountedSpool
 from schedulers.slurm.interface import SlurmClient
 
-_SLURM, _SPOOL, _USERS = "Slurm", Message("Spool"), Message("Users")
-_NODES, _PARTITION = Message("Nodes"), Message("Partition")
-_ACCOUNT, _QOS, _RESERVATION = Message("Account"), "QOS", Message("Reservation")
+_SLURM, _SPOOL, _USERS = (
+    "Slurm",
+    Message("Spool", context="text, schedulers, folder"),
+    Message("Users", context="text, schedulers"),
+)
+_NODES, _PARTITION = (
+    Message("Nodes", context="text, schedulers"),
+    Message("Partition", context="text, schedulers"),
+)
+_ACCOUNT, _QOS, _RESERVATION = (
+    Message("Account", context="text, schedulers, of Slurm"),
+    "QOS",
+    Message("Reservation", context="text, schedulers"),
+)
 _NAMED = 8  # existing partitions, accounts or QOS that a message lists
 
 

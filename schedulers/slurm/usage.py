@@ -19,23 +19,23 @@ _REASON = re.compile(
     r"(Run)?(Minutes)?(NotSatisfied|PerJob|PerNode)?(?:Limit)?"
 )
 _TRES = {
-    "cpu": ("cpu", Message("cores")),
-    "gres": ("gres/", Message("GPUs")),
-    "mem": ("mem", Message("MiB of memory")),
-    "memory": ("mem", Message("MiB of memory")),
-    "node": ("node", Message("nodes")),
-    "billing": ("billing", Message("billing units")),
-    "license": ("license/", Message("licenses")),
-    "energy": ("energy", Message("joules")),
-    "bb": ("bb/", Message("burst buffers")),
+    "cpu": ("cpu", Message("cores", context="resource, counted")),
+    "gres": ("gres/", Message("GPUs", context="resource, counted")),
+    "mem": ("mem", Message("MiB of memory", context="resource, counted")),
+    "memory": ("mem", Message("MiB of memory", context="resource, counted")),
+    "node": ("node", Message("nodes", context="resource, counted")),
+    "billing": ("billing", Message("billing units", context="resource, counted")),
+    "license": ("license/", Message("licenses", context="resource, counted")),
+    "energy": ("energy", Message("joules", context="resource, counted")),
+    "bb": ("bb/", Message("burst buffers", context="resource, counted")),
 }
 _MINUTES = {
-    "cpu": Message("core minutes"),
-    "gres": Message("GPU minutes"),
+    "cpu": Message("core minutes", context="resource, counted"),
+    "gres": Message("GPU minutes", context="resource, counted"),
     "mem": Message("MiB minutes of memory"),
     "memory": Message("MiB minutes of memory"),
-    "node": Message("node minutes"),
-    "billing": Message("billing minutes"),
+    "node": Message("node minutes", context="resource, counted"),
+    "billing": Message("billing minutes", context="resource, counted"),
 }
 _RECORD = re.compile(
     r"^(?:ClusterName=\S* Account=(\S*) UserName=([^\s(]*)|QOS=([^\s(]*))", re.MULTILINE
@@ -110,11 +110,17 @@ def _field_of(found: re.Match[str]) -> tuple[str, str, Message]:
         return "GrpWall" if scope == "Grp" else "MaxWallPJ", "", Message("minutes of run time")
     if kind.startswith(("submit", "job")):
         name = "SubmitJobs" if kind.startswith("submit") else "Jobs"
-        words = Message("jobs in the queue") if name == "SubmitJobs" else Message("running jobs")
+        words = (
+            Message("jobs in the queue")
+            if name == "SubmitJobs"
+            else Message("running jobs", context="part of a sentence")
+        )
         return f"{scope}{name}", "", words
     tres, words = _TRES[kind]
     if minutes:
-        words = _MINUTES.get(kind) or Message("minutes of {words}", words=words)
+        words = _MINUTES.get(kind) or Message(
+            "minutes of {words}", context="part of a sentence", words=words
+        )
         grouped = "GrpTRESRunMins" if run else "GrpTRESMins"
         return grouped if scope == "Grp" else "MaxTRESMinsPJ", tres, words
     if scope == "Grp":

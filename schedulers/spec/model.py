@@ -414,5 +414,5 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **JobSpec.model_json_schema(),
-        "title": Message("Muster job spec"),
+        "title": Message("Muster job spec", context="heading"),
     }

@@ -32,7 +32,12 @@ function send(form, button) {
 }
 
 // Ask, and return whether the answer is yes.
-export function confirmed(question, label, isDangerous = false, dismiss = say("Cancel")) {
+export function confirmed(
+  question,
+  label,
+  isDangerous = false,
+  dismiss = say("Cancel", { context: "text, ask" }),
+) {
   const dialog = Object.assign(document.createElement("dialog"), {
     className: "ask",
     role: "alertdialog",
@@ -46,7 +51,7 @@ export function confirmed(question, label, isDangerous = false, dismiss = say("C
   const act = Object.assign(document.createElement("button"), {
     className: isDangerous ? "btn danger" : "btn primary",
     value: "yes",
-    textContent: label || say("Yes"),
+    textContent: label || say("Yes", { context: "text, ask" }),
   });
   const row = Object.assign(document.createElement("div"), { className: "row end" });
   const body = Object.assign(document.createElement("form"), {

@@ -48,7 +48,7 @@ const reload = () => document.dispatchEvent(new Event("boardchange"));
 function keepPlace(panel) {
   const all = panels();
   const place = { name: titleOf(panel), n: all.indexOf(panel) + 1, all: all.length };
-  return keep(value(), say("{name}: place {n} of {all}", place));
+  return keep(value(), say("{name}: place {n} of {all}", { context: "text, board", ...place }));
 }
 
 function move(panel, step, button) {
@@ -67,7 +67,7 @@ async function hide(panel) {
   board().dataset.hidden = [...hidden(), panel.dataset.panel].join(",");
   panel.remove();
   next?.querySelector("[data-board-hide]")?.focus();
-  await keep(value(), say("{name} is hidden", { name: titleOf(panel) }));
+  await keep(value(), say("{name} is hidden", { context: "text, board", name: titleOf(panel) }));
   reload();
 }
 

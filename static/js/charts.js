@@ -321,7 +321,12 @@ class ChartSet {
     const pinned = specs.filter((spec) => this.kept.pins.includes(spec.key));
     const rest = specs.filter((spec) => !this.kept.pins.includes(spec.key));
     const sections = sectionsOf(rest).map((s) => ({ ...s, title: sectionTitle(s) }));
-    if (pinned.length) sections.unshift({ key: "pinned", title: say("Pinned"), charts: pinned });
+    if (pinned.length)
+      sections.unshift({
+        key: "pinned",
+        title: say("Pinned", { context: "heading" }),
+        charts: pinned,
+      });
     // Without a toolbar there are no headings either
     this.#place(this.bar ? sections : [{ key: "all", title: "", charts: specs }]);
     for (const [key, chart] of this.charts) chart.setPinned(this.kept.pins.includes(key));

@@ -14,10 +14,10 @@ const PARALLEL = 3,
   SHOWN = 200; // files of the list
 const TARGETS = ["keep", "error", "pause", "onto", "hint", "files", "total", "percent", "status"];
 const WORDS = {
-  hashing: say("Checking"),
-  present: say("Already there"),
-  sending: say("Uploading"),
-  done: say("Uploaded"),
+  hashing: say("Checking", { context: "state of an upload" }),
+  present: say("Already there", { context: "state of an upload" }),
+  sending: say("Uploading", { context: "state of an upload" }),
+  done: say("Uploaded", { context: "state of an upload" }),
 };
 
 class DatasetUpload {
@@ -104,7 +104,10 @@ class DatasetUpload {
     targets.files.replaceChildren(...files.slice(0, SHOWN).map((one) => this.row(one)));
     if (files.length > SHOWN) {
       const more = document.createElement("li");
-      more.textContent = say("and {n} more", { n: count(files.length - SHOWN) });
+      more.textContent = say("and {n} more", {
+        context: "state of an upload",
+        n: count(files.length - SHOWN),
+      });
       targets.files.append(more);
     }
     this.button.disabled = this.#isBusy || (!this.creates && !files.length);
@@ -136,6 +139,7 @@ class DatasetUpload {
     if (!this.transfers.isPaused && navigator.onLine)
       this.showStatus(
         say("{done} of {n} files, {sent} of {size}", {
+          context: "state of an upload",
           done: count(done),
           n: count(files.length),
           sent: sizeText(sent),
@@ -169,7 +173,7 @@ class DatasetUpload {
       else {
         error.textContent = problem.message;
         error.hidden = false;
-        this.button.textContent = say("Try again");
+        this.button.textContent = say("Try again", { context: "button" });
       }
     }
   }
@@ -243,9 +247,11 @@ class DatasetUpload {
   }
 
   setPaused(value) {
-    this.targets.pause.textContent = value ? say("Resume") : say("Pause");
+    this.targets.pause.textContent = value
+      ? say("Resume", { context: "state of an upload" })
+      : say("Pause", { context: "state of an upload" });
     this.transfers.setPaused(value);
-    if (value) this.showStatus(say("Paused"));
+    if (value) this.showStatus(say("Paused", { context: "state of an upload" }));
     else this.showProgress();
   }
 
@@ -262,7 +268,7 @@ class DatasetUpload {
     }));
     const about = { message: this.message(changes), branch: this.form.dataset.branch };
     if (parent !== null) about.parent = parent;
-    this.showStatus(say("Committing"));
+    this.showStatus(say("Committing", { context: "state of an upload" }));
     await this.requests.sendLines(`${this.api}/commits`, [about, ...changes]);
     this.finish();
   }
@@ -271,8 +277,11 @@ class DatasetUpload {
     const given = this.form.elements.message?.value.trim();
     if (given) return given;
     return changes.length === 1
-      ? say("Upload {name}", { name: changes[0].path.split("/").at(-1) })
-      : say("Upload {n} files", { n: count(changes.length) });
+      ? say("Upload {name}", {
+          context: "state of an upload",
+          name: changes[0].path.split("/").at(-1),
+        })
+      : say("Upload {n} files", { context: "state of an upload", n: count(changes.length) });
   }
 
   finish() {
@@ -284,7 +293,11 @@ class DatasetUpload {
 function chosenText({ files, size }) {
   if (!files.length) return say("Drop files or a folder here, or choose them.");
   if (files.length === 1) return sizeText(size);
-  return say("{n} files, {size}", { n: count(files.length), size: sizeText(size) });
+  return say("{n} files, {size}", {
+    context: "state of an upload",
+    n: count(files.length),
+    size: sizeText(size),
+  });
 }
 
 const text = (className, textContent) =>

@@ -74,7 +74,7 @@ function made(title, url) {
   const whole = Object.assign(document.createElement("a"), {
     className: "btn plain small push",
     href: url,
-    textContent: say("Open page"),
+    textContent: say("Open page", { context: "text, drawer" }),
   });
   const close = Object.assign(document.createElement("button"), {
     className: "btn plain small",
@@ -82,7 +82,7 @@ function made(title, url) {
     textContent: "×",
   });
   close.dataset.action = "close-dialog";
-  close.setAttribute("aria-label", say("Close"));
+  close.setAttribute("aria-label", say("Close", { context: "spoken label" }));
   head.append(name, whole, close);
   const body = Object.assign(document.createElement("div"), { className: "body stack" });
   dialog.append(head, body);

@@ -18,32 +18,32 @@ import { paint } from "./gpu-grid/painter.js";
 import { count, locale, say } from "./words.js";
 
 const TITLES = {
-  free: say("free"),
-  busy: say("in use"),
-  idle: say("allocated, idle"),
+  free: say("free", { context: "state of a GPU, not in use" }),
+  busy: say("in use", { context: "state of a GPU" }),
+  idle: say("allocated, idle", { context: "state of a GPU" }),
   unmeasured: say("allocated, not measured"),
-  drained: say("drained"),
-  down: say("down"),
+  drained: say("drained", { context: "state of a node" }),
+  down: say("down", { context: "state of a node" }),
   unhealthy: say("out of service for its health"),
 };
 const HEALTH = {
-  warning: say("health: warning"),
-  draining: say("health: draining"),
-  quarantined: say("health: quarantined"),
+  warning: say("health: warning", { context: "state of a GPU" }),
+  draining: say("health: draining", { context: "state of a GPU" }),
+  quarantined: say("health: quarantined", { context: "state of a GPU" }),
 };
 const ALL = {
-  cluster: say("all clusters"),
-  type: say("all models"),
-  partition: say("all partitions"),
-  state: say("all states"),
-  group: say("not grouped"),
+  cluster: say("all clusters", { context: "state of a GPU" }),
+  type: say("all models", { context: "state of a GPU" }),
+  partition: say("all partitions", { context: "state of a GPU" }),
+  state: say("all states", { context: "state of a GPU" }),
+  group: say("not grouped", { context: "state of a GPU" }),
   heat: say("colored by allocation"),
 };
 const HEAT_TITLES = {
-  utilization: say("by utilization"),
-  temperature: say("by temperature"),
-  power: say("by power"),
-  health: say("by health"),
+  utilization: say("by utilization", { context: "state of a GPU" }),
+  temperature: say("by temperature", { context: "state of a GPU" }),
+  power: say("by power", { context: "state of a GPU" }),
+  health: say("by health", { context: "state of a GPU" }),
 };
 const UNGROUPED = "none"; // else by rack or pool, if there are some
 const EVERY = 30_000;
@@ -150,10 +150,10 @@ class GpuGrid {
   groupings() {
     const { clusters, pools, racks, types } = this.#grid;
     return [
-      clusters.length > 1 && ["cluster", say("by cluster")],
-      pools.length && ["pool", say("by pool")],
-      racks.length && ["rack", say("by rack")],
-      types.length > 1 && ["model", say("by model")],
+      clusters.length > 1 && ["cluster", say("by cluster", { context: "state of a GPU" })],
+      pools.length && ["pool", say("by pool", { context: "state of a GPU" })],
+      racks.length && ["rack", say("by rack", { context: "state of a GPU" })],
+      types.length > 1 && ["model", say("by model", { context: "state of a GPU" })],
     ].filter(Boolean);
   }
 
@@ -284,13 +284,13 @@ class GpuGrid {
     const isAll = "all" in this.root.dataset;
     return [
       `${node.name} · GPU ${number}: ${TITLES[state]}`,
-      use >= 0 && say("{n}% used (5 min)", { n: use }),
+      use >= 0 && say("{n}% used (5 min)", { context: "state of a GPU", n: use }),
       heat !== null && this.#scale?.write(heat),
       node.health && `${HEALTH[node.health.state]}: ${node.health.why}`,
       [
         node.cluster.name,
         node.types.map(gpuName).join(", "),
-        say("{n} of {all} allocated", { n, all: node.gpus.length }),
+        say("{n} of {all} allocated", { context: "state of a GPU", n, all: node.gpus.length }),
       ].join(" · "),
       ...jobsOn(node, number)
         .slice(0, 4)

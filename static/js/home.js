@@ -27,15 +27,26 @@ function draw() {
   const area = (label, values, colour) => ({ label, values, colour, kind: "area" });
   const series = some.map((one) => area(one.name, one.allocated, colours.get(one)));
   if (some.length < shown.length)
-    series.push(area(say("Others"), sum(shown.slice(MOST), "allocated", times), "--text-3"));
+    series.push(
+      area(
+        say("Others", { context: "text, home" }),
+        sum(shown.slice(MOST), "allocated", times),
+        "--text-3",
+      ),
+    );
   series.push({
-    label: say("Used"),
+    label: say("Used", { context: "curve of a chart, in use" }),
     values: sum(shown, "used", times),
     colour: "--text",
     kind: "line",
   });
   if (total.some((n) => n !== null))
-    series.push({ label: say("Total"), values: total, colour: "--text-3", kind: "limit" });
+    series.push({
+      label: say("Total", { context: "curve of a chart" }),
+      values: total,
+      colour: "--text-3",
+      kind: "limit",
+    });
   inlineChart(figure).show({ times, unit: "GPUs", isStacked: true, series });
 }
 

@@ -40,7 +40,7 @@ export function draw(data) {
     height,
     viewBox: `0 0 ${width} ${height}`,
     role: "group",
-    "aria-label": say("Lineage"),
+    "aria-label": say("Lineage", { context: "spoken label" }),
   });
   const defs = make("defs");
   const marker = make("marker", {

@@ -51,7 +51,7 @@ export function suggestions(input, load, find) {
   list.id = "suggestions";
   list.hidden = true;
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", say("Suggestions"));
+  list.setAttribute("aria-label", say("Suggestions", { context: "spoken label" }));
   input.after(list);
   for (const [name, value] of [
     ["role", "combobox"],
@@ -161,15 +161,15 @@ function drawn(items) {
     list.append(
       Object.assign(document.createElement("li"), {
         className: "muted small",
-        textContent: say("No values"),
+        textContent: say("No values", { context: "text, list" }),
       }),
     );
   if (items.length <= 8) return [list];
   const find = Object.assign(document.createElement("input"), {
     type: "search",
-    placeholder: say("Search values"),
+    placeholder: say("Search values", { context: "placeholder" }),
   });
-  find.setAttribute("aria-label", say("Search values"));
+  find.setAttribute("aria-label", say("Search values", { context: "spoken label" }));
   find.addEventListener("input", () => {
     const wanted = find.value.trim().toLowerCase();
     for (const row of list.children) row.hidden = !row.textContent.toLowerCase().includes(wanted);
@@ -250,7 +250,10 @@ function views(menu) {
         link.textContent = name;
         remove.type = "button";
         remove.textContent = "×";
-        remove.setAttribute("aria-label", say("Delete the view {name}", { name }));
+        remove.setAttribute(
+          "aria-label",
+          say("Delete the view {name}", { context: "spoken label", name }),
+        );
         remove.addEventListener("click", () => keep(saved().filter((one) => one.name !== name)));
         item.append(link, remove);
         return item;

@@ -146,7 +146,7 @@ class LogView {
     const names = [...this.ranks.keys()].sort((a, b) => a - b);
     select.replaceChildren(
       select.options[0],
-      ...names.map((name) => new Option(say("Rank {n}", { n: name }), name)),
+      ...names.map((name) => new Option(say("Rank {n}", { context: "choice", n: name }), name)),
     );
     select.value = chosen;
     select.hidden = false;
@@ -184,13 +184,17 @@ class LogView {
     const shown = this.#shownCount();
     this.root.querySelector("[data-empty]").hidden = shown > 0;
     this.root.querySelector("[data-count]").textContent = [
-      say("{n} lines, {size}", { n: number(count), size: size(lines.end) }),
+      say("{n} lines, {size}", {
+        context: "text, log-view",
+        n: number(count),
+        size: size(lines.end),
+      }),
       ...(lines.first
         ? [say("(the first {n} are in the download)", { n: number(lines.first) })]
         : []),
       ...("deleted" in this.root.dataset ? [] : this.gaps).map(
         ([start, end, why]) =>
-          `· ${say("{size} missing: {why}", { size: size(end - start), why })}`,
+          `· ${say("{size} missing: {why}", { context: "text, log-view", size: size(end - start), why })}`,
       ),
     ].join(" ");
     if (this.isWrapped) {
@@ -273,11 +277,17 @@ class LogView {
       : Math.max(Math.min(this.anchor ?? shown - WRAPPED, shown - WRAPPED), 0);
     this.anchor = from;
     const nodes = [];
-    if (from > 0) nodes.push(more("earlier", say("{n} earlier lines", { n: number(from) })));
+    if (from > 0)
+      nodes.push(more("earlier", say("{n} earlier lines", { context: "button", n: number(from) })));
     for (let i = from; i < Math.min(from + WRAPPED, shown); i++)
       nodes.push(this.#line(this.#nth(i), null));
     if (from + WRAPPED < shown)
-      nodes.push(more("later", say("{n} later lines", { n: number(shown - from - WRAPPED) })));
+      nodes.push(
+        more(
+          "later",
+          say("{n} later lines", { context: "button", n: number(shown - from - WRAPPED) }),
+        ),
+      );
     pad.style.height = "auto";
     pad.replaceChildren(...nodes);
     if (this.follow) view.scrollTop = view.scrollHeight;
@@ -362,7 +372,10 @@ class LogView {
 
   #tellHits(done) {
     const all = `${number(this.hits.length)}${done ? "" : " …"}`;
-    const told = this.hit >= 0 ? say("{n} of {all}", { n: number(this.hit + 1), all }) : all;
+    const told =
+      this.hit >= 0
+        ? say("{n} of {all}", { context: "text, log-view", n: number(this.hit + 1), all })
+        : all;
     this.root.querySelector("[data-hits]").textContent = this.query ? told : "";
   }
 
@@ -519,7 +532,7 @@ const sealed = (c) =>
 
 // The first line of a group, which folds it.
 function folder(group) {
-  const button = more("fold", group.title || say("Group"));
+  const button = more("fold", group.title || say("Group", { context: "button" }));
   button.className = "log-group";
   button.dataset.line = group.start;
   button.disabled = group.end === null;
@@ -527,7 +540,10 @@ function folder(group) {
   if (group.isFolded) {
     const lines = document.createElement("span");
     lines.className = "faint";
-    lines.textContent = say("{n} lines", { n: number(group.end - group.start) });
+    lines.textContent = say("{n} lines", {
+      context: "text, log-view",
+      n: number(group.end - group.start),
+    });
     button.append(" ", lines);
   }
   return button;
@@ -549,7 +565,7 @@ function size(bytes) {
     ["KiB", 2 ** 10],
   ])
     if (bytes >= unit) return `${(bytes / unit).toFixed(1)} ${name}`;
-  return say("{n} bytes", { n: bytes });
+  return say("{n} bytes", { context: "text, log-view", n: bytes });
 }
 
 for (const root of document.querySelectorAll("[data-log]")) root.logView = new LogView(root);

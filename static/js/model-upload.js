@@ -47,7 +47,9 @@ function start() {
         });
         const size = Object.assign(document.createElement("span"), {
           className: "muted nowrap",
-          textContent: sent.has(path) ? say("Uploaded") : sizeText(file.size),
+          textContent: sent.has(path)
+            ? say("Uploaded", { context: "text, model-upload" })
+            : sizeText(file.size),
         });
         item.append(name, size);
         return item;
@@ -69,7 +71,7 @@ function start() {
       if (problem.name === "AbortError") return;
       error.textContent = problem.message;
       error.hidden = false;
-      button.textContent = say("Try again");
+      button.textContent = say("Try again", { context: "button" });
       show();
     }
   });

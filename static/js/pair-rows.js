@@ -34,7 +34,7 @@ export function createPairs(element, onChange) {
   function setOptions(field, value) {
     const values = value && !options.includes(value) ? [value, ...options] : options;
     field.replaceChildren(
-      new Option(say("Choose a secret"), ""),
+      new Option(say("Choose a secret", { context: "choice" }), ""),
       ...values.map((v) => new Option(v, v)),
     );
     field.value = value;

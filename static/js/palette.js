@@ -76,15 +76,15 @@ function start(dialog) {
     const rest = (items) => among(items).filter((item) => !isOpened(item));
     const groups = typed.length
       ? [
-          { label: say("Recent"), items: among(opened).slice(0, 3) },
-          { label: say("Actions"), items: rest(kind("action")) },
-          { label: say("Pages"), items: rest(kind("page")) },
+          { label: say("Recent", { context: "heading" }), items: among(opened).slice(0, 3) },
+          { label: say("Actions", { context: "heading" }), items: rest(kind("action")) },
+          { label: say("Pages", { context: "heading" }), items: rest(kind("page")) },
           ...found.map((group) => ({ ...group, items: rest(group.items) })),
         ]
       : [
-          { label: say("Recent"), items: opened.slice(0, RECENT) },
-          { label: say("Actions"), items: rest(kind("action")) },
-          { label: say("Pages"), items: rest(kind("page")) },
+          { label: say("Recent", { context: "heading" }), items: opened.slice(0, RECENT) },
+          { label: say("Actions", { context: "heading" }), items: rest(kind("action")) },
+          { label: say("Pages", { context: "heading" }), items: rest(kind("page")) },
         ];
     options = [];
     list.replaceChildren(...groups.filter((group) => group.items.length).map(drawn));

@@ -12,9 +12,9 @@ const make = (name, text = "", className = "") => {
 
 function facts(found) {
   const parts = [
-    say("{n} rows", { n: count(found.numberOfRows) }),
-    say("{n} columns", { n: count(found.numberOfColumns) }),
-    say("{n} row groups", { n: count(found.groups) }),
+    say("{n} rows", { context: "text, parquet", n: count(found.numberOfRows) }),
+    say("{n} columns", { context: "text, parquet", n: count(found.numberOfColumns) }),
+    say("{n} row groups", { context: "text, parquet", n: count(found.groups) }),
     found.codec.toLowerCase(),
     found.by,
   ];

@@ -36,11 +36,11 @@ function start(root) {
   const scatter = root.querySelector("[data-scatter]");
   for (const name of scatter ? ["x", "y", "color"] : []) {
     const select = field(name);
-    if (name === "color") select.append(new Option(say("None"), ""));
+    if (name === "color") select.append(new Option(say("None", { context: "choice" }), ""));
     for (const [prefix, label] of [
-      ["metrics.", say("Metrics")],
-      ["params.", say("Parameters")],
-      ["", say("Other")],
+      ["metrics.", say("Metrics", { context: "text, plots" })],
+      ["params.", say("Parameters", { context: "text, plots" })],
+      ["", say("Other", { context: "text, plots" })],
     ]) {
       const axes = data.axes.filter((axis) =>
         prefix ? axis.name.startsWith(prefix) : !/^(metrics|params)\./.test(axis.name),

@@ -22,7 +22,7 @@ function edit(link) {
     type: "text",
     name: "limit",
     value: limit === "none" ? "" : limit,
-    placeholder: say("No limit"),
+    placeholder: say("No limit", { context: "placeholder" }),
     autocomplete: "off",
     title: say("Enter saves, Esc cancels. Empty removes the limit."),
   });
@@ -30,7 +30,7 @@ function edit(link) {
   input.dataset.focus = link.dataset.focus;
   const save = Object.assign(document.createElement("button"), {
     className: "btn small primary",
-    textContent: say("Save"),
+    textContent: say("Save", { context: "button" }),
   });
   const hidden = {
     csrfmiddlewaretoken: document.querySelector("[name=csrfmiddlewaretoken]").value,

@@ -13,7 +13,9 @@ function reveal(button, isShown) {
   if (field.matches("input")) field.type = isShown ? "text" : "password";
   else field.classList.toggle("masked", !isShown);
   button.setAttribute("aria-pressed", String(isShown));
-  button.textContent = isShown ? say("Hide") : say("Show");
+  button.textContent = isShown
+    ? say("Hide", { context: "button" })
+    : say("Show", { context: "button" });
 }
 
 function severalLines(button) {

@@ -8,6 +8,7 @@ document.addEventListener("change", async ({ target: select }) => {
   if (!select.matches("select[data-questions]")) return;
   const questions = JSON.parse(document.getElementById(select.dataset.questions).textContent);
   const question = (questions[select.value] ?? "").replaceAll("{name}", select.dataset.person);
-  if (await confirmed(question, say("Change role"))) select.form.requestSubmit();
+  if (await confirmed(question, say("Change role", { context: "button" })))
+    select.form.requestSubmit();
   else select.value = select.querySelector("option[selected]").value;
 });

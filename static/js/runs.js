@@ -130,7 +130,9 @@ function start(root) {
     const button = document.querySelector("[data-pin]");
     if (button)
       button.textContent =
-        picked.length && picked.every((id) => known.includes(id)) ? say("Unpin") : say("Pin");
+        picked.length && picked.every((id) => known.includes(id))
+          ? say("Unpin", { context: "button" })
+          : say("Pin", { context: "button" });
   }
 
   document.querySelector("[data-pin]")?.addEventListener("click", () => {

@@ -25,7 +25,7 @@ export function showSelection() {
   const isAll = Boolean(matching?.value);
   const number = isAll ? Number(matching.dataset.matching) : picked.length;
   bar.hidden = !picked.length;
-  bar.querySelector("b").textContent = say("{n} selected", { n: number });
+  bar.querySelector("b").textContent = say("{n} selected", { context: "text, select", n: number });
   for (const button of bar.querySelectorAll("[data-action=select-matching]"))
     button.hidden = !isWholePage || isAll;
   for (const button of bar.querySelectorAll("[data-one-by-one]")) button.hidden = isAll;

@@ -60,7 +60,9 @@ async function copy(button) {
   const text = (button.dataset.text ?? place.textContent).trim();
   const label = button.querySelector("span") ?? button;
   button.dataset.label ??= label.textContent; // a second click finds "Copied"
-  label.textContent = (await copied(text)) ? say("Copied") : say("Press Ctrl-C");
+  label.textContent = (await copied(text))
+    ? say("Copied", { context: "text, shell" })
+    : say("Press Ctrl-C", { context: "text, shell" });
   setTimeout(() => {
     label.textContent = button.dataset.label;
   }, 1200);

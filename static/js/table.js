@@ -41,7 +41,11 @@ if (root) {
     if (where && job.nodes?.length) {
       where.textContent =
         job.nodes.length > 1
-          ? say("{name} + {n} more", { name: job.nodes[0], n: job.nodes.length - 1 })
+          ? say("{name} + {n} more", {
+              context: "text, table",
+              name: job.nodes[0],
+              n: job.nodes.length - 1,
+            })
           : job.nodes[0];
       where.title = job.nodes.slice(0, 50).join(", ");
     }
@@ -80,7 +84,7 @@ if (root) {
       return;
     }
     pill.hidden = false;
-    pill.textContent = say("{n} new", { n: fresh.size });
+    pill.textContent = say("{n} new", { context: "text, table", n: fresh.size });
   }
 
   async function refresh() {

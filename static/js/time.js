@@ -3,12 +3,16 @@ import { locale, say } from "./words.js";
 
 export function span(seconds) {
   const s = Math.max(Math.floor(seconds), 0);
-  if (s < 90) return say("{n} s", { n: s });
+  if (s < 90) return say("{n} s", { context: "time", n: s });
   const m = Math.floor(s / 60),
     h = Math.floor(s / 3600);
-  if (m < 60) return say("{n} min", { n: m });
-  if (h < 48) return say("{h}h {m}m", { h, m: String(m % 60).padStart(2, "0") });
-  return say("{d}d {h}h", { d: Math.floor(h / 24), h: String(h % 24).padStart(2, "0") });
+  if (m < 60) return say("{n} min", { context: "time", n: m });
+  if (h < 48) return say("{h}h {m}m", { context: "time", h, m: String(m % 60).padStart(2, "0") });
+  return say("{d}d {h}h", {
+    context: "time",
+    d: Math.floor(h / 24),
+    h: String(h % 24).padStart(2, "0"),
+  });
 }
 
 export function tick(root = document) {
@@ -34,8 +38,10 @@ export function atClock(text, then) {
 }
 
 export function ago(seconds) {
-  if (seconds < -5) return say("in {time}", { time: distance(-seconds) });
-  return seconds < 5 ? say("just now") : say("{time} ago", { time: distance(seconds) });
+  if (seconds < -5) return say("in {time}", { context: "time", time: distance(-seconds) });
+  return seconds < 5
+    ? say("just now", { context: "time" })
+    : say("{time} ago", { context: "time", time: distance(seconds) });
 }
 
 // A span that is less exact the longer it is: "3h 14m", "1d 3h", "12d".
@@ -43,7 +49,9 @@ function distance(seconds) {
   const h = Math.floor(seconds / 3600),
     d = Math.floor(h / 24);
   if (!d) return span(seconds);
-  return d < 7 && h % 24 ? say("{d}d {h}h", { d, h: h % 24 }) : say("{n}d", { n: d });
+  return d < 7 && h % 24
+    ? say("{d}d {h}h", { context: "time", d, h: h % 24 })
+    : say("{n}d", { context: "time", n: d });
 }
 
 if (globalThis.document) {

@@ -34,6 +34,6 @@ function show(unread) {
   badge.hidden = !unread;
   badge.textContent = unread > MOST ? `${MOST}+` : unread;
   link.title = unread
-    ? say("{n} unread notifications", { n: badge.textContent })
-    : say("Notifications");
+    ? say("{n} unread notifications", { context: "tooltip", n: badge.textContent })
+    : say("Notifications", { context: "text, unread-notifications" });
 }

@@ -53,7 +53,10 @@ function start(form) {
     button("back").hidden = at === 0;
     if (before) before.hidden = at !== 0;
     button("next").hidden = isLast;
-    button("next").textContent = returning > at ? say("Test again") : say("Next");
+    button("next").textContent =
+      returning > at
+        ? say("Test again", { context: "button" })
+        : say("Next", { context: "button" });
     save.hidden = !isLast;
     if (button("more")) button("more").hidden = !isLast;
     form.dispatchEvent(new CustomEvent("step", { detail: names[at] }));

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.core.declarations import declared
 from portal.core.errors import InvalidInput
@@ -168,7 +168,7 @@ def _via(row: Membership | TeamMembership | None) -> str:
     """Return the directory group that gave the role, or "" if a person did."""
     if row is None or row.provider is None:
         return ""
-    return _("the group %(group)s of %(provider)s") % {
+    return pgettext("part of a sentence", "the group %(group)s of %(provider)s") % {
         "group": row.via,
         "provider": row.provider.name,
     }

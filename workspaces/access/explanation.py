@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from workspaces.access.grants import AccessChange, Proposal, smallest_grants
 from workspaces.access.permissions import texts
@@ -22,7 +23,7 @@ def sentence(step: AccessStep, case: AccessQuestion) -> str:
     names = {
         "permission": case.permission,
         "email": case.email,
-        "team": case.team or _("this team"),
+        "team": case.team or pgettext("part of a sentence", "this team"),
         **step.facts,
         "title": _(step.facts.get("title", "")),
     }
@@ -66,7 +67,10 @@ def denial_reason(explanation: Explanation) -> str:
         [
             *found,
             *(
-                [_("To be allowed: %(ways)s.") % {"ways": _(", or ").join(requests)}]
+                [
+                    _("To be allowed: %(ways)s.")
+                    % {"ways": pgettext("part of a sentence", ", or ").join(requests)}
+                ]
                 if requests
                 else []
             ),
@@ -76,7 +80,9 @@ def denial_reason(explanation: Explanation) -> str:
 
 def proposal_text(proposal: Proposal, case: AccessQuestion) -> str:
     """Return what would allow it: "the role Member in team vision"."""
-    return _(" and ").join(_change(change, case) for change in proposal)
+    return pgettext("part of a sentence", " and ").join(
+        _change(change, case) for change in proposal
+    )
 
 
 def as_data(explanation: Explanation) -> dict[str, Any]:
@@ -144,7 +150,7 @@ def _change(change: AccessChange, case: AccessQuestion) -> str:
             title = _(role_facts("team", change.role, case.own_roles).title)
             return _("the role %(title)s in team %(team)s") % {
                 "title": title,
-                "team": case.team or _("this team"),
+                "team": case.team or pgettext("part of a sentence", "this team"),
             }
         case "custom-role":
             return _("a custom role in the organization that grants %(permission)s") % {

@@ -15,6 +15,7 @@ from functools import cache
 from django.utils.translation import gettext_noop as _
 
 from portal.core.declarations import declared
+from portal.core.messages import Message
 
 
 class AppPermission(StrEnum):
@@ -175,17 +176,17 @@ READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
 DELEGABLE_TEAM_ROLES = frozenset({TeamRole.MEMBER, TeamRole.VIEWER})
 
 ORG_TITLES: dict[str, str] = {
-    OrgRole.OWNER: _("Owner"),
-    OrgRole.ADMIN: _("Admin"),
-    OrgRole.USER_ADMIN: _("User admin"),
-    OrgRole.MEMBER: _("Member"),
-    OrgRole.VIEWER: _("Read-only"),
-    OrgRole.BILLING_VIEWER: _("Billing viewer"),
+    OrgRole.OWNER: Message("Owner", context="role"),
+    OrgRole.ADMIN: Message("Admin", context="role"),
+    OrgRole.USER_ADMIN: Message("User admin", context="role"),
+    OrgRole.MEMBER: Message("Member", context="role"),
+    OrgRole.VIEWER: Message("Read-only", context="role"),
+    OrgRole.BILLING_VIEWER: Message("Billing viewer", context="role"),
 }
 TEAM_TITLES: dict[str, str] = {
-    TeamRole.LEAD: _("Team admin"),
-    TeamRole.MEMBER: _("Member"),
-    TeamRole.VIEWER: _("Read-only"),
+    TeamRole.LEAD: Message("Team admin", context="role"),
+    TeamRole.MEMBER: Message("Member", context="role"),
+    TeamRole.VIEWER: Message("Read-only", context="role"),
 }
 _TEXTS: dict[Permission, str] = {
     P.AGENT_WRITE: _("send node metrics"),
@@ -206,9 +207,9 @@ _TEXTS: dict[Permission, str] = {
     P.JOBS_EXEC: _("open a shell in their own running jobs"),
     P.JOBS_EXEC_OTHERS: _("open a shell in other people's running jobs"),
     P.JOBS_READ: _("see jobs, their logs and metrics"),
-    P.JOBS_SUBMIT: _("submit jobs"),
+    P.JOBS_SUBMIT: Message("submit jobs", context="what somebody may do"),
     P.JOBS_WRITE_METRICS: _("send metrics to jobs"),
-    P.MEMBERS_READ: _("see members"),
+    P.MEMBERS_READ: Message("see members", context="what somebody may do"),
     P.MEMBERS_WRITE: _("add and remove members and change their roles"),
     P.MODELS_APPROVE: _("approve versions of models"),
     P.MODELS_READ: _("see and download models"),
@@ -216,15 +217,15 @@ _TEXTS: dict[Permission, str] = {
     P.NODES_READ: _("see nodes and pools"),
     P.ORG_ADMIN: _("appoint and change owners"),
     P.PLATFORM_ADMIN: _("create organizations, suspend users and publish announcements"),
-    P.PLATFORM_IMPERSONATE: _("impersonate users"),
+    P.PLATFORM_IMPERSONATE: Message("impersonate users", context="what somebody may do"),
     P.PROVIDERS_READ: _("see identity providers and their rules"),
     P.PROVIDERS_WRITE: _("manage identity providers and their rules"),
-    P.QUOTAS_READ: _("see quotas"),
-    P.QUOTAS_WRITE: _("set quotas"),
+    P.QUOTAS_READ: Message("see quotas", context="what somebody may do"),
+    P.QUOTAS_WRITE: Message("set quotas", context="what somebody may do"),
     P.ROLES_WRITE: _("manage custom roles"),
     P.SECRETS_READ: _("see the names of secrets"),
     P.SECRETS_WRITE: _("set and delete secrets"),
-    P.TEAMS_READ: _("see teams"),
+    P.TEAMS_READ: Message("see teams", context="what somebody may do"),
     P.TEAMS_WRITE: _("create and rename teams"),
     P.TOKENS_READ: _("see their own access tokens"),
     P.TOKENS_WRITE: _("create and revoke their own access tokens"),

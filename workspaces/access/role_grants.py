@@ -92,7 +92,9 @@ def _existing(org_id: UUID, kind: str, slug: str) -> RoleFacts:
         raise InvalidInput.at(
             "role",
             Message(
-                "must be one of {names}", names=", ".join(one.slug for one in roles_of(kind, own))
+                "must be one of {names}",
+                context="error of a field",
+                names=", ".join(one.slug for one in roles_of(kind, own)),
             ),
         )
     return role
@@ -105,7 +107,9 @@ def _check_held(actor: Actor, role: RoleFacts, team: Team | None = None) -> None
         # An impersonated user's missing permissions have another cause
         actor.check_acts_for_oneself()
         where = (
-            Message("in team {name}", name=team.slug) if team else Message("in this organization")
+            Message("in team {name}", context="part of a sentence", name=team.slug)
+            if team
+            else Message("in this organization")
         )
         raise NotPermitted(
             Message(

@@ -182,6 +182,7 @@ def _checked_permissions(given: Sequence[str]) -> list[str]:
             "permissions",
             Message(
                 "{words}: choose from {names}",
+                context="error of a field",
                 words=", ".join(map(repr, wrong)) or "empty",
                 names=", ".join(grantable()),
             ),

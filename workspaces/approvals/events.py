@@ -11,24 +11,24 @@ from workspaces.approvals.kinds import COMMENTED, EXPIRED, REQUESTED, STEPS, App
 
 _TEXTS = {
     REQUESTED: (
-        Message("{actor} asked for {subject}: {why}"),
-        Message("{actor} asked for {subject}"),
+        Message("{actor} asked for {subject}: {why}", context="history"),
+        Message("{actor} asked for {subject}", context="history"),
     ),
     COMMENTED: (
-        Message("{actor} commented on {subject}: {word}"),
-        Message("{actor} commented on {subject}"),
+        Message("{actor} commented on {subject}: {word}", context="history"),
+        Message("{actor} commented on {subject}", context="history"),
     ),
     "request_approved": (
-        Message("{actor} approved {subject}: {word}"),
-        Message("{actor} approved {subject}"),
+        Message("{actor} approved {subject}: {word}", context="history"),
+        Message("{actor} approved {subject}", context="history"),
     ),
     "request_declined": (
-        Message("{actor} declined {subject}: {word}"),
-        Message("{actor} declined {subject}"),
+        Message("{actor} declined {subject}: {word}", context="history"),
+        Message("{actor} declined {subject}", context="history"),
     ),
     "request_withdrawn": (Message("{actor} withdrew the request for {subject}"),),
     "request_reopened": (Message("{actor} reopened the request for {subject}"),),
-    "returned": (Message("{actor} returned {subject}"),),
+    "returned": (Message("{actor} returned {subject}", context="history"),),
     EXPIRED: (Message("{subject} ended on its date"),),
 }
 _MARKS = {

@@ -34,21 +34,21 @@ class Step:
 
 
 STEPS: Mapping[str, Step] = {
-    "approve": Step(frozenset({OPEN}), APPROVED, "request_approved", Message("Approved")),
-    "decline": Step(frozenset({OPEN}), DECLINED, "request_declined", Message("Declined")),
+    "approve": Step(frozenset({OPEN}), APPROVED, "request_approved", Message("Approved", context="history")),
+    "decline": Step(frozenset({OPEN}), DECLINED, "request_declined", Message("Declined", context="history")),
     "withdraw": Step(
         frozenset({OPEN}),
         ApprovalState.WITHDRAWN,
         "request_withdrawn",
-        Message("Withdrawn"),
+        Message("Withdrawn", context="history"),
         is_of_asker=True,
     ),
-    "revoke": Step(frozenset({APPROVED}), DECLINED, "request_declined", Message("Revoked")),
+    "revoke": Step(frozenset({APPROVED}), DECLINED, "request_declined", Message("Revoked", context="history")),
     "return": Step(
-        frozenset({APPROVED}), ApprovalState.ENDED, "returned", Message("Returned"), is_of_asker=True
+        frozenset({APPROVED}), ApprovalState.ENDED, "returned", Message("Returned", context="history"), is_of_asker=True
     ),
     "reopen": Step(
-        frozenset({APPROVED, DECLINED}), OPEN, "request_reopened", Message("Reopened")
+        frozenset({APPROVED, DECLINED}), OPEN, "request_reopened", Message("Reopened", context="history")
     ),
 }  # fmt: skip
 COMMENTED, REQUESTED, EXPIRED = "request_commented", "requested", "expired"
@@ -179,12 +179,14 @@ class ApprovalKind(Generic[R]):
         facts = {"what": self.text(row), "email": row.asker.email}
         match what:
             case "requested":
-                return Message("{email} asks for {what}", **facts)
+                return Message(
+                    "{email} asks for {what}", context="title of a notification", **facts
+                )
             case "request_approved":
-                return Message("Approved: {what}", **facts)
+                return Message("Approved: {what}", context="title of a notification", **facts)
             case "request_declined":
-                return Message("Declined: {what}", **facts)
-        return Message("Comment: {what}", **facts)
+                return Message("Declined: {what}", context="title of a notification", **facts)
+        return Message("Comment: {what}", context="title of a notification", **facts)
 
 
 def kinds() -> tuple[ApprovalKind[Any], ...]:
@@ -196,5 +198,7 @@ def kind_named(name: str) -> ApprovalKind[Any]:
     """Return a kind. Raises InvalidInput."""
     found = {kind.name: kind for kind in kinds()}
     if name not in found:
-        raise InvalidInput.at("kind", Message("must be {names}", names=", ".join(found)))
+        raise InvalidInput.at(
+            "kind", Message("must be {names}", context="error of a field", names=", ".join(found))
+        )
     return found[name]

@@ -19,8 +19,8 @@ R = TypeVar("R", bound=ApprovalRequest)
 MOST = 100
 NOTIFIED = (REQUESTED, COMMENTED, "request_approved", "request_declined")
 _TEXTS = {
-    REQUESTED: Message("Requested"),
-    COMMENTED: Message("Commented"),
+    REQUESTED: Message("Requested", context="history"),
+    COMMENTED: Message("Commented", context="history"),
     EXPIRED: Message("Ended on its date"),
     **{step.what: step.text for do, step in STEPS.items() if do != "revoke"},
 }

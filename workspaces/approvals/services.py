@@ -84,7 +84,7 @@ def comment(*, actor: Actor, kind: ApprovalKind[R], row: R, text: str) -> None:
     """Add a comment to the history of a request that the actor may see. Raises InvalidInput."""
     cleaned = clean(text, kind.longest)
     if not cleaned:
-        raise InvalidInput.at("word", Message("enter a comment"))
+        raise InvalidInput.at("word", Message("enter a comment", context="error of a field"))
     record(kind.event(COMMENTED, actor.email, row, {}, word=cleaned))
 
 

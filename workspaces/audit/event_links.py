@@ -19,7 +19,7 @@ from portal.core.states import Mark
 from portal.web.translation import translated
 from workspaces.models import Membership, Organization, Team, User
 
-_OPERATOR = Message("An operator")
+_OPERATOR = Message("An operator", context="text, workspaces")
 _OF_TEAMS = ("team", "whose", "with")  # parameters that may be the slug of a team
 _PARAMETER = re.compile(r"\{(\w+)\}")
 Link = tuple[str, str]  # text and address

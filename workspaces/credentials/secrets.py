@@ -109,7 +109,7 @@ def find_secret(team: Team | None, name: str) -> Secret:
             Message(
                 "There is no secret {x} {x2}.",
                 x=repr(name[:63]),
-                x2=Message("of team {name}", name=team.slug)
+                x2=Message("of team {name}", context="error", name=team.slug)
                 if team
                 else Message("of the organization"),
             )

@@ -30,13 +30,13 @@ def token_presets() -> tuple[TokenPreset, ...]:
     return (
         TokenPreset(
             "personal",
-            Message("My computer"),
+            Message("My computer", context="text, workspaces"),
             Message("The CLI, the SDK and notebooks. It may do everything its owner may."),
             (ALL_SCOPES,),
         ),
         TokenPreset(
             "ci",
-            Message("CI pipeline"),
+            Message("CI pipeline", context="text, workspaces"),
             Message("Runs jobs and waits for them, and reads and stores data and models."),
             (
                 P.DATASETS_READ,
@@ -53,7 +53,7 @@ def token_presets() -> tuple[TokenPreset, ...]:
         ),
         TokenPreset(
             "tracking",
-            Message("Experiment tracking"),
+            Message("Experiment tracking", context="text, workspaces"),
             Message("Logs runs, metrics and models from any machine. It can't run jobs."),
             (
                 P.DATASETS_READ,
@@ -66,13 +66,13 @@ def token_presets() -> tuple[TokenPreset, ...]:
         ),
         TokenPreset(
             "read-only",
-            Message("Read-only"),
+            Message("Read-only", context="text, workspaces"),
             Message("Dashboards and reports. It sees what its owner sees and changes nothing."),
             tuple(reads),
         ),
         TokenPreset(
             "agent",
-            Message("Node agent"),
+            Message("Node agent", context="text, workspaces"),
             Message("Sends measurements of one cluster's nodes, and nothing else."),
             (P.AGENT_WRITE,),
             is_operators=True,

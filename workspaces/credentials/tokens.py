@@ -488,6 +488,7 @@ def _checked_scopes(actor: Actor, given: Sequence[str]) -> list[str]:
             "scopes",
             Message(
                 "{words}: choose from {names}",
+                context="error of a field",
                 words=", ".join(map(repr, wrong)) or "empty",
                 names=", ".join(sorted(known)),
             ),

@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from portal.core.errors import PortalError, RateLimited
 from portal.core.messages import Message
@@ -54,8 +55,8 @@ class PasswordForm(ChangePasswordForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         for name, label in {
-            "oldpassword": _("Current password"),
-            "password1": _("New password"),
+            "oldpassword": pgettext("text, workspaces", "Current password"),
+            "password1": pgettext("text, workspaces", "New password"),
             "password2": _("Confirm new password"),
         }.items():
             self.fields[name].label = label

@@ -42,7 +42,7 @@ def linked(request: Any) -> HttpResponse:
         request,
         "workspaces/sso/linked.html",
         {
-            "page_title": Message("Sign-in methods"),
+            "page_title": Message("Sign-in methods", context="page title"),
             "identities": [(row, sign_in.why_linked(row)) for row in rows],
             "providers": _linkable(request.user, {row.provider_id for row in rows}),
             "directories": _linkable(

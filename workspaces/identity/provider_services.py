@@ -196,7 +196,9 @@ def set_rules(
     with _write_scope(provider.org):
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if len(rules) > MOST_RULES:
-        raise InvalidInput.at("rules", Message("must be at most {most}", most=MOST_RULES))
+        raise InvalidInput.at(
+            "rules", Message("must be at most {most}", context="error of a field", most=MOST_RULES)
+        )
     made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
     before = group_rules(provider)
     with _write_scope(provider.org):

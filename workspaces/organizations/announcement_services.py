@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.core import clock
 from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound
@@ -52,7 +53,8 @@ def announce(
         if level not in Announcement.Level.values:
             raise InvalidInput.at(
                 "level",
-                _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)},
+                pgettext("error of a field", "must be one of %(levels)s")
+                % {"levels": ", ".join(Announcement.Level.values)},
             )
     errors.raise_all()
     if _open(org).count() >= MAX_ANNOUNCEMENTS:

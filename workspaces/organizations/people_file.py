@@ -9,6 +9,7 @@ import csv
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.core.errors import InvalidInput, PortalError, TooLarge
 from workspaces.access.permissions import TeamRole
@@ -122,7 +123,7 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
     except csv.Error as error:
         raise InvalidInput.at("file", _("is not valid CSV: %(why)s") % {"why": error}) from None
     if not found:
-        raise InvalidInput.at("file", _("is empty"))
+        raise InvalidInput.at("file", pgettext("error of a field", "is empty"))
     return found
 
 
@@ -177,7 +178,7 @@ def _merge(people: dict[str, PersonRow], person: PersonRow) -> None:
     for slug, role in person.teams.items():
         if known.teams.setdefault(slug, role) != role:
             raise InvalidInput(
-                _("%(email)s is %(role)s of %(team)s in line %(line)s")
+                pgettext("error", "%(email)s is %(role)s of %(team)s in line %(line)s")
                 % {
                     "email": person.email,
                     "role": known.teams[slug],

@@ -25,7 +25,7 @@ from workspaces.quotas.set_limits import KEEP, LimitChange, amount_of, meters_of
 
 class QuotaRequests(ApprovalKind[QuotaRequest]):
     name = "quota"
-    title = Message("Higher limit")
+    title = Message("Higher limit", context="text, workspaces")
     model = QuotaRequest
     decides = Permission.QUOTAS_WRITE
     reads = Permission.QUOTAS_READ
@@ -40,6 +40,7 @@ class QuotaRequests(ApprovalKind[QuotaRequest]):
     def text(self, row: QuotaRequest) -> Message:
         return Message(
             "{amount} for {subject}",
+            context="text, workspaces",
             amount=amount_text(row.resource, row.amount),
             subject=row.subject or row.org.name,
         )

@@ -109,7 +109,11 @@ def meters_of(org: Organization, changes: Sequence[LimitChange]) -> dict[Meter, 
 def _check_seen(row: Quota, change: LimitChange) -> None:
     if isinstance(change.was, Keep) or amount_of(row.resource, change.was, "was") == row.limit:
         return
-    now = Message("none") if row.limit is None else f"{shown(row.resource, row.limit):g}"
+    now = (
+        Message("none", context="part of a sentence")
+        if row.limit is None
+        else f"{shown(row.resource, row.limit):g}"
+    )
     raise Conflict(
         Message(
             "Somebody else has changed the limit: {what} is {now} by now. Set it again if it is "
@@ -245,6 +249,7 @@ def check_resource(resource: str) -> None:
             "resource",
             Message(
                 "must be one of {names}",
+                context="error of a field",
                 names="cpu, memory, gpu, gpu.<type>, jobs, gpu-hours, storage",
             ),
         )

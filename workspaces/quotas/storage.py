@@ -12,9 +12,9 @@ from workspaces.quotas import reservations
 from workspaces.quotas.limits import STORAGE, Meter
 
 _WHOSE = {
-    "org": Message("The organization"),
-    "team": Message("The team"),
-    "user": Message("The owner"),
+    "org": Message("The organization", context="whose limit"),
+    "team": Message("The team", context="whose limit"),
+    "user": Message("The owner", context="whose limit"),
 }
 
 

@@ -19,6 +19,7 @@ from django.template.defaultfilters import floatformat
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.core import clock
 from portal.core.formatting import counted, gpu_text, span_text
@@ -297,8 +298,11 @@ def allocation(resources: dict[str, Any]) -> str:
 @register.filter
 def node_counts(nodes: dict[str, int]) -> str:
     """Format the number of nodes in each state: "14 ready, 1 drained, 1 down"."""
-    counts = [(nodes["drained"], _("drained")), (nodes["down"], _("down"))]
-    ready = f"{floatformat(nodes['ready'], '0g')} {_('ready')}"
+    counts = [
+        (nodes["drained"], pgettext("state of a node", "drained")),
+        (nodes["down"], pgettext("state of a node", "down")),
+    ]
+    ready = f"{floatformat(nodes['ready'], '0g')} {pgettext('state of a node', 'ready')}"
     return ", ".join([ready, *(f"{n} {word}" for n, word in counts if n)])
 
 
@@ -347,12 +351,18 @@ def expected_in(start: Any) -> SafeString:
     """Render when a job is expected to start for a cell of a table: "in 2h 04m"."""
     text, at = translated(start["text"]), start["at"]
     if at is None:
-        return format_html('<span class="faint" title="{}">{}</span>', text, _("unknown"))
+        return format_html(
+            '<span class="faint" title="{}">{}</span>',
+            text,
+            pgettext("part of a sentence", "unknown"),
+        )
     if start["sureness"] == "now":
-        return format_html("<span>{}</span>", _("now"))
+        return format_html("<span>{}</span>", pgettext("part of a sentence", "now"))
     shown = _time(at, "ago")
     if start["sureness"] == "not_before":
-        shown = format_html('{} <span class="faint">{}</span>', shown, _("or later"))
+        shown = format_html(
+            '{} <span class="faint">{}</span>', shown, pgettext("part of a sentence", "or later")
+        )
     return format_html('<span title="{}">{}</span>', text, shown)
 
 
@@ -374,7 +384,7 @@ def between(start: Any, end: Any) -> str:
 def span(seconds: Any) -> str:
     """Format seconds: "4 s", "12 min", "2h 04m", "3d 02h"."""
     if isinstance(seconds, float) and 0.05 <= seconds < 10:
-        return translated(Message("{n} s", n=f"{seconds:.1f}"))
+        return translated(Message("{n} s", context="text, workspaces", n=f"{seconds:.1f}"))
     return translated(span_text(seconds or 0))
 
 
@@ -405,10 +415,10 @@ def class_name(resource: str) -> str:
     return {
         "cpu": "CPU",
         "gpu": "GPU",
-        "memory": _("Memory"),
-        "jobs": _("Jobs"),
-        "gpu-hours": _("GPU h"),
-        "storage": _("Logs"),
+        "memory": pgettext("text, workspaces, RAM", "Memory"),
+        "jobs": pgettext("text, workspaces", "Jobs"),
+        "gpu-hours": pgettext("text, workspaces", "GPU h"),
+        "storage": pgettext("text, workspaces", "Logs"),
     }.get(kind, kind)
 
 

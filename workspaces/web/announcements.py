@@ -9,6 +9,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_POST
 
 from portal.core.errors import InvalidInput, NotFound
@@ -40,7 +41,7 @@ def announcements(request: Any) -> HttpResponse:
         request,
         "workspaces/announcements.html",
         {
-            "page_title": _("Announcements"),
+            "page_title": pgettext("page title", "Announcements"),
             "may_speak_to_all": request.actor.may(P.PLATFORM_ADMIN),
         },
     )

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
@@ -50,13 +50,13 @@ def application(request: Any, client: str) -> HttpResponse:
         return action(
             request,
             back,
-            _("{name} deleted.").format(name=client),
+            pgettext("message", "{name} deleted.").format(name=client),
             lambda: service.remove_application(actor=request.actor, client_id=client),
         )
     return action(
         request,
         request.path,
-        _("{name} saved.").format(name=client),
+        pgettext("message", "{name} saved.").format(name=client),
         lambda: service.change_application(
             actor=request.actor,
             client_id=client,
@@ -74,7 +74,7 @@ def _page(request: Any, client: str, made: service.NewApplication | None = None)
         "workspaces/application.html",
         {
             "page_title": row.name,
-            "crumbs": [(_("Applications"), "/platform/applications")],
+            "crumbs": [(pgettext("navigation", "Applications"), "/platform/applications")],
             "row": service.application_row(row),
             "may_write": request.actor.may(P.APPLICATIONS_WRITE),
             "made": made,
@@ -87,7 +87,7 @@ def _shown(request: Any, made: service.NewApplication | None = None, **more: Any
         request,
         "workspaces/applications.html",
         {
-            "page_title": _("Applications"),
+            "page_title": pgettext("page title", "Applications"),
             "issuer": settings.MUSTER_BASE_URL,
             "described": f"{settings.MUSTER_BASE_URL}/.well-known/openid-configuration",
             "may_write": request.actor.may(P.APPLICATIONS_WRITE),

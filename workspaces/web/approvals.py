@@ -14,7 +14,7 @@ from workspaces.approvals.kinds import STEPS, kind_named
 from workspaces.approvals.services import comment, decide_request
 from workspaces.web.base import action, local_path, page
 
-TEMPLATE, TITLE = "approvals/approvals.html", Message("Requests")
+TEMPLATE, TITLE = "approvals/approvals.html", Message("Requests", context="text, workspaces")
 
 
 @page(None)

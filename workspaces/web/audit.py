@@ -69,7 +69,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
         request,
         "workspaces/audit.html",
         {
-            "page_title": Message("Audit"),
+            "page_title": Message("Audit", context="page title"),
             "list": shown,
             "state": state,
             "here": here,

@@ -34,16 +34,16 @@ from workspaces.web.base import action, page
 
 READ_WRITE, POST = ("GET", "HEAD", "POST"), ("POST",)
 _COUNTED = {  # `directory_sync.counts_of` in words
-    "new": Message("accounts created"),
-    "linked": Message("accounts linked"),
-    "given": Message("roles granted"),
-    "taken": Message("roles removed"),
-    "changed": Message("roles changed"),
+    "new": Message("accounts created", context="number of things"),
+    "linked": Message("accounts linked", context="number of things"),
+    "given": Message("roles granted", context="number of things"),
+    "taken": Message("roles removed", context="number of things"),
+    "changed": Message("roles changed", context="number of things"),
     "vanished": Message("left the directory"),
-    "switched off": Message("accounts deactivated"),
-    "switched on": Message("accounts activated"),
-    "left out": Message("conflicts"),
-    "spared": Message("exempt"),
+    "switched off": Message("accounts deactivated", context="number of things"),
+    "switched on": Message("accounts activated", context="number of things"),
+    "left out": Message("conflicts", context="number of things"),
+    "spared": Message("exempt", context="number of things"),
 }
 
 
@@ -54,7 +54,7 @@ def directories(request: Any) -> HttpResponse:
         request,
         "workspaces/directories/list.html",
         {
-            "page_title": Message("Sign-in"),
+            "page_title": Message("Sign-in", context="page title"),
             "may_write": request.actor.may(P.PROVIDERS_WRITE),
             "rows": [_row(row) for row in service.providers_for(request.actor)],
         },
@@ -68,7 +68,7 @@ def connect_directory(request: Any) -> HttpResponse:
     is_wide = bool(request.POST.get("wide")) and request.actor.is_operator
     shown: dict[str, Any] = {
         "page_title": Message("Connect a directory"),
-        "crumbs": [(Message("Sign-in"), f"/{request.org.slug}/directories")],
+        "crumbs": [(Message("Sign-in", context="navigation"), f"/{request.org.slug}/directories")],
         "kinds": kinds().values(),
         "kind": kind,
         "is_wide": is_wide,
@@ -118,7 +118,9 @@ def connect_directory(request: Any) -> HttpResponse:
         shown |= answer | fields(request, kind.options, answer["faults"], ways=kind.ways)
         shown |= {
             "missing": kind.missing(),
-            "wizard": wizard_steps(shown["steps"], ("roles", Message("Roles"))),
+            "wizard": wizard_steps(
+                shown["steps"], ("roles", Message("Roles", context="text, workspaces"))
+            ),
             "rules": [
                 rule | {"place": "/".join(filter(None, (rule["org"], rule["team"])))}
                 for rule in rules
@@ -187,7 +189,9 @@ def directory(request: Any, slug: str) -> HttpResponse:
         "workspaces/directories/detail.html",
         {
             "page_title": row.name,
-            "crumbs": [(Message("Sign-in"), f"/{request.org.slug}/directories")],
+            "crumbs": [
+                (Message("Sign-in", context="navigation"), f"/{request.org.slug}/directories")
+            ],
             "row": _row(row),
             "kind": what,
             "rules": [
@@ -258,9 +262,9 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
             what.ways,
         )
         | {
-            "page_title": Message("Edit"),
+            "page_title": Message("Edit", context="page title"),
             "crumbs": [
-                (Message("Sign-in"), f"/{request.org.slug}/directories"),
+                (Message("Sign-in", context="navigation"), f"/{request.org.slug}/directories"),
                 (row.name, here),
             ],
             "row": _row(row),

@@ -61,8 +61,8 @@ def invitations(request: Any) -> HttpResponse:
         request,
         "workspaces/invitations.html",
         {
-            "page_title": Message("Invitations"),
-            "crumbs": [(Message("People"), f"/{request.org.slug}/people")],
+            "page_title": Message("Invitations", context="page title"),
+            "crumbs": [(Message("People", context="navigation"), f"/{request.org.slug}/people")],
             "made": made and _sent(request, made),
             "roles": org_roles_for(request.actor, request.org),
             "team_roles": roles_of("team", read_custom_roles(request.org.id)),

@@ -11,59 +11,113 @@ from workspaces.access.permissions import Permission as P
 _ORG, _PLATFORM = Group.ORGANIZATION, Group.PLATFORM
 
 ENTRIES = (
-    NavigationEntry(_ORG, _("People"), "members", "people", P.MEMBERS_READ, 10, "m"),
-    NavigationEntry(_ORG, _("Teams"), "teams", "teams", P.TEAMS_READ, 20, "t"),
-    NavigationEntry(_ORG, _("Roles"), "roles", "roles", P.MEMBERS_READ, 30, "r"),
-    NavigationEntry(_ORG, _("Secrets"), "secrets", "secrets", None, 40, "s"),
-    NavigationEntry(_ORG, _("Tokens"), "tokens", "tokens", P.TOKENS_READ, 50, "k"),
-    NavigationEntry(_ORG, _("Sign-in"), "directories", "sign-in", P.PROVIDERS_READ, 60, "d"),
-    NavigationEntry(_ORG, _("Requests"), "approvals", "approvals", P.TEAMS_READ, 65, "v"),
     NavigationEntry(
-        _ORG, _("Announcements"), "announcements", "announcements", P.ORG_ADMIN, 70, "b"
+        _ORG, pgettext_lazy("navigation", "People"), "members", "people", P.MEMBERS_READ, 10, "m"
     ),
-    NavigationEntry(_ORG, _("Audit"), "audit", "audit", P.AUDIT_READ, 80, "a"),
+    NavigationEntry(
+        _ORG, pgettext_lazy("navigation", "Teams"), "teams", "teams", P.TEAMS_READ, 20, "t"
+    ),
+    NavigationEntry(
+        _ORG, pgettext_lazy("navigation", "Roles"), "roles", "roles", P.MEMBERS_READ, 30, "r"
+    ),
+    NavigationEntry(
+        _ORG, pgettext_lazy("navigation", "Secrets"), "secrets", "secrets", None, 40, "s"
+    ),
+    NavigationEntry(
+        _ORG, pgettext_lazy("navigation", "Tokens"), "tokens", "tokens", P.TOKENS_READ, 50, "k"
+    ),
+    NavigationEntry(
+        _ORG,
+        pgettext_lazy("navigation", "Sign-in"),
+        "directories",
+        "sign-in",
+        P.PROVIDERS_READ,
+        60,
+        "d",
+    ),
+    NavigationEntry(
+        _ORG,
+        pgettext_lazy("navigation", "Requests"),
+        "approvals",
+        "approvals",
+        P.TEAMS_READ,
+        65,
+        "v",
+    ),
+    NavigationEntry(
+        _ORG,
+        pgettext_lazy("navigation", "Announcements"),
+        "announcements",
+        "announcements",
+        P.ORG_ADMIN,
+        70,
+        "b",
+    ),
+    NavigationEntry(
+        _ORG, pgettext_lazy("navigation", "Audit"), "audit", "audit", P.AUDIT_READ, 80, "a"
+    ),
     NavigationEntry(
         _PLATFORM,
-        _("Organizations"),
+        pgettext_lazy("navigation", "Organizations"),
         "platform-organizations",
         "organizations",
         P.PLATFORM_ADMIN,
         50,
         "o",
     ),
-    NavigationEntry(_PLATFORM, _("People"), "platform-people", "people", P.PLATFORM_ADMIN, 60, "m"),
     NavigationEntry(
-        _PLATFORM, _("Applications"), "applications", "applications", P.APPLICATIONS_READ, 70, "i"
+        _PLATFORM,
+        pgettext_lazy("navigation", "People"),
+        "platform-people",
+        "people",
+        P.PLATFORM_ADMIN,
+        60,
+        "m",
     ),
     NavigationEntry(
-        _PLATFORM, _("Audit"), "audit-installation", "audit", P.AUDIT_PLATFORM, 80, "a"
+        _PLATFORM,
+        pgettext_lazy("navigation", "Applications"),
+        "applications",
+        "applications",
+        P.APPLICATIONS_READ,
+        70,
+        "i",
+    ),
+    NavigationEntry(
+        _PLATFORM,
+        pgettext_lazy("navigation", "Audit"),
+        "audit-installation",
+        "audit",
+        P.AUDIT_PLATFORM,
+        80,
+        "a",
     ),
 )
 
 ACTIONS = (
     Action(
-        _("Invite people"),
+        pgettext_lazy("button", "Invite people"),
         pgettext_lazy("synonyms", "invite, add user, add person, add member, onboard, new member"),
         "invitations",
         dialog("invite"),
         permission=P.MEMBERS_WRITE,
     ),
     Action(
-        _("Add person"),
+        pgettext_lazy("button", "Add person"),
         pgettext_lazy("synonyms", "add user, add member, invite, new user, create account"),
         "members",
         dialog("add-person"),
         permission=P.MEMBERS_WRITE,
     ),
     Action(
-        _("New team"),
+        pgettext_lazy("button", "New team"),
         pgettext_lazy("synonyms", "create team, group, project"),
         "teams",
         dialog("new-team"),
         permission=P.TEAMS_WRITE,
     ),
     Action(
-        _("New token"),
+        pgettext_lazy("button", "New token"),
         pgettext_lazy("synonyms", "create token, API key, access token, CLI, CI"),
         "tokens",
         dialog("new-token"),
@@ -77,14 +131,14 @@ ACTIONS = (
         permission=P.MEMBERS_WRITE,
     ),
     Action(
-        _("Add secret"),
+        pgettext_lazy("button", "Add secret"),
         pgettext_lazy("synonyms", "password, credential, API key, environment variable"),
         "secrets",
         dialog("add-secret"),
         permission=P.SECRETS_WRITE,
     ),
     Action(
-        _("Check access"),
+        pgettext_lazy("button", "Check access"),
         pgettext_lazy("synonyms", "permissions, who may, why not, forbidden, roles"),
         "access",
         permission=P.MEMBERS_READ,
@@ -98,14 +152,14 @@ ACTIONS = (
         permission=P.PROVIDERS_WRITE,
     ),
     Action(
-        _("New announcement"),
+        pgettext_lazy("button", "New announcement"),
         pgettext_lazy("synonyms", "announce, message, maintenance, banner"),
         "announcements",
         dialog("announce"),
         permission=P.ORG_ADMIN,
     ),
     Action(
-        _("New organization"),
+        pgettext_lazy("button", "New organization"),
         pgettext_lazy("synonyms", "create organization, tenant, company"),
         "platform-organizations",
         dialog("new-organization"),
@@ -113,7 +167,7 @@ ACTIONS = (
         area=Area.PLATFORM,
     ),
     Action(
-        _("New application"),
+        pgettext_lazy("button", "New application"),
         pgettext_lazy("synonyms", "OAuth, OIDC client, sign in with Muster"),
         "applications",
         dialog("new-application"),
@@ -121,26 +175,26 @@ ACTIONS = (
         area=Area.PLATFORM,
     ),
     Action(
-        _("Account security"),
+        pgettext_lazy("button", "Account security"),
         pgettext_lazy("synonyms", "password, passkey, second factor, two-factor, 2FA, TOTP"),
         "mfa_index",
         area=Area.EVERYWHERE,
     ),
     Action(
-        _("Sessions"),
+        pgettext_lazy("button, interactive sessions", "Sessions"),
         pgettext_lazy("synonyms", "devices, sign out everywhere"),
         "account_sessions",
         area=Area.EVERYWHERE,
     ),
     Action(
-        _("Dark theme"),
+        pgettext_lazy("button", "Dark theme"),
         pgettext_lazy("synonyms", "dark mode, night, appearance, colours"),
         "",
         area=Area.EVERYWHERE,
         theme="dark",
     ),
     Action(
-        _("Light theme"),
+        pgettext_lazy("button", "Light theme"),
         pgettext_lazy("synonyms", "light mode, day, appearance, colours"),
         "",
         area=Area.EVERYWHERE,
@@ -154,7 +208,7 @@ ACTIONS = (
         theme="",
     ),
     Action(
-        _("API reference"),
+        pgettext_lazy("button", "API reference"),
         pgettext_lazy("synonyms", "REST, OpenAPI, Swagger, documentation"),
         "docs",
         area=Area.EVERYWHERE,

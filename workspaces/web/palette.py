@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.utils import translation
-from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.web.navigation import Action, Area, actions_for, entries_for
 from workspaces.access.actors import Actor
@@ -26,7 +26,9 @@ def palette_items(
     of_platform = list(_items(actor, Area.PLATFORM))
     name = org.name if org else ""
     first, second, other = (
-        (of_platform, of_org, name) if is_platform else (of_org, of_platform, _("Platform"))
+        (of_platform, of_org, name)
+        if is_platform
+        else (of_org, of_platform, pgettext("text, workspaces", "Platform"))
     )
     everywhere = _actions(actions_for(inside or actor, Area.EVERYWHERE))
     return [*first, *everywhere, *(item | {"note": other} for item in second)]

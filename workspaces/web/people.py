@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.core.errors import TooLarge
 from portal.web.form_errors import FormErrors
@@ -23,8 +24,8 @@ def import_people(request: Any) -> HttpResponse:
     """Preview, then run an import. Links are shown once, in that response."""
     given = request.POST
     context: dict[str, Any] = {
-        "page_title": _("Import people"),
-        "crumbs": [(_("People"), f"/{request.org.slug}/people")],
+        "page_title": pgettext("page title", "Import people"),
+        "crumbs": [(pgettext("navigation", "People"), f"/{request.org.slug}/people")],
         "most": MOST,
         "can_mail": can_mail(),
         "adds": given.get("how") == "add",
@@ -50,7 +51,13 @@ def _links(request: Any, report: ImportReport) -> list[str]:
         return []
     made = import_links(report, request.actor.email, send=request.POST.get("send") == "1")
     return [
-        ",".join([link["email"], link["url"], *([_("mailed")] if link["is_sent"] else [])])
+        ",".join(
+            [
+                link["email"],
+                link["url"],
+                *([pgettext("part of a sentence", "mailed")] if link["is_sent"] else []),
+            ]
+        )
         for link in made
     ]
 

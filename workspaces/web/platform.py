@@ -8,6 +8,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.web.form_errors import FormErrors
 from workspaces.access.permissions import Permission as P
@@ -24,7 +25,7 @@ READ_WRITE = ("GET", "HEAD", "POST")
 def organizations(request: Any) -> HttpResponse:
     """List organizations, and create one with its first owner."""
     context: dict[str, Any] = {
-        "page_title": _("Organizations"),
+        "page_title": pgettext("page title", "Organizations"),
         "tab": "organizations",
     }
     if request.method == "POST":
@@ -49,7 +50,9 @@ def _create_org(request: Any) -> dict[str, Any]:
 def people(request: Any) -> HttpResponse:
     """Search users by address or name."""
     return PEOPLE.render(
-        request, "workspaces/platform/people.html", {"page_title": _("People"), "tab": "people"}
+        request,
+        "workspaces/platform/people.html",
+        {"page_title": pgettext("page title", "People"), "tab": "people"},
     )
 
 
@@ -95,7 +98,7 @@ def person(request: Any, person: UUID) -> HttpResponse:
         "workspaces/platform/person.html",
         {
             "page_title": row["name"],
-            "crumbs": [(_("People"), "/platform/people")],
+            "crumbs": [(pgettext("navigation", "People"), "/platform/people")],
             "p": row,
             "may_act": request.actor.may(P.PLATFORM_IMPERSONATE),
         },

@@ -39,9 +39,9 @@ def other_side(request: Any, slug: str) -> HttpResponse:
         request,
         "workspaces/directories/other_side.html",
         {
-            "page_title": Message("Provider setup"),
+            "page_title": Message("Provider setup", context="page title"),
             "crumbs": [
-                (Message("Sign-in"), f"/{request.org.slug}/directories"),
+                (Message("Sign-in", context="navigation"), f"/{request.org.slug}/directories"),
                 (row.name, here),
             ],
             "row": row,

@@ -77,7 +77,7 @@ def roles(request: Any) -> HttpResponse:
         request,
         "workspaces/roles.html",
         {
-            "page_title": Message("Roles"),
+            "page_title": Message("Roles", context="page title"),
             "tables": tables,
             "form": form,
             "choices": _choices(request.actor, form["permissions"]),
@@ -133,7 +133,7 @@ def role(request: Any, role: str) -> HttpResponse:
         "workspaces/role.html",
         {
             "page_title": row.name,
-            "crumbs": [(Message("Roles"), back)],
+            "crumbs": [(Message("Roles", context="navigation"), back)],
             "role": selectors.role_here(request.org, role),
             "holders": holders(row),
             "name": request.POST.get("name", row.name),
@@ -164,7 +164,7 @@ def access(request: Any) -> HttpResponse:
     may_see = is_own or request.actor.may(P.MEMBERS_READ)
     own = selectors.team_slugs_of(query["user"]) if may_see else set()
     context: dict[str, Any] = {
-        "page_title": Message("Check access"),
+        "page_title": Message("Check access", context="page title"),
         "asked": query,
         "groups": _grouped(list(P)),
         "chosen": query["permission"] or "jobs:submit",

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from portal.web.guide import found_topics
 from portal.web.search import MAX_QUERY, Hit, Query, SearchProvider, platform_kinds, search
@@ -72,15 +72,25 @@ def _organizations(query: Query) -> Iterator[Hit]:
 
 
 PROVIDERS = (
-    SearchProvider("help", _("Help"), 90, found_topics, in_platform=True),
-    SearchProvider("people", _("People"), 30, _people, P.MEMBERS_READ),
     SearchProvider(
-        "people", _("People"), 30, _users, P.PLATFORM_ADMIN, in_platform=True, in_org=False
+        "help", pgettext("group of search results", "Help"), 90, found_topics, in_platform=True
     ),
-    SearchProvider("teams", _("Teams"), 40, _teams, P.TEAMS_READ),
+    SearchProvider(
+        "people", pgettext("group of search results", "People"), 30, _people, P.MEMBERS_READ
+    ),
+    SearchProvider(
+        "people",
+        pgettext("group of search results", "People"),
+        30,
+        _users,
+        P.PLATFORM_ADMIN,
+        in_platform=True,
+        in_org=False,
+    ),
+    SearchProvider("teams", pgettext("group of search results", "Teams"), 40, _teams, P.TEAMS_READ),
     SearchProvider(
         "organizations",
-        _("Organizations"),
+        pgettext("group of search results", "Organizations"),
         70,
         _organizations,
         P.PLATFORM_ADMIN,

@@ -25,7 +25,10 @@ def secrets(request: Any) -> HttpResponse:
     return SECRETS.render(
         request,
         "workspaces/secrets.html",
-        {"page_title": Message("Secrets"), "writable": writable(request.actor)},
+        {
+            "page_title": Message("Secrets", context="page title"),
+            "writable": writable(request.actor),
+        },
     )
 
 

@@ -50,7 +50,7 @@ def service_accounts(request: Any) -> HttpResponse:
         request,
         "workspaces/service_accounts.html",
         {
-            "page_title": Message("Service accounts"),
+            "page_title": Message("Service accounts", context="page title"),
             "roles": _roles(request),
             "may_write": request.actor.may(P.MEMBERS_WRITE),
         },
@@ -92,7 +92,7 @@ def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
     return action(
         request,
         request.path,
-        Message("{name} saved.", name=row.name),
+        Message("{name} saved.", context="message", name=row.name),
         lambda: service_accounts_services.change_service_account(
             actor=request.actor,
             account=row,
@@ -113,7 +113,12 @@ def _context(request: Any, row: ServiceAccount) -> dict[str, Any]:
     shown = selectors.service_account_rows([row], request.actor)[0]
     return {
         "page_title": row.name,
-        "crumbs": [(Message("Service accounts"), f"/{request.org.slug}/service-accounts")],
+        "crumbs": [
+            (
+                Message("Service accounts", context="navigation"),
+                f"/{request.org.slug}/service-accounts",
+            )
+        ],
         "account": shown,
         "roles": _roles(request),
         "may_write": may_write,

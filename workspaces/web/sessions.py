@@ -29,7 +29,10 @@ def sessions(request: Any) -> HttpResponse:
     return render(
         request,
         "account/sessions.html",
-        {"page_title": Message("Sessions"), "sessions": rows},
+        {
+            "page_title": Message("Sessions", context="page title, interactive sessions"),
+            "sessions": rows,
+        },
     )
 
 

@@ -79,7 +79,7 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
         request,
         "workspaces/tokens.html",
         {
-            "page_title": Message("Tokens"),
+            "page_title": Message("Tokens", context="page title"),
             "made": made,
             "teams": selectors.teams_for(request.actor),
             **new_token_context(request),

@@ -66,7 +66,10 @@ def teams(request: Any) -> HttpResponse:
     return TEAMS.render(
         request,
         "workspaces/teams.html",
-        {"page_title": Message("Teams"), "may_write": request.actor.may(P.TEAMS_WRITE)},
+        {
+            "page_title": Message("Teams", context="page title"),
+            "may_write": request.actor.may(P.TEAMS_WRITE),
+        },
     )
 
 
@@ -105,7 +108,7 @@ def members(request: Any) -> HttpResponse:
     """List and add members."""
     roles = org_roles_for(request.actor, request.org)
     context: dict[str, Any] = {
-        "page_title": Message("People"),
+        "page_title": Message("People", context="page title"),
         "roles": roles,
         "givable": {r.slug for r in roles},
         "questions": role_questions(roles),

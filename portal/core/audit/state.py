@@ -61,7 +61,7 @@ def _unsealed_times(chain: UUID, position: int) -> list[Any]:
 def _sealing_text(last: Any, waiting: list[Any], lag: float) -> str:
     if not waiting:
         if not last:
-            return Message("no events yet")
+            return Message("no events yet", context="part of a sentence")
         return Message.plural(
             last["seq"],
             "sealed up to now: {n} event",
@@ -81,7 +81,9 @@ def _check_state(check: AuditCheck | None) -> dict[str, Any]:
         return {
             "is_checking": is_asked,
             "check": None,
-            "checked": Message("being verified now") if is_asked else Message("never verified"),
+            "checked": Message("being verified now")
+            if is_asked
+            else Message("never verified", context="state"),
         }
     checked = Message.plural(
         check.fault_count,

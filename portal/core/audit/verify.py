@@ -79,7 +79,13 @@ class VerificationReport:
                 if self.unsealed
                 else Message("There are no events.")
             )
-        found = Message.plural(self.fault_count, "{n} fault", "{n} faults", n=self.fault_count)
+        found = Message.plural(
+            self.fault_count,
+            "{n} fault",
+            "{n} faults",
+            context="number of things",
+            n=self.fault_count,
+        )
         waits = Message("; {n} not sealed yet", n=self.unsealed) if self.unsealed else ""
         if not self.events:
             return Message("There are no sealed events: {found}{waits}.", found=found, waits=waits)

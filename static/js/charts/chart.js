@@ -56,10 +56,10 @@ export class Chart {
     const head = node("figcaption");
     this.heading = node("button", "chart-title");
     this.heading.type = "button";
-    this.heading.title = say("Full screen");
+    this.heading.title = say("Full screen", { context: "tooltip" });
     this.heading.onclick = () => this.expand();
     this.last = node("span", "chart-last num");
-    this.reset = node("button", "btn plain small", say("Reset zoom"));
+    this.reset = node("button", "btn plain small", say("Reset zoom", { context: "button" }));
     this.reset.type = "button";
     this.reset.hidden = true;
     this.reset.onclick = () => this.set.zoom(this.axis, null);
@@ -82,10 +82,10 @@ export class Chart {
       return button;
     };
     this.menuName = summary;
-    item(say("Full screen"), () => this.expand());
-    this.pin = item(say("Pin"), () => this.set.pin(this.key));
-    item(say("Download CSV"), () => this.saveCsv());
-    item(say("Download PNG"), () => this.savePng());
+    item(say("Full screen", { context: "button" }), () => this.expand());
+    this.pin = item(say("Pin", { context: "button" }), () => this.set.pin(this.key));
+    item(say("Download CSV", { context: "button" }), () => this.saveCsv());
+    item(say("Download PNG", { context: "button" }), () => this.savePng());
     menu.append(summary, sheet);
     return menu;
   }
@@ -100,7 +100,10 @@ export class Chart {
     this.isPaired = this.groups.length > 1 && this.curves.some((c) => c.split);
     if (this.hasHead) {
       this.heading.textContent = title;
-      this.menuName.setAttribute("aria-label", say("Options of {name}", { name: title }));
+      this.menuName.setAttribute(
+        "aria-label",
+        say("Options of {name}", { context: "spoken label", name: title }),
+      );
     }
     this.card.setAttribute("aria-label", title);
     this.#legend();
@@ -108,7 +111,9 @@ export class Chart {
   }
 
   setPinned(on) {
-    this.pin.textContent = on ? say("Unpin") : say("Pin");
+    this.pin.textContent = on
+      ? say("Unpin", { context: "text, charts" })
+      : say("Pin", { context: "text, charts" });
   }
 
   get axis() {
@@ -143,7 +148,7 @@ export class Chart {
       this.set.isMany ? curve.source.name : "",
       curve.split,
       labelTitle(curve.labels),
-      curve.mean > 1 ? say("mean of {n}", { n: curve.mean }) : "",
+      curve.mean > 1 ? say("mean of {n}", { context: "text, charts", n: curve.mean }) : "",
     ];
     return parts.filter(Boolean).join(" · ") || this.title;
   }
@@ -243,7 +248,13 @@ export class Chart {
     }
     this.keys.replaceChildren(...this.curves.slice(0, KEYS).map((curve) => this.#key(curve)));
     if (length > KEYS)
-      this.keys.append(node("span", "faint small", say("and {n} more", { n: length - KEYS })));
+      this.keys.append(
+        node(
+          "span",
+          "faint small",
+          say("and {n} more", { context: "text, charts", n: length - KEYS }),
+        ),
+      );
   }
 
   #splits() {
@@ -490,7 +501,13 @@ export class Chart {
       list.push(row);
     }
     if (rows.length > 12)
-      list.push(node("span", "faint", say("and {n} more", { n: rows.length - 12 })));
+      list.push(
+        node(
+          "span",
+          "faint",
+          say("and {n} more", { context: "text, charts", n: rows.length - 12 }),
+        ),
+      );
     this.tip.replaceChildren(...list);
   }
 
@@ -498,7 +515,7 @@ export class Chart {
   expand() {
     if (this.card.closest("dialog")) return;
     const dialog = node("dialog", "chart-full");
-    const close = node("button", "btn small", say("Close"));
+    const close = node("button", "btn small", say("Close", { context: "button" }));
     close.type = "button";
     close.onclick = () => dialog.close();
     const place = document.createComment("");
@@ -594,7 +611,7 @@ const ticksOf = {
   time: (_, ticks, __, ___, step) => clock(ticks, step),
 };
 const whereText = {
-  step: (x) => say("Step {n}", { n: plain(Math.round(x)) }),
+  step: (x) => say("Step {n}", { context: "text, charts", n: plain(Math.round(x)) }),
   relative: duration,
   time: moment,
 };

@@ -78,9 +78,9 @@ const FORMATS = {
   Hz: (v) => quantity(v, "Hz"),
   s: duration,
   "/s": (v) => quantity(v, "/s"),
-  cores: (v) => say("{n} cores", { n: Number(v.toFixed(2)) }),
-  GPUs: (v) => say("{n} GPUs", { n: count(Number(v.toFixed(1))) }),
-  jobs: (v) => say("{n} jobs", { n: count(Number(v.toFixed(1))) }),
+  cores: (v) => say("{n} cores", { context: "unit", n: Number(v.toFixed(2)) }),
+  GPUs: (v) => say("{n} GPUs", { context: "unit", n: count(Number(v.toFixed(1))) }),
+  jobs: (v) => say("{n} jobs", { context: "unit", n: count(Number(v.toFixed(1))) }),
 };
 const COUNTED = new Set(["GPUs", "jobs"]);
 

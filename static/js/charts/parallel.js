@@ -140,7 +140,11 @@ export function drawParallel(box, runs, axes, by, byRun) {
       kept += Number(isIn);
     }
     count.hidden = !ranges.size;
-    count.textContent = say("{n} of {all} runs", { n: kept, all: lines.length });
+    count.textContent = say("{n} of {all} runs", {
+      context: "text, charts",
+      n: kept,
+      all: lines.length,
+    });
   }
 
   let current = null;

@@ -38,7 +38,10 @@ export function drawScatter(box, runs, by) {
     role: "img",
     tabindex: 0,
   });
-  svg.setAttribute("aria-label", say("{y} by {x}", { x: x.title, y: y.title }));
+  svg.setAttribute(
+    "aria-label",
+    say("{y} by {x}", { context: "spoken label", x: x.title, y: y.title }),
+  );
   for (const tick of fitted(xs.ticks, width - ROOM.left, 64)) {
     const at = xOf(tick.at);
     svg.append(

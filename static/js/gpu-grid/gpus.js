@@ -85,7 +85,13 @@ export function grouped(grid, nodes, by) {
   const inside = new Set(found.flatMap((group) => group.nodes));
   const others = nodes.filter((one) => !inside.has(one));
   if (others.length)
-    found.push({ title: by === "pool" ? say("no pool") : say("no rack"), nodes: others });
+    found.push({
+      title:
+        by === "pool"
+          ? say("no pool", { context: "way to group" })
+          : say("no rack", { context: "way to group" }),
+      nodes: others,
+    });
   return found.filter((group) => group.nodes.length);
 }
 

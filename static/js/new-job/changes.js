@@ -15,7 +15,7 @@ function row({ field, before, after }) {
   const isLong = [before, after].some(
     (value) => value && (value.includes("\n") || value.length > 80),
   );
-  if (isLong) item.append(say("changed"));
+  if (isLong) item.append(say("changed", { context: "text, new-job" }));
   else
     for (const [tag, value] of [
       ["del", before],

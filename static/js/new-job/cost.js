@@ -1,8 +1,15 @@
 // What a submission would use: its amounts, its price and the quotas that it fills.
 import { isEnglish, say } from "../words.js";
 
-const titles = { org: say("Organization"), team: say("Team"), user: say("You") };
-const counted = { cores: (n) => say("{n} cores", { n }), GPUs: (n) => say("{n} GPUs", { n }) };
+const titles = {
+  org: say("Organization", { context: "whose limit" }),
+  team: say("Team", { context: "whose limit" }),
+  user: say("You", { context: "whose limit" }),
+};
+const counted = {
+  cores: (n) => say("{n} cores", { context: "whose limit", n }),
+  GPUs: (n) => say("{n} GPUs", { context: "whose limit", n }),
+};
 const size = (value) =>
   value < 2 ** 30
     ? `${Number((value / 2 ** 20).toFixed(1))} MiB`
@@ -14,11 +21,15 @@ export function showCost(box, entries, cost) {
   const hasType = entries.some((e) => e.resource.startsWith("gpu."));
   const asks = entries.filter((e) => e.resource !== "jobs" && !(hasType && e.resource === "gpu"));
   const amounts = asks.map((e) => (isEnglish ? e.text : format(e.ask, e.unit))).join(" · ");
-  const tasks = asks[0]?.tasks > 1 ? `${say("{n} tasks", { n: asks[0].tasks })} × ` : "";
+  const tasks =
+    asks[0]?.tasks > 1
+      ? `${say("{n} tasks", { context: "whose limit", n: asks[0].tasks })} × `
+      : "";
   const total = document.createElement("span");
   total.textContent = amounts && `${tasks}${amounts}`;
   const limits = entries.filter((e) => e.limit !== null).map(meter);
-  if (amounts && !limits.length) total.textContent += ` · ${say("no quota limit")}`;
+  if (amounts && !limits.length)
+    total.textContent += ` · ${say("no quota limit", { context: "whose limit" })}`;
   const sum = document.createElement("span");
   if (cost)
     sum.textContent = cost.most_text
@@ -26,7 +37,7 @@ export function showCost(box, entries, cost) {
           most: cost.most_text,
           hourly: cost.hourly_text,
         })
-      : say("{hourly} an hour", { hourly: cost.hourly_text });
+      : say("{hourly} an hour", { context: "whose limit", hourly: cost.hourly_text });
   box.replaceChildren(total, ...(cost ? [sum] : []), ...limits);
 }
 
@@ -44,7 +55,7 @@ function meter(entry) {
     limit: format(entry.limit, entry.unit),
   };
   if (entry.unit === "bytes") words.after = size(after);
-  part.append(say("{scope}: {after} of {limit}", words), bar);
+  part.append(say("{scope}: {after} of {limit}", { context: "whose limit", ...words }), bar);
   part.title = say("{used} in use now; this job adds {ask}.", {
     used: format(entry.used, entry.unit),
     ask: format(entry.ask, entry.unit),

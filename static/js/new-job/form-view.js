@@ -57,7 +57,8 @@ export function createFormView(root, write) {
       for (const rows of pairs)
         if (fold.contains(rows.element))
           shown.push(...spec.pairs(rows.field).map(([name]) => name));
-      fold.querySelector("[data-summary]").textContent = shown.join(", ") || say("none");
+      fold.querySelector("[data-summary]").textContent =
+        shown.join(", ") || say("none", { context: "text, new-job" });
     }
   }
 
@@ -80,7 +81,7 @@ export function createFormView(root, write) {
 const whyFixed = ({ isScript, problem }) =>
   isScript
     ? say("This is a batch script. Edit it as text, or convert it to use the form.")
-    : `${say("line {n}", { n: problem.line })}: ${problem.message}. ${say("Fix the YAML to use the form again.")}`;
+    : `${say("line {n}", { context: "text, new-job", n: problem.line })}: ${problem.message}. ${say("Fix the YAML to use the form again.")}`;
 
 function setValue(field, value) {
   if (field.matches("select")) {

@@ -17,11 +17,18 @@ export function createTeamOptions(root, team, onSecrets) {
     if (!response?.ok || team.value !== chosen) return;
     const { gpu_types: types, pools, secrets } = await response.json();
     offer(type, [
-      ["", say("Any type")],
-      ...types.map((t) => [t.type, say("{type}: {n} free", { type: gpuName(t.type), n: t.free })]),
+      ["", say("Any type", { context: "text, new-job" })],
+      ...types.map((t) => [
+        t.type,
+        say("{type}: {n} free", { context: "text, new-job", type: gpuName(t.type), n: t.free }),
+      ]),
     ]);
     shares = new Map(types.map((t) => [t.type, t.note]));
-    if (pool) offer(pool, [["", say("Muster chooses")], ...pools.map((p) => [p, p])]);
+    if (pool)
+      offer(pool, [
+        ["", say("Muster chooses", { context: "text, new-job" })],
+        ...pools.map((p) => [p, p]),
+      ]);
     onSecrets(secrets);
     noteShare();
   }

@@ -72,7 +72,10 @@ export function createFaults(root, editor, goTo) {
       where.className = "line-link";
       where.addEventListener("click", () => goTo(fault.line));
     }
-    where.textContent = [fault.line ? say("line {n}", { n: fault.line }) : "", fault.field]
+    where.textContent = [
+      fault.line ? say("line {n}", { context: "result of a check", n: fault.line }) : "",
+      fault.field,
+    ]
       .filter(Boolean)
       .join(", ");
     item.append(where, where.textContent ? ": " : "", fault.message);
@@ -87,7 +90,7 @@ export function createFaults(root, editor, goTo) {
 
 function located({ field, message, line }, labelOf) {
   const said = described({ field: field && labelOf(field), message });
-  return line ? `${say("line {n}", { n: line })}: ${said}` : said;
+  return line ? `${say("line {n}", { context: "result of a check", n: line })}: ${said}` : said;
 }
 // The text of a check, in which the field that it begins with has the name of the form.
 function named({ text, errors }, labelOf) {

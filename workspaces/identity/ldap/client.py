@@ -267,7 +267,7 @@ class Directory:
             except ldap.SIZELIMIT_EXCEEDED:
                 return self._paged_first(base, text, attributes, most)
 
-        return self._do(Message("searching below {dn}", dn=base), act)
+        return self._do(Message("searching below {dn}", context="part of a sentence", dn=base), act)
 
     def _entries(self, message: int) -> list[DirectoryEntry]:
         _, rows = self._ldap.result(message, all=1, timeout=self._ldap.timeout)
@@ -286,7 +286,9 @@ class Directory:
             except ldap.SIZELIMIT_EXCEEDED:
                 return None
 
-        found = self._do(Message("searching below {dn}", dn=base), act)
+        found = self._do(
+            Message("searching below {dn}", context="part of a sentence", dn=base), act
+        )
         return list(self._paged(base, text, attributes)) if found is None else found
 
     def _paged_first(
@@ -367,7 +369,7 @@ class Directory:
 
     def _next_range(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
         rows = self._do(
-            Message("reading {dn}", dn=dn),
+            Message("reading {dn}", context="part of a sentence", dn=dn),
             lambda: self._ldap.search_ext_s(
                 dn, ldap.SCOPE_BASE, attrlist=[f"{name};range={start}-*"]
             ),

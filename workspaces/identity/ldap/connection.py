@@ -125,7 +125,9 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
             "Connection to {host} port {port} failed ({x}). Check the address and the port.",
             host=host,
             port=port,
-            x=last.strerror or last if last else Message("no address"),
+            x=last.strerror or last
+            if last
+            else Message("no address", context="part of a sentence"),
         ),
         is_away=True,
         field="url",

@@ -105,6 +105,7 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
     return DirectoryError(
         Message(
             "{__name__} while {doing}: {text}.",
+            context="text, workspaces",
             __name__=type(error).__name__,
             doing=doing,
             text=text,

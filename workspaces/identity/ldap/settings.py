@@ -68,7 +68,7 @@ class Config:
         ),
     )
     url: str = option(
-        Message("Address"),
+        Message("Address", context="setting, URL"),
         sends=("bind_password",),
         note=Message(
             "ldaps://directory.example.com, or ldap://… for StartTLS. Separate several addresses "
@@ -79,20 +79,20 @@ class Config:
         Message("User search base"), note="ou=people,dc=example,dc=com", step="people"
     )
     preset: str = option(
-        Message("Directory"),
+        Message("Directory", context="setting"),
         default="OpenLDAP",
         choices=tuple(PRESETS),
         note=Message("Presets the filters and attributes below. You can override them."),
     )
     bind_dn: str = option(
-        Message("Bind DN"),
+        Message("Bind DN", context="setting"),
         default="",
         note=Message(
             "The account used for searches, e.g. cn=muster,ou=services,dc=example,dc=com. Leave "
             "empty for anonymous access."
         ),
     )
-    bind_password: Secret = option(Message("Bind password"), default=_NONE)
+    bind_password: Secret = option(Message("Bind password", context="setting"), default=_NONE)
     group_base: str = option(
         Message("Group search base"),
         default="",
@@ -102,28 +102,34 @@ class Config:
         step="people",
     )
     ca: str = option(
-        Message("CA certificate"),
+        Message("CA certificate", context="setting"),
         default="",
         is_long=True,
         note=Message("PEM text; needed if the system doesn't trust the certificate."),
     )
     people_filter: str = option(
-        Message("User filter"),
+        Message("User filter", context="setting"),
         default="",
         is_rare=True,
         note=Message("An LDAP filter, e.g. (objectClass=person)."),
         step="people",
     )
-    group_filter: str = option(Message("Group filter"), default="", is_rare=True, step="people")
+    group_filter: str = option(
+        Message("Group filter", context="setting"), default="", is_rare=True, step="people"
+    )
     login_attributes: tuple[str, ...] = option(
-        Message("Login attributes"),
+        Message("Login attributes", context="setting"),
         default=(),
         is_rare=True,
         note=Message("One or more attributes, e.g. uid mail."),
         step="people",
     )
-    email_attribute: str = option(Message("Email address"), default="", is_rare=True, step="people")
-    name_attribute: str = option(Message("Display name"), default="", is_rare=True, step="people")
+    email_attribute: str = option(
+        Message("Email address", context="setting"), default="", is_rare=True, step="people"
+    )
+    name_attribute: str = option(
+        Message("Display name", context="setting"), default="", is_rare=True, step="people"
+    )
     subject_attribute: str = option(
         Message("Unique ID attribute"),
         default="",
@@ -137,14 +143,14 @@ class Config:
         Message("Resolve nested groups"), default=True, is_rare=True, step="people"
     )
     sync_minutes: int = option(
-        Message("Sync interval"),
+        Message("Sync interval", context="setting"),
         default=60,
         is_rare=True,
         note=Message("In minutes; 0 for manual syncs only."),
         step="people",
     )
     is_private: bool = option(
-        Message("Private address"),
+        Message("Private address", context="setting"),
         default=False,
         is_operators=True,
         note=Message(
@@ -153,7 +159,7 @@ class Config:
         ),
     )
     plain: bool = option(
-        Message("Without encryption"),
+        Message("Without encryption", context="setting"),
         default=False,
         is_rare=True,
         note=Message("Sends passwords unencrypted. Use only on a network you fully control."),
@@ -167,7 +173,7 @@ class Config:
         """Yield (option, what is wrong with it, or nothing)."""
         yield "url", next(filter(None, map(_url_fault, self.urls)), "")
         if not self.urls:
-            yield "url", Message("is required")
+            yield "url", Message("is required", context="part of a sentence")
         yield "people_base", _dn_fault(self.people_base)
         yield "group_base", _dn_fault(self.group_base)
         yield "people_filter", _filter_fault(self.people_filter)

@@ -25,8 +25,15 @@ from workspaces.identity.provisioning import ProviderPerson
 
 SECONDS = 10.0
 GROUPS_SHOWN = 500  # names that a form suggests
-_CONNECTION, _BIND = Message("Connection"), Message("Bind DN")
-_PEOPLE, _GROUPS, _PERSON = Message("People"), Message("Groups"), Message("Person")
+_CONNECTION, _BIND = (
+    Message("Connection", context="text, workspaces"),
+    Message("Bind DN", context="text, workspaces"),
+)
+_PEOPLE, _GROUPS, _PERSON = (
+    Message("People", context="text, workspaces"),
+    Message("Groups", context="text, workspaces"),
+    Message("Person", context="text, workspaces"),
+)
 
 
 def check_settings(config: Config, person: str = "") -> ProviderTestResult:
@@ -170,7 +177,7 @@ def _people(directory: Directory, config: Config) -> tuple[int, Known, Connectio
             logins=", ".join(schema.logins),
         )
         return count, known, failed(_PEOPLE, text, "login_attributes")
-    found = Message("Found {count}.", count=f"{count:,}")
+    found = Message("Found {count}.", context="text, workspaces", count=f"{count:,}")
     if not any(person.email for _, person in known):
         text = Message(
             "Found {count}, but none has {emails}: people without an email address don't get an "
@@ -195,7 +202,9 @@ def _groups(directory: Directory, config: Config) -> tuple[Groups, ConnectionChe
         )
     if groups.names:
         count = f"{len(groups.names):,}"
-        return groups, ConnectionCheck(_GROUPS, message=Message("Found {count}.", count=count))
+        return groups, ConnectionCheck(
+            _GROUPS, message=Message("Found {count}.", context="text, workspaces", count=count)
+        )
     if not config.group_base:
         text = Message("No search base for groups: rules can only apply to everyone.")
         return groups, ConnectionCheck(_GROUPS, message=text)
@@ -240,11 +249,12 @@ def _person(directory: Directory, config: Config, typed: str, groups: Groups) ->
             (
                 Message(
                     "{name} ({email}) is {dn}.",
+                    context="text, workspaces",
                     name=found.name or found.login,
                     email=found.email or Message("no email address"),
                     dn=entry.dn,
                 ),
-                Message("Groups: {names}.", names="; ".join(inside))
+                Message("Groups: {names}.", context="text, workspaces", names="; ".join(inside))
                 if inside
                 else Message("In no group."),
             ),

@@ -26,17 +26,17 @@ class Config:
     """The settings of one OpenID provider."""
 
     issuer: str = option(
-        Message("Issuer"),
+        Message("Issuer", context="setting"),
         sends=("client_secret",),
         note=Message(
             "Exactly as the provider shows it: the address before "
             "/.well-known/openid-configuration."
         ),
     )
-    client_id: str = option(Message("Client ID"))
-    client_secret: Secret = option(Message("Client secret"), default=_NONE)
+    client_id: str = option(Message("Client ID", context="setting"))
+    client_secret: Secret = option(Message("Client secret", context="setting"), default=_NONE)
     groups_claim: str = option(
-        Message("Groups claim"),
+        Message("Groups claim", context="setting"),
         default="groups",
         note=Message("The claim that lists group names. Use dots for nested objects."),
         step="people",
@@ -44,19 +44,23 @@ class Config:
     is_required: bool = option(
         Message("Require single sign-on"), default=False, note=REQUIRED, step="people"
     )
-    scope: str = option(Message("Scope"), default=SCOPE, is_rare=True)
+    scope: str = option(Message("Scope", context="setting"), default=SCOPE, is_rare=True)
     subject_claim: str = option(
-        Message("Subject claim"),
+        Message("Subject claim", context="setting"),
         default="sub",
         is_rare=True,
         note=Message("An ID that is never reassigned. With SCIM from Entra ID: oid."),
         step="people",
     )
     is_private: bool = option(
-        Message("Private address"), default=False, note=PRIVATE, is_rare=True, is_operators=True
+        Message("Private address", context="setting"),
+        default=False,
+        note=PRIVATE,
+        is_rare=True,
+        is_operators=True,
     )
     ca: str = option(
-        Message("Certificate authority"),
+        Message("Certificate authority", context="setting"),
         default="",
         note=Message("PEM text, trusted in addition to the system's authorities."),
         is_long=True,

@@ -9,6 +9,7 @@ from allauth.idp.oidc.adapter import DefaultOIDCAdapter
 from allauth.idp.oidc.models import Client, PrivateKey
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy as pgettext
 
 from workspaces.identity.allauth_compat import filter_keys
 from workspaces.identity.oidc_provider.keys import signing_keys
@@ -19,7 +20,7 @@ from workspaces.tenancy.scope import platform_scope
 SCOPES = {
     "openid": _("Your identity (a permanent ID)"),
     "email": _("Your email address"),
-    "profile": _("Your name"),
+    "profile": pgettext("text, workspaces", "Your name"),
     "groups": _("Your organizations and teams"),
 }
 

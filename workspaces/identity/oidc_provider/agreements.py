@@ -15,6 +15,7 @@ from django.db import transaction
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import NotFound
@@ -112,5 +113,5 @@ def agreements(request: Any) -> HttpResponse:
     return render(
         request,
         "account/agreements.html",
-        {"page_title": _("Connected apps"), "rows": consents_of(request.user)},
+        {"page_title": pgettext("page title", "Connected apps"), "rows": consents_of(request.user)},
     )

@@ -15,20 +15,20 @@ class Config:
     """The settings of one SAML identity provider."""
 
     metadata_url: str = option(
-        Message("Metadata URL"),
+        Message("Metadata URL", context="setting"),
         default="",
         note=Message(
             "The URL of the identity provider's metadata. You can also paste the metadata below."
         ),
     )
     metadata: str = option(
-        Message("Metadata"),
+        Message("Metadata", context="setting"),
         default="",
         is_long=True,
         note=Message("The XML, if Muster can't reach it at a URL."),
     )
     groups_attribute: str = option(
-        Message("Groups attribute"),
+        Message("Groups attribute", context="setting"),
         default="",
         note=Message("If empty: groups, memberOf, or the names that Entra ID and AD FS use."),
         step="people",
@@ -37,13 +37,13 @@ class Config:
         Message("Require single sign-on"), default=False, note=REQUIRED, step="people"
     )
     email_attribute: str = option(
-        Message("Email attribute"), default="", is_rare=True, step="people"
+        Message("Email attribute", context="setting"), default="", is_rare=True, step="people"
     )
     name_attribute: str = option(
         Message("Display name attribute"), default="", is_rare=True, step="people"
     )
     subject_attribute: str = option(
-        Message("Subject attribute"),
+        Message("Subject attribute", context="setting"),
         default="",
         is_rare=True,
         note=Message("An attribute that is never reassigned, if the NameID isn't."),
@@ -56,10 +56,14 @@ class Config:
         note=Message("Needed if the metadata describes several."),
     )
     is_private: bool = option(
-        Message("Private address"), default=False, note=PRIVATE, is_rare=True, is_operators=True
+        Message("Private address", context="setting"),
+        default=False,
+        note=PRIVATE,
+        is_rare=True,
+        is_operators=True,
     )
     ca: str = option(
-        Message("Certificate authority"),
+        Message("Certificate authority", context="setting"),
         default="",
         note=Message("PEM text, trusted in addition to the system's authorities."),
         is_long=True,
