@@ -240,11 +240,12 @@ def test_stored_text_that_looks_like_a_message_stays_text(story):
 
 
 def test_stored_message_is_translated_and_plain_text_is_shown(db):
-    trouble = Message("{server} did not answer in time.", server="10.0.0.1")
+    trouble = Message("{host} did not answer within {n} s.", host="10.0.0.1", n=5)
     cluster = Cluster.objects.create(name="night", backend="local", trouble=trouble)
     with translation.override("ja"):
         assert (
-            translated(Cluster.objects.get().trouble) == "10.0.0.1 が時間内に応答しませんでした。"
+            translated(Cluster.objects.get().trouble)
+            == "10.0.0.1 が 5 秒以内に応答しませんでした。"
         )
         Cluster.objects.filter(id=cluster.id).update(trouble="slurmctld: error 5")
         assert translated(Cluster.objects.get().trouble) == "slurmctld: error 5"

@@ -7,6 +7,7 @@ object notifies nobody either.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from portal.core.messages import Message
 from portal.core.models import Event
@@ -58,20 +59,20 @@ def _quota_nearly_used(event: Event) -> Iterable[Notice]:
         users, name = people_who_may(P.JOBS_ADMIN, org.id, team.id), team.name
     else:
         users, name = people_who_may(P.QUOTAS_WRITE, org.id), org.name
-    template = (
-        Message("{who} has used {percent}% of the limit of {resource}")
+    facts: dict[str, Any] = {
+        "percent": event.data.get("percent", "?"),
+        "resource": event.data.get("resource", "?"),
+    }
+    title = (
+        Message("{who} has used {percent}% of the limit of {resource}", who=name, **facts)
         if name
-        else Message("You have used {percent}% of the limit of {resource}")
+        else Message("You have used {percent}% of the limit of {resource}", **facts)
     )
     yield Notice(
         "quota_nearly_used",
         org.id,
         users,
-        template.format(
-            who=name,
-            percent=event.data.get("percent", "?"),
-            resource=event.data.get("resource", "?"),
-        ),
+        title,
         f"/{org.slug}/quotas",
         Message(""),
         P.QUOTAS_READ,
