@@ -28,6 +28,9 @@ SPECTACULAR_SETTINGS = {
     },
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
+        "JobStateEnum": "jobs.states.JOB.by_key",
+        "NodeStateEnum": "clusters.states.NODE.by_key",
+        "RequestStateEnum": "workspaces.states.REQUEST.by_key",
         "TelemetrySourceKindEnum": ["dcgm", "prometheus"],
     },
     "REDOC_DIST": "SIDECAR",

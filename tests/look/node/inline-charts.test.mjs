@@ -28,10 +28,13 @@ test("areas are stacked with gaps where none has a value, and limits stay outsid
 
 test("a bar without a value is not drawn, also on top of others", () => {
   const [forecast, bars] = stacked([line("bars", 5, 2, null), line("forecast", null, 3, 5)]);
-  assert.deepEqual([bars.ys, forecast.ys], [
-    [5, 2, null],
-    [null, 5, 5],
-  ]);
+  assert.deepEqual(
+    [bars.ys, forecast.ys],
+    [
+      [5, 2, null],
+      [null, 5, 5],
+    ],
+  );
 });
 
 test("a legend names the unit, and an axis does not repeat it", () => {
