@@ -64,6 +64,7 @@ class Candidate:
     free_gpus: int = 0
     queued: int = 0
     field: str = ""
+    most_gpus: int = 0  # of the type that is asked for, on one node
 
     @property
     def fits(self) -> bool:
@@ -113,7 +114,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
         field = _unfit_field(spec, found)
         # Where only the image is in the way, the rest of the pools is no help.
         shown = [c for c in found if field != "image" or c.field == "image"]
-        raise InvalidInput.at(field, "; ".join(f"{c.name}: {c.text}" for c in shown))
+        raise InvalidInput.at(field, _unfit_text(spec, shown))
     return PoolChoice(
         best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found
     )
@@ -130,6 +131,21 @@ def _unfit_field(spec: JobSpec, found: Sequence[Candidate]) -> str:
     if len(fields) == 1 and "resources" not in fields:
         return fields.pop()
     return "policy.pool" if spec.policy.pool else "resources"
+
+
+def _unfit_text(spec: JobSpec, found: Sequence[Candidate]) -> str:
+    """Return why no pool fits: one sentence if all have too few GPUs on a node, else one for each pool."""
+    best = max(found, key=lambda candidate: candidate.most_gpus)
+    is_size = all(c.field == _FIELDS["gpu"] for c in found)
+    if len(found) == 1 or not is_size or not best.most_gpus:
+        return Message.joined("; ", [Message.joined(": ", (c.name, c.text)) for c in found])
+    return Message(
+        "No node has {n} {gpus}; the most is {most}, in {name}.",
+        n=spec.resources.gpus,
+        gpus=_gpus(request_of(spec)),
+        most=best.most_gpus,
+        name=best.name,
+    )
 
 
 def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
@@ -225,6 +241,7 @@ def _candidates(
                 nodes.sum(need.resource("gpu")),
                 queued.get(cluster.id, 0),
                 field,
+                nodes.most(need.resource("gpu"), ever),
             )
         )
     return made

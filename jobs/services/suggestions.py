@@ -108,6 +108,8 @@ def suggestions_of(
     spec = _again(job)
     if pending:
         wait, facts = Wait(pending.code), pending.numbers
+        if wait == Wait.EVALUATING:  # about to start
+            return []
         if may_submit and wait not in (Wait.HELD, Wait.DEPENDENCY, Wait.BACKOFF):
             made += _while_waiting(actor, job, spec, facts)
         made += _acts(actor, job, wait, facts)

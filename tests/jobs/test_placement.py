@@ -89,8 +89,11 @@ def test_no_fitting_pool_reports_every_reason(place):
     scheduler("two", kind="a100")
     with pytest.raises(InvalidInput) as caught:
         place(resources={"accelerators": "H100:2"})
-    assert "one: no node has 2 H100 GPUs; the most is 1" in str(caught.value)
-    assert "two: it has no H100 GPUs" in str(caught.value)
+    assert "No node has 2 H100 GPUs; the most is 1, in one." in str(caught.value)
+    with pytest.raises(InvalidInput) as caught:
+        place(resources={"accelerators": "L40S:2"})
+    assert "one: it has no L40S GPUs" in str(caught.value)
+    assert "two: it has no L40S GPUs" in str(caught.value)
 
 
 def test_pool_counts_its_own_nodes_and_only_for_granted_teams(story, place):
