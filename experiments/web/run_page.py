@@ -169,7 +169,9 @@ def _source(text: Any) -> str:
 
 
 def _models(row: Run) -> list[LoggedModel]:
-    found = LoggedModel.objects.filter(run=row, deleted_at=None).order_by("-created_at")
+    """Return the logged models of the run, the newest first, without those of other teams."""
+    rows = LoggedModel.objects.filter(run=row, experiment__team_id=row.team_id, deleted_at=None)
+    found = rows.order_by("-created_at")
     return list(found[:MOST_MODELS])
 
 

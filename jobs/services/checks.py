@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clusters.sharing import refusal_text
 from datasets.folders import access as folder_access
@@ -23,6 +23,7 @@ from portal.core.errors import InvalidInput, PortalError, QuotaExceeded
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from schedulers import capabilities_of
+from schedulers.capacity import Candidates
 from schedulers.contract import Capability, Rejected
 from schedulers.states import State, Wait
 from workspaces.access.actors import authorize
@@ -162,6 +163,10 @@ def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None
             "memory": "resources.memory",
             "gpu": "resources.accelerators",
         }[str(facts["resource"])]
+        if "text" in facts:  # a job of several nodes
+            one = replace(request.resources, nodes=1)
+            is_short_of_nodes = Candidates(snapshot.nodes).could_run(one)
+            raise InvalidInput.at("num_nodes" if is_short_of_nodes else field, str(facts["text"]))
         kind = f" of type {facts['type']}" if facts.get("type") else ""
         raise InvalidInput.at(
             field,

@@ -1,7 +1,7 @@
 """Fast path for the common submission, in one PostgreSQL statement however many nodes there are.
 
-It covers one cluster without pools, a node that fits the task and no limit below the request.
-Everything else goes through `checks`, which can explain a refusal.
+It covers one cluster without pools, a task of one node, a node that fits it and no limit below
+the request. Everything else goes through `checks`, which can explain a refusal.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def plain_cluster(spec: JobSpec, request: AdmissionRequest) -> Cluster | None:
     *values, has_pools, fits, is_over = rows[0]
     cluster = Cluster.from_db(connection.alias, _COLUMNS, values)
     cluster.trouble = messages.loads(cluster.trouble)
+    fits = fits and request.resources.nodes == 1  # the statement looks for one node
     # The scheduler chooses the nodes.
     fits = fits or Capability.PLACES not in capabilities_of(cluster.backend)
     return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
@@ -129,7 +129,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "output": output_text(attempt),
         "ports": ports,
         "outputs": outputs,
-        "asset_actions": _actions(request, row, attempt, outputs, has_log=bool(log["bytes"])),
+        "asset_actions": _actions(request, row, attempt, outputs, has_log=_has_log(log)),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),
         "log": log,
         "tail": last_lines(attempt),
@@ -165,6 +165,11 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
         "is_final": State(row.state).is_final,
     }
+
+
+def _has_log(log: Mapping[str, Any]) -> bool:
+    """Return whether there is a log to download: the size of a deleted one is kept."""
+    return bool(log["bytes"]) and not (log["certificate"] or {}).get("deleted")
 
 
 def _actions(

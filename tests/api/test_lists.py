@@ -126,7 +126,7 @@ def test_lists_and_pages_query_count_is_independent_of_length(stage):
         ("GET", "/jobs/99", None, 404, "not_found"),
         ("GET", "/nothing", None, 404, "not_found"),
         ("POST", "/jobs", {"spec": {}}, 400, None),
-        ("POST", "/teams", {"slug": "vision"}, 409, "conflict"),
+        ("POST", "/teams", {"slug": "vision"}, 409, "name_taken"),
         ("DELETE", "/jobs", None, 405, "method_not_allowed"),
         ("POST", "/members", {}, 400, "invalid_input"),
         ("PUT", "/quotas", {"scope": "x", "resource": "cpu", "limit": 1}, 400, "invalid_input"),

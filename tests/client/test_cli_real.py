@@ -541,7 +541,7 @@ def test_audit_list_export_and_verify(shell: Shell, wait_for: Callable):
     wait_for(lambda: shell.json("audit", "chain")["waiting"] == 0, 20)
     done = shell("audit", "verify")
     assert (done.returncode, b"0 faults" in done.stdout) == (0, True)
-    assert shell("audit", "list", "--since", "yesterday").returncode == 2
+    assert shell("audit", "list", "--since", "yesterdy").returncode == 2
 
 
 def test_wait_timeout_exits_with_124(shell: Shell, placeholder_values: dict[str, str]):

@@ -105,8 +105,15 @@ def test_data_of_a_run_is_shown_with_its_source(story, ada, runs, source, shown)
 
 
 def test_wrong_filter_is_explained_above_the_table(story, runs):
-    page = story.client(story.ben).get(f"{TABLE}?filter=metrics.acc >").content.decode()
-    assert 'class="note bad' in page and 'class="title"' not in page
+    answer = story.client(story.ben).get(f"{TABLE}?filter=metrics.acc >")
+    [(told, table)] = re.findall(
+        r'id="list-problems" role="alert">(.*?)</div>.*(<table.*?</table>)',
+        answer.content.decode(),
+        re.DOTALL,
+    )
+    assert "at character 14 (the end): a number without quotes is expected" in told
+    assert 'href="?">Remove the filter</a>' in told and 'class="title"' in table
+    assert len(names(answer)) == len(runs)  # the wrong filter is left out
 
 
 def test_old_link_to_a_missing_metric_shows_the_default_order_and_says_so(story, runs):

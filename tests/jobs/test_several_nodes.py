@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
 from jobs.scheduling.cluster_load import jobs_visible_to, reserved_by_node
@@ -10,6 +12,7 @@ from schedulers.kubernetes import states as kubernetes
 from schedulers.slurm import states as slurm
 from schedulers.slurm.rows import Row
 from schedulers.states import Reason, State
+from tests.each import each
 from tests.jobs.stage import claim_all, cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -121,3 +124,31 @@ def test_portal_places_a_job_on_several_nodes_and_says_what_the_next_one_waits_f
     assert page["pending"]["text"] == (
         "The cluster is full: 0 of 24 GPUs free; this job needs 8 GPUs on each of 2 nodes."
     )
+
+
+@each(
+    ("num_nodes", "gpus", "field", "text"),
+    [
+        (3, 8, "num_nodes", "Too few nodes of the cluster are large enough: it asks 3, and"),
+        (2, 9, "resources.accelerators", "No node of the cluster is large enough: the largest"),
+    ],
+)
+def test_job_on_several_nodes_that_can_never_run_is_refused_at_its_field(
+    story, tmp_path, num_nodes, gpus, field, text
+):
+    cluster = cluster_with(nodes=2, gpus=8)
+    cluster.backend, cluster.options = "simulated", {"home": str(tmp_path)}
+    with platform_scope("test"):
+        cluster.save()
+    spec = {"run": "true", "num_nodes": num_nodes, "resources": {"accelerators": gpus}}
+    body, api = {"team": "vision"}, story.api(story.ada)
+    refused, typed = (
+        api.post(f"/api/v1/orgs/atlas{path}", {**body, **more}, content_type="application/json")
+        for path, more in (
+            ("/jobs", {"spec": spec}),
+            ("/jobs/validate", {"yaml": json.dumps(spec)}),
+        )
+    )
+    [fault] = refused.json()["errors"]
+    assert (refused.status_code, fault["field"], text in fault["message"]) == (400, field, True)
+    assert [one["field"] for one in typed.json()["start"]["errors"]] == [field]

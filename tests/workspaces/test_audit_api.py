@@ -124,7 +124,7 @@ def test_events_are_found_by_request_id(story, ada):
     ("name", "value"),
     [
         ("kind", "no kind!"),
-        ("since", "yesterday"),
+        ("since", "yesterdy"),
         ("until", "2026-13-01"),
         ("cursor", "x"),
         ("limit", "many"),

@@ -58,7 +58,7 @@ def test_quota_request_approved_sets_limit_and_shows_message(limited):
     _decide(limited, limited.ada, row, "approve", "until Friday")
     assert _limit(limited) == 6
     shown = limited.client(limited.ben).get("/atlas/quotas").content.decode()
-    assert "Approved" in shown and "until Friday" in shown
+    assert 'data-state="approved" title="It was approved."' in shown and "until Friday" in shown
     kinds = list(
         Event.objects.filter(kind__startswith="quota")
         .order_by("position")
