@@ -198,8 +198,8 @@ EVENTS = (
     EventKind(
         "attempt.submitted",
         (
-            Message("The cluster has accepted {attempt} of {subject}"),
-            Message("The cluster has accepted {subject}"),
+            Message("{attempt} of {subject} was accepted by the cluster"),
+            Message("{subject} was accepted by the cluster"),
         ),
         facts=_attempt,
         mark=Mark.HALF,
