@@ -58,20 +58,17 @@ def _quota_nearly_used(event: Event) -> Iterable[Notice]:
         users, name = people_who_may(P.JOBS_ADMIN, org.id, team.id), team.name
     else:
         users, name = people_who_may(P.QUOTAS_WRITE, org.id), org.name
-    template = (
-        Message("{who} has used {percent}% of the limit of {resource}")
+    facts = {name: str(event.data.get(name, "?")) for name in ("percent", "resource")}
+    title = (
+        Message("{who} has used {percent}% of the limit of {resource}", who=name, **facts)
         if name
-        else Message("You have used {percent}% of the limit of {resource}")
+        else Message("You have used {percent}% of the limit of {resource}", **facts)
     )
     yield Notice(
         "quota_nearly_used",
         org.id,
         users,
-        template.format(
-            who=name,
-            percent=event.data.get("percent", "?"),
-            resource=event.data.get("resource", "?"),
-        ),
+        title,
         f"/{org.slug}/quotas",
         Message(""),
         P.QUOTAS_READ,
