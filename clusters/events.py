@@ -16,6 +16,9 @@ from portal.core.messages import Message
 from portal.core.states import Mark
 from workspaces.approvals.events import approval_events
 
+_NODE = "/platform/nodes/{}?cluster={}"
+_POOLS = "/platform/clusters/{}?tab=pools"
+
 
 def _clusters(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
     rows = Cluster.objects.filter(id__in=ids)
@@ -24,14 +27,12 @@ def _clusters(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
 
 def _nodes(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
     rows = Node.objects.select_related("cluster").filter(id__in=ids, is_gone=False)
-    page = "/platform/nodes/{}?cluster={}"
-    return {row.id: (row.name, page.format(row.name, row.cluster.name)) for row in rows}
+    return {row.id: (row.name, _NODE.format(row.name, row.cluster.name)) for row in rows}
 
 
 def _pools(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
     rows = Pool.objects.select_related("cluster").filter(id__in=ids)
-    page = "/platform/clusters/{}?tab=pools"
-    return {row.id: (row.name, page.format(row.cluster.name)) for row in rows}
+    return {row.id: (row.name, _POOLS.format(row.cluster.name)) for row in rows}
 
 
 def _requests(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:

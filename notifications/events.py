@@ -10,11 +10,12 @@ from portal.core.event_texts import EventKind, Subject
 from portal.core.messages import Message
 from portal.core.states import Mark
 
+_CHANNEL = "/{}/notification-channels/{}"
+
 
 def _channels(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
     rows = Channel.objects.select_related("org").filter(id__in=ids)
-    page = "/{}/notification-channels/{}"
-    return {row.id: (row.name or row.host, page.format(row.org.slug, row.id)) for row in rows}
+    return {row.id: (row.name or row.host, _CHANNEL.format(row.org.slug, row.id)) for row in rows}
 
 
 EVENTS = (

@@ -8,7 +8,7 @@ the text language of `portal.list_language`, which says the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -63,7 +63,8 @@ class Column:
     `sort` lists the fields of its order, the last of which is unique. A reader can hide an
     `is_optional` column; one that `is_extra` is optional and hidden at first. The row template
     renders these cells only if `list.has.NAME`. The chooser shows columns of a `group` together.
-    A column with `is_for(actor)` is neither on the page nor in the file of others.
+    A column with `seen_by(actor)`, the names that an actor sees, is neither on the page nor in the
+    file of those who do not see its `name`.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Column:
     is_optional: bool = False
     is_extra: bool = False
     group: Text = ""
-    is_for: Callable[[Any], bool] | None = None
+    seen_by: Callable[[Any], Collection[str]] | None = None
 
     @property
     def is_choosable(self) -> bool:
@@ -554,7 +555,8 @@ class ListView:
 
     def columns_for(self, actor: Any) -> list[Column]:
         """Return the columns that the actor may see."""
-        return [c for c in self.columns if c.is_for is None or c.is_for(actor)]
+        seen = {by: by(actor) for by in {c.seen_by for c in self.columns} if by}
+        return [c for c in self.columns if c.seen_by is None or c.name in seen[c.seen_by]]
 
     def _in_file(self, chosen: set[str], columns: Iterable[Column]) -> Iterator[Column]:
         """Yield the columns of a file; one without a label goes with the column before it."""

@@ -16,6 +16,7 @@ from workspaces.approvals.events import approval_events
 from workspaces.models import Membership, Provider, Team
 from workspaces.quotas.requests import KIND as QUOTA_REQUESTS
 
+_DIRECTORY = "/{}/directories/{}"
 _QUOTA = re.compile(r"(?P<resource>\S+) of (?P<scope>org|team|user)(?: (?P<name>.+))?")
 
 
@@ -36,9 +37,10 @@ def _teams(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
 
 def _providers(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
     rows = Provider.objects.select_related("org").filter(id__in=ids)
-    page = "/{}/directories/{}"
     return {
-        row.id: (row.name, page.format(row.org.slug, row.short_name)) for row in rows if row.org
+        row.id: (row.name, _DIRECTORY.format(row.org.slug, row.short_name))
+        for row in rows
+        if row.org
     }
 
 

@@ -59,10 +59,7 @@ def _quota_nearly_used(event: Event) -> Iterable[Notice]:
         users, name = people_who_may(P.JOBS_ADMIN, org.id, team.id), team.name
     else:
         users, name = people_who_may(P.QUOTAS_WRITE, org.id), org.name
-    facts: dict[str, Any] = {
-        "percent": event.data.get("percent", "?"),
-        "resource": event.data.get("resource", "?"),
-    }
+    facts: dict[str, Any] = {key: str(event.data.get(key, "?")) for key in ("percent", "resource")}
     title = (
         Message("{who} has used {percent}% of the limit of {resource}", who=name, **facts)
         if name

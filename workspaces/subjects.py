@@ -14,7 +14,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta
 from enum import StrEnum
-from functools import partial
 from typing import Annotated, Any, TypedDict
 
 from django.utils.translation import gettext_lazy as _
@@ -150,9 +149,14 @@ def use_columns(*names: str) -> tuple[Column, ...]:
     )
 
 
-def is_seen(name: str, actor: Actor) -> bool:
-    """Return whether the actor may see this field of some subject."""
-    return any(name in source.sees(actor) for source in _sources())
+def seen_by(actor: Actor) -> frozenset[str]:
+    """Return the columns that the actor may see of some subject."""
+    seen = frozenset().union(*(source.sees(actor) for source in _sources()))
+    if "cost" in seen:
+        seen |= {"currency"}
+    if actor.org_id is None or actor.may(Permission.QUOTAS_READ):
+        seen |= {"quotas"}
+    return seen
 
 
 def _sources() -> Sequence[UseSource]:
@@ -184,7 +188,7 @@ def _quota_text(row: Item) -> str:
 
 
 def _column(name: str, label: Any, css: str = "num", **more: Any) -> Column:
-    return Column(name, label, css, is_optional=True, is_for=partial(is_seen, name), **more)
+    return Column(name, label, css, is_optional=True, seen_by=seen_by, **more)
 
 
 _COLUMNS = {
@@ -195,13 +199,13 @@ _COLUMNS = {
             pgettext_lazy("column", "GPU quota"),
             value=_quota_text,
             is_optional=True,
-            is_for=lambda actor: actor.org_id is None or actor.may(Permission.QUOTAS_READ),
+            seen_by=seen_by,
         ),
     ),
     "gpu_hours": (_column("gpu_hours", _("GPU-hours (30 days)")),),
     "cost": (
         _column("cost", pgettext_lazy("text, workspaces", "Cost (30 days)")),
-        Column("currency", None, is_for=partial(is_seen, "cost")),
+        Column("currency", None, seen_by=seen_by),
     ),
     "trend": (_column("trend", pgettext_lazy("GPU-hours of each day", "Trend"), ""),),
     "last_job_at": (_column("last_job_at", pgettext_lazy("text, workspaces", "Last job")),),

@@ -56,7 +56,10 @@ FORMS = {
     "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),
     "mig-plan": (OPERATORS, {"do": "discard"}),
     "cluster": (OPERATORS, {"do": "disable"}),
-    "cluster-connect": (OPERATORS, {"kind": "local", "name": "fresh", "anyway": "1"}),
+    "cluster-connect": (
+        OPERATORS,
+        {"kind": "local", "name": "fresh", "ports": "tunnel", "anyway": "1"},
+    ),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
     "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),

@@ -124,5 +124,5 @@ def test_queue_page_takes_a_constant_number_of_statements(
 ):
     for n in range(20):
         submit(story, name=f"more-{n}")
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(23):
         assert len(names(dot)) == 24

@@ -11,6 +11,7 @@ from django.test import Client
 from notifications.models import Delivery, Preference
 from notifications.services import sending
 from portal.core import clock
+from portal.web.form_errors import form_error_of
 from tests.deliver import consume, deliver
 from workspaces.models import TeamMembership
 from workspaces.tenancy.scope import org_scope
@@ -186,8 +187,10 @@ def test_settings_page_saves_and_refuses_what_cannot_be(story, post):
     assert (now["pace"], now["quiet_until"], now["language"]) == ("hourly", "06:00", "ko")
     page = ben.get(path).content.decode()
     assert 'value="22:00"' in page and "gpu_unhealthy" not in page
-    answer = ben.post(path, form | {"time_zone": "Mars/Olympus"})
-    assert answer.status_code == 200 and change(story)["time_zone"] == "Asia/Seoul"
+    answer = ben.post(path, form | {"time_zone": "Mars/Olympus"}, follow=True)
+    [error] = answer.context["messages"]
+    assert form_error_of(error).field == "time_zone" and "must be a name" in error.message
+    assert change(story)["time_zone"] == "Asia/Seoul"
     for bad in ({"pace": "never"}, {"kinds": {"x": {}}}, {"quiet_from": "25:00"}, {"kinds": 3}):
         answer = story.api(story.ben).patch(SETTINGS, bad, content_type="application/json")
         assert answer.status_code == 400, bad

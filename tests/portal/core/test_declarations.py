@@ -49,7 +49,12 @@ def test_layout_lists_the_standard_modules():
 def test_declarations_name_nothing_twice():
     names = {
         "pages": [entry.url_name for entry in declared("web.navigation", "ENTRIES")],
-        "search": [one.kind for one in declared("web.search", "PROVIDERS")],
+        "search in an organization": [
+            one.kind for one in declared("web.search", "PROVIDERS") if one.in_org
+        ],
+        "search in the platform area": [
+            one.kind for one in declared("web.search", "PROVIDERS") if one.in_platform
+        ],
         "tags": [part for tag in declared("api.urls", "TAGS") for part in tag.segments],
         "protocols": [one.prefix for one in protocols()],
         "notices": [kind.name for kind in KINDS],
