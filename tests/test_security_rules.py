@@ -139,7 +139,6 @@ PATTERNS = {
     "schedulers/slurm/transport.py",
     "schedulers/kubernetes/kueue.py",
     "portal/core/sqlite.py",  # escaped, or `.`
-    "portal/management/commands/messages.py",  # of locale/glossary.toml
 }
 FORMATS = {
     "clusters/health/checks.py",
