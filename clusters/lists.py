@@ -178,7 +178,7 @@ PLACES = ListView(
         ),
         Column("nodes", pgettext("column", "Nodes"), value=lambda row: row["stock"].total),
         Column("teams", _("Teams with access"), is_optional=True),
-        Column("runs", pgettext("column", "Your jobs"), "num"),
+        Column("runs", pgettext("column", "Active jobs"), "num"),
         *use_columns("gpu_hours", "cost", "trend"),
     ),
     row_template="clusters/_place_row.html",

@@ -158,7 +158,11 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], AmountC
     request = request_of(attempt)
     snapshot = snapshot_of(attempt.cluster, [request])
     decision = snapshot.judge(request)
-    if decision.wait is None:
+    # One that was claimed meanwhile would wait for itself.
+    if (
+        decision.wait is None
+        or Attempt.objects.filter(id=attempt.id, has_reservation=True).exists()
+    ):
         return Wait.EVALUATING, {}, None
     facts = {
         **decision.facts,
