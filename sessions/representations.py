@@ -15,11 +15,11 @@ from jobs.scheduling.advice import ExpectedStartShape
 from jobs.scheduling.expected_start import expected_start_of
 from jobs.scheduling.pending_explanation import explanation_of
 from jobs.selectors.representations import JobShape, ReasonShape, job_rows
+from jobs.services.dry_run import check_draft
+from jobs.specs.stored import spec_of
 from jobs.web.reading import last_lines
 from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
-from schedulers import capabilities_of
-from schedulers.contract import Capability
 from schedulers.states import State
 from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, state_of
@@ -152,7 +152,7 @@ def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionD
         "time_limit": str(spec.get("policy", {}).get("max_runtime", "")),
         "image": str(spec.get("image", "")),
         "progress": _progress(session, row, viewer),
-        "problem": _problem(session, row),
+        "problem": _problem(session, row, viewer),
     }
 
 
@@ -184,14 +184,14 @@ def _progress(
 
 
 def _problem(
-    session: InteractiveSession, row: InteractiveSessionShape
+    session: InteractiveSession, row: InteractiveSessionShape, viewer: Actor
 ) -> SessionProblemShape | None:
     """Return why a session failed, with one thing to do."""
     if row["state"] != "failed":
         return None
     reason = row["job"]["reason"]
     if missing := _missing_program(session):
-        return _not_installed(session, missing, reason)
+        return _not_installed(session, missing, reason, viewer)
     if reason is None:
         return {"text": Message("It failed."), "fix": "", "reason": None}
     return {"text": reason["headline"], "fix": reason["advice"], "reason": reason}
@@ -206,25 +206,30 @@ def _missing_program(session: InteractiveSession) -> str:
 
 
 def _not_installed(
-    session: InteractiveSession, program: str, reason: ReasonShape | None
+    session: InteractiveSession, program: str, reason: ReasonShape | None, viewer: Actor
 ) -> SessionProblemShape:
-    job = session.job
-    template = find_template(session.template)
-    image = str(job.spec.get("image", ""))
-    if image:
+    job, template = session.job, find_template(session.template)
+    if image := str(job.spec.get("image", "")):
         text = Message("The image {image} has no {program}.", image=image, program=program)
     else:
         text = Message("{program} is not installed where the session ran.", program=program)
-    runs_images = Capability.IMAGES in capabilities_of(
-        job.cluster.backend, lambda: job.cluster.config
+    fix = Message(
+        "Choose an image that has it, or install it on the nodes of {cluster}.",
+        cluster=job.cluster.name,
     )
-    fix = Message("Install it on the nodes of {cluster}.", cluster=job.cluster.name)
-    if template and template.images and runs_images:
+    if template and template.images and _may_use(session, template.images[0], viewer):
         fix = Message("Choose an image that has it, such as {image}.", image=template.images[0])
-    elif template and template.package and template.program == program:
+    elif template and template.package and not image:
         fix = Message(
             "Install it on the nodes of {cluster}: `pip install {package}`.",
             cluster=job.cluster.name,
             package=template.package,
         )
     return {"text": text, "fix": fix, "reason": reason}
+
+
+def _may_use(session: InteractiveSession, image: str, viewer: Actor) -> bool:
+    """Return whether the session would be accepted with an image, as the dry run says."""
+    spec = spec_of(session.job).model_copy(update={"image": image})
+    found = check_draft(actor=viewer, team=session.team, spec=spec, origin=session.job.origin)
+    return found.is_ok

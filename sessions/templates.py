@@ -90,7 +90,6 @@ VSCODE = SessionTemplate(
     Message("An editor with terminal, debugger and extensions (code-server)."),
     _PLACE + _CODE_SERVER,
     "code-server",
-    images=("codercom/code-server:latest",),
     ready="/healthz",
     has_secret=True,
     memory="4Gi",

@@ -85,6 +85,8 @@ class Shell:
         if self.pid == 0:
             program = shell_of_user()
             os.environ["TERM"], os.environ["COLORTERM"] = "xterm-256color", "truecolor"
+            if not has_name():  # bash would write "I have no name!"
+                os.environ["PROMPT_COMMAND"] = "PS1='\\w\\$ '; unset PROMPT_COMMAND"
             try:
                 os.execvp(program, [program])  # noqa: S606  the shell of the person
             finally:
@@ -260,6 +262,13 @@ def answer(writer: asyncio.StreamWriter, status: int, kind: str, body: bytes) ->
         f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
     )
     writer.write(head.encode() + body)
+
+
+def has_name() -> bool:
+    try:
+        return bool(pwd.getpwuid(os.getuid()).pw_name)
+    except KeyError:
+        return False
 
 
 def shell_of_user() -> str:

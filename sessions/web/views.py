@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -34,6 +35,8 @@ from workspaces.web.base import action, page
 CRUMB = Message("Sessions", context="navigation, interactive sessions")
 MOST_NAMES = 100  # that a field suggests
 _ACTIVE = ("queued", "starting", "stopping")
+# Events of the job that the page tells, beside those of the session
+_TOLD = ("job.port_opened", "job.failed", "job.succeeded", "job.idle_warned", "job.idle_stopped")
 
 
 @page()
@@ -122,7 +125,8 @@ def session(request: Any, which: str) -> HttpResponse:
     ask_app(row, request)
     shown, attempt = detail_of(row, request.actor), attempt_of(row)
     org = request.org.slug
-    events = Event.objects.filter(subject_id__in=[row.id, row.job_id]).order_by("-position")
+    told = Q(subject_id=row.id) | Q(subject_id=row.job_id, kind__in=_TOLD)
+    events = Event.objects.filter(told).order_by("-position")
     may_open = request.actor.may(P.JOBS_EXEC, row.team_id) and (
         row.owner_id == request.actor.user_id or request.actor.may(P.JOBS_EXEC_OTHERS, row.team_id)
     )
@@ -157,9 +161,9 @@ _STEPS = (
 
 
 def _steps(state: str) -> list[dict[str, Any]]:
-    """Return the way of a session to its app: what is over, now and to come. None once it ends."""
+    """Return the way of a session to its app: what is over, now and to come; none at its end."""
     keys = [key for key, _ in _STEPS]
-    if state not in keys:
+    if state not in keys[:-1]:
         return []
     at = keys.index(state)
     return [

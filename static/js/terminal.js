@@ -10,12 +10,14 @@ const shell = new URLSearchParams(location.search).get("shell") ?? "1";
 const address = new URL(`ws?shell=${encodeURIComponent(shell)}`, location.href);
 address.protocol = address.protocol.replace("http", "ws");
 
+const { backgroundColor: background, color: foreground } = getComputedStyle(document.body);
+
 const terminal = new Terminal({
   cursorBlink: true,
   fontFamily: "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
   fontSize: 14,
   scrollback: 10_000,
-  theme: { background: "#0d1117", foreground: "#e6edf3", cursor: "#e6edf3" },
+  theme: { background, foreground, cursor: foreground },
 });
 const fit = new FitAddon();
 terminal.loadAddon(fit);
