@@ -52,10 +52,6 @@ def filters(placeholder: Any, size: str) -> tuple[Filter, ...]:
             matching(_with_visibility),
             help="private, team or organization.",
             label=pgettext("filter", "Visibility"),
-            chips=(
-                (Visibility.PRIVATE.value, pgettext("choice of a filter", "Private")),
-                (Visibility.ORGANIZATION.value, pgettext("choice of a filter", "Organization")),
-            ),
             values=lambda actor: [
                 (Visibility.PRIVATE.value, pgettext("choice of a filter", "Private")),
                 (Visibility.TEAM.value, pgettext("choice of a filter", "Team")),
@@ -96,7 +92,7 @@ def _columns(label: Any) -> tuple[Column, ...]:
         ),
         Column("bytes", pgettext("column", "Size"), "num", sort=("head_bytes", "id")),
         Column("versions", pgettext("column", "Versions"), "num", is_optional=True),
-        *use_columns("jobs", "job_trend", "last_used_at"),
+        *use_columns("jobs", "(job_trend)", "last_used_at"),
         Column("visibility", pgettext("column", "Visibility"), is_extra=True),
         Column(
             "stored_bytes",

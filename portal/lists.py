@@ -724,6 +724,11 @@ class Shown:
         self.text = text
         self.problems = problems
 
+    @property
+    def is_blank(self) -> bool:
+        """Return whether there is nothing at all, also without filters: only the empty state."""
+        return not (self.rows or self.is_filtered or self.asked.cursor or self.error)
+
     def hide_empty(self, columns: Iterable[Column]) -> None:
         """Hide those of the columns in which no row has a value, unless the reader chose columns."""
         if self.asked.columns:

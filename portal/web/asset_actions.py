@@ -37,7 +37,8 @@ def asset_actions(
 ) -> list[AssetAction]:
     """Return the actions that make sense, in their order; each is the address of a page.
 
-    `command` downloads what has no single file, and `python` reads the thing. `at` is the query of the link, such as "at=3".
+    `command` downloads what has no single file, and `python` reads the thing. `at` is the query of
+    the link, such as "at=3".
     """
     links = (
         AssetAction(Message("Use in a job", context="text, portal"), "play", use),

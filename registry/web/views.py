@@ -76,6 +76,10 @@ def _register(request: Any) -> str:
     team = next((t for t in selectors.teams_to_write(actor) if t.slug == slug), None)
     if team is None:
         raise InvalidInput.at("team", Message("choose one", context="error of a field"))
+    if given.get("files") == "upload":
+        source = ""
+    elif given.get("files") == "source" and not source:
+        raise InvalidInput.at("source", Message("Enter a source, such as runs:/RUN_ID/model."))
     row = selectors.visible_models(actor).filter(team=team, name=name).first()
     if row is None:
         row = services.create_model(
