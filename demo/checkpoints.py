@@ -63,6 +63,6 @@ def feed(_stop: threading.Event) -> None:
         rows = JobOutput.objects.filter(
             attempt__state=State.RUNNING, attempt__cluster__backend=SimulatedCluster.name
         )
-        due = rows.exclude(saved_at__gt=clock.now() - PAUSE).values("attempt")
+        due = rows.exclude(saved_at__gt=clock.now() - PAUSE).values_list("attempt_id", flat=True)
         with suppress(PortalError):  # such as a full disk
             save(Attempt.objects.filter(id__in=list(due[:20])))

@@ -117,6 +117,7 @@ def model(request: Any, team: str, model: str) -> HttpResponse:
             "page_title": row.name,
             "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
             "model": model_detail(row),
+            "team_name": row.team.name,
             "versions": shown,
             "compared": _compared(shown),
             "tags_text": _tags_text(row),
