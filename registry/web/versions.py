@@ -71,6 +71,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
                 (parent.name, url_of(request, parent)),
             ],
             "model": model_detail(parent),
+            "team_name": parent.team.name,
             "version": version_detail(row),
             "folders": _folders(files),
             "origins": sources.origins(
@@ -81,6 +82,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
             "targets": targets,
             "may_write": request.actor.may(P.MODELS_WRITE, parent.team_id),
             "may_approve": may_approve,
+            "asker": asked.asker.display_name if asked else "",
             "is_mine": asked is not None and asked.asker_id == request.actor.user_id,
             **(history_context(KIND, asked) if asked else {}),
             "is_pending": row.status == PENDING,
