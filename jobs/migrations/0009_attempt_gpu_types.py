@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0008_idle_rules_of_ports'),
+        ("jobs", "0008_idle_rules_of_ports"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='attempt',
-            name='gpu_types',
+            model_name="attempt",
+            name="gpu_types",
             field=models.JSONField(null=True),
         ),
     ]
