@@ -146,7 +146,7 @@ def test_mig_from_a_wish_to_undo(enter: Callable[[str], Page]) -> None:
     page.get_by_role("button", name="New plan").click()
     form = page.get_by_role("dialog")
     form.locator("select[name=cluster]").select_option("aurora-gpu")
-    form.get_by_label("1g.10gb", exact=True).fill("14")
+    form.locator("[name='n.1g.10gb']").fill("14")
     form.get_by_role("button", name="Show plan").click()
     page.wait_for_url(re.compile(r"/platform/mig/[0-9a-f-]+$"))
     plan = page.url
