@@ -26,7 +26,7 @@ from portal.web.undo import Undo, offer_undo
 from schedulers.spec.grammar import parse_size
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission as P
-from workspaces.approvals.selectors import card_of, requests_for
+from workspaces.approvals.selectors import cards_of, requests_for
 from workspaces.models import Quota, QuotaRequest, Team
 from workspaces.quotas import set_limits
 from workspaces.quotas.limits import STORAGE
@@ -351,7 +351,7 @@ def _requests(actor: Any, scope: str = "", subject_id: UUID | None = None) -> li
     rows = requests_for(actor, KIND)
     if subject_id is not None:
         rows = [row for row in rows if (row.scope, row.subject_id) == (scope, subject_id)]
-    return [card_of(actor, KIND, row) for row in rows]
+    return cards_of(actor, ((KIND, row) for row in rows))
 
 
 def _request_form(request: Any, found: Tree) -> dict[str, Any]:
