@@ -160,7 +160,7 @@ EVENTS = (
     EventKind(
         "node.health_changed",
         (
-            Message("{subject} is {state}: {reason}", context="event"),
+            Message("{subject} became {state}: {reason}", context="event"),
             Message("{subject} is {state}", context="event"),
             Message("The health of {subject} changed"),
         ),

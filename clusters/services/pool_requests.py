@@ -156,8 +156,7 @@ class PoolRequests(ApprovalKind[PoolRequest]):
         end_for(row)
 
     def facts(self, row: PoolRequest) -> dict[str, Any]:
-        name = f"{row.gpus} {row.gpu_type} for {row.team.slug}"
-        return {"name": name, "team": row.team.slug}
+        return {"name": str(self.text(row)), "team": row.team.slug}
 
     def terms(self, row: PoolRequest) -> dict[str, Any]:
         pool = row.pool.name if row.pool else ""

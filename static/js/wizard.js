@@ -197,7 +197,9 @@ function restore(form, key) {
   }
   const lost = secretsOf(form).filter((field) => secrets.includes(field.name) && !field.value);
   for (const field of lost) {
-    field.setCustomValidity(say("Enter it again: passwords are not kept when the page is reloaded."));
+    field.setCustomValidity(
+      say("Enter it again: passwords are not kept when the page is reloaded."),
+    );
     field.addEventListener("input", () => field.setCustomValidity(""), { once: true });
   }
   return lost;

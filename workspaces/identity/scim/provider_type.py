@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portal.core.messages import Message
 from workspaces.identity.provider_types import ProviderTestResult, ProviderType
 
 
