@@ -95,7 +95,7 @@ if (ask) {
   const { who, resource, amount } = ask.elements;
   const show = () => {
     const now = limits[`${who.value}/${resource.value}`];
-    ask.querySelector("[data-limit-now]").textContent = now?.text ?? say("No limit now.");
+    ask.querySelector("[data-now]").textContent = now?.text ?? say("No limit now.");
     amount.placeholder = now?.example ?? "";
   };
   ask.addEventListener("change", show);
