@@ -35,7 +35,7 @@ def kept_logs(request: Any) -> HttpResponse:
             "crumbs": [(Message("Quotas", context="navigation"), f"/{request.org.slug}/quotas")],
             "list": asked,
             "tab": "logs",
-            "quotas": _quotas(request, visible_teams),
+            **_quotas(request, visible_teams),
         },
     )
 
@@ -67,7 +67,7 @@ def _overview(request: Any, tab: str) -> HttpResponse:
         "tab": tab,
         "teams": teams,
         "team": slug,
-        "quotas": _quotas(request, {slug} if slug else {one["slug"] for one in teams}),
+        **_quotas(request, {slug} if slug else {one["slug"] for one in teams}),
     }
     if tab == "use":
         totals = space.totals(asked)
@@ -81,8 +81,24 @@ def _overview(request: Any, tab: str) -> HttpResponse:
     return render(request, "jobs/storage_use.html", context)
 
 
-def _quotas(request: Any, teams: set[str]) -> list[dict[str, Any]]:
-    return [q for q in people.quotas_for(request.actor, STORAGE) if _is_relevant(request, q, teams)]
+def _quotas(request: Any, teams: set[str]) -> dict[str, Any]:
+    """Return the context of the quotas: with the name of whose each is, and whether any has a limit."""
+    names = {team["slug"]: team["name"] for team in people.teams_for(request.actor)}
+    found = [
+        quota | {"name": _name(request, quota, names)}
+        for quota in people.quotas_for(request.actor, STORAGE)
+        if _is_relevant(request, quota, teams)
+    ]
+    return {"quotas": found, "has_limit": any(quota["limit"] is not None for quota in found)}
+
+
+def _name(request: Any, quota: dict[str, Any], teams: dict[str, str]) -> str:
+    match quota["scope"]:
+        case "org":
+            return str(request.org.name)
+        case "team":
+            return teams.get(quota["subject"], quota["subject"])
+    return Message("You", context="heading")
 
 
 def _is_relevant(request: Any, quota: dict[str, Any], visible_teams: set[str]) -> bool:

@@ -38,7 +38,7 @@ def end(job) -> None:
         )
 
 
-SAVE = "Name it under outputs in the job to have it here."
+SAVE = "To keep them here, add an output to the job."
 
 
 @pytest.mark.parametrize(
@@ -47,29 +47,20 @@ SAVE = "Name it under outputs in the job to have it here."
         (
             {},
             (
-                "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place "
-                "that stays. Let the job send away what is to be kept."
+                "Files in MUSTER_OUTPUT_DIR are lost when the job ends: this cluster has no "
+                "permanent storage. Copy what you need elsewhere in the job's command."
             ),
-            (
-                "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
-                "outputs in the job to save them."
-            ),
+            f"This cluster keeps no files of MUSTER_OUTPUT_DIR after a job ends. {SAVE}",
         ),
         (
             {"shared": ["data:/data", "more:/more"]},
-            (
-                "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, "
-                "/more stays."
-            ),
-            (
-                "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
-                "outputs in the job to save them."
-            ),
+            "Files in MUSTER_OUTPUT_DIR are lost when the job ends; files in /data, /more stay.",
+            f"This cluster keeps no files of MUSTER_OUTPUT_DIR after a job ends. {SAVE}",
         ),
         (
             {"outputs": "kept:/kept"},
-            f"What it writes to MUSTER_OUTPUT_DIR stays on the cluster. {SAVE}",
-            f"What it wrote to MUSTER_OUTPUT_DIR stays on the cluster. {SAVE}",
+            f"Files in MUSTER_OUTPUT_DIR stay on the cluster. {SAVE}",
+            f"Files in MUSTER_OUTPUT_DIR stay on the cluster. {SAVE}",
         ),
     ],
 )
@@ -84,16 +75,14 @@ def test_kubernetes_job_says_whether_its_files_stay(story, config, before, after
 def test_local_job_says_how_long_its_files_stay_and_names_no_folder(story):
     cluster_with()
     job = submit(story)
-    stays = "stays on the cluster until 7 days after its end."
-    assert output_text_of(job) == f"What it writes to MUSTER_OUTPUT_DIR {stays} {SAVE}"
+    stays = "Files in MUSTER_OUTPUT_DIR stay on the cluster for 7 days after the job ends."
+    assert output_text_of(job) == f"{stays} {SAVE}"
     end(job)
-    assert output_text_of(job) == f"What it wrote to MUSTER_OUTPUT_DIR {stays} {SAVE}"
+    assert output_text_of(job) == f"{stays} {SAVE}"
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(is_forgotten=True)
-    assert (
-        output_text_of(job)
-        == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
-    )
+    removed = "Files in MUSTER_OUTPUT_DIR were removed 7 days after the job ended."
+    assert output_text_of(job) == removed
 
 
 def test_unreadable_cluster_options_leave_the_page_unchanged(story):
@@ -121,4 +110,4 @@ def test_page_of_a_pending_job_describes_its_output(story):
     cluster()
     job = submit(story)
     page = story.client(story.ada).get(f"/{story.atlas.slug}/jobs/{job.number}").content.decode()
-    assert "is lost when it ends: this cluster has no place that stays" in page
+    assert "are lost when the job ends: this cluster has no permanent storage" in page

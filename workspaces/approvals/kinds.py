@@ -176,12 +176,10 @@ class ApprovalKind(Generic[R]):
 
     def notice_title(self, what: str, row: Any) -> Message:
         """Return the title of the notification of a request, a decision or a comment."""
-        facts = {"what": self.text(row), "email": row.asker.email}
+        facts = {"what": self.text(row), "name": row.asker.display_name}
         match what:
             case "requested":
-                return Message(
-                    "{email} asks for {what}", context="title of a notification", **facts
-                )
+                return Message("{name} asks for {what}", context="title of a notification", **facts)
             case "request_approved":
                 return Message("Approved: {what}", context="title of a notification", **facts)
             case "request_declined":

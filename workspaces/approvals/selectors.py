@@ -70,6 +70,7 @@ def card_of(actor: Actor, kind: ApprovalKind[R], row: R) -> dict[str, Any]:
         "row": row,
         "here": here,
         "action": kind.action(row) or here,
+        "decide_path": kind.decide_path(row),
     }
 
 

@@ -92,10 +92,17 @@ export function formatOf(unit) {
 // The function that writes a value on an axis, whose title or legend has the word.
 export const ticksFormatOf = (unit) => (COUNTED.has(unit) ? count : formatOf(unit));
 
+// Seconds: minutes, hours and days
+const TIMES = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800,
+  604800,
+];
 const POWERS_OF_TWO = Array.from({ length: 60 }, (_, n) => 2 ** n);
 
-// Steps between ticks: 64 GiB and 128 GiB, never 381.5 MiB. Undefined leaves it to the library.
-export const stepsOf = (unit) => (unit?.startsWith("bytes") ? POWERS_OF_TWO : undefined);
+// Steps between ticks: 64 GiB and 128 GiB, never 381.5 MiB; 2 h and 4 h, never 2h 47m. Undefined leaves it
+// to the library.
+export const stepsOf = (unit) =>
+  unit === "s" ? TIMES : unit?.startsWith("bytes") ? POWERS_OF_TWO : undefined;
 
 // Amounts start at zero.
 export const isAmount = (unit) => ["count", "ratio", "bytes", "bytes/s", "cores"].includes(unit);

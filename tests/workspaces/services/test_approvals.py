@@ -85,7 +85,7 @@ def test_approval_is_applied_ends_and_tells_its_history(atlas, monkeypatch):
     assert (row.state, row.decided_by, KEYS.held) == ("approved", atlas.ada.email, {ROOM})
     deliver()
     assert [sent.subject for sent in mail.outbox] == [
-        "ben@atlas.example asks for Key: Room 7",
+        "Ben asks for Key: Room 7",
         "Approved: Key: Room 7",
     ]
     now = clock.now()
