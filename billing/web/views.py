@@ -202,7 +202,7 @@ def statement_list(request: Any) -> HttpResponse:
                 {"row": row, "total": money(row.total, row.currency), "month": f"{row.month:%Y-%m}"}
                 for row in rows
             ],
-            "drafts": [(f"{m:%Y-%m}", m == month) for m in drafts],
+            "drafts": [(m, m == month) for m in drafts],
             "account": account_of(request.org.id),
         },
     )

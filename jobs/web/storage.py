@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.shortcuts import render
 from jobs.lists import STORAGE as KEPT_LOGS
 from portal.core.errors import NotFound
 from portal.core.messages import Message
+from workspaces.models import User
 from workspaces.organizations import selectors as people
 from workspaces.quotas import space
 from workspaces.quotas.limits import STORAGE
@@ -74,11 +76,24 @@ def _overview(request: Any, tab: str) -> HttpResponse:
         context |= {
             "totals": totals,
             "sum": sum(total.bytes for _, total in totals),
-            "rows": space.largest(asked, MOST_ROWS),
+            "rows": _with_names(space.largest(asked, MOST_ROWS), teams),
         }
     else:
-        context["rows"] = space.unused(asked, MOST_ROWS)
+        context["rows"] = _with_names(space.unused(asked, MOST_ROWS), teams)
     return render(request, "jobs/storage_use.html", context)
+
+
+def _with_names(
+    rows: Sequence[tuple[space.SpaceSource, space.SpaceUse]], teams: Sequence[people.TeamShape]
+) -> list[tuple[space.SpaceSource, space.SpaceUse, str, str]]:
+    """Return the rows with the names of their owners and teams."""
+    emails = {use.owner for _, use in rows}
+    owners = {user.email: user.display_name for user in User.objects.filter(email__in=emails)}
+    names = {team["slug"]: team["name"] for team in teams}
+    return [
+        (source, use, owners.get(use.owner, use.owner), names.get(use.team, use.team))
+        for source, use in rows
+    ]
 
 
 def _quotas(request: Any, teams: set[str]) -> dict[str, Any]:

@@ -232,11 +232,19 @@ class NewJob {
   showImage(image) {
     const note = this.targets.image,
       isSaid = this.root.querySelector("[data-error=image]").textContent !== "";
-    note.textContent = isSaid ? "" : (image?.text ?? "");
+    note.textContent = isSaid ? "" : image?.text || this.pulledImage();
     note.className =
       image?.ok === false ? "form-error" : image?.doubtful ? "warn-text" : "small muted";
     if (image && image.ok === null && image.text === "" && this.#looks++ < LOOKS)
       this.#timer = setTimeout(() => this.check(true), 1000);
+  }
+
+  // What a name without a registry or a tag means, until the image is known.
+  pulledImage() {
+    const name = this.spec.read("image");
+    if (!name || name.includes("/") || this.spec.isScript) return "";
+    const tagged = /[:@]/.test(name) ? name : `${name}:latest`;
+    return say("Pulls docker.io/library/{name}.", { context: "text, new-job", name: tagged });
   }
 
   // -- the same as a command
