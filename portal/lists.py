@@ -725,6 +725,19 @@ class Shown:
         self.problems = problems
 
     @property
+    def is_blank(self) -> bool:
+        """Return whether there is nothing at all, also without filters: only the empty state."""
+        return not (self.rows or self.is_filtered or self.asked.cursor or self.error)
+
+    def hide_empty(self, columns: Iterable[Column]) -> None:
+        """Hide those of the columns in which no row has a value, unless the reader chose columns."""
+        if self.asked.columns:
+            return
+        empty = {c.name for c in columns if not any(c.cell(r) not in (None, "") for r in self.rows)}
+        self.heads = [head for head in self.heads if head.name not in empty]
+        self.has = {name: True for name in self.has if name not in empty}
+
+    @property
     def filters(self) -> dict[str, str]:
         """Return the values of the filters by name."""
         return self.asked.filters

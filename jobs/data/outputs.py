@@ -31,39 +31,59 @@ def output_text(attempt: Attempt) -> str:
     output = output_of(attempt.cluster, attempt.key)
     if output is None:
         return ""
-    return _text(output, is_final=State(attempt.state).is_final, is_forgotten=attempt.is_forgotten)
+    return (
+        _text_after_end(output, is_forgotten=attempt.is_forgotten)
+        if State(attempt.state).is_final
+        else _text_before_end(output)
+    )
 
 
 def warning(cluster: Cluster) -> str:
     """Return what a new job on this cluster would lose; empty if nothing."""
     output = output_of(cluster, "rehearsal")
-    return _text(output) if output and output.retention is OutputRetention.RUN else ""
+    return _text_before_end(output) if output and output.retention is OutputRetention.RUN else ""
 
 
-def _text(output: OutputFolder, *, is_final: bool = False, is_forgotten: bool = False) -> str:
-    match output.retention:
-        case OutputRetention.ON:
-            stays = Message("Files in MUSTER_OUTPUT_DIR stay on the cluster.")
-        case OutputRetention.WEEK if is_forgotten:
-            return Message(
-                "Files in MUSTER_OUTPUT_DIR were removed {days} days after the job ended.",
-                days=KEPT.days,
-            )
-        case OutputRetention.WEEK:
-            stays = Message(
-                "Files in MUSTER_OUTPUT_DIR stay on the cluster for {days} days after the job ends.",
-                days=KEPT.days,
-            )
-        case _ if is_final:
-            stays = Message("This cluster keeps no files of MUSTER_OUTPUT_DIR after a job ends.")
-        case _ if output.shared:
-            return Message(
-                "Files in MUSTER_OUTPUT_DIR are lost when the job ends; files in {shared} stay.",
-                shared=", ".join(output.shared),
-            )
-        case _:
-            return Message(
-                "Files in MUSTER_OUTPUT_DIR are lost when the job ends: this cluster has no "
-                "permanent storage. Copy what you need elsewhere in the job's command."
-            )
-    return Message.joined(" ", (stays, _SAVE))
+def _text_before_end(output: OutputFolder) -> str:
+    """Return the text for a job that has not ended."""
+    if output.retention is OutputRetention.ON:
+        return Message.joined(
+            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), _SAVE)
+        )
+    if output.retention is OutputRetention.WEEK:
+        text = Message(
+            "Files in MUSTER_OUTPUT_DIR are kept on the cluster until {days} days after the end.",
+            days=KEPT.days,
+        )
+        return Message.joined(" ", (text, _SAVE))
+    if output.shared:
+        return Message(
+            "Files in MUSTER_OUTPUT_DIR are deleted when the job ends; files in {shared} are kept.",
+            shared=", ".join(output.shared),
+        )
+    return Message(
+        "Files in MUSTER_OUTPUT_DIR are deleted when the job ends, as this cluster keeps none. "
+        "To keep them, add an output to the job."
+    )
+
+
+def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
+    if output.retention is OutputRetention.ON:
+        return Message.joined(
+            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), _SAVE)
+        )
+    if output.retention is OutputRetention.RUN:
+        return Message(
+            "Files in MUSTER_OUTPUT_DIR were deleted when the job ended. To keep them, add an "
+            "output to the job."
+        )
+    if is_forgotten:
+        return Message(
+            "Files in MUSTER_OUTPUT_DIR were deleted {days} days after the end.",
+            days=KEPT.days,
+        )
+    text = Message(
+        "Files in MUSTER_OUTPUT_DIR are kept on the cluster until {days} days after the end.",
+        days=KEPT.days,
+    )
+    return Message.joined(" ", (text, _SAVE))

@@ -39,6 +39,10 @@ def end(job) -> None:
 
 
 SAVE = "To keep them here, add an output to the job."
+GONE = (
+    "Files in MUSTER_OUTPUT_DIR were deleted when the job ended. To keep them, add an output to the "
+    "job."
+)
 
 
 @pytest.mark.parametrize(
@@ -47,20 +51,23 @@ SAVE = "To keep them here, add an output to the job."
         (
             {},
             (
-                "Files in MUSTER_OUTPUT_DIR are lost when the job ends: this cluster has no "
-                "permanent storage. Copy what you need elsewhere in the job's command."
+                "Files in MUSTER_OUTPUT_DIR are deleted when the job ends, as this cluster keeps none. "
+                "To keep them, add an output to the job."
             ),
-            f"This cluster keeps no files of MUSTER_OUTPUT_DIR after a job ends. {SAVE}",
+            GONE,
         ),
         (
             {"shared": ["data:/data", "more:/more"]},
-            "Files in MUSTER_OUTPUT_DIR are lost when the job ends; files in /data, /more stay.",
-            f"This cluster keeps no files of MUSTER_OUTPUT_DIR after a job ends. {SAVE}",
+            (
+                "Files in MUSTER_OUTPUT_DIR are deleted when the job ends; files in /data, /more are "
+                "kept."
+            ),
+            GONE,
         ),
         (
             {"outputs": "kept:/kept"},
-            f"Files in MUSTER_OUTPUT_DIR stay on the cluster. {SAVE}",
-            f"Files in MUSTER_OUTPUT_DIR stay on the cluster. {SAVE}",
+            f"Files in MUSTER_OUTPUT_DIR are kept on the cluster. {SAVE}",
+            f"Files in MUSTER_OUTPUT_DIR are kept on the cluster. {SAVE}",
         ),
     ],
 )
@@ -75,14 +82,13 @@ def test_kubernetes_job_says_whether_its_files_stay(story, config, before, after
 def test_local_job_says_how_long_its_files_stay_and_names_no_folder(story):
     cluster_with()
     job = submit(story)
-    stays = "Files in MUSTER_OUTPUT_DIR stay on the cluster for 7 days after the job ends."
-    assert output_text_of(job) == f"{stays} {SAVE}"
+    stay = "Files in MUSTER_OUTPUT_DIR are kept on the cluster until 7 days after the end."
+    assert output_text_of(job) == f"{stay} {SAVE}"
     end(job)
-    assert output_text_of(job) == f"{stays} {SAVE}"
+    assert output_text_of(job) == f"{stay} {SAVE}"
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(is_forgotten=True)
-    removed = "Files in MUSTER_OUTPUT_DIR were removed 7 days after the job ended."
-    assert output_text_of(job) == removed
+    assert output_text_of(job) == "Files in MUSTER_OUTPUT_DIR were deleted 7 days after the end."
 
 
 def test_unreadable_cluster_options_leave_the_page_unchanged(story):
@@ -110,4 +116,4 @@ def test_page_of_a_pending_job_describes_its_output(story):
     cluster()
     job = submit(story)
     page = story.client(story.ada).get(f"/{story.atlas.slug}/jobs/{job.number}").content.decode()
-    assert "are lost when the job ends: this cluster has no permanent storage" in page
+    assert "are deleted when the job ends, as this cluster keeps none" in page
