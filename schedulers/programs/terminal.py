@@ -24,6 +24,7 @@ import struct
 import sys
 import termios
 from base64 import b64encode
+from collections.abc import Callable
 from hashlib import sha1
 from urllib.parse import parse_qs, urlsplit
 
@@ -76,7 +77,7 @@ class Viewer:
 class Shell:
     """A shell on a pty. `on_end` is called once, after its last output."""
 
-    def __init__(self, on_end):  # type: ignore[no-untyped-def]
+    def __init__(self, on_end: Callable[[], object]):
         self.viewers: set[Viewer] = set()
         self._on_end = on_end
         self._kept, self._pending = bytearray(), bytearray()

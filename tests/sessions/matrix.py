@@ -9,7 +9,7 @@ from tests.story import Story
 from workspaces.access.permissions import Permission as P
 
 VALUES = {"which": "scratch"}
-LISTS = {"api-interactive-sessions"}
+LISTS = {"api-interactive-sessions", "api-session-templates"}
 ROWS = {
     ("api-interactive-sessions", "GET"): Row(EVERYBODY, None),  # those that are visible
     ("api-interactive-sessions", "POST"): Row(
