@@ -85,12 +85,12 @@ class SessionsView(OrgView):
             found = services.check_session(actor=self.actor, team=team, choices=choices_of(body))
         except InvalidInput as error:
             told = at_choices(error)
-            errors = told.data["errors"]
+            refused = told.data["errors"]
             return {
                 "ok": False,
                 "starts_now": False,
-                "text": errors[0]["message"] if errors else told.message,
-                "errors": errors,
+                "text": refused[0]["message"] if refused else told.message,
+                "errors": refused,
                 "expected": None,
             }
         faults = at_choices(InvalidInput(found.start_text, errors=found.errors)).data["errors"]
