@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
 from sessions.web import views
 
@@ -8,6 +8,9 @@ urlpatterns = [
     path("<slug:org>/sessions", views.sessions, name="sessions"),
     path("<slug:org>/sessions/new", views.new_session, name="session-new"),
     path("<slug:org>/sessions/<str:which>", views.session, name="session"),
-    path("<slug:org>/sessions/<str:which>/stop", views.stop, name="session-stop"),
-    path("<slug:org>/sessions/<str:which>/resume", views.resume, name="session-resume"),
+    re_path(
+        r"^(?P<org>[-\w]+)/sessions/(?P<which>[^/]+)/(?P<act>resume|stop)$",
+        views.act_on_session,
+        name="session-act",
+    ),
 ]

@@ -12,7 +12,7 @@ from tests.story import Story
 from workspaces.access.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope
 
-VALUES = {"which": "scratch"}
+VALUES = {"which": "scratch", "act": "stop"}
 LISTS = {"api-interactive-sessions", "api-session-templates"}
 SCOPES = {"api-interactive-session-": P.JOBS_READ}
 ROWS = {
@@ -27,8 +27,7 @@ ROWS = {
 }
 FORMS = {
     "session-new": (WORKERS, {"team": "vision", "template": "terminal"}),
-    "session-stop": (WORKERS, {}),
-    "session-resume": (WORKERS, {}),
+    "session-act": (WORKERS, {}),
 }
 
 
@@ -42,7 +41,6 @@ def _end(stage: Any) -> None:
 
 BEFORE = {
     ("api-interactive-session-resume", "POST"): _end,
-    ("session-resume", "POST"): _end,
 }
 
 
