@@ -120,8 +120,9 @@ def test_panels_stay_as_each_person_has_arranged_them(story, used):
 
 
 def test_empty_pages_name_the_next_step(story):
-    for page in ("usage", "usage/jobs", "usage/cost", "usage/statements"):
+    for page in ("usage", "usage/jobs", "usage/cost"):
         assert "muster" in text(story.client(story.ada).get(f"/atlas/{page}"))
+    assert "Open the draft" in text(story.client(story.ada).get("/atlas/usage/statements"))
     for page in ("usage", "usage/jobs", "prices", "accounts", "statements"):
         text(story.client(story.dot).get(f"/platform/{page}"))
 
