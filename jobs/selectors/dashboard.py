@@ -21,7 +21,7 @@ from portal.core import clock
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
-from workspaces.approvals.selectors import card_of, open_requests
+from workspaces.approvals.selectors import cards_of, open_requests
 from workspaces.models import AccessToken, Team
 
 SHOWN = 8
@@ -118,8 +118,7 @@ def attention(actor: Actor) -> dict[str, Any]:
     now = clock.now()
     failed = rows.filter(state=State.FAILED, finished_at__gte=now - DAY)
     waiting = rows.filter(state=State.QUEUED, created_at__lt=now - LONG_WAIT)
-    asks = [card_of(actor, kind, row) for kind, row in open_requests(actor)]
-    asks = [ask for ask in asks if "approve" in ask["may"]]
+    asks = [ask for ask in cards_of(actor, open_requests(actor)) if "approve" in ask["may"]]
     return {
         "count": len(asks) + failed.count() + waiting.count(),
         "requests": asks[:SHOWN],

@@ -242,7 +242,7 @@ def test_requests_reach_those_who_decide_and_the_answer_those_who_asked(story):
         decide(actor=ada, request_id=row.id, do="approve", word="ok")
     consume()
     [answer] = listed(story.api(story.ben))
-    assert answer["title"] == "Your request for gpu of vision was approved"
+    assert answer["title"] == "Your request for 6 GPUs for Vision was approved"
     assert (answer["body"], answer["path"]) == ("“ok”", "/atlas/quotas")
 
 
