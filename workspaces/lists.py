@@ -391,7 +391,10 @@ _AUDIT_FILTERS = (
         _by,
         "`people` for what people did themselves, without what jobs and components record.",
         pgettext("filter", "By"),
-        chips=(("people", _("People's actions")), ("all", _("All events"))),
+        chips=(
+            ("people", pgettext("chip", "People's actions")),
+            ("all", pgettext("chip", "All events")),
+        ),
     ),
     Filter(
         "q",
