@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from billing.amounts import resource_text
 from portal.core.event_texts import EventKind, Subject
-from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.core.states import Mark
 
-_WHAT = {
-    "gpu": Message("a GPU-hour", context="part of a sentence"),
-    "cpu": Message("a core-hour", context="part of a sentence"),
-    "memory": Message("a GiB-hour of memory", context="part of a sentence"),
-    "storage": Message("a GiB-hour of storage", context="part of a sentence"),
-    "lost": Message("lost work, in percent,", context="part of a sentence"),
-}
-
 
 def _price(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a price is of, from the name of the event: "gpu.h100 USD 2026-10-01"."""
-    resource, currency, day = [*str(data.get("name", "")).split(), "", "", ""][:3]
-    kind, _dot, model = resource.partition(".")
-    what = _WHAT.get(kind, resource)
-    if model:
-        what = Message("a GPU-hour of {type}", context="part of a sentence", type=gpu_text(model))
-    price = (data.get("after") or {}).get("price", "")
-    return {"what": what, "currency": currency, "day": day, "price": price}
+    """Return what the price is for, from its name, such as "gpu.h100 USD 2027-01-01"."""
+    match str(data.get("name", "")).split():
+        case [resource, currency, day]:
+            return {"resource": resource_text(resource), "currency": currency, "day": day}
+    return {}
 
 
 EVENTS = (
@@ -52,13 +41,20 @@ EVENTS = (
     EventKind(
         "usage.price_set",
         (
-            Message("{actor} set the price of {what} to {price} {currency} from {day}"),
+            Message("{actor} set the price of {resource} to {price} {currency} an hour from {day}"),
+            Message("{actor} set the price of {subject} to {price}"),
             Message("{actor} set the price of {subject}"),
         ),
         facts=_price,
     ),
     EventKind(
-        "usage.price_deleted", (Message("{actor} deleted the price of {subject}"),), mark=Mark.BAR
+        "usage.price_deleted",
+        (
+            Message("{actor} deleted the price of {resource} in {currency} from {day}"),
+            Message("{actor} deleted the price of {subject}"),
+        ),
+        facts=_price,
+        mark=Mark.BAR,
     ),
     EventKind("usage.account_changed", (Message("{actor} changed how {subject} pays"),)),
     EventKind(

@@ -506,9 +506,9 @@ EVENTS = (
     EventKind(
         "access.denied",
         (
-            Message("{actor} was refused {path}: they may not {act}"),
-            Message("{actor} was refused {method} {path}", context="event"),
-            Message("{actor} was refused", context="event"),
+            Message("{actor} was denied access to {path}: they may not {act}"),
+            Message("{actor} was denied access to {path}", context="event"),
+            Message("{actor} was denied access", context="event"),
         ),
         facts=_denied,
         mark=Mark.CROSS,

@@ -22,8 +22,13 @@ from clusters.models import Cluster, Pool
 from clusters.node_capacity import NodeUsage, node_usage_in
 from jobs.dispatch.claims import request_of
 from jobs.models import Attempt, Dependency, Job
-from jobs.models.attempt import placed_on
-from jobs.scheduling.admission import AdmissionRequest, meters_of_request
+from jobs.models.attempt import held_by, placed_on
+from jobs.scheduling.admission import (
+    QUOTA_WAITS,
+    AdmissionRequest,
+    meters_of_request,
+    type_meters,
+)
 from jobs.scheduling.advice import ExpectedStartShape
 from jobs.scheduling.forecast import PendingTask, RunningTask, held_on, starts
 from jobs.scheduling.pending_summary import is_pending
@@ -144,7 +149,7 @@ def _by_rule(
     if wait == Wait.DEPENDENCY:
         return _after(needs.get(attempt.job_id, ()))
     if wait == Wait.BACKOFF and attempt.due_at:
-        return _at("planned", attempt.due_at, Message("About {at}: the next attempt."))
+        return _at("planned", attempt.due_at, Message("The next attempt starts about {at}."))
     return _by_facts(wait, attempt.wait_facts, cluster)
 
 
@@ -152,10 +157,10 @@ def _by_facts(wait: Wait, facts: Mapping[str, Any], cluster: Cluster) -> Expecte
     if expected := facts.get("expected"):
         return _by_scheduler(datetime.fromisoformat(expected), title_of(cluster.backend))
     if wait == Wait.RESERVED and (until := facts.get("until")):
-        text = Message("Not before {at}, when the reservation ends.")
+        text = Message("Starts no earlier than {at}, when the reservation ends.")
         return _at("not_before", datetime.fromisoformat(until), text)
     if facts.get("resource") == GPU_HOURS:
-        text = Message("Not before {at}, when the monthly limit resets.")
+        text = Message("Starts no earlier than {at}, when the monthly limit resets.")
         return _at("not_before", next_reset(), text)
     if facts.get("resource") == STORAGE and wait in _WAITS_FOR_CAPACITY:
         return ExpectedStart("unknown", Message("Unknown: it waits until storage is freed."))
@@ -178,7 +183,7 @@ def _after(needs: Sequence[tuple[int, datetime | None]]) -> ExpectedStart:
     return _at(
         "if_limits",
         end,
-        Message("About {at}, if #{n} uses its whole time limit.", at="{at}", n=number),
+        Message("Starts about {at}, if #{n} uses its whole time limit.", at="{at}", n=number),
     )
 
 
@@ -190,7 +195,9 @@ def _by_scheduler(at: datetime, who: str) -> ExpectedStart:
             None,
             who,
         )
-    return _at("planned", at, Message("About {at}, as {who} plans it.", at="{at}", who=who), who)
+    return _at(
+        "planned", at, Message("Starts about {at}, as {who} plans it.", at="{at}", who=who), who
+    )
 
 
 def _at(sureness: str, at: datetime, text: Message, source: str = "Muster") -> ExpectedStart:
@@ -289,10 +296,10 @@ class Forecast:
             return ExpectedStart(
                 "unknown", Message("Unknown: {who} has room, and has not said when.", who=who)
             )
-        text = Message("About {at}, if running jobs use their whole time limits.")
+        text = Message("Starts about {at}, if running jobs use their whole time limits.")
         if not places:
             text = Message(
-                "About {at}, if running jobs use their whole time limits and {who} starts nothing "
+                "Starts about {at}, if running jobs use their whole time limits and {who} starts nothing "
                 "else first.",
                 at="{at}",
                 who=who,
@@ -340,7 +347,14 @@ class Forecast:
         limit = attempt.job.spec.get("policy", {}).get("max_runtime")
         seconds = parse_duration(limit) if limit else None
         names = self._names(cluster, attempt.job.pool)
-        task = self._pending(attempt.id, request_of(attempt), seconds, names)
+        request = request_of(attempt)
+        task = self._pending(attempt.id, request, seconds, names)
+        # A job for any type that waits for the limit of one
+        resource = str(attempt.wait_facts.get("resource", ""))
+        if attempt.wait in QUOTA_WAITS.values() and resource.startswith("gpu."):
+            kind, gpus = resource.removeprefix("gpu."), request.resources.in_all("gpu")
+            more = {m: n for m, n in type_meters(request, {kind: gpus}).items() if m in self.limits}
+            task = replace(task, checked={**task.checked, **more}, meters={**task.meters, **more})
         # What its scheduler has already counts against its quotas.
         return task if attempt.state == State.QUEUED else replace(task, checked={}, meters={})
 
@@ -386,7 +400,7 @@ def _running(
     ).exclude(state=State.SUBMITTED)
     limit = KeyTextTransform("max_runtime", KeyTransform("policy", "job__spec"))
     fields = ("cluster_id", "started_at", "node", "nodes", "placement", "job__resources", "limit")
-    whose = ("org_id", "job__team_id", "job__owner_id")
+    whose = ("gpu_types", "org_id", "job__team_id", "job__owner_id")
     found: dict[UUID, list[RunningTask]] = defaultdict(list)
     endless: dict[UUID, int] = defaultdict(int)
     types = {
@@ -396,7 +410,7 @@ def _running(
     for row in (
         rows.annotate(limit=limit).order_by("id").values_list(*fields, *whose)[:MOST_RUNNING]
     ):
-        cluster, since, node, nodes, placement, resources, text, org, team, owner = row
+        cluster, since, node, nodes, placement, resources, text, kinds, org, team, owner = row
         ends = None
         if text:
             ends = ((since or now) + timedelta(seconds=parse_duration(text))).timestamp()
@@ -407,7 +421,7 @@ def _running(
                 part["node"]: _placed(part, held.get(part["node"], {}))
                 for part in placed_on(placement)
             }
-        task = RunningTask(ends, held, quota_meters(org, team, owner, resources))
+        task = RunningTask(ends, held, quota_meters(org, team, owner, held_by(resources, kinds)))
         endless[cluster] += ends is None
         for one in machines:
             if one == cluster:

@@ -77,7 +77,7 @@ def test_notification_page_marks_read_filters_and_opens(story, failed):
     assert ben.get("/atlas/notifications/unread?zone=Asia/Seoul").json() == {"unread": 2}
     page = ben.get("/atlas/notifications").content.decode()
     assert "exit 3" in page and "data-drawer-body" in page
-    assert "Today" in page and f"2 jobs of {job.name} did not succeed" in page
+    assert "Today" in page and f"2 jobs named “{job.name}” did not succeed" in page
     assert page.count("is-unread") == 1  # the row of both, which opens
     first = Notification.objects.order_by("id").first()
     answer = ben.get(f"/atlas/notifications/{first.id}")

@@ -84,6 +84,7 @@ def cards_of(actor: Actor, found: Iterable[tuple[ApprovalKind[Any], Any]]) -> li
             "row": row,
             "here": kind.page_path(row),
             "action": kind.action(row) or kind.page_path(row),
+            "decide_path": kind.decide_path(row),
             "waits_for": kind.waits_for(row) if row.state == ApprovalState.OPEN else "",
             "related": kind.related_pages(row),
             "decided_by": names.get(row.decided_by, row.decided_by),
