@@ -179,7 +179,7 @@ TOKENS = ListView(
         Column("name", pgettext("column", "Token")),
         Column("hint", None),
         Column("owner", pgettext("column", "Owner")),
-        Column("scopes", pgettext("column", "Scopes")),
+        Column("scopes", pgettext("column", "Purpose")),
         Column("networks", pgettext("column", "Networks")),
         Column("last_used_at", pgettext("column", "Last used")),
         Column("expires_at", pgettext("column", "Expires")),
