@@ -204,7 +204,7 @@ def test_capacity_tells_what_is_free_now_and_next(atlas):
     [end] = row["next_free"]
     assert end["gpus"] == 2 and end["at"] > clock.now().isoformat()[:19]
     page = atlas.client(atlas.ben).get("/atlas/capacity").content.decode()
-    assert "2 in" in page and "H100" in page
+    assert "<b>2</b> <time" in page and "H100" in page
     platform = atlas.client(atlas.dot).get("/platform/capacity")
     assert platform.status_code == 200
 
