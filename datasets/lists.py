@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy as pgettext
 
 from datasets.models import Ref, Repository, RepositoryKind, Visibility
+from datasets.origins import origins_of
 from datasets.representations import RepositoryShape, repository_rows
 from datasets.selectors import visible_repositories
 from portal.core.errors import InvalidInput
@@ -32,7 +34,8 @@ from workspaces.subjects import JobUseShape, SubjectKind, use_columns, with_use
 
 
 class ListedRepositoryShape(RepositoryShape, JobUseShape):
-    pass
+    made_by: Annotated[str | None, "Job that made the head, such as #12 train, if you may see it."]
+    made_by_page: str | None
 
 
 def _with_visibility(texts: list[str], actor: Actor) -> Q:
@@ -52,10 +55,6 @@ def filters(placeholder: Any, size: str) -> tuple[Filter, ...]:
             matching(_with_visibility),
             help="private, team or organization.",
             label=pgettext("filter", "Visibility"),
-            chips=(
-                (Visibility.PRIVATE.value, pgettext("choice of a filter", "Private")),
-                (Visibility.ORGANIZATION.value, pgettext("choice of a filter", "Organization")),
-            ),
             values=lambda actor: [
                 (Visibility.PRIVATE.value, pgettext("choice of a filter", "Private")),
                 (Visibility.TEAM.value, pgettext("choice of a filter", "Team")),
@@ -81,7 +80,10 @@ TRASHED = (
 )
 
 
-def _columns(label: Any) -> tuple[Column, ...]:
+def _columns(label: Any, kind: RepositoryKind) -> tuple[Column, ...]:
+    """Return the columns: jobs make checkpoints, and use datasets."""
+    is_made = kind == RepositoryKind.CHECKPOINT
+    used = ("jobs", "job_trend", "last_used_at")
     return (
         Column("name", label, sort=("name", "id")),
         Column("team", pgettext("column", "Team"), sort=("team__slug", "id")),
@@ -96,7 +98,13 @@ def _columns(label: Any) -> tuple[Column, ...]:
         ),
         Column("bytes", pgettext("column", "Size"), "num", sort=("head_bytes", "id")),
         Column("versions", pgettext("column", "Versions"), "num", is_optional=True),
-        *use_columns("jobs", "job_trend", "last_used_at"),
+        Column(
+            "made_by",
+            pgettext("column", "Made by"),
+            is_optional=is_made,
+            is_extra=not is_made,
+        ),
+        *use_columns(*(f"({n})" if is_made or n == "job_trend" else n for n in used)),
         Column("visibility", pgettext("column", "Visibility"), is_extra=True),
         Column(
             "stored_bytes",
@@ -125,17 +133,32 @@ def _with_head(rows: QuerySet[Repository]) -> QuerySet[Repository]:
     )
 
 
+def _listed(rows: Sequence[Repository], actor: Actor) -> list[dict[str, Any]]:
+    """Return the rows with the jobs that made what is shown of them."""
+    heads = Ref.objects.filter(
+        repository__in=[row.id for row in rows],
+        name=F("repository__default_branch"),
+        version__job_id__isnull=False,
+    )
+    jobs = dict(heads.values_list("repository_id", "version__job_id"))
+    origins = origins_of(actor, set(jobs.values()))
+    found: list[dict[str, Any]] = []
+    for row, item in zip(rows, repository_rows(rows), strict=True):
+        origin = origins.get(jobs[row.id]) if row.id in jobs else None
+        made_by, page = (origin.text, origin.url) if origin else (None, None)
+        found.append({**item, "made_by": made_by, "made_by_page": page})
+    return found
+
+
 def _list_of(kind: RepositoryKind, label: Any, placeholder: Any) -> ListView:
     return ListView(
         name=f"{kind}s",
         rows=lambda actor: _with_head(visible_repositories(actor, kind)),
-        represent=with_use(
-            lambda rows, actor: repository_rows(rows), SubjectKind.DATASET, attrgetter("id")
-        ),
+        represent=with_use(_listed, SubjectKind.DATASET, attrgetter("id")),
         row_template="datasets/_repository_row.html",
         order=Order("name", "id"),
         filters=filters(placeholder, "head_bytes"),
-        columns=_columns(label),
+        columns=_columns(label, kind),
     )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from demo import experiments, telemetry
+from demo import checkpoints, experiments, telemetry
 from portal.background import BackgroundLoop
 
-LOOPS = (BackgroundLoop(telemetry.feed), BackgroundLoop(experiments.feed))
+LOOPS = (
+    BackgroundLoop(telemetry.feed),
+    BackgroundLoop(experiments.feed),
+    BackgroundLoop(checkpoints.feed),
+)

@@ -15,7 +15,7 @@ from functools import partial
 from datasets import services
 from datasets.models import Repository, RepositoryKind, Version, Visibility
 from datasets.services import Add, Change, Delete
-from demo.history import Action
+from demo.pace import Action
 from portal.core import clock
 from workspaces.access.actors import Actor, actor_of
 from workspaces.models import Organization, Team, TeamMembership, User
@@ -232,6 +232,19 @@ def _questions(number: int) -> Callable[[random.Random], Files]:
     }
 
 
+def _calls(number: int) -> Callable[[random.Random], Files]:
+    def files(rng: random.Random) -> Files:
+        rows = ["id,seconds,topic,transcript"]
+        for n in range(number):
+            topic = rng.choice(_TOPICS)
+            rows.append(
+                f"c{n:05d},{rng.uniform(20, 400):.0f},{topic},{rng.choice(_ASKED)} {topic}?"
+            )
+        return {"calls.csv": "\n".join(rows).encode()}
+
+    return files
+
+
 def _readings(day: int) -> Callable[[random.Random], Files]:
     def files(rng: random.Random) -> Files:
         rows = ["time,sensor,temperature,vibration,state"]
@@ -260,8 +273,12 @@ def _just(**files: bytes | str | None) -> Callable[[random.Random], Files]:
 _CONFIG = {"architectures": ["ResNet"], "depths": [3, 4, 6, 3], "num_labels": 5}
 
 
-def _weights(step: int, *, size: int = 4096) -> Callable[[random.Random], Files]:
-    def files(rng: random.Random) -> Files:
+def weights(
+    step: int, *, size: int = 4096, config: Mapping[str, object] = _CONFIG
+) -> Callable[[random.Random], Mapping[str, bytes]]:
+    """Return what makes the files of a checkpoint at a step."""
+
+    def files(rng: random.Random) -> Mapping[str, bytes]:
         shapes = {"conv1.weight": [size // 64, 64], "fc.weight": [5, 64], "fc.bias": [5]}
         head, offset = {}, 0
         for name, shape in shapes.items():
@@ -273,7 +290,7 @@ def _weights(step: int, *, size: int = 4096) -> Callable[[random.Random], Files]
         return {
             "model.safetensors": struct.pack("<Q", len(text)) + text + rng.randbytes(offset),
             "trainer_state.json": json.dumps(state).encode(),
-            "config.json": json.dumps(_CONFIG).encode(),
+            "config.json": json.dumps(config).encode(),
         }
 
     return files
@@ -281,7 +298,7 @@ def _weights(step: int, *, size: int = 4096) -> Callable[[random.Random], Files]
 
 def _steps(card: str, *at: int) -> Iterator[Step]:
     for number, step in enumerate(at):
-        files = _weights(step) if number else _and(_weights(step), _just(README__md=card))
+        files = weights(step) if number else _and(weights(step), _just(README__md=card))
         tag = "best" if number == len(at) - 2 else ""
         yield Step(f"Checkpoint of step {step:,}", 3 - number * 0.4, files, tag)
 
@@ -357,6 +374,13 @@ EXAMPLES = (
             ),
         ),
         Visibility.PRIVATE,
+    ),
+    Example(
+        RepositoryKind.DATASET,
+        "service-calls",
+        "speech",
+        "Transcripts of calls to the service desk, with their lengths",
+        (Step("Calls of the first quarter", 15, _calls(300), "2026-q1"),),
     ),
     Example(
         RepositoryKind.CHECKPOINT,

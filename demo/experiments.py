@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from demo.datasets import png
-from demo.history import SLUG, Action
+from demo.pace import Action
+from demo.recipes import SLUG
 from experiments import artifacts, selectors, services
 from experiments.models import Experiment, Run, RunStatus
 from portal import series
@@ -104,13 +105,13 @@ SWEEPS = (
         (2.4, 0.91),
         (0.21, 0.447),
         ("tokens/s", 41000.0),
-        ("instruct-v4", "b71d0e55"),
+        ("support-questions", "b71d0e55"),
         running=1,
     ),
     Sweep(
         "asr-conformer",
         "speech",
-        "",
+        "How many layers of the encoder are worth their cost?",
         36,
         4.0,
         {
@@ -124,7 +125,7 @@ SWEEPS = (
         (9.0, 1.3),
         (0.31, 0.082),
         ("hours_of_audio/s", 1.9),
-        ("calls-2026", "90cc12ab"),
+        ("service-calls", "90cc12ab"),
     ),
 )
 _NOTES = (

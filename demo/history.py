@@ -23,9 +23,10 @@ from clusters.models import Cluster, Pool
 from clusters.services.inventory import take_inventory
 from clusters.services.mig_plans import change_settings
 from clusters.services.pools import create_pool, grant_pool
+from demo import checkpoints
 from demo.backend import SimulatedCluster
-from demo.pace import Progress, paced, short_transaction
-from demo.recipes import PEOPLE, RECIPES, TEAMS, Recipe
+from demo.pace import Action, Progress, paced, short_transaction
+from demo.recipes import PEOPLE, RECIPES, SLUG, TEAMS, Recipe
 from experiments.services.experiments import default_experiment
 from jobs import services
 from jobs.dispatch.claims import dispatch_cluster
@@ -47,11 +48,13 @@ from workspaces.organizations.services import (
 from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
-SLUG, CLUSTER, DAYS = "aurora", "aurora-gpu", 7
+CLUSTER, DAYS = "aurora-gpu", 7
 AGE = 42  # days of the organization
 MOST_REPLAYED = 40  # H100 nodes during the replay, in which each decision looks at all GPUs
 SEEN_AFTER = 1.0  # seconds after which a watcher notices what happened
 _WAITING = 6  # large jobs at the end: five fill the quota of their team
+_SAVES = (0.5, 0.98)  # parts of a job's runtime after which it saves its checkpoint
+_SAVED_FROM = 600  # seconds of runtime; shorter ones end before
 _UNSEEN = timedelta(days=36500)  # added to the due times of jobs that the portal must not start
 _POOLS = {"h100": "Training, 8 GPUs a node", "l40s": "Evaluation and notebooks"}
 _LIMITS = (
@@ -62,8 +65,6 @@ _LIMITS = (
     ("robotics", "gpu.l40s", 12),
 )
 
-
-Action = Callable[[], None]
 Plan = Callable[[Organization], Iterable[tuple[datetime, Action]]]
 
 
@@ -341,6 +342,16 @@ class _Replay:
                 self._planned.add(run.key)
                 self._schedule(run.started + SEEN_AFTER, self._observe)  # nothing became free
                 self.at(run.finished + SEEN_AFTER, self._advance)
+                if run.recipe.checkpoint and run.seconds > _SAVED_FROM:
+                    for share in _SAVES:
+                        self.at(run.started + share * run.seconds, partial(self._save, run.key))
+
+    def _save(self, key: str) -> None:
+        """Save the outputs of a job that still runs."""
+        active = observations.active_attempts(self.cluster, State.RUNNING)
+        ids = [one.id for one in active if one.key == key]
+        with short_transaction():
+            checkpoints.save(Attempt.objects.filter(id__in=ids))
 
     def _observe(self) -> None:
         stopping = observations.active_attempts(self.cluster, State.STOPPING)
@@ -372,6 +383,10 @@ def spec_of(recipe: Recipe, variant: int) -> dict[str, Any]:
     }
     if recipe.environment:
         spec["envs"] = dict(recipe.environment) | {"SEED": str(variant)}
+    if recipe.checkpoint:
+        spec["outputs"] = {
+            "ckpt": {"checkpoint": recipe.checkpoint, "every": "2h", "keep": {"last": 2}}
+        }
     if recipe.tasks:
         spec["array"] = {"size": recipe.tasks, "max_parallel": 6}
     return spec

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 
 WORK = 0.2  # seconds of writing after which it rests
 REST, SHARE = 0.12, 0.5  # seconds, at least, and of the time that it wrote
+Action = Callable[[], None]
 EVERY = 0.5  # seconds between two texts on a terminal
 _written = 0.0  # seconds since the last rest
 
@@ -30,7 +31,7 @@ def short_transaction() -> Iterator[None]:
     _rest(time.monotonic() - begun)
 
 
-def paced(action: Callable[[], None]) -> None:
+def paced(action: Action) -> None:
     """Run what has transactions of its own, and rest when it is time."""
     begun = time.monotonic()
     action()

@@ -10,7 +10,8 @@ class Recipe:
     """A kind of job.
 
     `hours` is the median runtime, `use` the mean GPU utilization (0 to 1), `share` how often it is
-    submitted relative to the others. `curve` names the curves that it logs.
+    submitted relative to the others. `curve` names the curves that it logs,
+    and `checkpoint` the checkpoint to which it saves.
     """
 
     team: str
@@ -26,6 +27,7 @@ class Recipe:
     memory: str = "64Gi"
     cpus: int = 8
     environment: tuple[tuple[str, str], ...] = ()
+    checkpoint: str = ""
 
 
 RECIPES = (
@@ -41,6 +43,7 @@ RECIPES = (
         memory="480Gi",
         cpus=64,
         environment=(("LEARNING_RATE", "3e-4"), ("BATCH_SIZE", "512")),
+        checkpoint="llm-7b",
     ),
     Recipe(
         "language",
@@ -54,6 +57,7 @@ RECIPES = (
         memory="240Gi",
         cpus=32,
         environment=(("LEARNING_RATE", "2e-5"),),
+        checkpoint="llm-7b-sft",
     ),
     Recipe(
         "language",
@@ -78,6 +82,7 @@ RECIPES = (
         memory="400Gi",
         cpus=64,
         environment=(("LEARNING_RATE", "1e-4"),),
+        checkpoint="detector-vitl",
     ),
     Recipe(
         "vision",
@@ -161,6 +166,7 @@ RECIPES = (
         curve="",
     ),
 )
+SLUG = "aurora"
 PEOPLE = (
     ("Maya Lindqvist", "owner", ("language", "vision")),
     ("Jonas Weber", "admin", ("vision",)),

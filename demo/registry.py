@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from demo.history import Action
+from demo.pace import Action
 from experiments import artifacts
 from experiments.models import Experiment, Run, RunStatus
 from portal.core import clock

@@ -15,20 +15,19 @@ from django.utils.translation import pgettext_lazy as pgettext
 
 from experiments import run_order
 from experiments.models import Experiment, Run, RunStatus
-from experiments.run_keys import RunKeys, best_results, last_values
+from experiments.run_keys import RunKeys, best_results, by_interest, last_values
 from experiments.search import search_runs
 from experiments.selectors import visible_experiments
 from jobs.models import Job
-from jobs.states import JOB
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView, containing, one_of, search_in, times
-from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.list_filters import OWNER, TEAM
 
 Item = dict[str, Any]
 DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
+LONGEST_SETTINGS = 80  # characters below the name of a run
 STATES = {  # what pages call MLflow's statuses: a run has the states of a job
     RunStatus.SCHEDULED: "queued",
     RunStatus.RUNNING: "running",
@@ -37,7 +36,12 @@ STATES = {  # what pages call MLflow's statuses: a run has the states of a job
     RunStatus.KILLED: "canceled",
 }
 _STATUSES = {state: status.value for status, state in STATES.items()}
-_CHIPS = ("running", "succeeded", "failed", "canceled")
+_CHIPS = (
+    ("running", pgettext("choice of a filter", "Running")),
+    ("succeeded", pgettext("choice of a filter", "Succeeded")),
+    ("failed", pgettext("choice of a filter", "Failed")),
+    ("canceled", pgettext("choice of a filter", "Canceled")),
+)
 _IS_EXPRESSION = re.compile(r"[<>=]|\s(like|ilike|in|is)\s", re.IGNORECASE)
 
 
@@ -65,6 +69,7 @@ def _experiment_item(row: Experiment, counts: dict[str, Any], best: Item | None)
         "id": str(row.id),
         "number": row.number,
         "name": row.name,
+        "title": row.title,
         "description": row.description,
         "team": row.team.slug,
         "owner": {"email": row.owner.email, "name": row.owner.display_name},
@@ -97,10 +102,10 @@ EXPERIMENTS = ListView(
     columns=(
         Column("number", pgettext("column", "Experiment"), sort=("number",)),
         Column("name", None),
+        Column("team", pgettext("column", "Team"), sort=("team__slug", "number")),
         Column("runs", pgettext("column, training runs", "Runs"), "num"),
         Column("best", pgettext("column", "Best result"), "num", value=_best),
         Column("last_run_at", pgettext("column", "Last run"), "num"),
-        Column("team", pgettext("column", "Team"), sort=("team__slug", "number")),
         Column("owner", pgettext("column", "Owner"), value=lambda row: row["owner"]["email"]),
         Column("created_at", pgettext("column", "Created"), "num", sort=("number",)),
     ),
@@ -140,7 +145,7 @@ def runs_of(experiment: Experiment, keys: RunKeys, *, show: str = "", sort: str 
                 pgettext("filter", "State"),
                 chips=(
                     ("", pgettext("choice of a filter", "All")),
-                    *lazy_choices(pair for pair in JOB.choices if pair[0] in _CHIPS),
+                    *_CHIPS,
                 ),
                 is_multiple=True,
                 is_counted=True,
@@ -178,7 +183,7 @@ def is_expression(text: str) -> bool:
 
 def _runs(experiment: Experiment, show: str) -> QuerySet[Run]:
     # Prefetched, because runs share all of these but the job; a join would make each again
-    job = Prefetch("job", Job.objects.only("number"))
+    job = Prefetch("job", Job.objects.only("number", "spec"))
     rows = Run.objects.filter(experiment=experiment).prefetch_related("org", "owner", "team", job)
     if show == "trash":
         return rows.exclude(deleted_at=None)
@@ -191,6 +196,13 @@ def _columns(keys: RunKeys) -> list[Column]:
         Column("name", pgettext("column, training run", "Run"), sort=("name", *run_order.TIE)),
         Column("id", None),
         Column("status", pgettext("column", "State"), sort=("status", *run_order.TIE)),
+        Column(
+            "job",
+            pgettext("column", "Job"),
+            "num",
+            is_optional=True,
+            group=pgettext("group of columns, training run", "Run"),
+        ),
     ]
     for name in keys.metrics:
         is_shown = name in metrics
@@ -225,13 +237,6 @@ def _columns(keys: RunKeys) -> list[Column]:
             )
     return [
         *found,
-        Column(
-            "job",
-            pgettext("column", "Job"),
-            "num",
-            is_extra=True,
-            group=pgettext("group of columns, training run", "Run"),
-        ),
         Column(
             "owner",
             pgettext("column", "Owner"),
@@ -271,7 +276,26 @@ def _text(kind: str, name: str, row: Item) -> object:
 
 def _run_items(rows: Sequence[Run], actor: Actor) -> list[Item]:
     values = last_values(rows)
-    return [run_item(row, values[row.series_owner]) for row in rows]
+    items = [run_item(row, values[row.series_owner]) for row in rows]
+    for item, text in zip(items, _settings(rows), strict=True):
+        item["settings"] = text
+    return items
+
+
+def _settings(rows: Sequence[Run]) -> list[str]:
+    """Return the environment variables of each run's job that differ among these runs."""
+    given: list[dict[str, Any]] = [
+        (row.job.spec.get("envs") or {} if row.job else {}) for row in rows
+    ]
+    values: dict[str, set[str]] = defaultdict(set)
+    for envs in given:
+        for name, value in envs.items():
+            values[name].add(str(value))
+    several = [name for name in sorted(values, key=by_interest) if len(values[name]) > 1]
+    return [
+        " ".join(f"{name}={envs[name]}" for name in several if name in envs)[:LONGEST_SETTINGS]
+        for envs in given
+    ]
 
 
 def run_item(row: Run, metrics: dict[str, dict[str, Any]]) -> Item:

@@ -53,15 +53,17 @@ class RunKeys:
     def varying(self) -> list[str]:
         """Return the params with several values: learning rates first, seeds and paths last."""
         several = [name for name, values in self.params.items() if len(values) > 1]
-        return sorted(
-            several,
-            key=lambda name: (bool(_SIDE.search(name)), not _FIRST.search(name), name),
-        )
+        return sorted(several, key=by_interest)
 
     def is_numeric(self, param: str) -> bool:
         return bool(self.params[param]) and all(
             number_of(value) is not None for value in self.params[param]
         )
+
+
+def by_interest(name: str) -> tuple[bool, bool, str]:
+    """Return a key by which learning rates are first, and seeds and paths last."""
+    return bool(_SIDE.search(name)), not _FIRST.search(name), name
 
 
 def keys_of(rows: QuerySet[Run]) -> RunKeys:

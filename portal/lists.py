@@ -725,6 +725,19 @@ class Shown:
         self.problems = problems
 
     @property
+    def is_blank(self) -> bool:
+        """Return whether there is nothing at all, also without filters: only the empty state."""
+        return not (self.rows or self.is_filtered or self.asked.cursor or self.error)
+
+    def hide_empty(self, columns: Iterable[Column]) -> None:
+        """Hide those of the columns in which no row has a value, unless the reader chose columns."""
+        if self.asked.columns:
+            return
+        empty = {c.name for c in columns if not any(c.cell(r) not in (None, "") for r in self.rows)}
+        self.heads = [head for head in self.heads if head.name not in empty]
+        self.has = {name: True for name in self.has if name not in empty}
+
+    @property
     def filters(self) -> dict[str, str]:
         """Return the values of the filters by name."""
         return self.asked.filters
@@ -808,6 +821,7 @@ class Shown:
                 counts.get(chip),
             )
             for chip, label in one.chips
+            if counts.get(chip) != 0 or one.is_set(value, chip)
         ]
         rest = self.asked.url(**{one.name: ""})
         if one.is_period:
@@ -918,6 +932,24 @@ def times(
         ),
     )
     return tuple(replace(one, is_search=is_search) for one in found)
+
+
+def ended(field: str) -> Filter:
+    """Return the filter of the time of an end, beside those of `times`: `ended:24h`."""
+
+    def narrow(rows: Any, text: str, actor: Any) -> Rows:
+        found = period("ended", text)
+        return rows.filter(**{f"{field}__gte": found.begin, f"{field}__lt": found.end})
+
+    return Filter(
+        "ended",
+        narrow,
+        "Ended in a period: `24h`, `yesterday`, `2026-01-31`, `last week`.",
+        pgettext("filter", "Ended"),
+        values=lambda actor: (("24h", pgettext("text, portal", "Last 24 hours")), *DAYS),
+        aliases=("finished",),
+        is_search=True,
+    )
 
 
 DAYS: tuple[tuple[str, Text], ...] = (

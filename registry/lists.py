@@ -71,6 +71,7 @@ MODELS = ListView(
         Column("name", pgettext("column, machine learning", "Model"), sort=("name", "id")),
         Column("team", pgettext("column", "Team"), sort=("team__slug", "id")),
         Column("latest", pgettext("column", "Latest"), "num"),
+        Column("approved", pgettext("column", "Approval")),
         Column("aliases", pgettext("column", "Aliases"), value=lambda row: list(row["aliases"])),
         Column("versions", pgettext("column", "Versions"), "num", is_optional=True),
         Column("bytes", pgettext("column", "Size"), "num", is_optional=True),

@@ -29,11 +29,12 @@ def model_rows(models: Sequence[RegisteredModel]) -> list[Item]:
             versions=Count("id"),
             latest=Max("version"),
             requested=Count("id", filter=Q(approval=ModelVersion.Approval.REQUESTED)),
+            approved=Max("version", filter=Q(approval=ModelVersion.Approval.APPROVED)),
         )
     }
     files = ModelFile.objects.filter(version__model_id__in=ids, version__status="READY")
     sizes = dict(files.order_by().values_list("version__model_id").annotate(n=Sum("size")))
-    nothing = {"versions": 0, "latest": None, "requested": 0}
+    nothing = {"versions": 0, "latest": None, "requested": 0, "approved": None}
     return [
         {
             "id": str(model.id),
@@ -48,6 +49,7 @@ def model_rows(models: Sequence[RegisteredModel]) -> list[Item]:
             "latest": found["latest"],
             "bytes": sizes.get(model.id, 0),
             "requested": found["requested"],
+            "approved": found["approved"],
             "created_at": model.created_at,
             "updated_at": model.updated_at,
             "deleted_at": model.deleted_at,

@@ -190,10 +190,10 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
     if what == "new-pool":
         with FormErrors(request):
             made = pool_of_form(request, row)
-            text = Message(
+            done = Message(
                 "{name} was created. Grant it to a team, or open it to all teams.", name=made.name
             )
-            messages.success(request, text)
+            messages.success(request, done)
             return redirect(f"/platform/pools/{made.name}")
         return redirect(f"{here}?tab=pools")
     if what == "test":

@@ -108,12 +108,14 @@ class RepositoryPage:
             return asset_actions(self.request)
         at = f"{row.name}@{self.at or version.number}"
         is_dataset = row.kind == RepositoryKind.DATASET
-        fields = {"inputs.data": at} if is_dataset else {"inputs.ckpt": {"checkpoint": at}}
+        # The command shows where the job finds the files
+        data = {"inputs.data": at, "run": 'ls "$MUSTER_INPUT_DATA"\n'}
+        checkpoint = {"inputs.ckpt": {"checkpoint": at}, "run": 'ls "$MUSTER_INPUT_CKPT"\n'}
         source = {"source": f"checkpoints:/{at}", "name": row.name, "team": row.team.slug}
         new_model = reverse("model-new", args=[org])
         return asset_actions(
             self.request,
-            use=new_job_url(org, fields),
+            use=new_job_url(org, data if is_dataset else checkpoint),
             resume="" if is_dataset else self._resume(version),
             register="" if is_dataset else f"{new_model}?{urlencode(source)}",
             command=self.usage()["command"],

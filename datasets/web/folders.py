@@ -70,7 +70,9 @@ class FolderPage:
             "dav": self.request.build_absolute_uri(f"/dav/{org}/{row.name}/"),
             "asset_actions": asset_actions(
                 self.request,
-                use=new_job_url(org, {"workspaces.code": row.name}),
+                use=new_job_url(
+                    org, {"workspaces.code": row.name, "run": 'ls "$MUSTER_WORKSPACE_CODE"\n'}
+                ),
                 command=f"muster workspace download {shlex.quote(row.name)} .",
             ),
             "is_full": row.quota is not None and row.used_bytes >= row.quota,

@@ -75,7 +75,7 @@ def _act(place: RepositoryPage) -> HttpResponse:
             wanted = {name: given[name] for name in names if name in given}
             return _save(place, Message("The settings were saved."), **wanted)
         case "plan":
-            rules = {name: given.get(name, "0") for name in ("keep_last", "keep_days")}
+            rules = {name: given.get(name) or "0" for name in ("keep_last", "keep_days")}
             return redirect(place.url("repository-settings", rules) + "#retention")
         case "retention":
             rules = {name: number_of(given.get(name, "")) for name in ("keep_last", "keep_days")}

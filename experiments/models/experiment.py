@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from portal.core import clock
+from portal.core.messages import Message
 from workspaces.models import Team, User
 from workspaces.tenancy.models import TenantModel
 
@@ -37,3 +38,10 @@ class Experiment(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def title(self) -> str:
+        """Return the name for people: the default experiments of teams differ in it."""
+        if self.name != DEFAULT:
+            return self.name
+        return Message("Default of {team}", context="experiment", team=self.team.name)

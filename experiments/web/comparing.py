@@ -44,7 +44,7 @@ def compare(request: Any) -> HttpResponse:
             "crumbs": [
                 (Message("Experiments", context="navigation"), base),
                 *(
-                    [(experiment.name, f"{base}/{experiment.number}")]
+                    [(experiment.title, f"{base}/{experiment.number}")]
                     if experiment and len(experiments) == 1
                     else []
                 ),

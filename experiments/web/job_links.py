@@ -16,14 +16,14 @@ from workspaces.access.permissions import Permission
 def run_links(actor: Any, job: Job) -> Iterator[Link]:
     """Yield the links of a job to its run, which opening it creates if the job is so new."""
     base = f"/{job.org.slug}"
-    run = visible_runs(actor).filter(job=job).select_related("experiment").first()
+    run = visible_runs(actor).filter(job=job).select_related("experiment__team").first()
     if run is not None:
         yield Link(
             Message("Run", context="link, training run"), run.name, f"{base}/runs/{run.id.hex}"
         )
         yield Link(
             Message("Experiment", context="link"),
-            run.experiment.name,
+            run.experiment.title,
             f"{base}/experiments/{run.experiment.number}",
         )
     elif (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from experiments import charts, services
 from experiments.selectors import find_run
 from experiments.services.experiments import NOTE
-from experiments.web.run_page import run_context
+from experiments.web.run_page import register_url, run_context
 from experiments.web.views import POST
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -29,6 +30,16 @@ def run_page(request: Any, run: str) -> HttpResponse:
 def curves(request: Any, run: str) -> HttpResponse:
     """Return the curves of a run for its charts, as the metrics of a job."""
     return JsonResponse(charts.curves_of(find_run(request.actor, run)))
+
+
+@page()
+def register(request: Any, run: str) -> HttpResponse:
+    """Go to the form that registers a run as a model; to the run if it has no files."""
+    row = find_run(request.actor, run)
+    url = register_url(row)
+    if not url:
+        messages.error(request, Message("This run has no files to register."))
+    return redirect(url or f"/{request.org.slug}/runs/{row.id.hex}")
 
 
 @page(None, POST)

@@ -12,10 +12,13 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from datasets.models import RepositoryKind
+from datasets.selectors import visible_repositories
 from experiments import artifacts
 from experiments.charts import source_of
 from experiments.lists import STATES, run_item
 from experiments.models import Artifact, LoggedModel, Run, RunStatus
+from experiments.models.experiment import DEFAULT
 from experiments.reproduction import environment_of, reproduction_of
 from experiments.run_keys import OWN_TAGS, in_order, last_values
 from experiments.selectors import visible_runs
@@ -75,7 +78,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "page_title": row.name,
         "crumbs": [
             (Message("Experiments", context="navigation"), f"{base}/experiments"),
-            (row.experiment.name, f"{base}/experiments/{row.experiment.number}"),
+            (row.experiment.title, f"{base}/experiments/{row.experiment.number}"),
         ],
         "run": item,
         "row": row,
@@ -92,7 +95,7 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
         "tags": sorted((k, v) for k, v in row.tags.items() if not OWN_TAGS.match(k)),
         "own_tags": sorted((k, v) for k, v in row.tags.items() if OWN_TAGS.match(k) and k != NOTE),
         "environment": environment_of(row),
-        "inputs": [_dataset(one) for one in row.inputs],
+        "inputs": _datasets(actor, base, row),
         "models": _models(row),
         "versions": _versions(actor, row),
         "parent": _related(visible_runs(actor).filter(id=row.parent_id)) if row.parent_id else [],
@@ -112,21 +115,33 @@ def run_context(request: Any, row: Run) -> dict[str, Any]:
     return context
 
 
-def _actions(request: Any, row: Run, job: Any) -> list[AssetAction]:
-    org, source = request.org.slug, f"runs:/{row.id.hex}"
+def register_url(row: Run) -> str:
+    """Return the form that registers the files of a run as a model, filled in; "" without files."""
     model = next(iter(_models(row)), None)
-    has_files = model is not None or Artifact.objects.filter(run=row).exists()
-    if model is not None:
-        source += f"/{model.name}"
-    query = urlencode(
-        {"source": source, "name": model.name if model else "", "team": row.team.slug}
-    )
+    files = Artifact.objects.filter(run=row)
+    if model is None and not files.exists():
+        return ""
+    folder = model.name if model else "model"
+    if model is None and not files.filter(path__startswith=f"{folder}/").exists():
+        folder = ""
+    is_default = row.experiment.name == DEFAULT
+    fields = {
+        "source": "/".join(filter(None, (f"runs:/{row.id.hex}", folder))),
+        "name": model.name if model else row.name if is_default else row.experiment.name,
+        "team": row.team.slug,
+    }
+    return f"{reverse('model-new', args=[row.org.slug])}?{urlencode(fields)}"
+
+
+def _actions(request: Any, row: Run, job: Any) -> list[AssetAction]:
+    org, register = request.org.slug, register_url(row)
     return asset_actions(
         request,
         rerun=new_job_url(org, {}, **{"from": job.number, "team": job.team.slug}) if job else "",
         resume=resume_url(job) if job else "",
-        register=f"{reverse('model-new', args=[org])}?{query}" if has_files else "",
-        command=f"muster runs download {row.id.hex}" if has_files else "",
+        register=register,
+        command=f"muster runs download {row.id.hex}" if register else "",
+        python=snippet(request, row),
     )
 
 
@@ -139,6 +154,18 @@ def snippet(request: Any, row: Run) -> str:
         f'run = mlflow.get_run("{row.id.hex}")\n'
         "print(run.data.params, run.data.metrics)"
     )
+
+
+def _datasets(actor: Any, base: str, row: Run) -> list[dict[str, Any]]:
+    """Return the data that the run logged; those that name a dataset of ours have its page."""
+    found = [_dataset(one) for one in row.inputs]
+    named = {one["name"] for one in found if one["kind"] == "muster"}
+    rows = visible_repositories(actor, RepositoryKind.DATASET).filter(name__in=named)
+    known = set(rows.values_list("name", flat=True)) if named else set()
+    for one in found:
+        is_ours = one["kind"] == "muster" and one["name"] in known
+        one["page"] = f"{base}/datasets/{one['name']}" if is_ours else ""
+    return found
 
 
 def _dataset(given: dict[str, Any]) -> dict[str, Any]:

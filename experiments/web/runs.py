@@ -22,7 +22,7 @@ from experiments.web.bulk import MOST_CHANGED, matching_runs, parsed_ids
 from experiments.web.views import tracking_command
 from jobs.quotas.pricing import cost_of_jobs
 from portal.core.messages import Message
-from portal.lists import ListView, Shown
+from portal.lists import Column, ListView, Shown
 from portal.series.models import Series
 from portal.web.charts import expected_charts
 from workspaces.access.permissions import Permission as P
@@ -54,7 +54,7 @@ def experiment(request: Any, number: str) -> HttpResponse:
     group = query.get("group", "") if query.get("group") in keys.params else ""
     tab = "charts" if query.get("view") == "charts" else ""
     context = {
-        "page_title": row.name,
+        "page_title": row.title,
         "crumbs": [
             (Message("Experiments", context="navigation"), f"/{request.org.slug}/experiments")
         ],
@@ -67,7 +67,6 @@ def experiment(request: Any, number: str) -> HttpResponse:
         "new_job_url": f"/{request.org.slug}/jobs/new?"
         + urlencode({"experiment": row.name, "team": row.team.slug}),
         "group": group,
-        "columns": [c for c in view.columns if c.name in shown.has and "." in c.name],
         "table_url": shown.asked.url(view=""),
         "charts_url": shown.asked.url(view="charts", group=""),
         "has_live": any(item["is_live"] for item in shown.rows),
@@ -80,12 +79,20 @@ def experiment(request: Any, number: str) -> HttpResponse:
         context["groups"] = _groups(request, view, shown, group)
     elif not tab:
         _put_pinned_first(request, row, shown)
+        logged = [c for c in view.columns if c.name in shown.has and _is_logged(c)]
+        if shown.rows:
+            shown.hide_empty([*logged, *(c for c in view.columns if c.name == "job")])
+        context["columns"] = [c for c in logged if c.name in shown.has]
         context["matching"] = _matching(request, view, shown)
     elif not shown.error:
         context |= _charts(request, view, shown, keys)
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     template = "experiments/_runs.html" if is_part else "experiments/experiment.html"
     return view.render(request, template, context)
+
+
+def _is_logged(column: Column) -> bool:
+    return column.name.startswith(("metrics.", "params.", "tags."))
 
 
 def _matching(request: Any, view: ListView, shown: Shown) -> int:

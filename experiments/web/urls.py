@@ -14,5 +14,6 @@ urlpatterns = [
     path("<slug:org>/compare", comparing.compare, name="compare-runs"),
     path("<slug:org>/runs/<str:run>", run.run_page, name="run"),
     path("<slug:org>/runs/<str:run>/act", run.act_on_run, name="run-act"),
+    path("<slug:org>/runs/<str:run>/register", run.register, name="run-register"),
     path("<slug:org>/runs/<str:run>/curves", run.curves, name="run-curves"),
 ]

@@ -14,7 +14,7 @@ from schedulers.states import State
 
 # No text names the folder: it means nothing to people without an account there, and the
 # environment of the job has it.
-_SAVE = Message("Name it under outputs in the job to have it here.")
+_SAVE = Message("To keep them here, add an output to the job.")
 KEPT = timedelta(days=7)  # from the attempt's end until the backend deletes them
 
 
@@ -48,44 +48,42 @@ def _text_before_end(output: OutputFolder) -> str:
     """Return the text for a job that has not ended."""
     if output.retention is OutputRetention.ON:
         return Message.joined(
-            " ", (Message("What it writes to MUSTER_OUTPUT_DIR stays on the cluster."), _SAVE)
+            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), _SAVE)
         )
     if output.retention is OutputRetention.WEEK:
         text = Message(
-            "What it writes to MUSTER_OUTPUT_DIR stays on the cluster until {days} days after its "
-            "end.",
+            "Files in MUSTER_OUTPUT_DIR are kept on the cluster until {days} days after the end.",
             days=KEPT.days,
         )
         return Message.joined(" ", (text, _SAVE))
     if output.shared:
         return Message(
-            "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to "
-            "{shared} stays.",
+            "Files in MUSTER_OUTPUT_DIR are deleted when the job ends; files in {shared} are kept.",
             shared=", ".join(output.shared),
         )
     return Message(
-        "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place "
-        "that stays. Let the job send away what is to be kept."
+        "Files in MUSTER_OUTPUT_DIR are deleted when the job ends, as this cluster keeps none. "
+        "To keep them, add an output to the job."
     )
 
 
 def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
     if output.retention is OutputRetention.ON:
         return Message.joined(
-            " ", (Message("What it wrote to MUSTER_OUTPUT_DIR stays on the cluster."), _SAVE)
+            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), _SAVE)
         )
     if output.retention is OutputRetention.RUN:
         return Message(
-            "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
-            "outputs in the job to save them."
+            "Files in MUSTER_OUTPUT_DIR were deleted when the job ended. To keep them, add an "
+            "output to the job."
         )
     if is_forgotten:
         return Message(
-            "What it wrote to MUSTER_OUTPUT_DIR was removed {days} days after its end.",
+            "Files in MUSTER_OUTPUT_DIR were deleted {days} days after the end.",
             days=KEPT.days,
         )
     text = Message(
-        "What it wrote to MUSTER_OUTPUT_DIR stays on the cluster until {days} days after its end.",
+        "Files in MUSTER_OUTPUT_DIR are kept on the cluster until {days} days after the end.",
         days=KEPT.days,
     )
     return Message.joined(" ", (text, _SAVE))

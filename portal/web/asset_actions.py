@@ -32,11 +32,13 @@ def asset_actions(
     download: str = "",
     log: str = "",
     command: str = "",
+    python: str = "",
     at: str = "",
 ) -> list[AssetAction]:
     """Return the actions that make sense, in their order; each is the address of a page.
 
-    `command` downloads what has no single file. `at` is the query of the link, such as "at=3".
+    `command` downloads what has no single file, and `python` reads the thing. `at` is the query of
+    the link, such as "at=3".
     """
     links = (
         AssetAction(Message("Use in a job", context="text, portal"), "play", use),
@@ -50,6 +52,7 @@ def asset_actions(
             "" if download else command,
         ),
         AssetAction(Message("Download log", context="text, portal"), "download", log),
+        AssetAction(Message("Use in Python", context="text, portal"), "code", command=python),
     )
     link = request.build_absolute_uri(request.path + (f"?{at}" if at else ""))
     return [

@@ -12,7 +12,7 @@ from django.urls import reverse
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.texts import mark_of
-from portal.web.asset_actions import AssetAction, asset_actions, new_job_url
+from portal.web.asset_actions import AssetAction, asset_actions
 from portal.web.form_errors import FormErrors
 from portal.web.lineage import lineage_context
 from portal.web.transfers import send_file
@@ -33,17 +33,12 @@ from registry.web.views import (
     set_alias,
     url_of,
     usage_of,
+    use_url,
 )
 from workspaces.access.permissions import Permission as P
 from workspaces.approvals.selectors import history_context, latest_of
 from workspaces.web.base import action, page
 
-# A job logs to the registry of its team without further settings.
-LOAD = """python3 -c '
-import os, mlflow
-model = mlflow.pyfunc.load_model(os.environ["MODEL"])
-print(model.metadata)
-'"""
 _DONE = {
     "acknowledge": Message("You acknowledged that loading this version can run code."),
     "request": Message("Approval was requested."),
@@ -76,6 +71,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
                 (parent.name, url_of(request, parent)),
             ],
             "model": model_detail(parent),
+            "team_name": parent.team.name,
             "version": version_detail(row),
             "folders": _folders(files),
             "origins": sources.origins(
@@ -86,6 +82,7 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
             "targets": targets,
             "may_write": request.actor.may(P.MODELS_WRITE, parent.team_id),
             "may_approve": may_approve,
+            "asker": asked.asker.display_name if asked else "",
             "is_mine": asked is not None and asked.asker_id == request.actor.user_id,
             **(history_context(KIND, asked) if asked else {}),
             "is_pending": row.status == PENDING,
@@ -104,14 +101,9 @@ def version(request: Any, team: str, model: str, version: str) -> HttpResponse:
 def _actions(request: Any, row: ModelVersion) -> list[AssetAction]:
     if row.status == PENDING:
         return asset_actions(request)
-    fields = {
-        "name": row.model.name,
-        "run": f"{LOAD}\n",
-        "envs.MODEL": f"models:/{row.model.name}/{row.version}",
-    }
     return asset_actions(
         request,
-        use=new_job_url(request.org.slug, fields, team=row.model.team.slug),
+        use=use_url(request, row.model, f"/{row.version}"),
         command=usage_of(request, row.model, f"/{row.version}")["command"],
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from django.urls import reverse
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.texts import check_unchanged, mark_of
+from portal.web.asset_actions import AssetAction, asset_actions, new_job_url
 from portal.web.form_errors import FormErrors
 from portal.web.undo import Undo, offer_undo
 from registry import selectors, services
@@ -24,7 +25,7 @@ from registry.api.views import find_trashed
 from registry.lists import MODELS, TRASH
 from registry.models import ModelVersion, RegisteredModel
 from registry.representations import model_detail, version_rows
-from registry.services.versions import About
+from registry.services.versions import READY, About
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page
 
@@ -75,6 +76,10 @@ def _register(request: Any) -> str:
     team = next((t for t in selectors.teams_to_write(actor) if t.slug == slug), None)
     if team is None:
         raise InvalidInput.at("team", Message("choose one", context="error of a field"))
+    if given.get("files") == "upload":
+        source = ""
+    elif given.get("files") == "source" and not source:
+        raise InvalidInput.at("source", Message("Enter a source, such as runs:/RUN_ID/model."))
     row = selectors.visible_models(actor).filter(team=team, name=name).first()
     if row is None:
         row = services.create_model(
@@ -103,6 +108,8 @@ def model(request: Any, team: str, model: str) -> HttpResponse:
     for version in versions:
         version.model = row
     shown = version_rows(versions)
+    may_approve = request.actor.may(P.MODELS_APPROVE, row.team_id)
+    which = recommended(row, versions)
     return render(
         request,
         "registry/model.html",
@@ -110,14 +117,19 @@ def model(request: Any, team: str, model: str) -> HttpResponse:
             "page_title": row.name,
             "crumbs": [(CRUMB, reverse("models", args=[request.org.slug]))],
             "model": model_detail(row),
+            "team_name": row.team.name,
             "versions": shown,
             "compared": _compared(shown),
             "tags_text": _tags_text(row),
             "seen_aliases": seen_aliases(row),
             "may_write": request.actor.may(P.MODELS_WRITE, row.team_id),
-            "may_approve": request.actor.may(P.MODELS_APPROVE, row.team_id),
+            "may_approve": may_approve,
+            "reviewed": _to_review(request, shown) if may_approve else [],
             "is_guarded": any(v.approval == ModelVersion.Approval.APPROVED for v in versions),
-            "usage": usage_of(request, row, best_alias(row.aliases) or "/latest"),
+            "which": which,
+            "recommended": _version_at(row, versions, which),
+            "usage": usage_of(request, row, which) if which else None,
+            "asset_actions": _actions(request, row, which),
         },
     )
 
@@ -328,7 +340,66 @@ def usage_of(request: Any, row: RegisteredModel, which: str) -> dict[str, str]:
     return {"python": "\n".join(lines), "command": f"muster model download {shlex.quote(target)}"}
 
 
+# A job logs to the registry of its team without further settings.
+LOAD = """python3 -c '
+import os, mlflow
+model = mlflow.pyfunc.load_model(os.environ["MODEL"])
+print(model.metadata)
+'"""
+
+
+def use_url(request: Any, row: RegisteredModel, which: str) -> str:
+    """Return the page for a new job that loads a model: `which` is @alias or /version."""
+    fields = {
+        "name": row.name,
+        "run": f"{LOAD}\n",
+        "envs.MODEL": f"models:/{row.name}{which}",
+    }
+    return new_job_url(request.org.slug, fields, team=row.team.slug)
+
+
 def best_alias(aliases: Iterable[str]) -> str:
     """Return @alias for the alias that is shown first, or ""."""
     names = sorted(aliases, key=lambda alias: (alias != "champion", alias))
     return f"@{names[0]}" if names else ""
+
+
+def recommended(row: RegisteredModel, versions: Sequence[ModelVersion]) -> str:
+    """Return what programs should load, the newest version first: @alias or /version.
+
+    It is "" if there is nothing to load, or nothing approved where the model requires it.
+    """
+    ready = [version for version in versions if version.status == READY]
+    if row.requires_approval:
+        ready = [one for one in ready if one.approval == ModelVersion.Approval.APPROVED]
+    numbers = {version.version for version in ready}
+    aliases = [alias for alias, number in row.aliases.items() if number in numbers]
+    if not ready:
+        return ""
+    newest = f"/{ready[0].version}" if row.requires_approval else "/latest"
+    return best_alias(aliases) or newest
+
+
+def _actions(request: Any, row: RegisteredModel, which: str) -> list[AssetAction]:
+    if not which:
+        return asset_actions(request)
+    return asset_actions(
+        request,
+        use=use_url(request, row, which),
+        command=usage_of(request, row, which)["command"],
+    )
+
+
+def _version_at(row: RegisteredModel, versions: Sequence[ModelVersion], which: str) -> int | None:
+    """Return the number of a version that is named as @alias, /version or /latest."""
+    if which.startswith("@"):
+        return row.aliases[which[1:]]  # type: ignore[no-any-return]
+    if which == "/latest":
+        return max(one.version for one in versions if one.status == READY)
+    return int(which[1:]) if which else None
+
+
+def _to_review(request: Any, shown: list[dict[str, Any]]) -> list[int]:
+    """Return the versions about which the viewer may decide: not those that they asked for."""
+    asked = (v for v in shown if v["approval"]["state"] == "requested")
+    return [v["version"] for v in asked if v["approval"]["requested_by"] != request.actor.email]

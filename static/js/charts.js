@@ -195,18 +195,33 @@ class ChartSet {
 
   async load() {
     const task = this.task;
-    const answers = await Promise.all(this.sources.map((source) => this.#fetch(source)));
-    if (task !== this.task) return; // another task was chosen meanwhile
     const waiting = this.root.querySelector("[data-waiting]");
+    const answers = await Promise.all(
+      this.sources.map(async (source) => {
+        const answer = await this.#fetch(source);
+        if (answer && task === this.task) this.#arrived(source, answer);
+        return answer;
+      }),
+    );
+    if (task !== this.task) return; // another task was chosen meanwhile
     if (waiting && answers.length && answers.every((answer) => answer === null)) {
       waiting.textContent = say("The charts couldn't be loaded. Reload the page to try again.");
       return;
     }
-    waiting?.remove();
-    this.root.querySelector("[data-skeleton]")?.remove();
-    this.sources.forEach((source, n) => answers[n] && this.#take(source, answers[n]));
-    this.#arrange();
+    this.#shown();
     this.root.dataset.loaded = "true";
+  }
+
+  // Of several runs, the first is drawn while the others are fetched.
+  #arrived(source, answer) {
+    this.#take(source, answer);
+    if (this.isMany && this.curves.size) this.#shown();
+  }
+
+  #shown() {
+    this.root.querySelector("[data-waiting]")?.remove();
+    this.root.querySelector("[data-skeleton]")?.remove();
+    this.#arrange();
   }
 
   async #fetch(source) {

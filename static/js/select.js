@@ -29,6 +29,12 @@ export function showSelection() {
   for (const button of bar.querySelectorAll("[data-action=select-matching]"))
     button.hidden = !isWholePage || isAll;
   for (const button of bar.querySelectorAll("[data-one-by-one]")) button.hidden = isAll;
+  // What is done with a single row has its address there: data-of-one="rerun" is data-rerun of the row.
+  for (const link of bar.querySelectorAll("[data-of-one]")) {
+    const address = picked.length === 1 && picked[0].closest("tr").dataset[link.dataset.ofOne];
+    link.hidden = isAll || !address;
+    link.href = address || "";
+  }
   for (const link of bar.querySelectorAll("[data-compare]")) {
     link.hidden = isAll || picked.length < 2 || picked.length > 10;
     const name = link.dataset.name ?? "jobs";

@@ -13,7 +13,8 @@ from billing.models import AttemptGpuTime, LedgerLine
 from clusters.backend_options import backend_kinds
 from clusters.backends import backend_of
 from clusters.models import Node
-from demo import datasets, experiments, history, registry, telemetry, usage
+from datasets.models import Version
+from demo import checkpoints, datasets, experiments, history, registry, telemetry, usage
 from demo.simulation import plan
 from experiments.models import Run
 from jobs.models import Attempt, Job
@@ -55,6 +56,19 @@ def test_demo_has_jobs_with_logs_curves_and_gpu_measurements(demo, monkeypatch):
         assert series.query(f"attempt:{ended.id.hex}")
         node = Node.objects.filter(name="dgx-01").get()
         assert {found.name for found in series.query(f"node:{node.id.hex}")} >= {"gpu.utilization"}
+
+
+def test_running_jobs_of_the_demo_save_checkpoints_to_resume_from(demo):
+    with no_scope():
+        checkpoints.feed(threading.Event())
+    with platform_scope("test"):
+        job = Job.objects.get(id=Version.objects.latest("created_at").job_id)
+        assert State(job.state) is State.RUNNING
+    owner = Client()
+    owner.force_login(User.objects.get(email=demo.email))
+    for path in ("checkpoints/llm-7b", f"jobs/{job.number}", f"runs/{job.id.hex}"):
+        page = owner.get(f"/aurora/{path}").content.decode()
+        assert "set=outputs.ckpt.resume%3Dlatest" in page, path
 
 
 @pytest.mark.integration

@@ -38,7 +38,11 @@ def end(job) -> None:
         )
 
 
-SAVE = "Name it under outputs in the job to have it here."
+SAVE = "To keep them here, add an output to the job."
+GONE = (
+    "Files in MUSTER_OUTPUT_DIR were deleted when the job ended. To keep them, add an output to the "
+    "job."
+)
 
 
 @pytest.mark.parametrize(
@@ -47,29 +51,23 @@ SAVE = "Name it under outputs in the job to have it here."
         (
             {},
             (
-                "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place "
-                "that stays. Let the job send away what is to be kept."
+                "Files in MUSTER_OUTPUT_DIR are deleted when the job ends, as this cluster keeps none. "
+                "To keep them, add an output to the job."
             ),
-            (
-                "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
-                "outputs in the job to save them."
-            ),
+            GONE,
         ),
         (
             {"shared": ["data:/data", "more:/more"]},
             (
-                "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, "
-                "/more stays."
+                "Files in MUSTER_OUTPUT_DIR are deleted when the job ends; files in /data, /more are "
+                "kept."
             ),
-            (
-                "This cluster keeps no files of MUSTER_OUTPUT_DIR after the end. Name them under "
-                "outputs in the job to save them."
-            ),
+            GONE,
         ),
         (
             {"outputs": "kept:/kept"},
-            f"What it writes to MUSTER_OUTPUT_DIR stays on the cluster. {SAVE}",
-            f"What it wrote to MUSTER_OUTPUT_DIR stays on the cluster. {SAVE}",
+            f"Files in MUSTER_OUTPUT_DIR are kept on the cluster. {SAVE}",
+            f"Files in MUSTER_OUTPUT_DIR are kept on the cluster. {SAVE}",
         ),
     ],
 )
@@ -84,16 +82,13 @@ def test_kubernetes_job_says_whether_its_files_stay(story, config, before, after
 def test_local_job_says_how_long_its_files_stay_and_names_no_folder(story):
     cluster_with()
     job = submit(story)
-    stays = "stays on the cluster until 7 days after its end."
-    assert output_text_of(job) == f"What it writes to MUSTER_OUTPUT_DIR {stays} {SAVE}"
+    stay = "Files in MUSTER_OUTPUT_DIR are kept on the cluster until 7 days after the end."
+    assert output_text_of(job) == f"{stay} {SAVE}"
     end(job)
-    assert output_text_of(job) == f"What it wrote to MUSTER_OUTPUT_DIR {stays} {SAVE}"
+    assert output_text_of(job) == f"{stay} {SAVE}"
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(is_forgotten=True)
-    assert (
-        output_text_of(job)
-        == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
-    )
+    assert output_text_of(job) == "Files in MUSTER_OUTPUT_DIR were deleted 7 days after the end."
 
 
 def test_unreadable_cluster_options_leave_the_page_unchanged(story):
@@ -121,4 +116,4 @@ def test_page_of_a_pending_job_describes_its_output(story):
     cluster()
     job = submit(story)
     page = story.client(story.ada).get(f"/{story.atlas.slug}/jobs/{job.number}").content.decode()
-    assert "is lost when it ends: this cluster has no place that stays" in page
+    assert "are deleted when the job ends, as this cluster keeps none" in page

@@ -100,7 +100,8 @@ class RepositoryShape(TypedDict):
 
 
 class ListedRepositoryShape(RepositoryShape, JobUseShape):
-    pass
+    made_by: Annotated[str | None, "Job that made the head, such as #12 train, if you may see it."]
+    made_by_page: str | None
 
 
 class PlanShape(TypedDict):

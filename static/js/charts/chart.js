@@ -21,6 +21,9 @@ import { duration, formatOf, plain, rangeOf, stepsOf, ticksFormatOf } from "./fo
 const MOST = 4000; // points of a live curve
 const KEYS = 16; // entries of a legend
 const MANY = 8; // runs that a legend names
+const LINES = 2; // of a legend on a phone
+const PHONE = matchMedia("(max-width: 760px)");
+const MIN = 5; // characters of a value
 const NEAR = 60; // points to search for a value beside the cursor
 const LIMIT_UP_TO = 5; // times the highest value
 const DAYS = [1, 2, 7, 14, 30].map((n) => n * 86_400); // steps of the axis below bars
@@ -108,6 +111,7 @@ export class Chart {
     this.card.setAttribute("aria-label", title);
     this.#legend();
     this.changed();
+    this.#fold();
   }
 
   setPinned(on) {
@@ -257,6 +261,28 @@ export class Chart {
       );
   }
 
+  // On a phone a legend has two lines, and a button for the rest.
+  #fold() {
+    const keys = [...this.keys.children].filter((key) => key !== this.more);
+    for (const key of keys) key.hidden = false;
+    this.more?.remove();
+    const tops = [...new Set(keys.map((key) => key.offsetTop))].sort((a, b) => a - b);
+    if (!PHONE.matches || tops.length <= LINES || this.keys.classList.contains("is-open")) return;
+    this.more = node("button", "chart-key chart-more");
+    this.more.type = "button";
+    this.more.onclick = () => {
+      this.keys.classList.add("is-open");
+      this.#fold();
+    };
+    this.keys.append(this.more);
+    let hidden = 0;
+    for (const key of keys.reverse()) {
+      if (hidden && this.more.offsetTop < tops[LINES]) break;
+      key.hidden = true;
+      this.more.textContent = say("+ {n} more", { context: "button, charts", n: ++hidden });
+    }
+  }
+
   #splits() {
     const splits = [...new Set(this.curves.map((c) => c.split).filter(Boolean))];
     if (!this.set.isMany || splits.length < 2) return [];
@@ -274,8 +300,7 @@ export class Chart {
     const mark = node("i", curve.kind ?? (this.dash(curve).length ? "dashed" : ""));
     if (this.spec.isStacked && !curve.kind) mark.className = "area";
     mark.style.color = `var(${this.colour(curve)})`;
-    const name = node("span", "clip", this.nameOf(curve));
-    name.title = name.textContent;
+    const name = node("span", "", this.nameOf(curve));
     const value = node("b", "num");
     this.values.set(curve, value);
     key.append(mark, name, value);
@@ -293,7 +318,7 @@ export class Chart {
     const format = formatOf(this.spec.unit);
     for (const [curve, place] of this.values) {
       const { last } = summaryOf(curve.values);
-      place.textContent = curve.note ?? (last === null ? "–" : format(last));
+      put(place, curve.note ?? (last === null ? "–" : format(last)));
     }
   }
 
@@ -369,7 +394,7 @@ export class Chart {
             ...look,
             size: axis === "time" ? 40 : 28,
             space: 60,
-            ...(hasBars ? { incrs: DAYS } : {}),
+            ...(hasBars ? { incrs: DAYS } : axis === "relative" ? { incrs: stepsOf("s") } : {}),
             values: this.spec.isDaily ? (_, ticks) => ticks.map(dayOf) : ticksOf[axis],
           },
           {
@@ -428,6 +453,8 @@ export class Chart {
 
   resized() {
     const { width, height } = this.size();
+    if (this.width !== width) this.#fold();
+    this.width = width;
     if (this.plot && (this.plot.width !== width || this.plot.height !== height))
       this.plot.setSize({ width, height });
   }
@@ -456,7 +483,7 @@ export class Chart {
       const format = formatOf(this.spec.unit);
       const values = new Map(found.map(({ line, y }) => [line.curve, y]));
       for (const [curve, place] of this.values)
-        place.textContent = values.has(curve) ? format(values.get(curve)) : "–";
+        put(place, values.has(curve) ? format(values.get(curve)) : "–");
     }
     if (this.set.hovered !== this || isOut) {
       this.tip.hidden = true;
@@ -551,6 +578,15 @@ export class Chart {
     sheetOf(canvas, from.width, from.height + head, ratio, title).drawImage(from, 0, head);
     save(canvas.toDataURL("image/png"), `${this.key}.png`);
   }
+}
+
+// Write a value of a legend; it keeps the widest space that it needed, so that nothing moves.
+function put(place, text) {
+  place.textContent = text;
+  const width = Math.max(Number(place.dataset.width) || MIN, text.length);
+  if (Number(place.dataset.width) === width) return;
+  place.dataset.width = width;
+  place.style.minWidth = `${width}ch`;
 }
 
 function pointsOf(curve, axis) {

@@ -94,8 +94,20 @@ export const ticksFormatOf = (unit) => (COUNTED.has(unit) ? count : formatOf(uni
 
 const POWERS_OF_TWO = Array.from({ length: 60 }, (_, n) => 2 ** n);
 
-// Steps between ticks: 64 GiB and 128 GiB, never 381.5 MiB. Undefined leaves it to the library.
-export const stepsOf = (unit) => (unit?.startsWith("bytes") ? POWERS_OF_TWO : undefined);
+const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
+const DURATIONS = [
+  ...[0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY),
+];
+
+// Steps between ticks: 64 GiB and 128 GiB, never 381.5 MiB; 2h and 4h, never 1h 23m. Undefined leaves
+// it to the library.
+export function stepsOf(unit) {
+  if (unit === "s") return DURATIONS;
+  return unit?.startsWith("bytes") ? POWERS_OF_TWO : undefined;
+}
 
 // Amounts start at zero.
 export const isAmount = (unit) => ["count", "ratio", "bytes", "bytes/s", "cores"].includes(unit);
