@@ -77,7 +77,11 @@ def test_lists_wall_and_overview_name_unhealthy_nodes(fleet, story, dot):
         assert problems.index("n0?") < problems.index("XID 79") < problems.index("n1?")
         assert "n2?" not in problems
     overview = text(dot, "/platform/")
-    assert "1 quarantined" in overview and "1 with a warning" in overview and "draining" not in overview
+    assert (
+        "1 quarantined" in overview
+        and "1 with a warning" in overview
+        and "draining" not in overview
+    )
 
 
 def test_member_sees_the_state_but_no_buttons(fleet, story):
