@@ -34,6 +34,7 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
         workload().counts_in(actor),
     )
     nothing = {"runs": 0, "waits": 0}
+    names = dict(_teams(actor))
     return [
         {
             "name": c.name,
@@ -41,6 +42,7 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
             "standing": status_of(c),
             "pool": None,
             "teams": [],
+            "team_names": [],
             "is_open": True,
             "note": "",
             "rule": "all nodes",
@@ -55,6 +57,7 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
             "standing": status_of(p.cluster),
             "pool": p,
             "teams": teams[p.id],
+            "team_names": [(slug, names.get(slug, slug)) for slug in teams[p.id]],
             "is_open": p.is_open,
             "note": p.note,
             "rule": p.rule_text,
