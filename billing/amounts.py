@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 
+from portal.core.formatting import gpu_text
+from portal.core.messages import Message
+
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
 JOULES = 3_600_000  # of a kWh
@@ -68,6 +71,19 @@ def by_day(start: int, end: int) -> Iterator[tuple[date, int, int]]:
 def unit_of(resource: str) -> str:
     """Return the unit in which a resource class is priced."""
     return UNITS.get(resource, "GPU-hours")
+
+
+def resource_text(resource: str) -> str:
+    """Return the name of a resource class for people."""
+    kind, _, model = resource.partition(".")
+    names = {
+        "cpu": "CPU",
+        "memory": Message("Memory", context="text, billing, RAM"),
+        "storage": Message("Storage", context="text, billing"),
+        "gpu": "GPU",
+    }
+    names["lost"] = Message("Lost time", context="text, billing")
+    return gpu_text(model) or names.get(kind, kind)
 
 
 def hours_of(resource: str, quantity: int) -> Decimal:

@@ -18,11 +18,18 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from billing.amounts import at_ms, digits, hours_of, money, next_month, unit_of
+from billing.amounts import (
+    at_ms,
+    digits,
+    hours_of,
+    money,
+    next_month,
+    resource_text,
+    unit_of,
+)
 from billing.models import LedgerLine
 from billing.services.prices import PriceList
 from portal.core.csv_export import csv_lines
-from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from portal.web.translation import translated
 
@@ -61,19 +68,6 @@ _CID = (
 ROUNDING = Message(
     "Hours are rounded here. Costs are computed from milliseconds; the CSV has six decimals."
 )
-
-
-def resource_text(resource: str) -> str:
-    """Return the name of a resource class for people."""
-    kind, _, model = resource.partition(".")
-    names = {
-        "cpu": "CPU",
-        "memory": Message("Memory", context="text, billing, RAM"),
-        "storage": Message("Storage", context="text, billing"),
-        "gpu": "GPU",
-    }
-    names["lost"] = Message("Lost time", context="text, billing")
-    return gpu_text(model) or names.get(kind, kind)
 
 
 def line_texts(line: dict[str, Any], currency: str) -> dict[str, str]:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from billing.amounts import resource_text
 from portal.core.event_texts import EventKind, Subject
 from portal.core.messages import Message
 from portal.core.states import Mark
+
+
+def _price(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the price is for, from its name, such as "gpu.h100 USD 2027-01-01"."""
+    match str(data.get("name", "")).split():
+        case [resource, currency, day]:
+            return {"resource": resource_text(resource), "currency": currency, "day": day}
+    return {}
+
 
 EVENTS = (
     EventKind(
@@ -28,12 +41,20 @@ EVENTS = (
     EventKind(
         "usage.price_set",
         (
+            Message("{actor} set the price of {resource} to {price} {currency} an hour from {day}"),
             Message("{actor} set the price of {subject} to {price}"),
             Message("{actor} set the price of {subject}"),
         ),
+        facts=_price,
     ),
     EventKind(
-        "usage.price_deleted", (Message("{actor} deleted the price of {subject}"),), mark=Mark.BAR
+        "usage.price_deleted",
+        (
+            Message("{actor} deleted the price of {resource} in {currency} from {day}"),
+            Message("{actor} deleted the price of {subject}"),
+        ),
+        facts=_price,
+        mark=Mark.BAR,
     ),
     EventKind("usage.account_changed", (Message("{actor} changed how {subject} pays"),)),
     EventKind(

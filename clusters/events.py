@@ -160,8 +160,8 @@ EVENTS = (
     EventKind(
         "node.health_changed",
         (
-            Message("{subject} is {state}: {reason}", context="event"),
-            Message("{subject} is {state}", context="event"),
+            Message("{subject} changed to {state}: {reason}", context="event"),
+            Message("{subject} changed to {state}", context="event"),
             Message("The health of {subject} changed"),
         ),
         facts=_health,

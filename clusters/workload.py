@@ -22,7 +22,7 @@ JobsByNode = Mapping[NodeKey, list[dict[str, Any]]]
 
 
 class Workload(Protocol):
-    """Rows of `Load` are {org, org_name, team, runs, waits, gpus}, most GPUs first."""
+    """Rows of `Load` are {org, org_name, team, team_name, runs, waits, gpus}, most GPUs first."""
 
     def reserved_by_node(
         self, clusters: Iterable[UUID]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -95,7 +96,7 @@ class SimulatedAttempt:
         if elapsed < 60:  # loading data and compiling
             return 0.05
         is_evaluating = elapsed % 1800 > 1680
-        noise = random.Random(f"{self.key}{gpu}{at // 10}").gauss(0, 0.035)
+        noise = 0.035 * gauss(f"{self.key}{gpu}{at // 10}")
         return min(max(mean * (0.45 if is_evaluating else 1) + noise, 0.0), 1.0)
 
     def points(self, start: float, end: float, step_seconds: float) -> Iterator[Point]:
@@ -107,7 +108,7 @@ class SimulatedAttempt:
         while curve and at < min(end, self.finished):
             progress = (at - self.started) / max(self.seconds, 1)
             step = round((at - self.started) * 3)
-            noise = random.Random(f"{self.key}{step}").gauss(0, 1)
+            noise = gauss(f"{self.key}{step}")
             rate = float(dict(self.recipe.environment).get("LEARNING_RATE", _RATE))
             for name, value in _values(curve, progress, floor, speed, scale, noise, rate).items():
                 yield Point(name, at, step, value)
@@ -159,6 +160,18 @@ class Point:
     at: float
     step: int
     value: float
+
+
+def uniform(text: str) -> float:
+    """Return a number from 0 to 1 that follows from a text; `random.Random(text)` takes ten times as long."""
+    return zlib.crc32(text.encode()) / 0xFFFFFFFF
+
+
+def gauss(text: str) -> float:
+    """Return a normally distributed number that follows from a text."""
+    bits = zlib.crc32(text.encode())
+    size = math.sqrt(-2 * math.log(((bits >> 16) + 1) / 0x10000))
+    return size * math.cos(2 * math.pi * (bits & 0xFFFF) / 0x10000)
 
 
 def _line(step: float, values: dict[str, float]) -> str:

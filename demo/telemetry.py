@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -21,7 +20,7 @@ from demo.backend import SimulatedCluster
 from demo.history import DAYS, runs_of
 from demo.mig import DRIVER, described, report
 from demo.pace import Progress, paced, short_transaction
-from demo.simulation import SimulatedAttempt
+from demo.simulation import SimulatedAttempt, uniform
 from jobs.models import Attempt
 from jobs.selectors.metrics import task_labels, unit_of
 from monitoring.metrics.ingest import store_samples
@@ -223,7 +222,7 @@ def _gpu_points(
 ) -> list[series.Point]:
     use = run.gpu_utilization(gpu.index, at) if run else 0.0
     idle, full = _WATTS.get(gpu.type, (50, 300))
-    noise = random.Random(f"{gpu.uuid}{at // 10}").random()
+    noise = uniform(f"{gpu.uuid}{at // 10}")
     held = min(0.35 + run.recipe.use * 0.6, 0.97) if run else 0.005
     values = (
         ("gpu.utilization", use, "ratio"),  # in the order of `_instance_points`

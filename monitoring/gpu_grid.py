@@ -36,8 +36,9 @@ def platform_grid(actor: Actor, heat: str = "") -> dict[str, Any]:
 
 
 def size_of(gpus: int) -> str:
-    """Return how much room the overview of so many GPUs needs: small, middle or large."""
-    return "small" if gpus <= 256 else "middle" if gpus <= 2048 else "large"
+    """Return how much room the overview of so many GPUs needs: tiny, small, middle or large."""
+    sizes = ((128, "tiny"), (256, "small"), (2048, "middle"))
+    return next((size for most, size in sizes if gpus <= most), "large")
 
 
 def _grid(actor: Actor, seen: JobsByNode, heat: str) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy as pgettext
 
@@ -17,7 +18,9 @@ from clusters.pools import is_in, pools_visible_to
 from clusters.states import HEALTH, NODE
 from monitoring.devices import device_rows
 from monitoring.inventory import rack_of
-from monitoring.nodes import UNREAD, node_rows
+from monitoring.nodes import FRESH_MS, UNREAD, node_rows
+from portal import series
+from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.core.formatting import gpu_text
 from portal.core.keyset import Order
@@ -27,6 +30,12 @@ from portal.web.translation import lazy_choices
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 
+
+def _capitalized(choices: Iterable[tuple[str, Message]]) -> tuple[tuple[str, Any], ...]:
+    """Return the choices of a filter as menus and chips write them."""
+    return tuple((value, capfirst(label)) for value, label in lazy_choices(choices))
+
+
 _STATES = {
     "ready": Q(is_ready=True, is_drained=False),
     "drained": Q(is_ready=True, is_drained=True),
@@ -35,25 +44,22 @@ _STATES = {
 }
 
 
-def _one_of_these(name: str, conditions: dict[str, Q]) -> Callable[[Any, str, Actor], Any]:
+def _condition(words: list[str], name: str, conditions: Mapping[str, Q]) -> Q:
+    """Return the condition for any of these words. Raises InvalidInput for an unknown one."""
+    found = Q()
+    for word in words:
+        if word not in conditions:
+            text = Message(
+                "“{word}” is none of {names}.", word=word[:40], names=", ".join(conditions)
+            )
+            raise InvalidInput.at(name, text)
+        found |= conditions[word]
+    return found
+
+
+def _one_of_these(name: str, conditions: Mapping[str, Q]) -> Callable[[Any, str, Actor], Any]:
     """Return how to narrow rows to those of any of these conditions."""
-
-    def match(words: list[str], actor: Actor) -> Q:
-        found = Q()
-        for word in words:
-            if word not in conditions:
-                raise InvalidInput.at(
-                    name,
-                    Message(
-                        "“{word}” is none of {names}.",
-                        word=word[:40],
-                        names=", ".join(conditions),
-                    ),
-                )
-            found |= conditions[word]
-        return found
-
-    return matching(match)
+    return matching(lambda words, actor: _condition(words, name, conditions))
 
 
 def _clusters(actor: Actor) -> list[tuple[str, str]]:
@@ -84,7 +90,7 @@ _HEALTH = {
 
 
 def _healths(actor: Actor) -> tuple[tuple[str, Any], ...]:
-    return (("unhealthy", pgettext("text, monitoring", "Unhealthy")), *lazy_choices(HEALTH.choices))
+    return (("unhealthy", pgettext("text, monitoring", "Unhealthy")), *_capitalized(HEALTH.choices))
 
 
 NODES = ListView(
@@ -103,8 +109,8 @@ NODES = ListView(
             label=pgettext("filter", "State"),
             chips=(
                 ("", pgettext("choice of a filter", "All")),
-                *lazy_choices(NODE.choices),
-                ("out", pgettext("choice of a filter", "out of service")),
+                *_capitalized(NODE.choices),
+                ("out", pgettext("choice of a filter", "Out of service")),
             ),
             is_multiple=True,
         ),
@@ -160,6 +166,24 @@ NODES = ListView(
     ),
     row_template="monitoring/_node_row.html",
 )
+
+
+def _throttled() -> Q:
+    """Match GPUs whose clocks are lowered now."""
+    devices = Device.objects.filter(node__is_gone=False).order_by()
+    owners = [f"node:{pk.hex}" for pk in devices.values_list("node", flat=True).distinct()]
+    since = clock.now_ms() - FRESH_MS
+    found = Q(pk=None)
+    for owner, _name, labels, _value in series.latest_at_least(owners, {"gpu.throttled": 1}, since):
+        if (index := labels.get("gpu", "")).isdecimal():
+            found |= Q(node=owner.removeprefix("node:"), index=int(index))
+    return found
+
+
+def _in_states(states: list[str], actor: Actor) -> Q:
+    known = _DEVICE_STATES | ({"throttled": _throttled()} if "throttled" in states else {})
+    return _condition(states, "state", known)
+
 
 _DEVICE_STATES = {
     "lost": Q(is_lost=True),
@@ -217,8 +241,8 @@ DEVICES = ListView(
         search_in("node__name", "uuid", placeholder=_("Node or UUID, or model:h100 rack:r1")),
         Filter(
             "state",
-            _one_of_these("state", _DEVICE_STATES),
-            help="ready, drained, down or lost.",
+            matching(_in_states),
+            help="ready, drained, down, lost or throttled.",
             label=pgettext("filter", "State"),
             chips=(
                 ("", pgettext("choice of a filter", "All")),
@@ -226,6 +250,7 @@ DEVICES = ListView(
                 ("drained", pgettext("state of a node", "Drained")),
                 ("down", pgettext("state of a node", "Down")),
                 ("lost", pgettext("choice of a filter", "Not responding")),
+                ("throttled", pgettext("choice of a filter", "Throttled")),
             ),
             is_multiple=True,
         ),
@@ -280,7 +305,7 @@ DEVICES = ListView(
         Column("type", pgettext("column, of a GPU", "Model")),
         Column(
             "mig",
-            pgettext("column", "MIG layout"),
+            None,
             value=lambda row: [p["profile"] for p in row["mig"] or ()],
         ),
         Column("utilization", pgettext("column", "Utilization")),

@@ -484,9 +484,9 @@ EVENTS = (
     EventKind(
         "access.denied",
         (
-            Message("{actor} was refused {method} {path}: {permission} is needed"),
-            Message("{actor} was refused {method} {path}", context="event"),
-            Message("{actor} was refused", context="event"),
+            Message("{actor} was denied access to {path}: the permission {permission} is needed"),
+            Message("{actor} was denied access to {path}", context="event"),
+            Message("{actor} was denied access", context="event"),
         ),
         mark=Mark.CROSS,
     ),

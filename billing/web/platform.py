@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,12 +12,13 @@ from django.db.models import OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from billing.amounts import digits, money, month_of
+from billing.amounts import digits, money, month_of, resource_text
 from billing.api.views import day_of, month_in
 from billing.models import BillingAccount, Credit, Discount, Statement, UsageDay
 from billing.selectors import spending as spent
 from billing.services import prices as service
 from billing.services import statements as statement_service
+from clusters.models import Gpu
 from portal.core import clock
 from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
@@ -48,19 +50,40 @@ def prices(request: Any) -> HttpResponse:
             "rows": [
                 row
                 | {
+                    "name": _price_name(row["resource"]),
                     "text": f"{Decimal(row['amount']).normalize():f} %"
                     if row["resource"] == service.LOST
-                    else f"{digits(Decimal(row['amount']), row['currency'])} {row['currency']}"
+                    else f"{digits(Decimal(row['amount']), row['currency'])} {row['currency']}",
                 }
                 for row in rows
             ],
             "currency": currency,
             "currencies": sorted({row["currency"] for row in spent.price_rows()}),
             "unpriced": unpriced,
-            "classes": sorted({"gpu", "cpu", "memory", "storage", service.LOST, *unpriced}),
+            "classes": _classes({*unpriced, *(row["resource"] for row in rows)}),
             "today": clock.now().date().isoformat(),
         },
     )
+
+
+_PRICE_NAMES = {
+    "cpu": Message("CPU core", context="what has a price"),
+    "memory": Message("GiB of memory", context="what has a price"),
+    "storage": Message("GiB of storage", context="what has a price"),
+    "gpu": Message("Other GPUs", context="what has a price"),
+    service.LOST: Message("Lost time", context="text, billing"),
+}
+
+
+def _price_name(resource: str) -> str:
+    return _PRICE_NAMES.get(resource) or resource_text(resource)
+
+
+def _classes(used: Iterable[str]) -> list[tuple[str, str]]:
+    """Return what can have a price, with its name: the models of GPUs first."""
+    models = set(Gpu.objects.order_by().values_list("type", flat=True).distinct())
+    own = {f"gpu.{model}" for model in models} | set(used)
+    return [(key, _price_name(key)) for key in (*sorted(own - _PRICE_NAMES.keys()), *_PRICE_NAMES)]
 
 
 def _change_price(request: Any) -> HttpResponse:
@@ -209,16 +232,8 @@ def statements(request: Any) -> HttpResponse:
         orgs = list(Organization.objects.order_by("name")[:MOST])
         issued = {row.org_id: row for row in Statement.objects.filter(month=month)}
         months = sorted({month, *_months_with_use(current)}, reverse=True)
-    rows = [
-        {
-            "org": org,
-            "row": issued.get(org.id),
-            "total": money(issued[org.id].total, issued[org.id].currency)
-            if org.id in issued
-            else "",
-        }
-        for org in orgs
-    ]
+    rows = [_statement_row(org, issued.get(org.id), month) for org in orgs]
+    due = [row for row in rows if row["row"] is None and row["amount"]]
     return render(
         request,
         "billing/platform_statements.html",
@@ -229,10 +244,31 @@ def statements(request: Any) -> HttpResponse:
             "rows": rows,
             "month": f"{month:%Y-%m}",
             "months": [f"{one:%Y-%m}" for one in months],
-            "open": sum(row["row"] is None for row in rows),
+            "due": len(due),
+            "due_totals": _totals(due),
             "is_over": month <= last,
         },
     )
+
+
+def _statement_row(org: Organization, row: Statement | None, month: date) -> dict[str, Any]:
+    """Return the statement of an organization, or what its draft says now."""
+    if row:
+        amount, currency = row.total, row.currency
+    else:
+        with org_scope(org.id):
+            document = statement_service.draft(org, month)
+        amount, currency = Decimal(document["totals"]["total"]), document["currency"]
+    shown = {"amount": amount, "currency": currency, "total": money(amount, currency)}
+    return {"org": org, "row": row} | shown
+
+
+def _totals(rows: Iterable[dict[str, Any]]) -> str:
+    """Return the sums of statements by currency: "120.00 EUR, 15,420.71 USD"."""
+    sums: dict[str, Decimal] = {}
+    for row in rows:
+        sums[row["currency"]] = sums.get(row["currency"], Decimal()) + row["amount"]
+    return ", ".join(money(total, currency) for currency, total in sorted(sums.items()))
 
 
 def _months_with_use(current: date) -> list[date]:

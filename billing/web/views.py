@@ -9,9 +9,9 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from billing.amounts import money, month_of, next_month, start_of
+from billing.amounts import money, month_of, next_month, resource_text, start_of
 from billing.api.views import as_file, days_of, month_in, statement_of
-from billing.documents import KINDS, ROUNDING, line_texts, period, resource_text
+from billing.documents import KINDS, ROUNDING, line_texts, period
 from billing.models import LedgerLine, Statement
 from billing.selectors import spending as spent
 from billing.selectors.access import team_rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +29,7 @@ from schedulers import mig
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page
 
+_COUNT = "n."  # begins the name of a field with the number of a profile
 ACTIONS = ("apply", "stop", "undo", "discard", "confirm")
 _DONE = {
     "apply": Message("The plan is being applied."),
@@ -52,7 +55,7 @@ def mig_plans(request: Any) -> HttpResponse:
             "page_title": Message("GPU partitioning", context="page title"),
             "plans": [(plan, title_of(plan)) for plan in service.plans()],
             "clusters": clusters,
-            "profiles": _profiles(clusters),
+            "counts": _counts(clusters, request.POST or request.GET),
             "typed": request.POST or request.GET,
             "may_write": request.actor.may(P.CLUSTERS_WRITE),
         },
@@ -127,9 +130,44 @@ def _draft(request: Any) -> MigPlan:
     return service.draft_plan(
         actor=request.actor,
         cluster=find_cluster(form.get("cluster", "")),
-        wish=service.parse_wish(form.get("wish", "")),
+        wish=_wish(form),
         nodes=form.get("nodes", "").replace(",", " ").split(),
     )
+
+
+def _wish(form: Any) -> dict[str, int]:
+    """Return the numbers of the form, which has a field for each profile. Raises InvalidInput."""
+    numbers = {
+        name.removeprefix(_COUNT): _number(text, name)
+        for name, text in form.items()
+        if name.startswith(_COUNT) and text.strip()
+    }
+    if wish := {profile: n for profile, n in numbers.items() if n}:
+        return wish
+    raise InvalidInput.at(_COUNT + mig.FULL, Message("Say how many of at least one profile."))
+
+
+def _counts(clusters: list[dict[str, Any]], typed: Any) -> list[dict[str, Any]]:
+    """Return the fields of a wish: each profile with what there is now, and the number asked for.
+
+    A link has the wish in words, such as "14 x 1g.10gb".
+    """
+    wish: dict[str, int] = {}
+    with suppress(InvalidInput):
+        wish = service.parse_wish(typed.get("wish", ""))
+    now = Counter[str]()
+    for row in clusters:
+        now.update(dict(row["instances"]))
+        now[mig.FULL] += row["gpus"] - row["partitioned"]
+    return [
+        {
+            "name": _COUNT + profile,
+            "profile": "" if profile == mig.FULL else profile,
+            "now": now[profile],
+            "asked": typed.get(_COUNT + profile, wish.get(profile, "")),
+        }
+        for profile in (*_profiles(clusters), mig.FULL)
+    ]
 
 
 def _profiles(clusters: list[dict[str, Any]]) -> list[str]:

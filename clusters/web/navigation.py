@@ -23,7 +23,7 @@ ENTRIES = (
     ),
     NavigationEntry(
         Group.PLATFORM,
-        pgettext_lazy("navigation", "Partitioning"),
+        pgettext_lazy("navigation", "GPU partitioning"),
         "mig-plans",
         "slices",
         P.CLUSTERS_READ,

@@ -12,7 +12,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from clusters.capacity import natural
-from clusters.models import PoolRequest
+from clusters.free_capacity import FreeGpus, free_by_model
+from clusters.models import Cluster, PoolRequest
+from clusters.node_capacity import node_usage_in
 from clusters.services import pool_requests as service
 from clusters.workload import effects_of
 from portal.core import clock
@@ -55,7 +57,7 @@ def pool_requests(request: Any) -> HttpResponse:
             "current": [row for row in rows if row.state in ("open", "approved")],
             "past": [row for row in rows if row.state not in ("open", "approved")],
             "teams": teams,
-            "types": service.suggested_types(),
+            "offers": _offers(),
             "typed": request.POST or request.GET,
             "today": clock.now().date().isoformat(),
             "later": (clock.now() + timedelta(days=14)).date().isoformat(),
@@ -72,6 +74,7 @@ def platform_pool_requests(request: Any) -> HttpResponse:
         {
             "page_title": Message("GPU requests", context="page title"),
             "rows": service.open_requests(request.actor),
+            "free": free_gpus(),
         },
     )
 
@@ -199,6 +202,18 @@ def _ask(request: Any) -> PoolRequest:
         purpose=form.get("purpose", ""),
         budget=_number(form.get("budget", ""), "budget"),
     )
+
+
+def free_gpus() -> dict[str, FreeGpus]:
+    """Return the GPUs of all enabled clusters by model."""
+    machines = node_usage_in(list(Cluster.objects.filter(is_enabled=True)))
+    return free_by_model(machine for some in machines.values() for machine in some)
+
+
+def _offers() -> list[tuple[str, FreeGpus | None]]:
+    """Return what may be asked for, with the GPUs there are; None for what must be made first."""
+    here = free_gpus()
+    return [(kind, here.get(kind)) for kind in service.suggested_types()]
 
 
 def _number(text: str, field: str) -> int | None:

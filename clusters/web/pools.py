@@ -77,6 +77,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
     inside = sorted(capacity.inside_of(row, machines), key=lambda m: capacity.natural(m.node.name))
     actor, teams = request.actor, teams_of([row])[row.id]
     given = identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
+    names = dict(Team.objects.filter(slug__in=teams).values_list("slug", "name"))
     return {
         "page_title": row.name,
         "crumbs": [(Message("Pools", context="navigation"), f"/{request.org.slug}/pools")],
@@ -85,7 +86,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
         "stock": capacity.capacity_of(inside),
         "standing": status_of(row.cluster),
         "nodes": representations.machine_page(inside, {}, SHOWN)[0],
-        "granted": [(slug, given.get(slug, {})) for slug in teams],
+        "granted": [(slug, names.get(slug, slug), given.get(slug, {})) for slug in teams],
         "all_teams": people.teams_for(actor),
         "may_write": actor.may(P.CLUSTERS_WRITE),
         "may_read": actor.may(P.CLUSTERS_READ),

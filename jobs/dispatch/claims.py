@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -68,6 +67,7 @@ _CLAIMED = (
     "state_at",
     "has_reservation",
     "placement",
+    "gpu_types",
     "node",
     "nodes",
     "lease",
@@ -344,11 +344,19 @@ def request_of(attempt: Attempt) -> AdmissionRequest:
     resources = ResourceRequest.of_totals(job.resources, job.spec.get("num_nodes", 1))
     avoid = attempt.avoid and (frozenset(attempt.avoid["nodes"]), frozenset(attempt.avoid["gpus"]))
     return AdmissionRequest(
-        job.org_id, job.team_id, job.owner_id, resources, job.id, job.max_parallel, avoid or None
+        job.org_id,
+        job.team_id,
+        job.owner_id,
+        resources,
+        job.id,
+        job.max_parallel,
+        job.pool.gpu_type if job.pool else "",
+        avoid or None,
     )
 
 
 def _set_placement(attempt: Attempt, decision: AdmissionDecision) -> None:
+    attempt.gpu_types = dict(decision.gpu_types) or None
     if place := decision.place:
         attempt.node, parts = place.node, [_stored(part) for part in place.parts]
         attempt.placement = parts[0]
@@ -375,12 +383,7 @@ def _with_quota(admitted: list[Attempt]) -> list[Attempt]:
 
 
 def _reserve(attempts: Sequence[Attempt]) -> bool:
-    jobs = {attempt.job_id: attempt.job for attempt in attempts}
-    total = meters_of(
-        (jobs[job_id], count)
-        for job_id, count in Counter(attempt.job_id for attempt in attempts).items()
-    )
-    return hold(total) is None
+    return hold(meters_of(attempts)) is None
 
 
 def _lease(claim: Claim) -> None:

@@ -11,7 +11,6 @@ QUEUED → DISPATCHING → SUBMITTED → STARTING → RUNNING → STOPPING → S
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -220,16 +219,13 @@ def _settle_all(moved: Sequence[Attempt]) -> None:
 
     Only this function clears `has_reservation`, so both happen exactly once.
     """
-    ended: Counter[UUID] = Counter()
     given_back = []
-    jobs = {attempt.job_id: attempt.job for attempt in moved}
     for attempt in moved:
         if attempt.has_reservation and State(attempt.state).is_final:
             attempt.has_reservation = False
-            ended[attempt.job_id] += 1
             given_back.append(attempt)
-    if ended:
-        settle(meters_of((jobs[job_id], count) for job_id, count in ended.items()))
+    if given_back:
+        settle(meters_of(given_back))
         gpu_hour_counting.count(
             ran for attempt in given_back if (ran := ran_of(attempt, attempt.finished_at))
         )

@@ -21,6 +21,11 @@ def placed_on(placement: dict[str, Any] | None) -> list[dict[str, Any]]:
     return [placement, *placement.get("others", ())] if placement else []
 
 
+def held_by(resources: dict[str, int], gpu_types: dict[str, int] | None) -> dict[str, int]:
+    """Return what an attempt holds on the meters of quotas."""
+    return resources | {f"gpu.{kind}": n for kind, n in (gpu_types or {}).items()}
+
+
 class Attempt(TenantModel):
     """One run of one task on one cluster.
 
@@ -45,6 +50,8 @@ class Attempt(TenantModel):
     has_reservation = models.BooleanField(default=False)  # resources are reserved for it
     # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}; with several nodes "others", too
     placement = models.JSONField(null=True)
+    # GPUs by type that count against limits of a type, of a job for any type: {"h100": 8}
+    gpu_types = models.JSONField(null=True)
     # Nodes and UUIDs of GPUs that failed under earlier attempts: {"nodes", "gpus"}
     avoid = models.JSONField(null=True)
     lease = models.UUIDField(null=True)  # worker that is handing it over
@@ -108,6 +115,11 @@ class Attempt(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.job_id}[{self.index}] try {self.ordinal}"
+
+    @property
+    def resources(self) -> dict[str, int]:
+        """Return what it holds on the meters of quotas."""
+        return held_by(self.job.resources, self.gpu_types)
 
     @property
     def key(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from jobs.models import Attempt
+from jobs.models.attempt import held_by
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -58,13 +59,12 @@ def holders(actor: Actor, scope: str, subject_id: UUID) -> list[Holder]:
     elif scope != ORG:
         rows = rows.filter(job__owner_id=subject_id)
     found: dict[str, Holder] = {}
-    fields = ("job__owner__email", "job__owner__name", "job__number", "job__name", "job__resources")
-    for email, name, number, title, resources in rows.order_by("-job__number").values_list(*fields)[
-        :MOST
-    ]:
+    fields = ("job__owner__email", "job__owner__name", "job__number", "job__name")
+    held = rows.order_by("-job__number").values_list(*fields, "job__resources", "gpu_types")
+    for email, name, number, title, resources, types in held[:MOST]:
         holder = found.setdefault(email, Holder(email, name or email.partition("@")[0]))
         holder.jobs[number] = title
-        _add(holder.resources, resources)
+        _add(holder.resources, held_by(resources, types))
     ordered = sorted(found.values(), key=lambda holder: (-holder.gpus, -holder.cores))
     return ordered[:SHOWN]
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from jobs.models import Attempt
+from jobs.models.attempt import held_by
 from portal.core.errors import NotFound
 from portal.core.formatting import bytes_text, gpu_text, number_text, typed_text
 from portal.core.messages import Message
@@ -348,11 +349,11 @@ def _reserved() -> Mapping[Any, Mapping[str, int]]:
         Attempt.objects.filter(
             has_reservation=True, state__gt=State.QUEUED, state__lt=State.RUNNING
         )
-        .values_list("org_id", "job__team_id", "job__owner_id", "job__resources")
+        .values_list("org_id", "job__team_id", "job__owner_id", "job__resources", "gpu_types")
         .annotate(n=Count("id"))
     )
-    for org, team, owner, resources, n in rows:
-        for name, amount in resources.items():
+    for org, team, owner, resources, types, n in rows:
+        for name, amount in held_by(resources, types).items():
             for whose in (("org", org), ("team", team), ("user", owner)):
                 found[whose][name] += amount * n
     return found

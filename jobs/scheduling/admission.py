@@ -8,7 +8,7 @@ snapshot of limits and nodes; `judge` decides, `take` books an admitted request 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -59,6 +59,7 @@ class AdmissionRequest:
     resources: ResourceRequest
     job_id: UUID | None = None
     max_parallel: int | None = None
+    pool_type: str = ""  # the only type of GPUs in its pool
     avoid: tuple[frozenset[str], frozenset[str]] | None = None  # nodes, and UUIDs of GPUs
 
 
@@ -67,11 +68,13 @@ class AdmissionDecision:
     """The decision on one request.
 
     `wait` is None if it may start (at `place`, if the portal places jobs). Otherwise `facts` has
-    the numbers: resource, ask, used, limit, unit (quotas) or free, total (capacity).
+    the numbers: resource, ask, used, limit, unit (quotas) or free, total (capacity). `gpu_types` are
+    the GPUs that it gets by type, if it asked for any type: they count against limits of a type.
     """
 
     wait: Wait | None
     place: Placement | None = None
+    gpu_types: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -93,6 +96,7 @@ class ClusterSnapshot:
     only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
     only_text: str = ""
     reserved_gpus: Sequence[ReservedGpus] = ()
+    only_gpu_type: str = ""  # of a cluster whose scheduler chooses the nodes
 
     def judge(self, request: AdmissionRequest) -> AdmissionDecision:
         """Return the dominant reason, in the order of `Wait`."""
@@ -113,16 +117,53 @@ class ClusterSnapshot:
                 Wait.ARRAY_LIMIT,
                 facts={"running": self.running[request.job_id], "limit": request.max_parallel},
             )
-        if over := self._over_quota(request):
+        known = self._known_types(request)
+        if over := self._over_quota(request, known):
             return over
         if not self.places:
-            return AdmissionDecision(None)
+            return AdmissionDecision(None, gpu_types=known)
+        full = self._full_types(request)
         candidates = self._candidates(request, need)
-        nodes = candidates.first_fit(need)
+        nodes = _without_types(candidates, full).first_fit(need)
         if len(nodes) == need.nodes:
             first, *others = (node.place(need) for node in nodes)
-            return AdmissionDecision(None, replace(first, others=tuple(others)))
+            place = replace(first, others=tuple(others))
+            return AdmissionDecision(None, place, self._types_of(request, place))
+        if full and len(candidates.first_fit(need)) == need.nodes:
+            return self._over_limit(request, full[next(iter(full))])
         return self._reserved(request, need) or self._no_capacity(candidates, need)
+
+    def _known_types(self, request: AdmissionRequest) -> Mapping[str, int]:
+        """Return the GPUs by type of a request for any type, where only one type is possible."""
+        need, kind = request.resources, request.pool_type or self.only_gpu_type
+        is_any = need.gpu and not need.gpu_type and not self.places
+        return {kind: need.in_all("gpu")} if is_any and kind else {}
+
+    def _full_types(self, request: AdmissionRequest) -> dict[str, Meter]:
+        """Return the types of GPUs that a request for any type must not get, with the full meter."""
+        need = request.resources
+        if need.gpu_type or not need.gpu:
+            return {}
+        limited = {meter.resource for meter, now in self.limits.items() if now.limit is not None}
+        types = {gpu.type for node in self.nodes for gpu in node.free_gpus}
+        found = {}
+        for kind in sorted(kind for kind in types if f"gpu.{kind}" in limited):
+            amounts = type_meters(request, {kind: need.in_all("gpu")})
+            if meter := first_full_meter(self.limits, amounts):
+                found[kind] = meter
+        return found
+
+    def _types_of(self, request: AdmissionRequest, place: Placement) -> Mapping[str, int]:
+        """Return the GPUs of a placement by type, for a request for any type."""
+        if request.resources.gpu_type or not request.resources.gpu:
+            return {}
+        chosen = {part.node: set(part.gpu_uuids) for part in place.parts}
+        return Counter(
+            gpu.type
+            for node in self.nodes
+            for gpu in node.free_gpus
+            if gpu.uuid in chosen.get(node.name, ())
+        )
 
     def _candidates(self, request: AdmissionRequest, need: ResourceRequest) -> Candidates:
         """Return the nodes that the team may use, without the GPUs that failed.
@@ -139,9 +180,15 @@ class ClusterSnapshot:
                 return left
         return Candidates(nodes)
 
-    def take(self, request: AdmissionRequest, place: Placement | None) -> None:
+    def take(
+        self,
+        request: AdmissionRequest,
+        place: Placement | None,
+        gpu_types: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         """Book an admitted request."""
-        self.limits.update(meters_after(self.limits, meters_of_request(request)))
+        amounts = {**meters_of_request(request), **type_meters(request, gpu_types)}
+        self.limits.update(meters_after(self.limits, amounts))
         if request.job_id:
             self.running[request.job_id] = self.running.get(request.job_id, 0) + 1
         parts = {part.node: part for part in place.parts} if place else {}
@@ -162,6 +209,9 @@ class ClusterSnapshot:
         """
         amounts = meters_of_request(request)
         meter = first_full_meter(self.limits, amounts)
+        if meter is None and (full := self._full_types(request)):
+            kind, meter = next(iter(full.items()))
+            amounts = type_meters(request, {kind: request.resources.in_all("gpu")})
         if meter is None:
             return {}
         now = self.limits[meter]
@@ -203,11 +253,19 @@ class ClusterSnapshot:
             },
         )
 
-    def _over_quota(self, request: AdmissionRequest) -> AdmissionDecision | None:
-        amounts = meters_of_request(request)
+    def _over_quota(
+        self, request: AdmissionRequest, gpu_types: Mapping[str, int]
+    ) -> AdmissionDecision | None:
+        amounts = {**meters_of_request(request), **type_meters(request, gpu_types)}
         meter = first_full_meter(self.limits, amounts)
-        if meter is None:
-            return None
+        return self._over_limit(request, meter) if meter else None
+
+    def _over_limit(self, request: AdmissionRequest, meter: Meter) -> AdmissionDecision:
+        """Return the verdict for a meter that has no room for the request."""
+        amounts = dict(meters_of_request(request))
+        if meter not in amounts:  # of a type of GPUs, for a request for any type
+            kind = meter.resource.removeprefix("gpu.")
+            amounts |= type_meters(request, {kind: request.resources.in_all("gpu")})
         now, amount = self.limits[meter], amounts[meter]
         kept = now.promised - freed_by(meter, self.limits, amounts)
         return AdmissionDecision(
@@ -301,6 +359,18 @@ class ClusterSnapshot:
         )
 
 
+def _without_types(candidates: Candidates, types: Collection[str]) -> Candidates:
+    """Return the nodes as if they had no GPUs of these types."""
+    if not types:
+        return candidates
+    return Candidates(
+        [
+            node.avoiding({gpu.uuid for gpu in node.free_gpus if gpu.type in types})
+            for node in candidates.nodes
+        ]
+    )
+
+
 def _on_several_nodes(candidates: Candidates, need: ResourceRequest) -> AdmissionDecision:
     """Return the verdict for a job of several nodes, in the words for clusters that place jobs."""
     seen = candidates.judge(need)
@@ -351,6 +421,12 @@ def meters_of_request(request: AdmissionRequest) -> Mapping[Meter, int]:
     return _metered(request.org_id, request.team_id, request.user_id, request.resources)
 
 
+def type_meters(request: AdmissionRequest, gpu_types: Mapping[str, int]) -> dict[Meter, int]:
+    """Return what GPUs of these types hold on the meters by type."""
+    resources = {f"gpu.{kind}": n for kind, n in gpu_types.items()}
+    return meters(request.org_id, request.team_id, request.user_id, resources)
+
+
 def plan(
     snapshot: ClusterSnapshot, requests: Sequence[AdmissionRequest]
 ) -> Iterator[tuple[AdmissionRequest, AdmissionDecision]]:
@@ -358,5 +434,5 @@ def plan(
     for request in requests:
         decision = snapshot.judge(request)
         if decision.wait is None:
-            snapshot.take(request, decision.place)
+            snapshot.take(request, decision.place, decision.gpu_types)
         yield request, decision

@@ -68,7 +68,7 @@ def load_in(actor: Actor, org: Organization, pool: Pool) -> list[dict[str, Any]]
     )
     rows = (
         jobs.order_by()
-        .values("team__slug")
+        .values("team__slug", "team__name")
         .annotate(
             runs=Count("id", filter=Q(state__gte=State.STARTING)),
             waits=Count("id", filter=Q(state__lt=State.STARTING)),
@@ -81,6 +81,7 @@ def load_in(actor: Actor, org: Organization, pool: Pool) -> list[dict[str, Any]]
                 "org": org.slug,
                 "org_name": org.name,
                 "team": row["team__slug"],
+                "team_name": row["team__name"],
                 "runs": row["runs"],
                 "waits": row["waits"],
                 "gpus": row["gpus"] or 0,
@@ -236,7 +237,9 @@ def _jobs_by_node(jobs: QuerySet[Job], names: Collection[str] | None) -> JobsByN
 
 def _by_team(rows: Any) -> list[dict[str, Any]]:
     held = Sum(Cast(KeyTextTransform("gpu", F("job__resources")), IntegerField()), filter=_RUNS)
-    found = rows.values("job__org__slug", "job__org__name", "job__team__slug").annotate(
+    found = rows.values(
+        "job__org__slug", "job__org__name", "job__team__slug", "job__team__name"
+    ).annotate(
         runs=Count("job", distinct=True, filter=_RUNS),
         waits=Count("job", distinct=True, filter=~_RUNS),
         gpus=held,
@@ -246,6 +249,7 @@ def _by_team(rows: Any) -> list[dict[str, Any]]:
             "org": row["job__org__slug"],
             "org_name": row["job__org__name"],
             "team": row["job__team__slug"],
+            "team_name": row["job__team__name"],
             "runs": row["runs"],
             "waits": row["waits"],
             "gpus": row["gpus"] or 0,

@@ -22,8 +22,13 @@ from clusters.models import Cluster, Pool
 from clusters.node_capacity import NodeUsage, node_usage_in
 from jobs.dispatch.claims import request_of
 from jobs.models import Attempt, Dependency, Job
-from jobs.models.attempt import placed_on
-from jobs.scheduling.admission import AdmissionRequest, meters_of_request
+from jobs.models.attempt import held_by, placed_on
+from jobs.scheduling.admission import (
+    QUOTA_WAITS,
+    AdmissionRequest,
+    meters_of_request,
+    type_meters,
+)
 from jobs.scheduling.advice import ExpectedStartShape
 from jobs.scheduling.forecast import PendingTask, RunningTask, held_on, starts
 from jobs.scheduling.pending_summary import is_pending
@@ -340,7 +345,14 @@ class Forecast:
         limit = attempt.job.spec.get("policy", {}).get("max_runtime")
         seconds = parse_duration(limit) if limit else None
         names = self._names(cluster, attempt.job.pool)
-        task = self._pending(attempt.id, request_of(attempt), seconds, names)
+        request = request_of(attempt)
+        task = self._pending(attempt.id, request, seconds, names)
+        # A job for any type that waits for the limit of one
+        resource = str(attempt.wait_facts.get("resource", ""))
+        if attempt.wait in QUOTA_WAITS.values() and resource.startswith("gpu."):
+            kind, gpus = resource.removeprefix("gpu."), request.resources.in_all("gpu")
+            more = {m: n for m, n in type_meters(request, {kind: gpus}).items() if m in self.limits}
+            task = replace(task, checked={**task.checked, **more}, meters={**task.meters, **more})
         # What its scheduler has already counts against its quotas.
         return task if attempt.state == State.QUEUED else replace(task, checked={}, meters={})
 
@@ -386,7 +398,7 @@ def _running(
     ).exclude(state=State.SUBMITTED)
     limit = KeyTextTransform("max_runtime", KeyTransform("policy", "job__spec"))
     fields = ("cluster_id", "started_at", "node", "nodes", "placement", "job__resources", "limit")
-    whose = ("org_id", "job__team_id", "job__owner_id")
+    whose = ("gpu_types", "org_id", "job__team_id", "job__owner_id")
     found: dict[UUID, list[RunningTask]] = defaultdict(list)
     endless: dict[UUID, int] = defaultdict(int)
     types = {
@@ -396,7 +408,7 @@ def _running(
     for row in (
         rows.annotate(limit=limit).order_by("id").values_list(*fields, *whose)[:MOST_RUNNING]
     ):
-        cluster, since, node, nodes, placement, resources, text, org, team, owner = row
+        cluster, since, node, nodes, placement, resources, text, kinds, org, team, owner = row
         ends = None
         if text:
             ends = ((since or now) + timedelta(seconds=parse_duration(text))).timestamp()
@@ -407,7 +419,7 @@ def _running(
                 part["node"]: _placed(part, held.get(part["node"], {}))
                 for part in placed_on(placement)
             }
-        task = RunningTask(ends, held, quota_meters(org, team, owner, resources))
+        task = RunningTask(ends, held, quota_meters(org, team, owner, held_by(resources, kinds)))
         endless[cluster] += ends is None
         for one in machines:
             if one == cluster:

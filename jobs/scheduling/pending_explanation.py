@@ -220,7 +220,7 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
     held: Counter[Job] = Counter()
     started: dict[Job, datetime | None] = {}
     for attempt in rows.select_related("job__owner", "job__team").order_by("id")[:500]:
-        if amount := _amount_in_the_way(job, attempt.job, resource):
+        if amount := _amount_in_the_way(job, attempt, resource):
             held[attempt.job] += amount
             started.setdefault(attempt.job, attempt.started_at)
     seen = [
@@ -246,9 +246,10 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
     return [line(holder, resource, n, started[holder]) for holder, n in seen] + others
 
 
-def _amount_in_the_way(job: Job, holder: Job, resource: str) -> int:
-    """Return how much the holder has of what the job needs; GPUs of another type do not count."""
-    types = [ResourceRequest.of_totals(one.resources).gpu_type for one in (job, holder)]
+def _amount_in_the_way(job: Job, attempt: Attempt, resource: str) -> int:
+    """Return how much an attempt has of what the job needs; GPUs of another type do not count."""
+    holder = attempt.resources
+    types = [ResourceRequest.of_totals(one).gpu_type for one in (job.resources, holder)]
     if resource == "gpu" and all(types) and types[0] != types[1]:
         return 0
-    return int(holder.resources.get(resource, 0))
+    return int(holder.get(resource, 0))

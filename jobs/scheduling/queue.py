@@ -136,6 +136,7 @@ def _row(attempt: Attempt, tasks: int, starts: Mapping[UUID, ExpectedStart]) -> 
         "code": attempt.wait or str(Wait.EVALUATING),
         "text": wait_text(Wait(attempt.wait or Wait.EVALUATING), attempt.wait_facts),
         "since": attempt.wait_since or attempt.queued_at,
+        "limit_page": _limit_page(attempt),
         "queued_at": attempt.queued_at,
         "expected_start": starts[attempt.id].as_dict(),
         "gpus": job.resources.get("gpu", 0),
@@ -148,3 +149,14 @@ def _cursor(text: str) -> UUID:
         return UUID(hex=text)
     except ValueError:
         raise InvalidInput.at("after", "is not a valid cursor") from None
+
+
+def _limit_page(attempt: Attempt) -> str:
+    """Return the page of the limit that a job waits for; "" if it waits for something else."""
+    job = attempt.job
+    place = f"/{job.org.slug}/quotas"
+    return {
+        Wait.QUOTA_TEAM: f"{place}/team/{job.team.slug}",
+        Wait.QUOTA_USER: f"{place}/user/{job.owner.email}",
+        Wait.QUOTA_ORG: f"{place}/org",
+    }.get(Wait(attempt.wait or Wait.EVALUATING), "")

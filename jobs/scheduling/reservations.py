@@ -1,4 +1,4 @@
-"""Sum what attempts reserve, by job: the tasks of an array are read and counted once."""
+"""Sum what attempts reserve: those of one owner that hold the same are counted once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from portal.core.bulk_updates import attach
 from workspaces.quotas.reservations import Meter, meters
 
 
-def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
-    """Return the meters and amounts for so many attempts of each job."""
+def meters_of(attempts: Iterable[Attempt]) -> Counter[Meter]:
+    """Return the meters and amounts that attempts hold; their jobs are loaded."""
     alike: Counter[tuple[Any, ...]] = Counter()
-    for job, count in jobs:
-        alike[(job.org_id, job.team_id, job.owner_id, *job.resources.items())] += count
+    for attempt in attempts:
+        job = attempt.job
+        alike[(job.org_id, job.team_id, job.owner_id, *attempt.resources.items())] += 1
     total: Counter[Meter] = Counter()
     for (org_id, team_id, owner_id, *resources), count in alike.items():
         for meter, amount in meters(org_id, team_id, owner_id, dict(resources)).items():

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 
-from clusters.models import Cluster
+from clusters.models import Cluster, Gpu
 from clusters.node_capacity import node_usage_of
 from clusters.sharing import not_served_text, only_org_id
 from jobs.models import Attempt
@@ -50,7 +50,15 @@ def snapshot_of(
         ),
         only_org=only,
         only_text=not_served_text(cluster) if only else "",
+        only_gpu_type="" if places else _only_gpu_type(cluster),
     )
+
+
+def _only_gpu_type(cluster: Cluster) -> str:
+    """Return the type that all GPUs of a cluster have; "" if there are several or none."""
+    types = Gpu.objects.filter(node__cluster=cluster).order_by().values_list("type", flat=True)
+    found = list(types.distinct()[:2])
+    return found[0] if len(found) == 1 else ""
 
 
 def limits_of(requests: Iterable[AdmissionRequest]) -> dict[Meter, QuotaUsage]:

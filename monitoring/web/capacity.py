@@ -13,7 +13,7 @@ from clusters.models import Cluster, Gpu
 from clusters.services.pool_requests import reservations_of_node
 from jobs.scheduling.cluster_load import jobs_of_all
 from monitoring import devices
-from monitoring.capacity import supply_of
+from monitoring.capacity import Supply, supply_of
 from monitoring.fleet import GROUPS, fleet, problems
 from monitoring.gpu_grid import size_of
 from monitoring.lists import DEVICES
@@ -66,12 +66,26 @@ def _capacity(request: Any) -> HttpResponse:
                 _summary(kind, [r.gpus for r in rows if r.type == kind and not r.pool])
                 for kind in kinds
             ],
-            "rows": rows,
+            "rows": [row for row in rows if row.pool or not _is_one_pool(row, rows)],
+            "has_pools_in_common": any(
+                row.pool is None and _pools_of(row, rows)[1:] for row in rows
+            ),
             "has_clusters": Cluster.objects.exists(),
             "has_ends": any(row.ends for row in rows),
             "share_notes": [(kind, about_share(kind)) for kind in kinds if share_of(kind)],
         },
     )
+
+
+def _pools_of(row: Supply, rows: list[Supply]) -> list[Supply]:
+    """Return the pools with GPUs of this class in the same cluster."""
+    return [one for one in rows if one.pool and one.cluster == row.cluster and one.type == row.type]
+
+
+def _is_one_pool(row: Supply, rows: list[Supply]) -> bool:
+    """Return whether one pool has all GPUs of a cluster's class, so that both rows would be equal."""
+    pools = _pools_of(row, rows)
+    return len(pools) == 1 and pools[0].gpus.total == row.gpus.total
 
 
 def _summary(kind: str, parts: list[FreeGpus]) -> dict[str, Any]:

@@ -84,8 +84,10 @@ def _rights(config: Config, version: str, missing: list[str]) -> ConnectionCheck
 
 def _nodes(wire: Client, config: Config) -> Iterator[ConnectionCheck]:
     nodes = wire.get("/api/v1/nodes", limit=500)["items"]
-    more = "" if len(nodes) < 500 else Message(" and more", context="part of a sentence")
-    text = Message("{nodes}{more} nodes", context="text, schedulers", nodes=len(nodes), more=more)
+    n = len(nodes)
+    text = Message.plural(n, "{n} node", "{n} nodes", context="number of things", n=n)
+    if n == 500:
+        text = Message("{n} or more nodes", context="text, schedulers", n=n)
     yield ConnectionCheck(_NODES, message=text)
     wanted = config.gpu_resource
     if nodes and not any(wanted in node["status"].get("allocatable", {}) for node in nodes):

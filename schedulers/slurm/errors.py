@@ -75,9 +75,13 @@ _UNAVAILABLE: tuple[tuple[str, str, str], ...] = (
         Message("Slurm's controller does not answer."),
     ),
     (
-        r"expired|authentication|protocol authentication|invalid credential|munge|rejected token|unauthori[sz]ed",
+        # 22.05 only says that it cannot load the configuration if a token is wrong
+        r"expired|authentication|invalid credential|munge|rejected token|unauthori[sz]ed|config is unable to load",
         CREDENTIALS,
-        Message("Slurm rejected Muster's credentials: the token or key is invalid or has expired."),
+        Message(
+            "Slurm rejected Muster's credentials: the token or key is invalid or has expired. "
+            "Enter one of this cluster."
+        ),
     ),
     (
         r"permission denied \((publickey|password|keyboard)",

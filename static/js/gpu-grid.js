@@ -20,7 +20,7 @@ import { count, locale, say } from "./words.js";
 const TITLES = {
   free: say("free", { context: "state of a GPU, not in use" }),
   busy: say("in use", { context: "state of a GPU" }),
-  idle: say("allocated, idle", { context: "state of a GPU" }),
+  idle: say("under 10% used", { context: "state of a GPU" }),
   unmeasured: say("allocated, not measured"),
   drained: say("drained", { context: "state of a node" }),
   down: say("down", { context: "state of a node" }),

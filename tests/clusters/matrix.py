@@ -53,7 +53,7 @@ FORMS = {
     ),
     "pool-request": (WORKERS, {"do": "withdraw"}),
     "platform-pool-request": (OPERATORS, {"do": "decline", "word": "no"}),
-    "mig-plans": (OPERATORS, {"cluster": "local", "wish": "1 x 1g.10gb"}),
+    "mig-plans": (OPERATORS, {"cluster": "local", "n.1g.10gb": "1"}),
     "mig-plan": (OPERATORS, {"do": "discard"}),
     "cluster": (OPERATORS, {"do": "disable"}),
     "cluster-connect": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -411,7 +412,7 @@ def test_pages_show_slots_jobs_and_progress(story, dot, drainable):
     site = Site("drainable", nodes=2, gpus=2)
     assert b"No plans yet" in web.get("/platform/mig").content
     made = web.post(
-        "/platform/mig", {"cluster": "big", "wish": "2 x 3g.40gb, 3 x full", "nodes": ""}
+        "/platform/mig", {"cluster": "big", "n.3g.40gb": "2", "n.full": "3", "nodes": ""}
     )
     assert made.status_code == 302
     page = web.get(made.url).content.decode()
@@ -436,8 +437,10 @@ def test_pages_show_slots_jobs_and_progress(story, dot, drainable):
     back = web.post(made.url, {"do": "undo"})
     assert back.url != made.url and b"Way back" in web.get(back.url).content
     assert web.post(back.url, {"do": "discard"}).url == "/platform/mig"
-    typo = web.post("/platform/mig", {"cluster": "big", "wish": "some"}).content.decode()
-    assert "14 x 1g.10gb" in typo and "must be such as" in typo
+    nothing = web.post("/platform/mig", {"cluster": "big", "n.full": "0"}).content.decode()
+    assert "Say how many of at least one profile." in nothing
+    linked = web.get("/platform/mig?dialog=new-plan&wish=14 x 1g.10gb").content.decode()
+    assert re.search(r'name="n\.1g\.10gb"[^>]*value="14"', linked)
     assert story.client(story.ada).get("/platform/mig").status_code == 403
 
 

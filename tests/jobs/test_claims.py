@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from clusters.models import Cluster
+from clusters.models import Cluster, Gpu, Node
 from jobs import services
 from jobs.dispatch import claims, submission
 from jobs.dispatch.claims import LEASE, claim_due
@@ -340,3 +340,38 @@ def test_held_job_does_not_retry(story, double):
             services.release_job(actor=story.actor(story.ada), job=job)
         dispatch_all()
     assert len(double.starts) == 2
+
+
+def test_job_for_any_gpu_holds_the_limit_of_the_type_that_it_gets(story, double):
+    cluster = cluster_with(cpus=100, gpus=4)
+    limit = {"actor": story.actor(story.ada), "org": story.atlas, "scope": "org", "subject": ""}
+    with org_scope(story.atlas.id):
+        set_quota(**limit, resource="gpu.h100", limit=3)
+    first, second = (submit(story, resources={"accelerators": 2}) for _ in range(2))
+    hand_over(claim_due(cluster.id))
+    assert claim_due(cluster.id) is None
+    assert only_attempt(first).gpu_types == {"h100": 2}
+    meter = Quota.objects.get(scope="org", resource="gpu.h100")
+    assert (meter.used, meter.limit) == (2, 3)
+    waiting = only_attempt(second)
+    assert waiting.wait == Wait.QUOTA_ORG
+    assert {name: waiting.wait_facts[name] for name in ("resource", "ask", "used", "limit")} == {
+        "resource": "gpu.h100",
+        "ask": 2,
+        "used": 2,
+        "limit": 3,
+    }
+
+    node = Node.objects.get(cluster=cluster)
+    Gpu.objects.filter(node=node, index__in=(2, 3)).update(type="l40s")  # without a limit
+    assert [a.gpu_types for a in claim_due(cluster.id).attempts] == [{"l40s": 2}]
+
+    watch_once(cluster, double)
+    cancel(story, first)
+    watch_once(cluster, double)
+    watch_once(cluster, double)
+    assert only_attempt(first).state == State.CANCELED
+    meter.refresh_from_db()
+    assert meter.used == 0
+    with org_scope(story.atlas.id):
+        assert Quota.objects.get(scope="org", resource="gpu").used == 2

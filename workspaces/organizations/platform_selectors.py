@@ -42,18 +42,16 @@ def organization_rows(rows: Sequence[Organization], actor: Actor) -> list[dict[s
         teams = dict(Team.objects.values_list("org_id").annotate(n=Count("id")))
         jobs = active_jobs()
         owners = defaultdict(list)
-        for org_id, email in (
-            Membership.objects.filter(role=OrgRole.OWNER)
-            .order_by("user__email")
-            .values_list("org_id", "user__email")
-        ):
-            owners[org_id].append(email)
+        rows_of_owners = Membership.objects.filter(role=OrgRole.OWNER).select_related("user")
+        for row in rows_of_owners.order_by("user__email"):
+            owners[row.org_id].append((row.user.email, row.user.display_name))
     return [
         {
             "slug": org.slug,
             "name": org.name,
             "created_at": org.created_at,
-            "owners": owners[org.id],
+            "owners": [email for email, _ in owners[org.id]],
+            "owner_names": owners[org.id],
             "people": people.get(org.id, 0),
             "teams": teams.get(org.id, 0),
             "jobs": jobs.get(org.id, 0),
@@ -92,12 +90,12 @@ def one_person(pk: UUID) -> dict[str, Any]:
 def _memberships(ids: list[UUID]) -> Mapping[UUID, list[dict[str, str]]]:
     found: dict[UUID, list[dict[str, str]]] = defaultdict(list)
     with platform_scope(_REASON):
-        for user_id, slug, role in (
+        for user_id, slug, name, role in (
             Membership.objects.filter(user_id__in=ids)
             .order_by("org__slug")
-            .values_list("user_id", "org__slug", "role")
+            .values_list("user_id", "org__slug", "org__name", "role")
         ):
-            found[user_id].append({"org": slug, "role": role})
+            found[user_id].append({"org": slug, "org_name": name, "role": role})
     return found
 
 

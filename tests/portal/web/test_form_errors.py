@@ -44,7 +44,7 @@ def test_page_names_the_field_of_every_error_and_links_codes_to_the_guide(story)
     dot.post("/atlas/pools", {**pool, "name": "night"})
     taken = notes(dot.post("/atlas/pools", {**pool, "name": "night"}))
     assert [(field, link) for field, _, link in taken] == [("name", "")]
-    plan = dot.post("/platform/mig", {"cluster": "big", "wish": "2 x full"})
+    plan = dot.post("/platform/mig", {"cluster": "big", "n.full": "2"})
     assert [(field, link) for field, _, link in notes(plan)] == [("", "/help/errors/#no_mig")]
 
 
