@@ -25,6 +25,7 @@ KINDS = (
             P.JOBS_ADMIN,
         ),
         email=True,
+        mark="unknown",
     ),
 )
 

@@ -46,6 +46,7 @@ from portal.lists import (
     ListView,
     compared,
     containing,
+    ended,
     matching,
     one_of,
     times,
@@ -317,6 +318,7 @@ JOBS = ListView(
             is_search=True,
         ),
         *times("created_at", pgettext("column", "Submitted"), is_search=True),
+        ended("finished_at"),
     ),
     columns=(
         Column("number", pgettext("column", "Job"), sort=("number",)),
@@ -330,7 +332,7 @@ JOBS = ListView(
             is_optional=True,
         ),
         Column("gpus", None, value=lambda row: row["resources"].get("gpus", 0)),
-        Column("gpu_utilization", _("GPU util (5 min)"), "num", is_optional=True),
+        Column("gpu_utilization", pgettext("column", "GPU util"), "num", is_optional=True),
         Column("cluster", pgettext("column", "Node"), is_optional=True),
         Column(
             "owner",
@@ -375,13 +377,14 @@ def _with_logs(rows: Any, actor: Actor) -> list[Item]:
     ]
 
 
+_UNENDED = ("queued", "dispatching,submitted,starting", "running")  # have no finished log
 STORAGE = ListView(
     name="storage",
     rows=JOBS.rows,
     represent=_with_logs,
     row_template="jobs/_storage_row.html",
     filters=tuple(
-        replace(one, is_counted=False)
+        replace(one, is_counted=False, chips=tuple(c for c in one.chips if c[0] not in _UNENDED))
         for one in JOBS.filters
         if one.name in {"q", "state", "owner", "team", *PERIOD}
     ),

@@ -27,7 +27,8 @@ KINDS = (
         Message("One of your jobs failed, or somebody else canceled it."),
         permissions=(P.JOBS_READ,),
         email=True,
-        many=Message("{n} jobs of {name} did not succeed"),
+        mark="failed",
+        many=Message("{n} jobs named “{name}” did not succeed"),
     ),
     NoticeKind(
         "job_succeeded",
@@ -35,7 +36,8 @@ KINDS = (
         Message("Job succeeded", context="kind of notification"),
         Message("One of your jobs that ran for at least a minute succeeded."),
         permissions=(P.JOBS_READ,),
-        many=Message("{n} jobs of {name} succeeded"),
+        mark="succeeded",
+        many=Message("{n} jobs named “{name}” succeeded"),
     ),
     NoticeKind(
         "job_pending",
@@ -43,7 +45,7 @@ KINDS = (
         Message("Job pending for long"),
         Message("One of your jobs has been pending for more than an hour."),
         permissions=(P.JOBS_READ,),
-        many=Message("{n} jobs of {name} have been pending for long"),
+        many=Message("{n} jobs named “{name}” have been pending for long"),
     ),
     NoticeKind(
         "idle_gpus",
@@ -52,7 +54,8 @@ KINDS = (
         Message("A job of yours has idle GPUs, or is about to be stopped for it."),
         permissions=(P.JOBS_READ,),
         email=True,
-        many=Message("{n} jobs of {name} have idle GPUs"),
+        mark="unknown",
+        many=Message("{n} jobs named “{name}” have idle GPUs"),
     ),
 )
 

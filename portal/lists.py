@@ -821,6 +821,7 @@ class Shown:
                 counts.get(chip),
             )
             for chip, label in one.chips
+            if counts.get(chip) != 0 or one.is_set(value, chip)
         ]
         rest = self.asked.url(**{one.name: ""})
         if one.is_period:
@@ -931,6 +932,24 @@ def times(
         ),
     )
     return tuple(replace(one, is_search=is_search) for one in found)
+
+
+def ended(field: str) -> Filter:
+    """Return the filter of the time of an end, beside those of `times`: `ended:24h`."""
+
+    def narrow(rows: Any, text: str, actor: Any) -> Rows:
+        found = period("ended", text)
+        return rows.filter(**{f"{field}__gte": found.begin, f"{field}__lt": found.end})
+
+    return Filter(
+        "ended",
+        narrow,
+        "Ended in a period: `24h`, `yesterday`, `2026-01-31`, `last week`.",
+        pgettext("filter", "Ended"),
+        values=lambda actor: (("24h", pgettext("text, portal", "Last 24 hours")), *DAYS),
+        aliases=("finished",),
+        is_search=True,
+    )
 
 
 DAYS: tuple[tuple[str, Text], ...] = (

@@ -11,8 +11,10 @@ from portal.core.event_texts import EventKind, Subject
 from portal.core.formatting import amount_text, gpu_text
 from portal.core.messages import Message
 from portal.core.states import Mark
+from workspaces.access.permissions import texts
 from workspaces.access.roles import role_facts
 from workspaces.approvals.events import approval_events
+from workspaces.credentials.token_presets import token_presets
 from workspaces.models import Membership, Provider, Team
 from workspaces.quotas.requests import KIND as QUOTA_REQUESTS
 
@@ -101,6 +103,21 @@ def _amount(resource: str, amount: int) -> str:
     """Return an amount as people say it: "32 H100", "2 TiB"."""
     kind = resource.removeprefix("gpu.")
     return f"{amount:,} {gpu_text(kind)}" if kind != resource else amount_text(resource, amount)
+
+
+def _denied(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what somebody may not do, in words."""
+    known = {str(permission): words for permission, words in texts().items()}
+    return {"act": known.get(str(data.get("permission", "")), "")}
+
+
+def _token(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a token is for, or how much it may do."""
+    scopes = _after(data).get("scopes") or []
+    if found := next((p.title for p in token_presets() if sorted(p.scopes) == sorted(scopes)), ""):
+        return {"purpose": found}
+    n = len(scopes)
+    return {"purpose": Message.plural(n, "{n} permission", "{n} permissions", n=n)} if n else {}
 
 
 EVENTS = (
@@ -328,9 +345,10 @@ EVENTS = (
     EventKind(
         "token.created",
         (
-            Message("{actor} created the token {subject} for {scopes}"),
+            Message("{actor} created the token {subject} ({purpose})"),
             Message("{actor} created the token {subject}"),
         ),
+        facts=_token,
     ),
     EventKind(
         "token.revoked",
@@ -484,10 +502,11 @@ EVENTS = (
     EventKind(
         "access.denied",
         (
-            Message("{actor} was denied access to {path}: the permission {permission} is needed"),
+            Message("{actor} was denied access to {path}: they may not {act}"),
             Message("{actor} was denied access to {path}", context="event"),
             Message("{actor} was denied access", context="event"),
         ),
+        facts=_denied,
         mark=Mark.CROSS,
     ),
     EventKind(

@@ -14,8 +14,11 @@ from django.utils.translation import pgettext_lazy as pgettext
 
 from portal import list_language
 from portal.core.audit.reading import CONDITIONS, events_of, facts
+from portal.core.errors import InvalidInput
 from portal.core.event_texts import groups
 from portal.core.keyset import Order
+from portal.core.messages import Message
+from portal.core.models import Event
 from portal.lists import (
     Column,
     Filter,
@@ -374,7 +377,22 @@ def _about(rows: QuerySet[Any], text: str, actor: Actor) -> QuerySet[Any]:
     return rows
 
 
+def _by(rows: QuerySet[Event], text: str, _actor: Actor) -> QuerySet[Event]:
+    """Keep the events of people, unless all are asked for. Components have no address."""
+    if text not in ("people", "all"):
+        raise InvalidInput.at("by", Message("must be people or all"))
+    return rows.filter(actor__contains="@").exclude(kind__in=_OF_JOBS) if text == "people" else rows
+
+
+_OF_JOBS = ("run.created", "run.updated")  # what jobs do in the name of people
 _AUDIT_FILTERS = (
+    Filter(
+        "by",
+        _by,
+        "`people` for what people did themselves, without what jobs and components record.",
+        pgettext("filter", "By"),
+        chips=(("people", _("People's actions")), ("all", _("All events"))),
+    ),
     Filter(
         "q",
         _about,

@@ -26,7 +26,8 @@ class NoticeKind:
     """A kind: its name in the API, its title, and the defaults of the portal and of e-mail.
 
     `permissions` are those that its notices may need. `for_team`: channels of teams can have it. `many`
-    is the title of several at once, with {n} and {name}, which their titles have in common.
+    is the title of several at once, with {n} and {name}, which their titles have in common. `mark` is
+    the shape of its line: "failed" and "unknown" (a warning) want attention.
     """
 
     name: str
@@ -39,6 +40,7 @@ class NoticeKind:
     for_team: bool = True
     operators_only: bool = False
     many: Message | None = None
+    mark: str = "queued"
 
 
 @dataclass(frozen=True)

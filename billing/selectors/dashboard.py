@@ -444,6 +444,7 @@ def _waster(row: dict[str, Any], job: Job, prices: PriceList) -> dict[str, Any]:
         "org": job.org.slug,
         "team": job.team.slug,
         "owner": job.owner.email,
+        "owner_name": job.owner.display_name,
         "gpu_class": row["gpu_class"],
         "gpus": gpus,
         "idle_hours": round(idle / HOUR_MS, 2),
@@ -545,12 +546,10 @@ def queue_of(asked: DashboardQuery) -> dict[str, list[Any]]:
     }
 
 
-def names_of_users(ids: Iterable[str]) -> dict[str, str]:
-    """Return the e-mail of each user by id."""
+def people_of(ids: Iterable[str]) -> dict[str, User]:
+    """Return the users by id."""
     known = [UUID(pk) for pk in ids]
-    return {
-        str(pk): email for pk, email in User.objects.filter(id__in=known).values_list("id", "email")
-    }
+    return {str(user.id): user for user in User.objects.filter(id__in=known)}
 
 
 def choices_of(asked: DashboardQuery) -> dict[str, list[str]]:

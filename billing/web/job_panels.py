@@ -19,10 +19,16 @@ MOST_ROWS = 15
 def _histogram(
     rows: Iterable[tuple[Any, Any, float]], *columns: str, decimals: bool = False
 ) -> Data:
-    """Return bars and their CSV; rows are the value in the CSV, the label and the number."""
+    """Return bars and their CSV; rows are the value in the CSV, the label and the number.
+
+    Empty bars before the first and after the last are only in the CSV.
+    """
     kept = list(rows)
+    used = [n for n, (_, _, value) in enumerate(kept) if value]
+    shown = kept[used[0] : used[-1] + 1] if used else []
     return {
-        "bars": bars_of((label, value) for _, label, value in kept),
+        "bars": bars_of((label, value) for _, label, value in shown),
+        "empty": Message("No job ended in this time."),
         "decimals": decimals,
         "table": (columns, ([plain, value] for plain, _, value in kept)),
     }
@@ -118,14 +124,19 @@ def waits_by_hour(board: Board) -> Data:
 
 def people(board: Board) -> Data:
     found = board.facts["users"]
-    return _rates(found, dashboard.names_of_users(found), board, "person")
+    users = dashboard.people_of(found)
+    names = {key: user.display_name for key, user in users.items()}
+    urls = {key: board.jobs_url(owner=user.email, since=board.since) for key, user in users.items()}
+    return _rates(found, names, urls, "person")
 
 
 def images(board: Board) -> Data:
-    return _rates(board.facts["images"], {}, board, "image")
+    return _rates(board.facts["images"], {}, {}, "image")
 
 
-def _rates(found: dict[str, list[int]], names: dict[str, str], board: Board, what: str) -> Data:
+def _rates(
+    found: dict[str, list[int]], names: dict[str, str], urls: dict[str, str], what: str
+) -> Data:
     rows = sorted(found.items(), key=lambda row: -sum(row[1]))
     return {
         "rows": [
@@ -133,7 +144,7 @@ def _rates(found: dict[str, list[int]], names: dict[str, str], board: Board, wha
                 "label": names.get(key, key) or Message("No image", context="field"),
                 "jobs": sum(counts),
                 "success": counts[0] / sum(counts),
-                "url": board.jobs_url(owner=names[key], since=board.since) if key in names else "",
+                "url": urls.get(key, ""),
             }
             for key, counts in rows[:MOST_ROWS]
         ],

@@ -20,15 +20,15 @@ MOST_ROWS = 15
 PARTS: dict[str, tuple[str, str]] = {
     "used": (Message("Useful", context="part of a chart"), Message("GPUs that compute")),
     "underused": (
-        Message("Allocated, badly scaled"),
-        Message("In use, but waiting for data or for other GPUs: compare with fewer GPUs"),
+        Message("Waiting", context="part of a chart, GPUs in use that wait"),
+        Message("In use, but waiting for data or for each other: try fewer GPUs"),
     ),
     "idle": (
-        Message("Allocated, idle", context="part of a chart"),
+        Message("Idle", context="part of a chart"),
         Message("Below 10%: end these jobs, or ask their owners"),
     ),
     "unmeasured": (
-        Message("Allocated, not measured"),
+        Message("Not measured", context="part of a chart"),
         Message("No agent reports these GPUs: install it on their nodes"),
     ),
     "reserved": (

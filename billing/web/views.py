@@ -25,7 +25,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.web.base import action, page
 
-_DAY = timedelta(days=1)
+_DAY, _CENT = timedelta(days=1), Decimal("0.01")
 MOST_TEAMS = 7  # of the chart
 
 
@@ -45,6 +45,7 @@ def cost(request: Any) -> HttpResponse:
     if slug and team is None:
         raise NotFound(Message("There is no team {x} that you can see.", x=slug[:40]))
     found = spent.spending(request.actor, request.org, first, last, team.id if team else None)
+    shown = [row for row in found.rows if not found.has_prices or row["cost"] >= _CENT]
     top = max((one["cost"] for one in found.teams), default=Decimal()) or Decimal(1)
     today = clock.now().date()
     month = month_of(today)
@@ -70,8 +71,9 @@ def cost(request: Any) -> HttpResponse:
                     "resource_text": resource_text(row["resource"]),
                     "cost_text": money(row["cost"], found.currency),
                 }
-                for row in found.rows
+                for row in shown
             ],
+            "cheap": len(found.rows) - len(shown),
             "teams_shown": [
                 one | {"cost_text": money(one["cost"], found.currency), "share": one["cost"] / top}
                 for one in found.teams
@@ -200,7 +202,7 @@ def statement_list(request: Any) -> HttpResponse:
                 {"row": row, "total": money(row.total, row.currency), "month": f"{row.month:%Y-%m}"}
                 for row in rows
             ],
-            "drafts": [(f"{m:%Y-%m}", m == month) for m in drafts],
+            "drafts": [(m, m == month) for m in drafts],
             "account": account_of(request.org.id),
         },
     )

@@ -63,7 +63,7 @@ class Promise:
 
 class PoolRequests(ApprovalKind[PoolRequest]):
     name = "pool"
-    title = Message("GPUs of a pool", context="text, clusters")
+    title = Message("GPU request", context="text, clusters")
     model = PoolRequest
     decides = Permission.CLUSTERS_WRITE
     reads = Permission.NODES_READ
@@ -87,6 +87,24 @@ class PoolRequests(ApprovalKind[PoolRequest]):
 
     def path(self, row: PoolRequest) -> str:
         return f"/{row.org.slug}/pool-requests/{row.id}"
+
+    def page_path(self, row: PoolRequest) -> str:
+        return self.path(row)
+
+    def related_pages(self, row: PoolRequest) -> list[tuple[Message, str]]:
+        place = f"/{row.org.slug}"
+        free = (Message("Free GPUs", context="link"), f"{place}/capacity")
+        team = (
+            Message("Team {team}", context="link", team=row.team.name),
+            f"{place}/teams/{row.team.slug}",
+        )
+        pool = row.pool
+        return [
+            team,
+            (Message("Pool {pool}", context="link", pool=pool.name), f"{place}/pools/{pool.name}")
+            if pool
+            else free,
+        ]
 
     def decide_path(self, row: PoolRequest) -> str:
         return f"/platform/pool-requests/{row.id}"
@@ -138,8 +156,7 @@ class PoolRequests(ApprovalKind[PoolRequest]):
         end_for(row)
 
     def facts(self, row: PoolRequest) -> dict[str, Any]:
-        name = f"{row.gpus} {row.gpu_type} for {row.team.slug}"
-        return {"name": name, "team": row.team.slug}
+        return {"name": str(self.text(row)), "team": row.team.slug}
 
     def terms(self, row: PoolRequest) -> dict[str, Any]:
         pool = row.pool.name if row.pool else ""

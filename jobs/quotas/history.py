@@ -9,7 +9,8 @@ from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.models import Organization
+from workspaces.approvals.selectors import names_of
+from workspaces.models import Organization, Team
 
 MOST, LINES, LOOKED_AT = 20, 5, 300
 
@@ -25,7 +26,15 @@ def history(actor: Actor, org: Organization, whose: str | None = None) -> list[d
         "-position"
     )[: MOST if whose is None else LOOKED_AT]
     found = ({"at": row.at, "actor": row.actor, **_lines(row.data, whose)} for row in rows)
-    return [change for change in found if change["lines"]][:MOST]
+    shown = [change for change in found if change["lines"]][:MOST]
+    lines = [line for change in shown for line in change["lines"]]
+    people = {change["actor"] for change in shown} | {line["whose"] for line in lines}
+    names = {"team": dict(Team.objects.values_list("slug", "name")), "user": names_of(people)}
+    for line in lines:
+        line["whose"] = names.get(line["scope"], {}).get(line["whose"], line["whose"])
+    return [
+        change | {"actor": names["user"].get(change["actor"], change["actor"])} for change in shown
+    ]
 
 
 def _lines(data: dict[str, Any], whose: str | None) -> dict[str, Any]:
@@ -45,7 +54,8 @@ def _about(name: str) -> dict[str, str]:
     The subject is empty for the organization.
     """
     resource, _of, subject = name.partition(" of ")
-    return {"what": title(resource), "whose": subject.partition(" ")[2]}
+    scope, _space, whose = subject.partition(" ")
+    return {"what": title(resource), "scope": scope, "whose": whose}
 
 
 def _terms(name: str, values: dict[str, Any] | None) -> Message:

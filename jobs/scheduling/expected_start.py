@@ -149,7 +149,7 @@ def _by_rule(
     if wait == Wait.DEPENDENCY:
         return _after(needs.get(attempt.job_id, ()))
     if wait == Wait.BACKOFF and attempt.due_at:
-        return _at("planned", attempt.due_at, Message("About {at}: the next attempt."))
+        return _at("planned", attempt.due_at, Message("The next attempt starts about {at}."))
     return _by_facts(wait, attempt.wait_facts, cluster)
 
 
@@ -157,10 +157,10 @@ def _by_facts(wait: Wait, facts: Mapping[str, Any], cluster: Cluster) -> Expecte
     if expected := facts.get("expected"):
         return _by_scheduler(datetime.fromisoformat(expected), title_of(cluster.backend))
     if wait == Wait.RESERVED and (until := facts.get("until")):
-        text = Message("Not before {at}, when the reservation ends.")
+        text = Message("Starts no earlier than {at}, when the reservation ends.")
         return _at("not_before", datetime.fromisoformat(until), text)
     if facts.get("resource") == GPU_HOURS:
-        text = Message("Not before {at}, when the monthly limit resets.")
+        text = Message("Starts no earlier than {at}, when the monthly limit resets.")
         return _at("not_before", next_reset(), text)
     if facts.get("resource") == STORAGE and wait in _WAITS_FOR_CAPACITY:
         return ExpectedStart("unknown", Message("Unknown: it waits until storage is freed."))
@@ -183,7 +183,7 @@ def _after(needs: Sequence[tuple[int, datetime | None]]) -> ExpectedStart:
     return _at(
         "if_limits",
         end,
-        Message("About {at}, if #{n} uses its whole time limit.", at="{at}", n=number),
+        Message("Starts about {at}, if #{n} uses its whole time limit.", at="{at}", n=number),
     )
 
 
@@ -195,7 +195,9 @@ def _by_scheduler(at: datetime, who: str) -> ExpectedStart:
             None,
             who,
         )
-    return _at("planned", at, Message("About {at}, as {who} plans it.", at="{at}", who=who), who)
+    return _at(
+        "planned", at, Message("Starts about {at}, as {who} plans it.", at="{at}", who=who), who
+    )
 
 
 def _at(sureness: str, at: datetime, text: Message, source: str = "Muster") -> ExpectedStart:
@@ -294,10 +296,10 @@ class Forecast:
             return ExpectedStart(
                 "unknown", Message("Unknown: {who} has room, and has not said when.", who=who)
             )
-        text = Message("About {at}, if running jobs use their whole time limits.")
+        text = Message("Starts about {at}, if running jobs use their whole time limits.")
         if not places:
             text = Message(
-                "About {at}, if running jobs use their whole time limits and {who} starts nothing "
+                "Starts about {at}, if running jobs use their whole time limits and {who} starts nothing "
                 "else first.",
                 at="{at}",
                 who=who,

@@ -116,6 +116,37 @@ class ConfigDifference:
     values: list[Any]
     is_numeric: bool
 
+    @property
+    def title(self) -> Message | str:
+        """Return the name of the setting as the form of a job has it."""
+        return _SETTINGS.get(self.key) or (self.key.partition(".")[2] if self.kind else self.key)
+
+    @property
+    def kind(self) -> Message | None:
+        """Return what a setting with a name of its own is, such as an environment variable."""
+        return _KINDS.get(self.key.partition(".")[0]) if "." in self.key else None
+
+
+_KINDS = {
+    "parameters": Message("option", context="setting of a job"),
+    "envs": Message("variable", context="setting of a job"),
+    "inputs": Message("input", context="setting of a job"),
+    "labels": Message("label", context="setting of a job"),
+}
+_SETTINGS = {
+    "run": Message("Command", context="setting of a job"),
+    "image": Message("Image", context="setting of a job"),
+    "num_nodes": Message("Nodes", context="setting of a job"),
+    "experiment": Message("Experiment", context="setting of a job"),
+    "resources.accelerators": Message("GPUs", context="setting of a job"),
+    "resources.cpus": Message("CPU cores", context="setting of a job"),
+    "resources.memory": Message("Memory", context="setting of a job"),
+    "policy.max_runtime": Message("Max runtime", context="setting of a job"),
+    "policy.pool": Message("Pool", context="setting of a job"),
+    "policy.priority": Message("Priority", context="setting of a job"),
+    "policy.retries": Message("Retries", context="setting of a job"),
+}
+
 
 def differences(runs: Sequence[ComparedRun]) -> list[ConfigDifference]:
     """Return the keys whose values differ, parameters and environment first."""

@@ -6,13 +6,14 @@ from datetime import timedelta
 from hashlib import sha256
 from statistics import median
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.cache import cache
 from django.db.models import Case, Count, Q, QuerySet, Value, When
 
 from clusters.models import Cluster
 from jobs.models import Job
-from jobs.selectors import gpu_use, representations
+from jobs.selectors import representations
 from jobs.selectors.jobs import visible_jobs
 from jobs.selectors.representations import JobShape
 from jobs.utilization.selectors import running_utilization_of
@@ -20,8 +21,8 @@ from portal.core import clock
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
-from workspaces.models import AccessToken, QuotaRequest
-from workspaces.quotas.requests import request_row
+from workspaces.approvals.selectors import cards_of, open_requests
+from workspaces.models import AccessToken, Team
 
 SHOWN = 8
 DAY, WEEK, LONG_WAIT = timedelta(days=1), timedelta(days=7), timedelta(hours=1)
@@ -82,12 +83,6 @@ def _job_stats(rows: QuerySet[Job]) -> dict[str, Any]:
     }
 
 
-def allocated_gpus(actor: Actor) -> int:
-    """Return the number of GPUs that running jobs of visible teams have now."""
-    teams = actor.teams_where(Permission.JOBS_READ)
-    return gpu_use.allocated(**({} if teams is None else {"job__team_id__in": teams}))
-
-
 def running_jobs(actor: Actor) -> tuple[int, list[dict[str, Any]]]:
     """Return the number of running jobs, and the first of them with `recent` GPU use."""
     rows = visible_jobs(actor).filter(_RUNNING)
@@ -116,37 +111,40 @@ def recent_jobs(actor: Actor) -> list[JobShape]:
 def attention(actor: Actor) -> dict[str, Any]:
     """Return what the actor should look at, each with its real count and the first rows.
 
-    Jobs are those of the actor and of the teams in which the actor may act on jobs of others.
+    First the requests that the actor may decide. Jobs are those of the actor and of the teams in
+    which the actor may act on jobs of others; `failed_url` and `waiting_url` are lists of them.
     """
-    rows, now = _responsible_for(actor), clock.now()
+    rows, whose = _responsible_for(actor)
+    now = clock.now()
     failed = rows.filter(state=State.FAILED, finished_at__gte=now - DAY)
     waiting = rows.filter(state=State.QUEUED, created_at__lt=now - LONG_WAIT)
-    asks = QuotaRequest.objects.filter(state=QuotaRequest.State.OPEN)
-    asks = asks if actor.may(Permission.QUOTAS_WRITE) else asks.none()
-    found: dict[str, Any] = {
+    asks = [ask for ask in cards_of(actor, open_requests(actor)) if "approve" in ask["may"]]
+    return {
+        "count": len(asks) + failed.count() + waiting.count(),
+        "requests": asks[:SHOWN],
+        "request_count": len(asks),
+        "failed": _rows(failed.order_by("-finished_at")),
         "failed_count": failed.count(),
-        "failed": _rows(failed, actor),
+        "failed_url": urlencode({"state": "failed", "ended": "24h"} | whose),
+        "waiting": _rows(waiting.order_by("created_at")),
         "waiting_count": waiting.count(),
-        "waiting": _rows(waiting, actor),
-        "request_count": asks.count(),
-        "requests": [
-            request_row(row) for row in asks.select_related("asker").order_by("created_at")[:SHOWN]
-        ],
+        "waiting_url": urlencode({"state": "queued", "until": "1h"} | whose),
     }
-    found["count"] = sum(found[f"{name}_count"] for name in ("failed", "waiting", "request"))
-    return found
 
 
-def _rows(rows: QuerySet[Job], actor: Actor) -> list[JobShape]:
-    return [
-        representations.job_row(job)
-        for job in _mine_first(representations.listed(rows), actor)[: SHOWN // 2]
-    ]
+def _rows(rows: QuerySet[Job]) -> list[JobShape]:
+    return [representations.job_row(job) for job in representations.listed(rows)[: SHOWN // 2]]
 
 
-def _responsible_for(actor: Actor) -> QuerySet[Job]:
+def _responsible_for(actor: Actor) -> tuple[QuerySet[Job], dict[str, str]]:
+    """Return the jobs that the actor looks after, and the filters of the list that has them."""
     rows, teams = visible_jobs(actor), actor.teams_where(Permission.JOBS_ADMIN)
-    return rows if teams is None else rows.filter(Q(owner_id=actor.user_id) | Q(team_id__in=teams))
+    if teams is None:
+        return rows, {}
+    if not teams:
+        return rows.filter(owner_id=actor.user_id), {"owner": "me"}
+    slugs = Team.objects.filter(id__in=teams).order_by("slug").values_list("slug", flat=True)
+    return rows.filter(team_id__in=teams), {"team": ",".join(slugs)}
 
 
 def _mine_first(rows: QuerySet[Job], actor: Actor) -> QuerySet[Job]:

@@ -60,7 +60,7 @@ def steps_of(org: Organization) -> list[SetupStep]:
             "named",
             _("Name the organization"),
             _("The name is shown in the switcher and on every page."),
-            "guide#name",
+            "guide?dialog=rename-org",
             P.ORG_ADMIN,
             org.name != "Home",
         ),

@@ -47,11 +47,6 @@ def running(
             yield org, scope, pk, n
 
 
-def allocated(**where: Any) -> int:
-    """Return the number of GPUs that running attempts have; `where` filters the attempts."""
-    return int(_running_attempts(**where).aggregate(n=Sum(_GPUS))["n"] or 0)
-
-
 def allocated_by(field: str, **where: Any) -> Counter[UUID]:
     """Return the number of GPUs that running attempts have, by a field such as "org_id"."""
     rows = _running_attempts(**where).values_list(field).annotate(n=Sum(_GPUS))

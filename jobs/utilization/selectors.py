@@ -14,6 +14,7 @@ from django.db.models import BigIntegerField, Sum
 from django.db.models.functions import Cast, TruncHour
 
 from jobs.models import AttemptUtilization, GpuCapacity, GpuTime, Job, NodeUtilization
+from jobs.selectors import gpu_use
 from portal.core import clock
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -30,7 +31,10 @@ KEPT_FOR = 60  # seconds
 class TeamGpuTimeShape(TypedDict):
     slug: str
     name: str
-    allocated: Annotated[list[float | None], "Mean GPUs from each of `times` to the next."]
+    now: Annotated[int, "GPUs that its running jobs have."]
+    allocated: Annotated[
+        list[float | None], "Mean GPUs from each of `times` to the next; the last is `now`."
+    ]
     used: Annotated[list[float | None], "null where less than half was measured."]
     allocated_hours: float
     measured_hours: float
@@ -94,7 +98,8 @@ def gpu_utilization_of_nodes(nodes: Collection[UUID] | None = None) -> dict[UUID
 def gpu_time_of(actor: Actor, hours: int) -> GpuTimeShape:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
-    `hours` is 24 or 168. `times` are Unix seconds; a value is the mean until the next one. `used`
+    `hours` is 24 or 168. `times` are Unix seconds; a value is the mean until the next one, and the
+    last `allocated` is what the team has `now`. `used`
     is null where less than half was measured, `total` where nothing was recorded. `gpus` is how many
     there are now. Both are null for those who may not see nodes. At most a minute old; else three
     statements.
@@ -131,6 +136,9 @@ def _gpu_time(teams: Collection[UUID] | None, hours: int) -> GpuTimeShape:
         cell[0] += allocated
         cell[1] += measured
         cell[2] += used
+    now = gpu_use.allocated_by(
+        "job__team_id", **({} if teams is None else {"job__team_id__in": teams})
+    )
     totals: list[list[int]] = [[] for _ in times]
     rows = list(GpuCapacity.objects.filter(start__gte=since).values_list("start", "gpus"))
     for start, gpus in rows:
@@ -145,13 +153,17 @@ def _gpu_time(teams: Collection[UUID] | None, hours: int) -> GpuTimeShape:
             {
                 "slug": team.slug,
                 "name": team.name,
-                "allocated": [_mean(c[0], ms) for c, ms in zip(some, recorded, strict=True)],
+                "now": now[team.id],
+                "allocated": [
+                    *(_mean(c[0], ms) for c, ms in zip(some[:-1], recorded, strict=False)),
+                    now[team.id],
+                ],
                 "used": [_used(c, ms) for c, ms in zip(some, recorded, strict=True)],
                 "allocated_hours": round(sum(c[0] for c in some) / HOUR_MS, 1),
                 "measured_hours": round(sum(c[1] for c in some) / HOUR_MS, 1),
                 "used_hours": round(sum(c[2] for c in some) / HOUR_MS, 1),
             }
-            for team in Team.objects.filter(id__in=list(cells)).order_by("name")
+            for team in Team.objects.filter(id__in={*cells, *now}).order_by("name")
             for some in [cells[team.id]]
         ],
     }

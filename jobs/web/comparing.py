@@ -14,6 +14,7 @@ from jobs.selectors.comparison import ComparedShape, ComparisonShape
 from jobs.selectors.metrics import chart_source, unit_of
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
+from schedulers.states import State
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
@@ -30,7 +31,14 @@ def compare(request: Any) -> HttpResponse:
     shared = comparison_context(runs, "jobs", request.GET.get("best", ""))
     for row in shared["rows"]:
         row["label"] = f"#{row['run']['number']}"
-    best = next((row["run"]["id"] for row in shared["rows"] if row["is_best"]), None)
+    best = next(
+        (
+            row["run"]["id"]
+            for row in shared["rows"]
+            if row["is_best"] and row["run"]["state"] == State.SUCCEEDED.label
+        ),
+        None,
+    )
     differences = comparison.differences(runs)
     teams = request.actor.teams_where(P.JOBS_SUBMIT)
     return render(

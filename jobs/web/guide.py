@@ -57,7 +57,7 @@ def guide(request: Any) -> HttpResponse:
                     "may": request.actor.may(step.needs),
                     "url": step.url(request.org),
                 }
-                for step in steps
+                for step in sorted(steps, key=lambda step: step.is_done)
             ],
         },
     )

@@ -60,7 +60,7 @@ def home(request: Any) -> HttpResponse:
             "gpu_time": gpu_time,
             "has_gpus": bool(gpu_time["gpus"] or gpu_time["teams"]),
             "utilization": _utilization(gpu_time),
-            "allocated": dashboard.allocated_gpus(actor),
+            "allocated": sum(team["now"] for team in gpu_time["teams"]),
             "gpu_hours": _gpu_hours(actor, quotas, teams),
             "cost": cost_of_month(actor),
             "queued_count": queued_count,

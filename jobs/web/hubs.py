@@ -17,7 +17,7 @@ from jobs.models import Job
 from jobs.selectors.jobs import visible_jobs
 from jobs.selectors.representations import JobShape, job_row, listed
 from jobs.selectors.subjects import jobs_given
-from jobs.web.team_rules import shown
+from jobs.web.team_rules import rule_lines, shown
 from portal.core import clock
 from portal.core.audit.reading import events_of
 from portal.core.errors import NotFound
@@ -37,6 +37,7 @@ from workspaces.organizations import selectors
 from workspaces.organizations import services as organization_services
 from workspaces.subjects import SubjectKind, first_day, use_of
 from workspaces.web.base import action, page
+from workspaces.web.invitations import invite_choices
 from workspaces.web.role_texts import role_questions, role_summary
 from workspaces.web.views import READ_WRITE, change_member, team_named
 
@@ -130,6 +131,9 @@ def team(request: Any, team: str) -> HttpResponse:
             if actor.may(P.QUOTAS_READ)
             else [],
             "rules": shown(row),
+            "rule_lines": rule_lines(row),
+            "may_invite": (may_invite := actor.may(P.MEMBERS_WRITE)),
+            **(_invite_choices(request) if may_invite else {}),
             "secrets": [s for s in secrets_for(actor) if s["team"] == row.slug],
             "pools": _pools(actor, row),
             "events": _events(request, Q(subject_id=row.id)),
@@ -156,6 +160,12 @@ def secret(request: Any, where: str, secret: str) -> HttpResponse:
             "uses": jobs_given(actor, reference, USES) if row["last_used_at"] else [],
         },
     )
+
+
+def _invite_choices(request: Any) -> dict[str, Any]:
+    """Return the context of the dialog that invites people, beside the roles of this page."""
+    found = invite_choices(request)
+    return {"org_roles": found.pop("roles"), **found}
 
 
 def _joinable(actor: Actor, joined: Collection[str]) -> list[Team]:

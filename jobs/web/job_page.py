@@ -117,6 +117,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
         "job": detail,
         "job_hex": row.id.hex,
+        "team_name": row.team.name,
         "attempt": representations.attempt_row(attempt) | {"devices": _devices(attempt)},
         "attempt_hex": attempt.id.hex,
         "tries": _tries(row, attempt),

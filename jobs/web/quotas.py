@@ -16,7 +16,7 @@ from django.utils.translation import pgettext
 from jobs.quotas.history import history
 from jobs.quotas.holders import holders
 from jobs.quotas.preview import preview
-from jobs.quotas.tree import PLAIN, Tree, branch, short, title, tree
+from jobs.quotas.tree import PLAIN, Bar, Tree, branch, short, title, tree
 from jobs.quotas.waiting import waiting_for
 from portal.core.errors import InvalidInput
 from portal.core.formatting import typed_text
@@ -26,17 +26,17 @@ from portal.web.undo import Undo, offer_undo
 from schedulers.spec.grammar import parse_size
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission as P
-from workspaces.approvals.selectors import card_of, requests_for
+from workspaces.approvals.selectors import cards_of, requests_for
 from workspaces.models import Quota, QuotaRequest, Team
 from workspaces.quotas import set_limits
-from workspaces.quotas.limits import STORAGE
+from workspaces.quotas.limits import GPU_HOURS, STORAGE
 from workspaces.quotas.requests import KIND, request_limit
 from workspaces.quotas.requests import decide as decide_request
 from workspaces.quotas.set_limits import KEEP, Keep, LimitChange
 from workspaces.web.base import action, local_path, page
 
 FORM_CLASSES, WISHES = 12, 300
-FIELDS = ("who", "person", "resource", "limit", "guaranteed")
+FIELDS = ("who", "empty", "resource", "limit", "guaranteed")
 
 
 @page(P.QUOTAS_READ, ("GET", "HEAD", "POST"))
@@ -74,7 +74,7 @@ def quota_subject(request: Any, scope: str, subject: str = "") -> HttpResponse:
         request,
         "jobs/quota_subject.html",
         {
-            "page_title": found.name,
+            "page_title": Message("Limits of {name}", context="page title", name=found.name),
             "crumbs": [(pgettext("navigation", "Quotas"), f"/{request.org.slug}/quotas")],
             "b": found,
             "scope": scope,
@@ -240,19 +240,22 @@ def _number(text: str) -> int | None:
 
 
 def changes_in(form: Any) -> list[LimitChange]:
-    """Return each chosen class for each chosen subject; empty fields mean no change.
+    """Return each chosen class for each chosen subject; empty fields mean no change, or `empty`.
 
     `was` are the limits that the form of one subject showed for its classes, and `seen` those that
     the preview showed for all changes. Raises InvalidInput.
     """
-    person = form.get("person", "").strip()
-    subjects = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
+    subjects, empty = list(dict.fromkeys(form.getlist("who"))), form.get("empty", "")
+    has_guarantees = not any(who.startswith("org:") for who in subjects)
     names = ("resource", "limit", "guaranteed", "was")
     shown = len(subjects) == 1 and "seen" not in form
     lines = zip_longest(*(form.getlist(name) for name in names), fillvalue="")
     terms, faults = [], []
     for resource, limit, guaranteed, was in lines:
-        if limit.strip() or guaranteed.strip():
+        limit = limit.strip() or empty
+        if has_guarantees and resource != GPU_HOURS:
+            guaranteed = guaranteed.strip() or empty
+        if limit or guaranteed.strip():
             try:
                 amounts = [_amount(resource, text) for text in (limit, guaranteed, was * shown)]
                 terms.append((resource.strip(), *amounts))
@@ -351,7 +354,7 @@ def _requests(actor: Any, scope: str = "", subject_id: UUID | None = None) -> li
     rows = requests_for(actor, KIND)
     if subject_id is not None:
         rows = [row for row in rows if (row.scope, row.subject_id) == (scope, subject_id)]
-    return [card_of(actor, KIND, row) for row in rows]
+    return cards_of(actor, ((KIND, row) for row in rows))
 
 
 def _request_form(request: Any, found: Tree) -> dict[str, Any]:
@@ -377,8 +380,28 @@ def _request_form(request: Any, found: Tree) -> dict[str, Any]:
     return {
         "whose": subjects,
         "resources": [(c, title(c)) for c in [*found.classes, *asked] if c in limited | asked],
+        "now": {
+            f"{branch.who}/{name}": {"text": _now_text(bar), "example": _more_than(bar)}
+            for branch in branches
+            for name, bar in branch.bars.items()
+            if bar.limit is not None
+        },
         **given,
     }
+
+
+def _now_text(bar: Bar) -> str:
+    """Return the limit and its use, for the form of a request."""
+    if bar.left == 0:
+        return str(Message("Now {limit}, all in use.", limit=bar.limit_text))
+    return str(Message("Now {limit}, {used} in use.", limit=bar.limit_text, used=bar.held_text))
+
+
+def _more_than(bar: Bar) -> str:
+    """Return an example of a higher limit, as one types it."""
+    limit = bar.limit or 0
+    more = 8 if bar.resource.startswith("gpu") and bar.resource != GPU_HOURS else limit
+    return typed_text(bar.resource, limit + more)
 
 
 def _form_resources(found: Tree) -> list[tuple[str, str]]:

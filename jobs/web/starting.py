@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.http import HttpResponse
@@ -17,6 +17,7 @@ from jobs.scheduling.placement import names_for
 from jobs.selectors.jobs import find_job, visible_jobs
 from jobs.services.change import may_change
 from jobs.services.suggestions import with_changes
+from jobs.specs.changes import compare
 from jobs.specs.stored import spec_of
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.messages import Message
@@ -136,9 +137,12 @@ def _context(request: Any, start: Start, faults: list[dict[str, Any]]) -> dict[s
     last, notes = _last_job(request), {e.title: e.description for e in examples()}
     team = request.POST.get("team") or request.GET.get("team") or _team_slug(start.parent or last)
     return {
-        "page_title": Message("New job", context="page title"),
+        "page_title": Message("Rerun #{n}", context="page title", n=start.parent.number)
+        if start.parent
+        else Message("New job", context="page title"),
         "crumbs": [(Message("Jobs", context="navigation"), f"/{request.org.slug}/jobs")],
         "start": start,
+        "changes": _changes(start),
         "yaml": start.yaml,
         "errors": faults,
         "templates": [(key, title, notes[key]) for key, title in TITLES.items()],
@@ -153,6 +157,15 @@ def _context(request: Any, start: Start, faults: list[dict[str, Any]]) -> dict[s
         "may_invite": request.actor.may(P.TEAMS_WRITE),
         "may_submit": bool(teams),
     }
+
+
+def _changes(start: Start) -> list[dict[str, Any]]:
+    """Return what a rerun changes before anybody has typed, such as the fields of `?set=`."""
+    try:
+        found = compare(start.parent, parse_text(start.yaml).spec) if start.parent else None
+    except SpecErrors:
+        found = None
+    return [asdict(change) for change in found.changes] if found else []
 
 
 def _last_job(request: Any) -> Job | None:

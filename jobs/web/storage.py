@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.shortcuts import render
 from jobs.lists import STORAGE as KEPT_LOGS
 from portal.core.errors import NotFound
 from portal.core.messages import Message
+from workspaces.models import User
 from workspaces.organizations import selectors as people
 from workspaces.quotas import space
 from workspaces.quotas.limits import STORAGE
@@ -35,7 +37,7 @@ def kept_logs(request: Any) -> HttpResponse:
             "crumbs": [(Message("Quotas", context="navigation"), f"/{request.org.slug}/quotas")],
             "list": asked,
             "tab": "logs",
-            "quotas": _quotas(request, visible_teams),
+            **_quotas(request, visible_teams),
         },
     )
 
@@ -67,22 +69,51 @@ def _overview(request: Any, tab: str) -> HttpResponse:
         "tab": tab,
         "teams": teams,
         "team": slug,
-        "quotas": _quotas(request, {slug} if slug else {one["slug"] for one in teams}),
+        **_quotas(request, {slug} if slug else {one["slug"] for one in teams}),
     }
     if tab == "use":
         totals = space.totals(asked)
         context |= {
             "totals": totals,
             "sum": sum(total.bytes for _, total in totals),
-            "rows": space.largest(asked, MOST_ROWS),
+            "rows": _with_names(space.largest(asked, MOST_ROWS), teams),
         }
     else:
-        context["rows"] = space.unused(asked, MOST_ROWS)
+        context["rows"] = _with_names(space.unused(asked, MOST_ROWS), teams)
     return render(request, "jobs/storage_use.html", context)
 
 
-def _quotas(request: Any, teams: set[str]) -> list[dict[str, Any]]:
-    return [q for q in people.quotas_for(request.actor, STORAGE) if _is_relevant(request, q, teams)]
+def _with_names(
+    rows: Sequence[tuple[space.SpaceSource, space.SpaceUse]], teams: Sequence[people.TeamShape]
+) -> list[tuple[space.SpaceSource, space.SpaceUse, str, str]]:
+    """Return the rows with the names of their owners and teams."""
+    emails = {use.owner for _, use in rows}
+    owners = {user.email: user.display_name for user in User.objects.filter(email__in=emails)}
+    names = {team["slug"]: team["name"] for team in teams}
+    return [
+        (source, use, owners.get(use.owner, use.owner), names.get(use.team, use.team))
+        for source, use in rows
+    ]
+
+
+def _quotas(request: Any, teams: set[str]) -> dict[str, Any]:
+    """Return the context of the quotas: with the name of whose each is, and whether any has a limit."""
+    names = {team["slug"]: team["name"] for team in people.teams_for(request.actor)}
+    found = [
+        quota | {"name": _name(request, quota, names)}
+        for quota in people.quotas_for(request.actor, STORAGE)
+        if _is_relevant(request, quota, teams)
+    ]
+    return {"quotas": found, "has_limit": any(quota["limit"] is not None for quota in found)}
+
+
+def _name(request: Any, quota: dict[str, Any], teams: dict[str, str]) -> str:
+    match quota["scope"]:
+        case "org":
+            return str(request.org.name)
+        case "team":
+            return teams.get(quota["subject"], quota["subject"])
+    return Message("You", context="heading")
 
 
 def _is_relevant(request: Any, quota: dict[str, Any], visible_teams: set[str]) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from portal.core.errors import InputErrors, InvalidInput
+from portal.core.messages import Message
 from schedulers.spec.grammar import format_duration, parse_duration
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
@@ -17,13 +19,16 @@ from workspaces.web.base import action, page
 from workspaces.web.views import team_named
 
 
-@page(P.QUOTAS_WRITE, ("POST",))
+@page(P.QUOTAS_WRITE, ("GET", "HEAD", "POST"))
 def set_rules(request: Any, team: str) -> HttpResponse:
-    """Set all rules of a team; an empty field removes the rule."""
+    """Set all rules of a team; an empty field removes the rule. Who reloads is shown the team."""
     row = team_named(team)
+    back = f"/{request.org.slug}/teams/{row.slug}#rules"
+    if request.method != "POST":
+        return redirect(back)
     return action(
         request,
-        f"/{request.org.slug}/teams/{row.slug}#rules",
+        back,
         _("Rules saved. They apply to jobs submitted from now on."),
         lambda: team_rule_services.set_team_rules(
             actor=request.actor, team=row, **_read(request.POST)
@@ -42,6 +47,21 @@ def shown(team: Team) -> dict[str, str]:
         "pools": ", ".join(rules.pools),
         "default_pool": rules.default_pool,
     }
+
+
+_TITLES = {
+    "max_runtime": Message("Maximum run time"),
+    "default_runtime": Message("Default run time"),
+    "max_gpus": Message("Maximum GPUs per job"),
+    "images": Message("Allowed images", context="name of a value"),
+    "pools": Message("Allowed pools", context="name of a value"),
+    "default_pool": Message("Default pool", context="name of a value"),
+}
+
+
+def rule_lines(team: Team) -> list[tuple[Message, str]]:
+    """Return the rules that the team has, with their titles."""
+    return [(_TITLES[name], value) for name, value in shown(team).items() if value]
 
 
 def _read(form: Any) -> dict[str, Any]:

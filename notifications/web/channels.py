@@ -35,6 +35,8 @@ def notification_channels(request: Any) -> HttpResponse:
     if request.method == "POST" and not is_resubmitted(request):
         with FormErrors(request), release_on_failure(request):
             made = _make(request)
+            if request.POST.get("test"):
+                service.send_test(actor=request.actor, channel=made[0])
             if not made[1]:
                 messages.success(request, Message("{name} was added.", name=made[0].name))
                 return redirect(_path(request, made[0]))

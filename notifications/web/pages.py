@@ -57,6 +57,7 @@ def notifications(request: Any) -> HttpResponse:
                 rows, zone_of(Preference.objects.filter(user_id=request.actor.user_id).first())
             ),
             "titles": {name: translated(one.title) for name, one in BY_NAME.items()},
+            "marks": {name: one.mark for name, one in BY_NAME.items()},
             "unread": inbox.unread_count(request.actor),
             "is_unread": unread,
             "is_all": not unread,
@@ -121,8 +122,8 @@ def notification_settings(request: Any) -> HttpResponse:
             ],
             "paces": [
                 (Preference.Pace.NOW, Message("At once", context="text, notifications")),
-                (Preference.Pace.HOURLY, Message("Every hour, in one mail")),
-                (Preference.Pace.DAILY, Message("Once a day, in one mail")),
+                (Preference.Pace.HOURLY, Message("Every hour, in one email")),
+                (Preference.Pace.DAILY, Message("Once a day, in one email")),
             ],
             "languages": settings.LANGUAGES,
             "can_mail": can_mail(),

@@ -13,6 +13,7 @@ from django.core.exceptions import (
 )
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import Resolver404, resolve
 
 from portal.core.errors import InvalidInput, NotFound, NotPermitted, PortalError, TooLarge
 from portal.core.events import request_id
@@ -45,6 +46,7 @@ def answer(request: HttpRequest, error: PortalError, *, is_bare: bool = False) -
             "status": error.http,
             "title": TITLES.get(error.http, "Error"),
             "request_id": request_id.get(),
+            "list_path": _list_path(request.path) if error.http == 404 else "",
         }
         is_bare = is_bare or error.http == 503  # in an outage, the context needs the database
         response = HttpResponse(
@@ -57,6 +59,17 @@ def answer(request: HttpRequest, error: PortalError, *, is_bare: bool = False) -
     if "retry_after" in error.data:
         response.headers["Retry-After"] = str(error.data["retry_after"])
     return response
+
+
+def _list_path(path: str) -> str:
+    """Return the list that an address without a page would be in: /atlas/jobs of /atlas/jobs/99."""
+    parts = path.split("/")
+    found = "/".join(parts[:3])
+    try:
+        resolve(found)
+    except Resolver404:
+        return ""
+    return found if len(parts) > 3 and parts[3] else ""
 
 
 def malformed(error: SuspiciousOperation) -> PortalError:

@@ -86,4 +86,4 @@ def missing_page(request: HttpRequest, rest: str = "") -> HttpResponse:
         raise NotFound(
             Message("The guide has no such page. Go to its start page: {url}", url="/help/")
         )
-    raise NotFound(Message("The guide was not built on this portal. `make run` builds it."))
+    raise NotFound(Message("The guide isn't available on this portal. Ask whoever runs it."))

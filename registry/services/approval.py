@@ -129,6 +129,15 @@ class ModelApprovals(ApprovalKind[Approval]):
     def visible(self, actor: Actor) -> QuerySet[Approval]:
         return self.rows().filter(subject_id__in=visible_versions(actor).values("id"))
 
+    def text(self, row: Approval) -> Message:
+        name, _, version = row.subject.rpartition(" ")
+        return Message(
+            "Approval of {name} v{version}", context="text, registry", name=name, version=version
+        )
+
+    def related_pages(self, row: Approval) -> list[tuple[Message, str]]:
+        return [(Message("Model version", context="link"), self.path(row))]
+
     def path(self, row: Approval) -> str:
         version = _version_of(row)
         place = f"{quote(version.model.team.slug)}/{quote(version.model.name, safe='')}"

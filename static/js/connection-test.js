@@ -106,9 +106,14 @@ function take(form, page) {
   const place = document.importNode(page.querySelector("[data-tested]"), true);
   form.querySelector("[data-tested]").replaceWith(place);
   form.querySelectorAll("[data-field]").forEach(clear);
-  for (const line of place.querySelectorAll(".failed[data-at]")) {
-    const at = form.querySelector(`[data-field="${CSS.escape(line.dataset.at)}"]`);
-    if (!at) continue;
+  markProblems(form, place);
+}
+
+// Put each problem of a checklist to its field, if it is inside `part` and not marked for another reason.
+export function markProblems(part, checklist) {
+  for (const line of checklist.querySelectorAll(".failed[data-at]")) {
+    const at = part.querySelector(`[data-field="${CSS.escape(line.dataset.at)}"]`);
+    if (!at || at.querySelector("[aria-errormessage]")) continue;
     at.querySelector(".error").textContent = line.querySelector("[data-text]").textContent.trim();
     at.querySelector("input, select, textarea").setAttribute("aria-invalid", "true");
     const fold = at.closest("details");

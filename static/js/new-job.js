@@ -22,6 +22,7 @@ class NewJob {
   #timer = 0;
   #looks = 0;
   #isSending = false;
+  #firstChanges = JSON.parse(document.getElementById("first-changes").textContent);
 
   constructor(root) {
     const find = (selector) => root.querySelector(selector);
@@ -109,6 +110,8 @@ class NewJob {
 
   begin(find) {
     this.fill();
+    this.form.openFilled();
+    if (this.parent) showChanges(this.targets.changes, this.targets.unchanged, this.#firstChanges);
     const refused = JSON.parse(document.getElementById("refused").textContent);
     if (refused.length) {
       this.faults.show(refused, []);
@@ -150,7 +153,7 @@ class NewJob {
       this.spec.write(field, value === null ? "" : String(value));
     this.replaceText(this.spec.toString());
     this.checkLater(0);
-    this.button.focus({ preventScroll: true });
+    this.verdict.focus(); // Submit is disabled until the check has answered
   }
 
   fill() {
@@ -211,6 +214,7 @@ class NewJob {
     else this.verdict.judge(found);
     this.button.disabled =
       this.root.dataset.maySubmit !== "true" || !found.ok || found.start?.ok === false;
+    if (this.verdict.hasFocus && !this.button.disabled) this.button.focus({ preventScroll: true });
     this.showOffers((!isBlank && found.start?.suggestions) || []);
     showCost(this.targets.cost, found.cost, found.price);
     this.showImage(found.image);
@@ -228,11 +232,19 @@ class NewJob {
   showImage(image) {
     const note = this.targets.image,
       isSaid = this.root.querySelector("[data-error=image]").textContent !== "";
-    note.textContent = isSaid ? "" : (image?.text ?? "");
+    note.textContent = isSaid ? "" : image?.text || this.pulledImage();
     note.className =
       image?.ok === false ? "form-error" : image?.doubtful ? "warn-text" : "small muted";
     if (image && image.ok === null && image.text === "" && this.#looks++ < LOOKS)
       this.#timer = setTimeout(() => this.check(true), 1000);
+  }
+
+  // What a name without a registry or a tag means, until the image is known.
+  pulledImage() {
+    const name = this.spec.read("image");
+    if (!name || name.includes("/") || this.spec.isScript) return "";
+    const tagged = /[:@]/.test(name) ? name : `${name}:latest`;
+    return say("Pulls docker.io/library/{name}.", { context: "text, new-job", name: tagged });
   }
 
   // -- the same as a command
@@ -241,7 +253,7 @@ class NewJob {
       yaml: this.area.value,
       team: this.team?.value ?? "",
       parent: this.parent,
-      changes: this.#answer?.changes,
+      changes: this.#answer?.changes ?? this.#firstChanges,
       api: this.root.dataset.api,
     };
     const shown = this.root.querySelector("[data-as][aria-pressed=true]").dataset.as;

@@ -55,6 +55,9 @@ export function createPairs(element, onChange) {
   return {
     element,
     field: element.dataset.pairs,
+    get size() {
+      return rows().length;
+    },
     fill(pairs) {
       if (JSON.stringify(pairs) === JSON.stringify(entries())) return;
       body.replaceChildren();

@@ -1,7 +1,7 @@
 // Limits edited in place: a click on a limit shows an input; Enter saves, Esc cancels. An empty
 // input removes the limit. Links lead to the page of the subject, where the same can be done.
 import "./drawer.js";
-import { say } from "./words.js";
+import { locale, say } from "./words.js";
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-limit]");
@@ -69,6 +69,37 @@ function edit(link) {
   link.replaceWith(form);
   input.select();
   input.focus();
+}
+
+// The limits of what is selected in the table are edited in a dialog, which names it.
+function showChosen() {
+  const button = document.querySelector("[data-edit-limits]");
+  if (!button) return;
+  const boxes = [...document.querySelectorAll("input[name=who][form=edit-limits-form]:checked")];
+  const names = boxes.map((box) => box.closest("td").querySelector(".title").textContent.trim());
+  const label = say("Edit limits", { context: "button" });
+  button.disabled = !names.length;
+  button.classList.toggle("primary", names.length > 0);
+  button.textContent = names.length ? `${label} (${names.length})` : label;
+  document.querySelector("[data-chosen]").textContent = say("For: {names}", {
+    names: new Intl.ListFormat(locale, { type: "unit" }).format(names),
+  });
+}
+document.addEventListener("change", ({ target }) => target.name === "who" && showChosen());
+showChosen();
+
+// A request for more says what the limit is now.
+const ask = document.getElementById("request-more-form");
+if (ask) {
+  const limits = JSON.parse(document.getElementById("limits-now").textContent);
+  const { who, resource, amount } = ask.elements;
+  const show = () => {
+    const now = limits[`${who.value}/${resource.value}`];
+    ask.querySelector("[data-now]").textContent = now?.text ?? say("No limit now.");
+    amount.placeholder = now?.example ?? "";
+  };
+  ask.addEventListener("change", show);
+  show();
 }
 
 // A pending job's page leads here with a request filled in.

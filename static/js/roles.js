@@ -4,6 +4,16 @@ import { confirmed } from "./ask.js";
 import "./swap.js";
 import { say } from "./words.js";
 
+// A role in a team is asked for when a team is chosen.
+for (const team of document.querySelectorAll("select[data-team]")) {
+  const role = team.form.elements.team_role.closest(".field");
+  const show = () => {
+    role.hidden = !team.value;
+  };
+  team.addEventListener("change", show);
+  show();
+}
+
 document.addEventListener("change", async ({ target: select }) => {
   if (!select.matches("select[data-questions]")) return;
   const questions = JSON.parse(document.getElementById(select.dataset.questions).textContent);

@@ -1,5 +1,7 @@
 // A form in steps (<c-wizard>): one step at a time, each with an address, so that the browser's Back works. Going back
 // loses nothing, and Enter goes on. Without this module all steps are shown below each other.
+import { markProblems } from "./connection-test.js";
+import { parsed } from "./swap.js";
 import { say } from "./words.js";
 
 const DRAFT =
@@ -17,13 +19,14 @@ function start(form) {
     returning = -1; // the step that a correction comes from
   form.noValidate = true; // a field of a hidden step could not be shown by the browser
 
-  if (!form.querySelector("[aria-invalid=true]")) restore(form, key);
+  const lost = form.querySelector("[aria-invalid=true]") ? [] : restore(form, key);
   form.dispatchEvent(new Event("change", { bubbles: true })); // who hides fields by a choice sees it restored
   const wrong = steps.findIndex((step) => step.querySelector("[aria-invalid=true]"));
   const asked = names.indexOf(new URLSearchParams(location.search).get("step"));
   reached = wrong >= 0 ? steps.length - 1 : Math.max(0, Math.min(asked, firstIncomplete()));
   show(wrong >= 0 ? wrong : reached, false);
   history.replaceState({ step: current }, "", address());
+  lost.forEach((field) => field.checkValidity());
 
   function firstIncomplete() {
     const at = steps.findIndex((step) => fieldsOf(step).some((field) => !field.validity.valid));
@@ -84,11 +87,28 @@ function start(form) {
     return true;
   }
 
-  function next() {
+  async function next() {
     const to = returning > current ? returning : current + 1;
-    if (!mayShow(to)) return;
+    const at = current;
+    const isComplete = mayShow(to);
+    if (current === at && "each" in form.dataset) await check(steps[at]);
+    const wrong = current === at && steps[at].querySelector("[aria-invalid=true]");
+    if (wrong) wrong.focus();
+    if (!isComplete || wrong || current !== at) return;
     returning = -1;
     go(to);
+  }
+
+  // What the server says about the fields of a step, in addition to what the browser says.
+  async function check(step) {
+    const body = new FormData(form);
+    body.set("do", "check");
+    try {
+      const page = await parsed(await fetch(location.href, { method: "POST", body }));
+      markProblems(step, page.querySelector("[data-tested]"));
+    } catch {
+      /* the test will say it */
+    }
   }
 
   document.addEventListener(
@@ -151,24 +171,38 @@ const drafted = (form) =>
     (field) => field.name && field.matches(DRAFT) && !field.closest(".secret"),
   );
 
-// What was typed stays when the page is left, except for secrets.
+// What was typed stays when the page is left. Of secrets only their names do, to ask for them again.
 function keep(form, key) {
   const values = drafted(form).map((field) => [field.name, field.value, field.checked]);
-  sessionStorage.setItem(key, JSON.stringify(values));
+  const secrets = secretsOf(form).filter((field) => field.value);
+  const names = secrets.map((field) => field.name);
+  sessionStorage.setItem(key, JSON.stringify({ values, secrets: names }));
 }
 
+const secretsOf = (form) =>
+  [...form.elements].filter((field) => field.name && field.matches("[type=password], .masked"));
+
+// Returns the secrets that were typed and are lost.
 function restore(form, key) {
-  const kept = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+  const { values = [], secrets = [] } = JSON.parse(sessionStorage.getItem(key) ?? "{}");
   for (const field of drafted(form)) {
     const isBox = ["checkbox", "radio"].includes(field.type);
-    const at = kept.findIndex(
+    const at = values.findIndex(
       ([name, value]) => name === field.name && (!isBox || value === field.value),
     );
     if (at < 0) continue;
-    const [[, value, checked]] = kept.splice(at, 1);
+    const [[, value, checked]] = values.splice(at, 1);
     if (isBox) field.checked = checked;
     else field.value = value;
   }
+  const lost = secretsOf(form).filter((field) => secrets.includes(field.name) && !field.value);
+  for (const field of lost) {
+    field.setCustomValidity(
+      say("Enter it again: passwords are not kept when the page is reloaded."),
+    );
+    field.addEventListener("input", () => field.setCustomValidity(""), { once: true });
+  }
+  return lost;
 }
 
 document.querySelectorAll("form[data-wizard]").forEach(start);

@@ -41,7 +41,7 @@ def measure(attempt, uses, start=S, end=S + 2 * HOUR_MS):
 
 @pytest.fixture
 def recorded(story, cluster):
-    """Two nodes of eight H100: one job that idles, one badly scaled, one promise; n1 is drained."""
+    """Two nodes of eight H100: one job that idles, one waiting, one promise; n1 is drained."""
     Pool.objects.create(name="h100", cluster=cluster, gpu_type="h100")
     with platform_scope("test"):
         pool = Pool.objects.get()

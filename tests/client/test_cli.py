@@ -277,7 +277,7 @@ def test_pending_shows_reason_start_holders_and_suggestions(portal: PortalDouble
     }
     command = "muster job rerun 1 --set resources.accelerators=1"
     offer = {"label": "Use 1 GPU", "text": "", "changes": {}, "page": "", "command": command}
-    start = {"text": "About 14:20 UTC, if running jobs use their whole time limits."}
+    start = {"text": "Starts about 14:20 UTC, if running jobs use their whole time limits."}
     portal.add_job("queued", pending=answer, expected_start=start, suggestions=[offer])
     result = (
         f"Waits for 2 GPUs.\n{start['text']}\n  #7 holds 4 for 4 min\n  2 other jobs hold 3 GPUs\n"

@@ -196,8 +196,8 @@ def limit_a_team(page: Page, portal: Portal) -> None:
     page.goto(f"{portal.url}/atlas/quotas")
     page.check("[name=who][value='team:vision']")
     page.click("[data-opens-dialog=edit-limits]")
-    page.locator("#limits tr:has([value=cpu]) [name=limit]").fill("2")
-    page.click("#limits button.primary")
+    page.locator("#edit-limits tr:has([value=cpu]) [name=limit]").fill("2")
+    page.click("#edit-limits button.primary")
     expect(page.locator("#preview")).to_contain_text("nothing has been saved yet")
     page.click("text=Save limits")
     expect(page.get_by_text("No limits yet")).to_have_count(0)
@@ -264,7 +264,7 @@ def make_a_token(page: Page, portal: Portal) -> str:
     page.goto(f"{portal.url}/atlas/service-accounts/nightly")
     page.fill("form:has([name=days]) [name=name]", "builds")
     page.click("text=Create token")
-    return page.locator(".note.good pre").inner_text()
+    return page.locator(".note.good pre").first.inner_text()
 
 
 def stream(portal: Portal, token: str, config: str) -> subprocess.Popen[str]:

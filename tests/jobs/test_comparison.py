@@ -17,7 +17,9 @@ from jobs.selectors.comparison import (
 )
 from jobs.selectors.metrics import system_series, training_series, unit_of
 from portal import series
+from portal.core import clock
 from portal.core.errors import InvalidInput
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.credentials.tokens import Bearer, issue_attempt_tokens
 from workspaces.tenancy.scope import org_scope
@@ -99,10 +101,14 @@ def test_compare_hides_jobs_of_others(story, pair):
 
 
 def test_compare_page_shows_differences_and_offers_rerun(story, pair):
-    page = story.client(story.ada).get("/atlas/jobs/compare?jobs=1&jobs=2").content.decode()
+    address = "/atlas/jobs/compare?jobs=1&jobs=2"
+    page = story.client(story.ada).get(address).content.decode()
     assert "parameters.lr" in page
     assert "parameters.epochs" not in page
-    assert 'action="/atlas/jobs/2/rerun"' in page
+    assert 'action="/atlas/jobs/2/rerun"' not in page  # the best has not succeeded
+    with org_scope(story.atlas.id):
+        Job.objects.filter(number=2).update(state=State.SUCCEEDED, finished_at=clock.now())
+    assert 'action="/atlas/jobs/2/rerun"' in story.client(story.ada).get(address).content.decode()
     empty = story.client(story.ada).get("/atlas/jobs/compare")
     assert (empty.status_code, b"Choose 2 to 10 jobs" in empty.content) == (200, True)
 

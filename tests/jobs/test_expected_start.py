@@ -103,7 +103,10 @@ def test_pending_job_says_when_it_starts_and_how_sure_that_is(story):
     assert start["sureness"] == "if_limits"
     at = datetime.fromisoformat(start["at"])
     assert timedelta(minutes=59) < at - clock.now() <= timedelta(minutes=61)
-    assert start["text"] == f"About {at:%H:%M} UTC, if running jobs use their whole time limits."
+    assert (
+        start["text"]
+        == f"Starts about {at:%H:%M} UTC, if running jobs use their whole time limits."
+    )
     # `first` has no time limit, so nobody knows when the whole node is free again
     start = told(story, behind)
     assert (start["sureness"], "1 job is ahead" in start["text"]) == ("not_before", True)
@@ -168,7 +171,7 @@ def test_queue_and_quota_pages_say_when_it_starts(story):
         (story.dot, "/platform/queue"),
     ):
         page = story.client(person).get(path).content.decode()
-        assert 'title="About ' in page, path
+        assert 'title="Starts about ' in page, path
         assert "if running jobs use their whole time limits." in page, path
 
 

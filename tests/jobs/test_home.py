@@ -12,6 +12,8 @@ from portal.core import clock
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.models import AccessToken
+from workspaces.quotas.requests import request_limit
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -49,6 +51,9 @@ def test_counts_are_real_and_not_the_length_of_the_shown_rows(story, jobs):
         assert dashboard.running_count(actor) == 14
         assert dashboard.job_stats(actor)["success"] == 0
     page = home(story, story.ben)
+    listed = story.client(story.ben).get(f"/atlas/jobs?{found['failed_url']}&limit=50")
+    assert found["failed_url"] == "state=failed&ended=24h&owner=me"
+    assert listed.content.decode().count("<tr data-id=") == 13
     assert "13 failed in the last 24 h" in page and '<span class="count">14</span>' in page
 
 
@@ -58,6 +63,16 @@ def test_home_of_admin_covers_teams_and_of_other_team_nothing(story, jobs):
         assert dashboard.running_count(story.actor(story.ada)) == 0
     with org_scope(story.borealis.id):
         assert dashboard.attention(story.actor(story.cyd))["count"] == 0
+
+
+def test_requests_that_the_reader_may_decide_come_first(story, jobs):
+    whose = {"org": story.atlas, "scope": "team", "subject": "vision", "resource": "gpu"}
+    with org_scope(story.atlas.id):
+        set_quota(actor=story.actor(story.ada), limit=2, **whose)
+        request_limit(actor=story.actor(story.ben), amount=8, why="A sweep", **whose)
+    page = home(story, story.ada)
+    assert page.index("A sweep") < page.index("failed in the last 24 h")
+    assert "A sweep" not in home(story, story.ben)
 
 
 def test_newcomer_sees_three_steps_that_complete_themselves(story):

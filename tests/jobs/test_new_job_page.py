@@ -31,7 +31,7 @@ def test_edit_and_rerun_keeps_the_parent_also_after_a_refusal(story):
     submit(story, name="first", envs={"LR": "1e-3"})
     client = story.client(story.ada)
     page = client.get(f"{NEW}?from=1").content.decode()
-    assert "Rerun of #1" in page and 'name="parent" value="1"' in page
+    assert "Rerun #1" in page and 'name="parent" value="1"' in page
     form = {"team": "vision", "parent": "1"}
     refused = client.post(NEW, {**form, "yaml": "run: 'true'\nresources: {cpus: 99}\n"})
     assert refused.status_code == 400

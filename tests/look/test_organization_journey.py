@@ -34,9 +34,9 @@ def test_admin_and_member_settle_people_roles_and_quotas(site: Site, page: Page,
 def _invited(page: Page, site: Site, email: str) -> Page:
     """Invite somebody, who accepts in a browser of their own."""
     page.goto(f"{site.url}/home/people")
-    page.get_by_role("link", name="Invite people").click()
-    page.fill("[name=email]", email)
-    page.locator("[name=team]").select_option("default")
+    page.get_by_role("button", name="Invite people").click()
+    page.fill("#invite [name=email]", email)
+    page.locator("#invite [name=team]").select_option("default")
     page.get_by_role("button", name="Invite", exact=True).click()
     expect(page.locator(".note.good")).to_contain_text(f"{email} was invited")
     link = page.locator(".note.good pre").inner_text().strip()

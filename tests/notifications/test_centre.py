@@ -77,7 +77,7 @@ def test_notification_page_marks_read_filters_and_opens(story, failed):
     assert ben.get("/atlas/notifications/unread?zone=Asia/Seoul").json() == {"unread": 2}
     page = ben.get("/atlas/notifications").content.decode()
     assert "exit 3" in page and "data-drawer-body" in page
-    assert "Today" in page and f"2 jobs of {job.name} did not succeed" in page
+    assert "Today" in page and f"2 jobs named “{job.name}” did not succeed" in page
     assert page.count("is-unread") == 1  # the row of both, which opens
     first = Notification.objects.order_by("id").first()
     answer = ben.get(f"/atlas/notifications/{first.id}")
@@ -242,7 +242,7 @@ def test_requests_reach_those_who_decide_and_the_answer_those_who_asked(story):
         decide(actor=ada, request_id=row.id, do="approve", word="ok")
     consume()
     [answer] = listed(story.api(story.ben))
-    assert answer["title"] == "Your request for gpu of vision was approved"
+    assert answer["title"] == "Your request for 6 GPUs for Vision was approved"
     assert (answer["body"], answer["path"]) == ("“ok”", "/atlas/quotas")
 
 

@@ -91,7 +91,23 @@ class ApprovalKind(Generic[R]):
 
     def path(self, row: Any) -> str:
         """Return the address of the page that shows the request."""
+        return self.page_path(row)
+
+    def page_path(self, row: Any) -> str:
+        """Return the address of the page with the request and its history."""
         return f"/{row.org.slug}/approvals/{self.name}/{row.id}"
+
+    def waits_for(self, row: Any) -> Message:
+        """Return who must decide an open request."""
+        if self.by_operators:
+            return Message("Waiting for an operator", context="state")
+        if team := row.team if self.team_id(row) else None:
+            return Message("Waiting for a team admin of {team}", context="state", team=team.name)
+        return Message("Waiting for an admin", context="state")
+
+    def related_pages(self, row: Any) -> list[tuple[Message, str]]:
+        """Return what helps to decide, as titles and addresses."""
+        return []
 
     def decide_path(self, row: Any) -> str:
         """Return the address of the page on which the request is decided."""
@@ -176,12 +192,10 @@ class ApprovalKind(Generic[R]):
 
     def notice_title(self, what: str, row: Any) -> Message:
         """Return the title of the notification of a request, a decision or a comment."""
-        facts = {"what": self.text(row), "email": row.asker.email}
+        facts = {"what": self.text(row), "who": row.asker.display_name}
         match what:
             case "requested":
-                return Message(
-                    "{email} asks for {what}", context="title of a notification", **facts
-                )
+                return Message("{who} asks for {what}", context="title of a notification", **facts)
             case "request_approved":
                 return Message("Approved: {what}", context="title of a notification", **facts)
             case "request_declined":

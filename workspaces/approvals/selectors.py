@@ -13,10 +13,10 @@ from portal.core.models import Event
 from portal.core.shapes import Id, Time
 from workspaces.access.actors import Actor
 from workspaces.approvals.kinds import COMMENTED, EXPIRED, REQUESTED, STEPS, ApprovalKind, kinds
-from workspaces.models import Approval, ApprovalRequest, ApprovalState
+from workspaces.models import Approval, ApprovalRequest, ApprovalState, User
 
 R = TypeVar("R", bound=ApprovalRequest)
-MOST = 100
+MOST, MOST_DECIDED = 100, 10
 NOTIFIED = (REQUESTED, COMMENTED, "request_approved", "request_declined")
 _TEXTS = {
     REQUESTED: Message("Requested", context="history"),
@@ -46,6 +46,18 @@ def open_requests(actor: Actor) -> list[tuple[ApprovalKind[Any], Any]]:
     return sorted(found, key=lambda pair: pair[1].created_at)
 
 
+def decided_requests(actor: Actor) -> list[tuple[ApprovalKind[Any], Any]]:
+    """Return the latest decided requests of every kind that the actor may see, newest first."""
+    found = [
+        (kind, row)
+        for kind in kinds()
+        for row in kind.visible(actor)
+        .filter(decided_at__isnull=False)
+        .order_by("-decided_at")[:MOST_DECIDED]
+    ]
+    return sorted(found, key=lambda pair: pair[1].decided_at, reverse=True)[:MOST_DECIDED]
+
+
 def find_request(actor: Actor, kind: ApprovalKind[R], request_id: UUID) -> R:
     """Return a request that the actor may see. Raises NotFound."""
     row = kind.visible(actor).filter(id=request_id).first()
@@ -61,26 +73,37 @@ def latest_of(kind: ApprovalKind[Approval], subject_ids: Iterable[UUID]) -> dict
     return {row.subject_id: row for row in rows}
 
 
-def card_of(actor: Actor, kind: ApprovalKind[R], row: R) -> dict[str, Any]:
-    """Return the context of `approvals/_card.html`."""
-    here = address_of(kind, row)
-    return {
-        **_facts(actor, kind, row),
-        "kind": kind,
-        "row": row,
-        "here": here,
-        "action": kind.action(row) or here,
-    }
+def cards_of(actor: Actor, found: Iterable[tuple[ApprovalKind[Any], Any]]) -> list[dict[str, Any]]:
+    """Return the contexts of `approvals/_card.html` for some requests."""
+    pairs = list(found)
+    names = names_of({row.decided_by for _, row in pairs})
+    return [
+        {
+            **_facts(actor, kind, row),
+            "kind": kind,
+            "row": row,
+            "here": kind.page_path(row),
+            "action": kind.action(row) or kind.page_path(row),
+            "decide_path": kind.decide_path(row),
+            "waits_for": kind.waits_for(row) if row.state == ApprovalState.OPEN else "",
+            "related": kind.related_pages(row),
+            "decided_by": names.get(row.decided_by, row.decided_by),
+        }
+        for kind, row in pairs
+    ]
 
 
-def address_of(kind: ApprovalKind[R], row: R) -> str:
-    """Return the address of the page with a request's history."""
-    return f"/{row.org.slug}/approvals/{kind.name}/{row.id}"
+def names_of(emails: Iterable[str]) -> dict[str, str]:
+    """Return the names of people by their addresses."""
+    return {user.email: user.display_name for user in User.objects.filter(email__in=set(emails))}
 
 
 def history_context(kind: ApprovalKind[R], row: R) -> dict[str, Any]:
     """Return the context of `approvals/_history.html`."""
-    return {"history": history_of(kind, row), "comment_to": address_of(kind, row)}
+    return {
+        "history": history_of(kind, row),
+        "comment_to": f"/{row.org.slug}/approvals/{kind.name}/{row.id}",
+    }
 
 
 def approval_row(actor: Actor, kind: ApprovalKind[R], row: R) -> dict[str, Any]:
@@ -100,6 +123,7 @@ def _facts(actor: Actor, kind: ApprovalKind[R], row: R) -> dict[str, Any]:
 def history_of(kind: ApprovalKind[R], row: R) -> list[dict[str, Any]]:
     """Return what happened to a request, newest first: at, who, mark, text, word."""
     events = list(kind.events_of(row).order_by("position"))
+    names = names_of(event.actor for event in events)
     words = {
         REQUESTED: kind.reason(row),
         "request_approved": row.word,
@@ -108,7 +132,7 @@ def history_of(kind: ApprovalKind[R], row: R) -> list[dict[str, Any]]:
     return [
         {
             "at": event.at,
-            "who": "" if event.actor == "system" else event.actor,
+            "who": "" if event.actor == "system" else names.get(event.actor, event.actor),
             "mark": mark_of(event.kind, event.data),
             "text": kind.event_text(what, event, events[0], row)
             or _TEXTS.get(what)

@@ -31,7 +31,7 @@ class SignInForm(LoginForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.fields["login"] = forms.CharField(
-            label=_("Email address or name"),
+            label=_("Email or username"),
             max_length=254,
             widget=forms.TextInput(
                 attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
@@ -109,6 +109,13 @@ class AccountAdapter(DefaultAccountAdapter):
         "too_many_login_attempts": _(
             "Too many failed sign-in attempts. Wait five minutes, then try again."
         ),
+        **dict.fromkeys(
+            ("email_password_mismatch", "username_password_mismatch", "invalid_login"),
+            _("That email and password don't match. Try again, or reset your password."),
+        ),
+        "incorrect_password": _("That isn't your password. Try again."),
+        "enter_current_password": _("That isn't your current password. Try again."),
+        "incorrect_code": _("That code isn't right. Enter the newest one of your app."),
     }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:

@@ -229,6 +229,40 @@ def group_rules(provider: Provider) -> list[dict[str, str]]:
         ]
 
 
+def check_form(
+    *,
+    actor: Actor,
+    org: Organization | None,
+    kind: str,
+    options: Mapping[str, Any],
+    way: str = "",
+    slug: str | None = None,
+) -> None:
+    """Check the settings of a new provider, without asking it. Raises InvalidInput with all errors."""
+    check_can_write(actor, org)
+    _checked_form(actor, org, _available_type(kind), options, None, way, slug)
+
+
+def _checked_form(
+    actor: Actor,
+    org: Organization | None,
+    what: ProviderType,
+    options: Mapping[str, Any],
+    former: Options | None,
+    way: str,
+    slug: str | None,
+) -> Options:
+    errors, given = InputErrors(), Options({}, {})
+    with errors:
+        given = _checked(actor, what, options, former, way)
+    with errors:
+        if slug is not None:
+            check_slug(slug)
+            _check_is_free(org, slug)
+    errors.raise_all()
+    return given
+
+
 def start_test(
     *,
     actor: Actor,
@@ -249,13 +283,7 @@ def start_test(
     check_can_write(actor, provider.org if provider else org)
     what = _available_type(kind)
     former = _stored_options(provider) if provider else None
-    errors, given = InputErrors(), Options({}, {})
-    with errors:
-        given = _checked(actor, what, options, former, way)
-    with errors:
-        if slug is not None:
-            _check_is_free(org, slug)
-    errors.raise_all()
+    given = _checked_form(actor, org, what, options, former, way, slug)
     person = person.strip()[:254] if what.finds_people else ""
     assert actor.org_id is not None
     with org_scope(actor.org_id), transaction.atomic():

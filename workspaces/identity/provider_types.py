@@ -16,8 +16,8 @@ from workspaces.identity.provisioning import ProviderPerson
 
 # Paths by Provider.Kind, imported on demand, so that no type needs another's libraries.
 _FILES = {
-    "ldap": "workspaces.identity.ldap.provider_type.LDAP",
     "oidc": "workspaces.identity.oidc.provider_type.OIDC",
+    "ldap": "workspaces.identity.ldap.provider_type.LDAP",
     "saml": "workspaces.identity.saml.provider_type.SAML",
     "scim": "workspaces.identity.scim.provider_type.SCIM",
 }
@@ -73,6 +73,7 @@ class ProviderType:
 
     name: str
     title: str
+    about: str  # when to choose it
     note: str
     config: type[Any]
     test: Callable[..., ProviderTestResult]

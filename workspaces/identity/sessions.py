@@ -7,6 +7,7 @@ websockets close within seconds. Rows of ended sessions are hidden, and deleted 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from datetime import timedelta
 from typing import Any
@@ -143,15 +144,19 @@ def delete_expired_sign_ins() -> None:
 
 
 def device(agent: str) -> str:
-    """Describe a user agent, such as "Firefox on Linux"."""
-    browser = next(
-        (name for mark, name in _BROWSERS if mark in agent), "A program" if agent else "Unknown"
+    """Describe a user agent, such as "Firefox 141 on Linux"."""
+    mark, browser = next(
+        ((mark, name) for mark, name in _BROWSERS if mark in agent),
+        ("", "A program" if agent else "Unknown"),
     )
+    if mark and (version := re.search(rf"{_VERSIONS.get(mark, mark)}[A-Za-z]*/(\d+)", agent)):
+        browser += f" {version[1]}"
     system = next((name for mark, name in _SYSTEMS if mark in agent), "")
     return f"{browser} on {system}" if system else browser
 
 
 # The first match counts, as many browsers also name others.
+_VERSIONS = {"Safari": "Version", "Mozilla": "-"}
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR", "Opera"),

@@ -26,7 +26,7 @@ from portal.core.errors import Conflict, InputErrors, InvalidInput, NotFound, No
 from portal.core.events import EventRecord, record, record_all
 from portal.core.messages import Message
 from workspaces.access.actors import Actor, actor_of, authorize
-from workspaces.access.permissions import OrgRole, Permission
+from workspaces.access.permissions import OrgRole, Permission, TeamRole
 from workspaces.access.role_grants import check_org_role, check_team_role
 from workspaces.credentials.token_format import digest_of
 from workspaces.models import Invitation, Membership, Organization, Team, TeamMembership, User
@@ -180,17 +180,28 @@ def invite_many(
 
 @transaction.atomic
 def add_or_invite(
-    *, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER
+    *,
+    actor: Actor,
+    org: Organization,
+    email: str,
+    name: str = "",
+    role: str = OrgRole.MEMBER,
+    team: str = "",
 ) -> Membership | NewInvitation:
-    """Add a user without an account, or invite one who has an account.
+    """Add a user without an account, or invite one who has an account, also to a team by its slug.
 
     Operators add both. Raises InvalidInput, Conflict, NotPermitted.
     """
     authorize(actor, Permission.MEMBERS_WRITE)
     email = checked_email(email)
     if actor.is_operator or not used_accounts([email]):
-        return add_member(actor=actor, org=org, email=email, name=name, role=role)
-    return invite(actor=actor, org=org, email=email, name=name, role=role)
+        row = add_member(actor=actor, org=org, email=email, name=name, role=role)
+        if team:
+            seat = {"team": Team.objects.get(slug=team), "role": TeamRole.MEMBER}
+            add_team_member(actor=actor, email=email, **seat)
+        return row
+    teams = {team: TeamRole.MEMBER} if team else {}
+    return invite(actor=actor, org=org, email=email, name=name, role=role, teams=teams)
 
 
 @transaction.atomic

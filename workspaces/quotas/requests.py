@@ -18,7 +18,7 @@ from workspaces.access.permissions import Permission
 from workspaces.approvals.kinds import ApprovalKind
 from workspaces.approvals.selectors import ApprovalRequestShape, base_row
 from workspaces.approvals.services import clean, decide_request, submit_request
-from workspaces.models import Organization, Quota, QuotaRequest, Team
+from workspaces.models import Organization, Quota, QuotaRequest, Team, User
 from workspaces.quotas.limits import unit_of
 from workspaces.quotas.set_limits import KEEP, LimitChange, amount_of, meters_of, set_quotas, shown
 
@@ -42,11 +42,19 @@ class QuotaRequests(ApprovalKind[QuotaRequest]):
             "{amount} for {subject}",
             context="text, workspaces",
             amount=amount_text(row.resource, row.amount),
-            subject=row.subject or row.org.name,
+            subject=_subject_name(row),
         )
 
     def path(self, row: QuotaRequest) -> str:
         return f"/{row.org.slug}/quotas"
+
+    def related_pages(self, row: QuotaRequest) -> list[tuple[Message, str]]:
+        place = f"/{row.org.slug}"
+        subject = f"{row.scope}/{row.subject}" if row.subject else row.scope
+        pages = [(Message("Limits and use", context="link"), f"{place}/quotas/{subject}")]
+        if row.job:
+            pages += [(Message("Job #{n}", context="link", n=row.job), f"{place}/jobs/{row.job}")]
+        return pages
 
     def action(self, row: QuotaRequest) -> str:
         return f"/{row.org.slug}/quotas/requests/{row.id}"
@@ -77,13 +85,20 @@ class QuotaRequests(ApprovalKind[QuotaRequest]):
         return {"limit": row.amount} if row.state == row.State.OPEN else {}
 
     def notice_title(self, what: str, row: QuotaRequest) -> Message:
-        facts = {"resource": row.resource, "subject": row.subject or row.org.name}
         match what:
             case "request_approved":
-                return Message("Your request for {resource} of {subject} was approved", **facts)
+                return Message("Your request for {what} was approved", what=self.text(row))
             case "request_declined":
-                return Message("Your request for {resource} of {subject} was declined", **facts)
+                return Message("Your request for {what} was declined", what=self.text(row))
         return super().notice_title(what, row)
+
+
+def _subject_name(row: QuotaRequest) -> str:
+    """Return the name of the team or person whose limit it is, or of the organization."""
+    if row.scope == "org":
+        return str(row.org.name)
+    found: Any = (Team if row.scope == "team" else User).objects.filter(id=row.subject_id).first()
+    return str(found.display_name if row.scope == "user" else found.name) if found else row.subject
 
 
 KIND = QuotaRequests()

@@ -164,6 +164,18 @@ def state_word(key: str, of: str = "job") -> str:
 
 
 @register.filter
+def why(job: Mapping[str, Any]) -> str:
+    """Return in one line why a job waits or failed: what its program said of its own error first."""
+    if job["pending"]:
+        return translated(job["pending"]["text"])
+    reason = job["reason"] if job["state"] == "failed" else None
+    if not reason:
+        return ""
+    is_own = reason["code"] == "user_error" and reason["evidence"]
+    return translated(reason["evidence" if is_own else "headline"])
+
+
+@register.filter
 def markdown(text: str) -> SafeString:
     """Render Markdown, without HTML and images."""
     return SafeString(markdown_html(text))

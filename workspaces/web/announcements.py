@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from django.views.decorators.http import require_POST
 
+from portal.core import times
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.access.permissions import Permission as P
 from workspaces.lists import ANNOUNCEMENTS
@@ -71,11 +72,12 @@ def _announce(request: Any) -> None:
 
 
 def _moment(given: Any, name: str) -> datetime | None:
-    """Parse the value of a datetime-local input as UTC, unless it has its own offset."""
+    """Parse the value of a datetime-local input in the reader's zone, unless it has its own offset."""
     text = given.get(name, "").strip()
     try:
         found = datetime.fromisoformat(text) if text else None
-        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC) if found else None
+        zone = times.zone.get()
+        return found.replace(tzinfo=found.tzinfo or zone).astimezone(UTC) if found else None
     except (ValueError, OverflowError):
         raise InvalidInput.at(name, _("is no date and time: 2026-11-22T18:00")) from None
 

@@ -1,4 +1,4 @@
-"""Pages of requests of every kind: those that are open, and one with its history."""
+"""Pages of requests of every kind: the open and the last decided ones, and one with its history."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from portal.core.messages import Message
 from workspaces.approvals import selectors
@@ -14,31 +14,41 @@ from workspaces.approvals.kinds import STEPS, kind_named
 from workspaces.approvals.services import comment, decide_request
 from workspaces.web.base import action, local_path, page
 
-TEMPLATE, TITLE = "approvals/approvals.html", Message("Requests", context="text, workspaces")
+TITLE = Message("Requests", context="text, workspaces")
 
 
 @page(None)
 def approvals(request: Any) -> HttpResponse:
-    """List the open requests that the actor made or may decide."""
-    found = selectors.open_requests(request.actor)
-    cards = [selectors.card_of(request.actor, kind, row) for kind, row in found]
-    return render(request, TEMPLATE, {"page_title": TITLE, "cards": cards})
+    """List the requests that the actor made or may decide: open ones, and those decided last."""
+    actor = request.actor
+    return render(
+        request,
+        "approvals/approvals.html",
+        {
+            "page_title": TITLE,
+            "cards": selectors.cards_of(actor, selectors.open_requests(actor)),
+            "decided": selectors.cards_of(actor, selectors.decided_requests(actor)),
+        },
+    )
 
 
 @page(None, ("GET", "HEAD", "POST"))
 def approval(request: Any, approval_kind: str, ask: UUID) -> HttpResponse:
-    """Show a request with its history; decide and comment."""
+    """Show a request with its history; decide and comment. Some kinds have a page of their own."""
     found = kind_named(approval_kind)
     row = selectors.find_request(request.actor, found, ask)
     if request.method == "POST":
         return _act(request, found, row)
+    if (page_path := found.page_path(row)) != request.path:
+        return redirect(page_path)
+    [card] = selectors.cards_of(request.actor, [(found, row)])
     return render(
         request,
-        TEMPLATE,
+        "approvals/approval.html",
         {
-            "page_title": found.title,
+            "page_title": card["text"],
             "crumbs": [(TITLE, f"/{request.org.slug}/approvals")],
-            "cards": [selectors.card_of(request.actor, found, row)],
+            "card": card,
             **selectors.history_context(found, row),
         },
     )

@@ -61,7 +61,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     with services.scope_of(chain):
         if other := log.answered(request):
             return other
-        shown = log.shown(request.actor, request.GET)
+        shown = log.shown(request.actor, _asked(request.GET))
         lines = fact_lines(shown.rows, None if chain == NO_ORG else request.org)
         shown.rows = [_row(*pair) for pair in zip(shown.rows, lines, strict=True)]
         state = chain_state(chain)
@@ -81,6 +81,15 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
             "may_change": _may_change(request, chain),
         },
     )
+
+
+def _asked(query: Any) -> Any:
+    """Return the query; without a question, the page begins with what people did."""
+    asked = query.copy()
+    if "by" not in asked:
+        questions = {"q", "actor", "kind", "subject", "address", "request"}
+        asked["by"] = "all" if questions & {name for name in asked if asked[name]} else "people"
+    return asked
 
 
 def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:

@@ -152,9 +152,17 @@ def directory_test(request: Any, test: UUID) -> HttpResponse:
 def _tested(
     request: Any, what: ProviderType, answer: dict[str, Any], **given: Any
 ) -> dict[str, Any]:
-    """Start the test of a form, and return how it stands: what is refused, or where its result appears."""
+    """Start the test of a form, and return how it stands: what is refused, or where its result appears.
+
+    A step of the wizard only asks whether its settings are right.
+    """
     faults, error = answer["faults"], answer["error"]
-    if request.POST.get("do") == "test":
+    if request.POST.get("do") == "check":
+        try:
+            service.check_form(actor=request.actor, **given)
+        except PortalError as refused:
+            error, faults = faults_of(refused)
+    elif request.POST.get("do") == "test":
         try:
             started = service.start_test(
                 actor=request.actor, person=request.POST.get("person", ""), **given

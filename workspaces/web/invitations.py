@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
 from allauth.account.utils import perform_login
 from django.contrib.auth.views import redirect_to_login
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -32,11 +34,13 @@ from workspaces.web.base import action, page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 from workspaces.web.tokens import whole
 
+MOST = 50  # addresses of one form
+
 
 @page(INVITATIONS.permission, ("GET", "HEAD", "POST"))
 def invitations(request: Any) -> HttpResponse:
     """List, create, renew and revoke invitations. A link is shown once, in this response."""
-    do, made = request.POST.get("do", "invite"), None
+    do, made = request.POST.get("do", "invite"), []
     if request.method == "POST" and do == "revoke":
         return action(
             request,
@@ -51,11 +55,16 @@ def invitations(request: Any) -> HttpResponse:
             return redirect(request.path)
         with FormErrors(request), release_on_failure(request):
             made = (
-                _invited(request)
+                invite_people(request)
                 if do == "invite"
-                else invitations_services.renew_invitation(
-                    actor=request.actor, invitation_id=_id(request)
-                )
+                else [
+                    _sent(
+                        request,
+                        invitations_services.renew_invitation(
+                            actor=request.actor, invitation_id=_id(request)
+                        ),
+                    )
+                ]
             )
     return INVITATIONS.render(
         request,
@@ -63,27 +72,44 @@ def invitations(request: Any) -> HttpResponse:
         {
             "page_title": Message("Invitations", context="page title"),
             "crumbs": [(Message("People", context="navigation"), f"/{request.org.slug}/people")],
-            "made": made and _sent(request, made),
-            "roles": org_roles_for(request.actor, request.org),
-            "team_roles": roles_of("team", read_custom_roles(request.org.id)),
-            "teams": selectors.teams_for(request.actor),
-            "can_mail": can_mail(),
+            "made": made,
+            **invite_choices(request),
         },
     )
 
 
-def _invited(request: Any) -> NewInvitation:
+def invite_choices(request: Any) -> dict[str, Any]:
+    """Return the context of `workspaces/_invite_dialog.html`."""
+    return {
+        "roles": org_roles_for(request.actor, request.org),
+        "team_roles": list(roles_of("team", read_custom_roles(request.org.id))),
+        "teams": selectors.teams_for(request.actor),
+        "can_mail": can_mail(),
+    }
+
+
+def invite_people(request: Any) -> list[dict[str, Any]]:
+    """Invite the addresses of the dialog, all or none. Return their links, which are shown once."""
     given = request.POST
     teams = {given["team"]: given.get("team_role", TeamRole.MEMBER)} if given.get("team") else {}
-    return invitations_services.invite(
-        actor=request.actor,
-        org=request.org,
-        email=given.get("email", ""),
-        name=given.get("name", "").strip(),
-        role=given.get("role", OrgRole.MEMBER),
-        teams=teams,
-        days=whole(request, "days", "7"),
-    )
+    emails = list(dict.fromkeys(re.split(r"[\s,;]+", given.get("email", "").strip(" ,;\r\n"))))
+    if len(emails) > MOST:
+        raise InvalidInput.at(
+            "email", Message("Invite at most {n} people at once, or import a file.", n=MOST)
+        )
+    with transaction.atomic():
+        made = [
+            invitations_services.invite(
+                actor=request.actor,
+                org=request.org,
+                email=email,
+                role=given.get("role", OrgRole.MEMBER),
+                teams=teams,
+                days=whole(request, "days", "7"),
+            )
+            for email in emails
+        ]
+    return [_sent(request, one) for one in made]
 
 
 def _sent(request: Any, made: NewInvitation) -> dict[str, Any]:

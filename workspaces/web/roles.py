@@ -22,16 +22,19 @@ from workspaces.access.check import (
     explain_person,
     permission_named,
 )
+from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import OPERATORS_ONLY, AppPermission, all_permissions, texts
 from workspaces.access.permissions import Permission as P
 from workspaces.access.role_presets import role_presets
-from workspaces.access.roles import grantable
+from workspaces.access.roles import grantable, role_facts
 from workspaces.access.services import holders
 from workspaces.access.whatif import difference_row, preview_role
+from workspaces.approvals.selectors import names_of
 from workspaces.models import Role, Team
 from workspaces.organizations import selectors
 from workspaces.web.base import action, page
+from workspaces.web.role_texts import role_summary
 from workspaces.web.views import READ_WRITE, team_named
 
 EVERYWHERE = "*"  # instead of a team
@@ -64,11 +67,12 @@ def roles(request: Any) -> HttpResponse:
                 ),
             )
             return redirect(f"/{request.org.slug}/roles/{row.slug}")
-    found = selectors.roles_here(request.org)
+    found, own = selectors.roles_here(request.org), read_custom_roles(request.org.id)
     tables = [
         {
             "title": title,
             "roles": (of := [r for r in found if r["kind"] == kind]),
+            "summaries": [(r, role_summary(role_facts(kind, r["slug"], own))) for r in of],
             "groups": _matrix(of),
         }
         for kind, title in _COLUMNS.items()
@@ -83,7 +87,6 @@ def roles(request: Any) -> HttpResponse:
             "choices": _choices(request.actor, form["permissions"]),
             "presets": _presets(request.actor),
             "may_write": request.actor.may(P.ROLES_WRITE),
-            "own": [r for r in found if not r["is_built_in"]],
         },
     )
 
@@ -165,6 +168,7 @@ def access(request: Any) -> HttpResponse:
     own = selectors.team_slugs_of(query["user"]) if may_see else set()
     context: dict[str, Any] = {
         "page_title": Message("Check access", context="page title"),
+        "crumbs": [(Message("People", context="navigation"), f"/{request.org.slug}/people")],
         "asked": query,
         "groups": _grouped(list(P)),
         "chosen": query["permission"] or "jobs:submit",
@@ -208,6 +212,7 @@ def _answer(request: Any, asked: dict[str, str]) -> dict[str, Any]:
         "answer": first,
         "others": others,
         "about": about,
+        "names": names_of([first["person"]]) | dict(Team.objects.values_list("slug", "name")),
         "command": " ".join(word for word in words if word),
     }
 

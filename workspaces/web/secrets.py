@@ -28,6 +28,7 @@ def secrets(request: Any) -> HttpResponse:
         {
             "page_title": Message("Secrets", context="page title"),
             "writable": writable(request.actor),
+            "names": dict(Team.objects.values_list("slug", "name")),
         },
     )
 

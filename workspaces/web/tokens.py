@@ -46,7 +46,10 @@ def tokens(request: Any) -> HttpResponse:
                 networks=params.networks,
                 cluster=params.cluster,
             )
-            made = selectors.token_row(new.row) | {"token": new.secret}
+            made = selectors.token_row(new.row) | {
+                "token": new.secret,
+                "is_of_ci": request.POST.get("preset") == "ci",
+            }
     return _shown(request, made)
 
 

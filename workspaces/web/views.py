@@ -16,7 +16,6 @@ from portal.web.undo import Undo
 from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import OrgRole
 from workspaces.access.permissions import Permission as P
-from workspaces.access.role_grants import org_roles_for
 from workspaces.access.roles import role_facts
 from workspaces.lists import MEMBERS, TEAMS
 from workspaces.models import Team
@@ -25,7 +24,8 @@ from workspaces.organizations import services as organization_services
 from workspaces.organizations.invitation_links import invite_url
 from workspaces.organizations.invitations import NewInvitation
 from workspaces.web.base import action, local_path, page
-from workspaces.web.role_texts import role_questions
+from workspaces.web.invitations import invite_choices, invite_people
+from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
 READ_WRITE = ("GET", "HEAD", "POST")
 POST = ("POST",)
@@ -106,16 +106,19 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
 @page(MEMBERS.permission, READ_WRITE)
 def members(request: Any) -> HttpResponse:
     """List and add members."""
-    roles = org_roles_for(request.actor, request.org)
     context: dict[str, Any] = {
         "page_title": Message("People", context="page title"),
-        "roles": roles,
-        "givable": {r.slug for r in roles},
-        "questions": role_questions(roles),
+        **invite_choices(request),
+        "names": dict(Team.objects.values_list("slug", "name")),
         "may_write": request.actor.may(P.MEMBERS_WRITE),
         "may_rule": request.actor.may(P.ORG_ADMIN),
     }
-    if request.method == "POST":
+    if request.POST.get("do") == "invite":
+        if is_resubmitted(request):
+            return redirect(request.path)
+        with FormErrors(request), release_on_failure(request):
+            context["made"] = invite_people(request)
+    elif request.method == "POST":
         with FormErrors(request):
             row = invitations.add_or_invite(
                 actor=request.actor,
@@ -123,6 +126,7 @@ def members(request: Any) -> HttpResponse:
                 email=request.POST.get("email", ""),
                 name=request.POST.get("name", "").strip(),
                 role=request.POST.get("role", OrgRole.MEMBER),
+                team=request.POST.get("team", ""),
             )
             if isinstance(row, NewInvitation):
                 context["asked"] = {

@@ -23,7 +23,7 @@ Domains = Annotated[
     Option(
         "--domain",
         metavar="DOMAIN",
-        help="E-mail domain that it is trusted for (operators). Repeatable.",
+        help="Email domain that it is trusted for (operators). Repeatable.",
     ),
 ]
 

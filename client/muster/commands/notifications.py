@@ -97,7 +97,7 @@ def show_settings(
         else "none"
     )
     mail = found["pace"] + (f" at {found['daily_at']}" if found["pace"] == "daily" else "")
-    table = Table(["Kind", "In Muster", "E-mail"], rows, "")
+    table = Table(["Kind", "In Muster", "Email"], rows, "")
     session.show(found, [table, f"Mail: {mail}. Quiet hours: {quiet_text}."], [])
 
 

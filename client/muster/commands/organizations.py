@@ -41,7 +41,7 @@ MEMBERS = Listing(
     "email",
     (
         Column("Person", "name"),
-        Column("E-mail", "email"),
+        Column("Email", "email"),
         Column("Role", "", lambda p: p["role"] + " (suspended)" * p["is_suspended"]),
         Column("Teams", "teams", ", ".join),
         *USE,
@@ -334,7 +334,7 @@ def _people(rows: list[Json], empty: str) -> Table:
         ]
         for p in rows
     )
-    return Table(["Person", "E-mail", "Role", "Teams"], lines, empty)
+    return Table(["Person", "Email", "Role", "Teams"], lines, empty)
 
 
 def _node_state(node: Json) -> str:

@@ -21,7 +21,7 @@ cost = Commands(help="Show what was used costs; budgets; prices (operators).")
 statements = Commands(help="Show, download and issue monthly statements.")
 _PARTS = {
     "used": "useful",
-    "underused": "allocated, badly scaled",
+    "underused": "allocated, waiting",
     "idle": "allocated, idle",
     "unmeasured": "allocated, not measured",
     "reserved": "reserved, not allocated",

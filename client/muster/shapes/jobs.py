@@ -527,7 +527,10 @@ class SuggestionShape(TypedDict):
 class TeamGpuTimeShape(TypedDict):
     slug: str
     name: str
-    allocated: Annotated[list[float | None], "Mean GPUs from each of `times` to the next."]
+    now: Annotated[int, "GPUs that its running jobs have."]
+    allocated: Annotated[
+        list[float | None], "Mean GPUs from each of `times` to the next; the last is `now`."
+    ]
     used: Annotated[list[float | None], "null where less than half was measured."]
     allocated_hours: float
     measured_hours: float

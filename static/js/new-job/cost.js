@@ -28,7 +28,9 @@ export function showCost(box, entries, cost) {
   const total = document.createElement("span");
   total.textContent = amounts && `${tasks}${amounts}`;
   const limits = entries.filter((e) => e.limit !== null).map(meter);
-  if (amounts && !limits.length)
+  // A job of any type takes one of a type that may have a limit, which is known when it is placed.
+  const isOfAnyType = !hasType && asks.some((e) => e.resource === "gpu");
+  if (amounts && !limits.length && !isOfAnyType)
     total.textContent += ` · ${say("no quota limit", { context: "whose limit" })}`;
   const sum = document.createElement("span");
   if (cost)

@@ -6,6 +6,8 @@ export function createFormView(root, write) {
   const fields = root.querySelector("[data-fields]"),
     message = root.querySelector("[data-unreadable]"),
     convert = root.querySelector("[data-convert]"),
+    paths = root.querySelector("[data-paths]"),
+    command = root.querySelector("[data-field=run]"),
     folds = [...root.querySelectorAll("details.fold")];
   const controls = () => root.querySelectorAll("[data-field]");
   const pairs = [...root.querySelectorAll("[data-pairs]")].map((element) =>
@@ -45,8 +47,31 @@ export function createFormView(root, write) {
     for (const field of controls()) setValue(field, spec.read(field.dataset.field));
   }
 
+  // Open the folded sections that hold something, except labels, which are seldom changed.
+  function openFilled() {
+    for (const fold of folds)
+      if (fold.querySelector("[data-row], [data-pairs]"))
+        fold.open = pairs.some(
+          (rows) => rows.field !== "labels" && fold.contains(rows.element) && rows.size > 0,
+        );
+  }
+
+  // Say below the command where its inputs and workspaces are.
+  function showPaths(spec) {
+    const names = [
+      ...spec.pairs("inputs").map(([name]) => variable("INPUT", name)),
+      ...spec.pairs("workspaces").map(([name]) => variable("WORKSPACE", name)),
+    ];
+    paths.hidden = !names.length;
+    paths.textContent = names.length
+      ? say("The data is at {names}.", { context: "text, new-job", names: names.join(", ") })
+      : "";
+    command.placeholder = names.length ? `python train.py --data "${names[0]}"` : "python train.py";
+  }
+
   // Say what a folded section holds.
   function summarize(spec) {
+    showPaths(spec);
     for (const fold of folds) {
       const shown = [...fold.querySelectorAll("[data-field]")]
         .filter((field) => field.value && field.value !== field.dataset.default)
@@ -75,8 +100,11 @@ export function createFormView(root, write) {
   const offerSecrets = (names) => {
     for (const rows of pairs) if (rows.element.dataset.pairs === "secrets") rows.offer(names);
   };
-  return { fill, fillFrom, summarize, offerSecrets };
+  return { fill, fillFrom, openFilled, summarize, offerSecrets };
 }
+
+const variable = (kind, name) =>
+  `$MUSTER_${kind}_${name.toUpperCase().replaceAll(/[^A-Z0-9_]/g, "_")}`;
 
 const whyFixed = ({ isScript, problem }) =>
   isScript

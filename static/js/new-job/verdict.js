@@ -15,12 +15,19 @@ export function createVerdict(box, labelOf) {
   function judge({ ok, errors, start: begin }) {
     if (!ok) tell("failed", located(errors[0], labelOf), say("Can't be submitted."));
     else if (!begin) tell("idle", say("Choose a team."));
-    else if (!begin.ok) tell("failed", named(begin, labelOf), say("Can't be submitted."));
+    else if (!begin.ok) tell("failed", refused(begin, labelOf), say("Can't be submitted."));
     else if (begin.starts_now) tell("succeeded", begin.text);
     else tell("queued", `${begin.text} ${whenStarts(begin.expected)}`, say("Would wait."));
   }
 
-  return { tell, judge };
+  return {
+    tell,
+    judge,
+    focus: () => box.focus({ preventScroll: true }),
+    get hasFocus() {
+      return document.activeElement === box;
+    },
+  };
 }
 
 const whenStarts = (expected) =>
@@ -37,7 +44,7 @@ export function createFaults(root, editor, goTo) {
     root
       .querySelector("[data-faults]")
       .replaceChildren(
-        ...errors.slice(0, 8).map((error) => row(error)),
+        ...errors.slice(0, 8).map((error) => row(error, slotOf(error.field) ? "is-at-field" : "")),
         ...notes.slice(0, 8).map((note) => row(note, "muted")),
       );
     for (const slot of slots) mark(slot, "");
@@ -92,11 +99,10 @@ function located({ field, message, line }, labelOf) {
   const said = described({ field: field && labelOf(field), message });
   return line ? `${say("line {n}", { context: "result of a check", n: line })}: ${said}` : said;
 }
-// The text of a check, in which the field that it begins with has the name of the form.
-function named({ text, errors }, labelOf) {
-  const field = errors?.[0]?.field;
-  return field && text.startsWith(`${field}: `)
-    ? `${labelOf(field)}: ${text.slice(field.length + 2)}`
-    : text;
+// What a check refuses: the name of its field, which says why, or else its text.
+function refused({ text, errors }, labelOf) {
+  const field = errors?.[0]?.field ?? "";
+  const label = field && labelOf(field);
+  return label && label !== field ? say("Change {field}.", { field: label }) : text;
 }
 const described = ({ field, message }) => (field ? `${field}: ${message}` : message);

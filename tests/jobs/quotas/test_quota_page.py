@@ -131,7 +131,7 @@ def test_subject_page_shows_only_its_own_changes_and_only_to_the_right_people(st
     _set(story, ("team", "vision", "gpu", 2), ("user", "ben@atlas.example", "gpu", 1))
     ada, ben = story.client(story.ada), story.client(story.ben)
     shown = ada.get("/atlas/quotas/team/vision")
-    assert [line["whose"] for line in shown.context["history"][0]["lines"]] == ["vision"]
+    assert [line["whose"] for line in shown.context["history"][0]["lines"]] == ["Vision"]
     assert ben.get("/atlas/quotas/team/vision").context["history"] == []
     assert ben.get("/atlas/quotas/user/ben@atlas.example").status_code == 200
     for path in ("user/ada@atlas.example", "team/none", "team/harbor", "pool/main"):
@@ -151,6 +151,10 @@ def test_saving_a_subject_records_only_what_changes(story):
     with platform_scope("test"):
         last = Event.objects.filter(kind="quota.changed").order_by("-position").first()
         assert list(last.data["after"]) == ["cpu of team vision"]
+    story.client(story.ada).post("/atlas/quotas", form | {"limit": ["", "10"], "empty": "none"})
+    with platform_scope("test"):
+        last = Event.objects.filter(kind="quota.changed").order_by("-position").first()
+        assert last.data["after"] == {"gpu of team vision": {"limit": None, "guaranteed": 0}}
 
 
 def test_quota_form_accepts_byte_sizes_and_suggests_them_nowhere_else(story):
@@ -172,7 +176,7 @@ def test_member_sees_the_tree_without_form_and_history(story):
     assert (
         "Vision" in shown
         and "data-limit" not in shown
-        and "Edit several" not in shown
+        and "Edit limits" not in shown
         and "History" not in shown
         and "ada@atlas.example" not in shown
     )
@@ -181,8 +185,8 @@ def test_member_sees_the_tree_without_form_and_history(story):
 @pytest.mark.parametrize(
     ("language", "of_team", "of_all"),
     [
-        ("en", "GPUs · vision", "GPU-hours a month · Organization"),
-        ("ko", "GPU · vision", "월간 GPU 시간 · 조직"),
+        ("en", "GPUs · Vision", "GPU-hours a month · Organization"),
+        ("ko", "GPU · Vision", "월간 GPU 시간 · 조직"),
     ],
 )
 def test_history_names_changes_in_the_readers_language(story, language, of_team, of_all):

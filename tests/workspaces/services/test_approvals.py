@@ -85,7 +85,7 @@ def test_approval_is_applied_ends_and_tells_its_history(atlas, monkeypatch):
     assert (row.state, row.decided_by, KEYS.held) == ("approved", atlas.ada.email, {ROOM})
     deliver()
     assert [sent.subject for sent in mail.outbox] == [
-        "ben@atlas.example asks for Key: Room 7",
+        "Ben asks for Key: Room 7",
         "Approved: Key: Room 7",
     ]
     now = clock.now()
@@ -139,7 +139,8 @@ def test_new_kind_has_pages_and_api_without_more(story, atlas):
     here, api = f"/atlas/approvals/key/{row.id}", f"/api/v1/orgs/atlas/approvals/key/{row.id}"
     assert "Room 7" in ben.get("/atlas/approvals").content.decode()
     shown = story.client(story.ada).get(here).content.decode()
-    assert "Approve" in shown and "Approve" not in ben.get(here).content.decode()
+    asked = ben.get(here).content.decode()
+    assert "Approve" in shown and "Approve" not in asked and "Waiting for an admin" in asked
     ben.post(here, {"do": "comment", "word": "Is it free?"})
     [listed] = ada.get("/api/v1/orgs/atlas/approvals").json()["items"]
     assert (listed["text"], listed["may"]) == ("Key: Room 7", ["approve", "decline", "withdraw"])

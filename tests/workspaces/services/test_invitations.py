@@ -255,6 +255,17 @@ def test_invitation_mail_has_same_link(story, settings):
     assert Client().get(re.sub(r"^https?://[^/]+", "", link)).status_code == 200
 
 
+def test_people_page_invites_all_addresses_or_none(story):
+    ada = story.client(story.ada)
+    form = {"do": "invite", "role": "member", "team": "vision", "team_role": "member", "days": "7"}
+    refused = ada.post("/atlas/people", form | {"email": "ina@else.example, jan", "csrf": "1"})
+    assert "&#x27;jan&#x27; is not an email address" in refused.content.decode()
+    made = ada.post("/atlas/people", form | {"email": "ina@else.example\njo@else.example, "})
+    assert [one["email"] for one in made.context["made"]] == ["ina@else.example", "jo@else.example"]
+    rows = story.api(story.ada).get("/api/v1/orgs/atlas/invitations").json()["items"]
+    assert [row["teams"] for row in rows] == [{"vision": "member"}] * 2
+
+
 def test_invitation_survives_mail_failure(story, settings):
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = (
         "django.core.mail.backends.smtp.EmailBackend",

@@ -290,6 +290,32 @@ def test_ldap_without_library_names_package(story, monkeypatch):
     assert "make directories" in page
 
 
+def test_step_of_the_wizard_names_every_fault_without_asking_the_directory(story):
+    form = {
+        "kind": "ldap",
+        "way": "openldap",
+        "do": "check",
+        "slug": "Bad name",
+        "url": "ldap.example",
+        "bind_dn": "muster",
+        "people_base": "people",
+    }
+    ada, path = story.client(story.ada), "/atlas/directories/-/connect?kind=ldap"
+    faults = ada.post(path, form).context["faults"]
+    assert sorted(faults) == ["bind_dn", "bind_password", "people_base", "slug", "url"]
+    assert str(faults["url"]).endswith("Enter one such as ldaps://directory.example.com.")
+    good = {
+        "slug": "corp",
+        "url": "ldaps://ldap.example",
+        "bind_dn": "cn=muster,dc=example",
+        "bind_password": "secret",
+        "people_base": "ou=people,dc=example",
+    }
+    assert ada.post(path, form | good).context["faults"] == {}
+    with platform_scope("test"):
+        assert not ProviderTest.objects.exists()
+
+
 def test_provider_package_names_are_consistent():
     for text in ((ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text(), MISSING):
         assert re.findall(r"apt install ([a-z0-9 -]*ldap[a-z0-9 -]*[a-z])", text) == [

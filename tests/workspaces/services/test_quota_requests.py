@@ -164,7 +164,7 @@ def test_quota_request_decision_is_mailed(limited, settings, by, do, told):
     told_to = [sent for sent in mail.outbox if sent.to == [limited.ben.email]]
     assert len(told_to) == bool(told)
     for sent in told_to:
-        assert sent.subject == f"Your request for gpu of vision was {told}"
+        assert sent.subject == f"Your request for 6 GPUs for Vision was {told}"
         assert "until Friday" in sent.body and "/atlas/quotas" in sent.body
 
 

@@ -42,6 +42,7 @@ def _missing() -> str:
 LDAP = ProviderType(
     "ldap",
     "LDAP directory",
+    Message("Active Directory, FreeIPA or OpenLDAP. People keep their password."),
     Message(
         "People sign in with their directory password, and their groups determine their roles."
     ),

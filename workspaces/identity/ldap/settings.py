@@ -185,18 +185,36 @@ class Config:
             *(("login_attributes", word) for word in self.login_attributes),
         ):
             if value and not _ATTRIBUTE.fullmatch(value):
-                yield name, Message("{name} isn't a valid attribute name", name=repr(value[:40]))
+                yield (
+                    name,
+                    Message(
+                        "{name} isn't the name of an attribute. Enter one such as uid.",
+                        name=repr(value[:40]),
+                    ),
+                )
         if self.bind_dn and not self.bind_password:
             yield (
                 "bind_password",
                 Message(
-                    "is required with a bind DN: without a password, many servers treat the bind "
-                    "as anonymous"
+                    "Enter the password of the bind DN. To search anonymously, clear the bind DN."
+                ),
+            )
+        if self.bind_password and not self.bind_dn:
+            yield (
+                "bind_dn",
+                Message("Enter the bind DN of this password, or clear the password."),
+            )
+        elif self.bind_dn and not re.search(r"[=@\\]", self.bind_dn):
+            yield (
+                "bind_dn",
+                Message(
+                    "{dn} isn't a DN. Enter one such as cn=muster,ou=services,dc=example,dc=com.",
+                    dn=repr(self.bind_dn[:80]),
                 ),
             )
         yield "ca", certificate_fault(self.ca)
         if not 0 <= self.sync_minutes <= 10_080:
-            yield "sync_minutes", Message("must be between 0 and 10,080 (a week)")
+            yield "sync_minutes", Message("Enter minutes from 0 to 10,080, which is a week.")
 
     @property
     def urls(self) -> list[str]:
@@ -235,8 +253,7 @@ def _url_fault(url: str) -> str:
     if good and not parts.query and not parts.username:
         return ""
     return Message(
-        "{url} isn't a valid address; use the form ldaps://directory.example.com or "
-        "ldap://10.0.0.5:389",
+        "{url} isn't the address of a directory. Enter one such as ldaps://directory.example.com.",
         url=repr(url[:80]),
     )
 
@@ -244,7 +261,9 @@ def _url_fault(url: str) -> str:
 def _dn_fault(dn: str) -> str:
     if not dn or _DN.match(dn):
         return ""
-    return Message("{dn} isn't a DN; use the form ou=people,dc=example,dc=com", dn=repr(dn[:80]))
+    return Message(
+        "{dn} isn't a DN. Enter one such as ou=people,dc=example,dc=com.", dn=repr(dn[:80])
+    )
 
 
 def _filter_fault(text: str) -> str:
@@ -255,5 +274,5 @@ def _filter_fault(text: str) -> str:
         if depth < 0:
             break
     if text and (depth or not text.startswith("(") or not text.endswith(")")):
-        return Message("must be a single filter in parentheses, e.g. (objectClass=person)")
+        return Message("Enter one filter in parentheses, such as (objectClass=person).")
     return ""

@@ -15,6 +15,7 @@ def _test(config: Config) -> ProviderTestResult:
 OIDC = ProviderType(
     "oidc",
     "OpenID Connect",
+    Message("Entra ID, Okta, Google or Keycloak. Recommended."),
     Message(
         "People sign in with your identity provider, such as Entra ID, Okta, Keycloak or Google, "
         "and its groups claim determines their roles."

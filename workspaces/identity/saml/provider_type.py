@@ -22,6 +22,7 @@ def _missing() -> str:
 SAML = ProviderType(
     "saml",
     "SAML",
+    Message("For providers without OpenID Connect, such as AD FS or Shibboleth."),
     Message(
         "People sign in with your SAML 2.0 identity provider, such as AD FS or Shibboleth, and "
         "its groups attribute determines their roles."

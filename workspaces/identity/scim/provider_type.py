@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portal.core.messages import Message
 from workspaces.identity.provider_types import ProviderTestResult, ProviderType
 
 
@@ -26,6 +27,7 @@ def _test(config: Config) -> ProviderTestResult:
 SCIM = ProviderType(
     "scim",
     "SCIM 2.0",
+    Message("Adds and removes people automatically, beside one of the others."),
     "Your identity provider pushes changes of people and groups to Muster. People sign in "
     "with another provider that they link, or with a password.",
     Config,
