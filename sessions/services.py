@@ -1,0 +1,84 @@
+"""Start and stop sessions."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.db import transaction
+
+from jobs.services import cancel_job, submit_job
+from jobs.services.dry_run import DryRun, check_draft
+from portal.core import clock, vault
+from portal.core.errors import PortalError
+from portal.core.events import EventRecord, record
+from portal.core.ids import uuid7
+from portal.core.messages import Message
+from schedulers.states import State
+from sessions.choices import SessionChoices, at_choices, spec_of_choices
+from sessions.kind import PURPOSE, origin_of
+from sessions.models import InteractiveSession
+from sessions.templates import template_named
+from workspaces.access.actors import Actor
+from workspaces.models import Team
+
+
+def start_session(*, actor: Actor, team: Team, choices: SessionChoices) -> InteractiveSession:
+    """Start a session: submit its job. Raises InvalidInput, NotPermitted, QuotaExceeded."""
+    spec = spec_of_choices(choices)
+    session = _new_session(actor, team, choices, spec.name)
+    try:
+        with transaction.atomic():
+            job = submit_job(actor=actor, team=team, spec=spec, origin=origin_of(session))
+            session.job, session.number = job, job.number
+            session.save(force_insert=True)
+            _record("started", actor, session, after={"name": session.name})
+    except PortalError as error:
+        raise at_choices(error) from error
+    return session
+
+
+def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> DryRun:
+    """Make the checks of a start without starting anything. Raises InvalidInput at wrong choices."""
+    spec = spec_of_choices(choices)
+    session = _new_session(actor, team, choices, spec.name)
+    return check_draft(
+        actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
+    )
+
+
+@transaction.atomic
+def stop_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    """Stop a session: all its processes end. Idempotent. Raises NotPermitted."""
+    before = session.job
+    session.job = cancel_job(actor=actor, job=before, why=Message("The session was stopped."))
+    if session.job.cancel_asked_at and not before.cancel_asked_at:
+        state = State(before.state).label
+        _record("stopped", actor, session, before={"state": state}, after={"state": "stopping"})
+    return session
+
+
+def _new_session(
+    actor: Actor, team: Team, choices: SessionChoices, name: str
+) -> InteractiveSession:
+    return InteractiveSession(
+        id=uuid7(),
+        org_id=team.org_id,
+        team=team,
+        owner_id=actor.user_id,  # type: ignore[misc]  # a person or a service account
+        name=name,
+        template=choices.template,
+        template_version=template_named(choices.template).version,
+        choices=choices.as_dict(),
+        secret=vault.encrypt(secrets.token_urlsafe(32).encode(), PURPOSE),
+        created_at=clock.now(),
+    )
+
+
+def _record(verb: str, actor: Actor, session: InteractiveSession, **data: Any) -> None:
+    about = {"number": session.number, "template": session.template, **data}
+    record(
+        EventRecord(
+            f"interactive.{verb}", session.org_id, "interactive", session.id, actor.email, about
+        )
+    )
