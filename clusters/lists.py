@@ -17,6 +17,7 @@ from clusters.workload import workload
 from portal.lists import Column, Filter, ListView, worded
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
+from workspaces.models import Team
 from workspaces.organizations.selectors import teams_for
 from workspaces.subjects import SubjectKind, use_columns, with_use
 
@@ -34,7 +35,6 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
         workload().counts_in(actor),
     )
     nothing = {"runs": 0, "waits": 0}
-    names = dict(_teams(actor))
     return [
         {
             "name": c.name,
@@ -42,7 +42,6 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
             "standing": status_of(c),
             "pool": None,
             "teams": [],
-            "team_names": [],
             "is_open": True,
             "note": "",
             "rule": "all nodes",
@@ -57,7 +56,6 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
             "standing": status_of(p.cluster),
             "pool": p,
             "teams": teams[p.id],
-            "team_names": [(slug, names.get(slug, slug)) for slug in teams[p.id]],
             "is_open": p.is_open,
             "note": p.note,
             "rule": p.rule_text,
@@ -96,6 +94,15 @@ def _clusters_with_use(rows: Sequence[Any], actor: Actor) -> list[Item]:
 
 def _as_they_are(rows: Sequence[Any], actor: Actor) -> list[Item]:
     return list(rows)
+
+
+def _with_team_names(rows: Sequence[Any], actor: Actor) -> list[Item]:
+    slugs = {slug for row in rows for slug in row["teams"]}
+    names = dict(Team.objects.filter(slug__in=slugs).values_list("slug", "name"))
+    return [
+        row | {"team_names": [(slug, names.get(slug, slug)) for slug in row["teams"]]}
+        for row in rows
+    ]
 
 
 def _place(row: Item) -> tuple[UUID, str]:
@@ -139,7 +146,7 @@ PLACES = ListView(
     name="pools",
     permission=P.NODES_READ,
     rows=_places,
-    represent=with_use(_as_they_are, SubjectKind.POOL, _place),
+    represent=with_use(_with_team_names, SubjectKind.POOL, _place),
     filters=(
         Filter(
             "q",

@@ -189,7 +189,7 @@ def test_pool_list_takes_a_constant_number_of_statements(story, big, django_asse
         pool(big, f"p{n}", story.vision)
     for who in (story.ben, story.dot):
         client = story.client(who)
-        with django_assert_max_num_queries(27):
+        with django_assert_max_num_queries(28):
             assert client.get(PAGE).status_code == 200
 
 
