@@ -26,6 +26,11 @@ EVENTS = (
         mark=Mark.PULSE,
     ),
     EventKind(
+        "interactive.resumed",
+        (Message("{actor} started the session {subject} again"),),
+        mark=Mark.PULSE,
+    ),
+    EventKind(
         "interactive.stopped", (Message("{actor} stopped the session {subject}"),), mark=Mark.BAR
     ),
 )

@@ -19,7 +19,7 @@ class InteractiveSession(TenantModel):
     that of its last job.
     """
 
-    SEALED: ClassVar[dict[str, str]] = {"secret": "session"}
+    SEALED: ClassVar[dict[str, str]] = {"secret": "apps of sessions"}
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")

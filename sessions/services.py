@@ -8,9 +8,11 @@ from typing import Any
 from django.db import transaction
 
 from jobs.services import cancel_job, submit_job
+from jobs.services.change import authorize_change
 from jobs.services.dry_run import DryRun, check_draft
+from jobs.specs.stored import spec_of
 from portal.core import clock, vault
-from portal.core.errors import PortalError
+from portal.core.errors import Conflict, PortalError
 from portal.core.events import EventRecord, record
 from portal.core.ids import uuid7
 from portal.core.messages import Message
@@ -20,6 +22,7 @@ from sessions.kind import PURPOSE, origin_of
 from sessions.models import InteractiveSession
 from sessions.templates import template_named
 from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 from workspaces.models import Team
 
 
@@ -45,6 +48,23 @@ def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> DryRu
     return check_draft(
         actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
     )
+
+
+@transaction.atomic
+def resume_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    """Start a session that has ended once more, with the same spec, as a new job.
+
+    Raises Conflict while it has not ended, NotPermitted, InvalidInput, QuotaExceeded.
+    """
+    row = InteractiveSession.objects.select_for_update(of=("self",)).get(id=session.id)
+    authorize_change(actor, row.job, Permission.JOBS_SUBMIT)
+    if not State(row.job.state).is_final:
+        raise Conflict(Message("The session {name} has not ended.", name=row.name))
+    former = row.job
+    row.job = submit_job(actor=actor, team=former.team, spec=spec_of(former), origin=origin_of(row))
+    row.save(update_fields=["job"])
+    _record("resumed", actor, row, before={"job": former.number}, after={"job": row.job.number})
+    return row
 
 
 @transaction.atomic

@@ -54,6 +54,10 @@ class Sessions:
         """Stop a session."""
         return self._client.send("POST", f"{_path(which)}/stop", {})
 
+    def resume(self, which: str | int) -> InteractiveSessionShape:
+        """Start a session that has ended once more, with the same choices."""
+        return self._client.send("POST", f"{_path(which)}/resume", {})
+
     def templates(self) -> builtins.list[SessionTemplateShape]:
         return builtins.list(self._client.get("session-templates")["items"])
 

@@ -19,6 +19,11 @@ urlpatterns = [
         name="api-interactive-session-stop",
     ),
     path(
+        "orgs/<slug:org>/sessions/<str:which>/resume",
+        views.ResumeView.as_view(),
+        name="api-interactive-session-resume",
+    ),
+    path(
         "orgs/<slug:org>/session-templates",
         views.TemplatesView.as_view(),
         name="api-session-templates",

@@ -125,6 +125,18 @@ class StopView(OrgView):
         return session_row(find_session(self.actor, str(session.number)))
 
 
+class ResumeView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Start a session that has ended once more, with the same choices."""
+        session = find_session(self.actor, which)
+        services.resume_session(actor=self.actor, session=session)
+        return Response(session_row(find_session(self.actor, str(session.number))))
+
+
 class TemplatesView(OrgView):
     permissions = {"GET": None}
 

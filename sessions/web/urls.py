@@ -9,4 +9,5 @@ urlpatterns = [
     path("<slug:org>/sessions/new", views.new_session, name="session-new"),
     path("<slug:org>/sessions/<str:which>", views.session, name="session"),
     path("<slug:org>/sessions/<str:which>/stop", views.stop, name="session-stop"),
+    path("<slug:org>/sessions/<str:which>/resume", views.resume, name="session-resume"),
 ]

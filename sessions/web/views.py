@@ -173,6 +173,18 @@ def _steps(state: str) -> list[dict[str, Any]]:
 
 
 @page(None, ("POST",))
+def resume(request: Any, which: str) -> HttpResponse:
+    """Start a session that has ended once more."""
+    row = find_session(request.actor, which)
+    return action(
+        request,
+        reverse("session", args=[request.org.slug, row.number]),
+        Message("The session {name} starts again.", name=row.name),
+        lambda: services.resume_session(actor=request.actor, session=row),
+    )
+
+
+@page(None, ("POST",))
 def stop(request: Any, which: str) -> HttpResponse:
     """Stop a session."""
     row = find_session(request.actor, which)

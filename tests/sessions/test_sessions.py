@@ -79,9 +79,16 @@ def test_session_is_started_found_and_stopped_with_events(story):
     assert f"/atlas/sessions/{number}" in json.dumps(browser.get("/atlas/find?q=notebook").json())
     assert send(ben, "POST", f"/{number}/stop")[1]["state"] == "stopped"  # it had not begun
     assert send(ben, "POST", f"/{number}/stop")[0] == 200
+    code, again = send(ben, "POST", f"/{number}/resume")
+    assert (code, again["state"], again["number"]) == (200, "queued", number)
+    assert again["job"]["number"] == number + 1
+    assert send(ben, "GET", f"/{number + 1}")[1]["number"] == number, "by any of its jobs"
+    assert browser.get(f"/atlas/sessions/{number + 1}")["Location"].endswith(f"/{number}")
+    assert send(ben, "POST", f"/{number}/resume")[0] == 409, "it has not ended"
     with org_scope(story.atlas.id):
         events = Event.objects.filter(subject_type="interactive").order_by("position")
-        assert [event.kind for event in events] == ["interactive.started", "interactive.stopped"]
+        kinds = [event.kind.removeprefix("interactive.") for event in events]
+        assert kinds == ["started", "stopped", "resumed"]
 
 
 def test_wrong_choices_are_told_at_their_fields(story):

@@ -201,6 +201,14 @@ def stop_sessions(
     session.show_list({"items": found}, SESSIONS, "")
 
 
+@sessions.command("resume")
+def resume_session(session: Session, which: Which) -> None:
+    """Start a session that has ended once more, with the same choices."""
+    row = session.client.sessions.resume(which)
+    number = row["number"]
+    session.show(row, f"Started session {number}. Open it: muster session open {number}", [number])
+
+
 @sessions.command("templates")
 def list_templates(session: Session) -> None:
     """List what a session can run."""
