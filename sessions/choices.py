@@ -14,6 +14,7 @@ from sessions.templates import DATA, PORT, WORKSPACE, SessionTemplate, template_
 KIND = "session"
 GRACE = 10  # seconds between SIGTERM and SIGKILL: apps save what they have at once
 CHECKPOINT = "checkpoint:"
+_NO_PORTS = Message("The clusters that the team may use cannot open web apps.")
 # Fields of the spec, and the choices from which they come
 _CHOICES = {
     "resources.accelerators": "gpus",
@@ -23,7 +24,7 @@ _CHOICES = {
     "workspaces": "workspace",
     "policy.max_runtime": "time_limit",
     "policy.pool": "pool",
-    "ports": "port",
+    "ports[0].port": "port",
     "run": "command",
 }
 
@@ -114,12 +115,18 @@ def _mapping(template: SessionTemplate, choices: SessionChoices) -> dict[str, An
 
 def at_choices(error: PortalError) -> PortalError:
     """Return the error with the names of choices instead of those of fields of the spec."""
-    errors = [{**one, "field": choice_of(one["field"])} for one in error.data.get("errors", ())]
+    errors = [
+        {"field": "", "message": _NO_PORTS}
+        if one["field"] == "ports"  # no choice can be wrong about it
+        else {**one, "field": choice_of(one["field"])}
+        for one in error.data.get("errors", ())
+    ]
     if not errors:
         return error
     message = error.message
-    if len(errors) == 1 and errors[0]["field"]:
-        message = Message.joined(": ", (errors[0]["field"], errors[0]["message"]))
+    if len(errors) == 1:
+        said = [errors[0]["field"], errors[0]["message"]]
+        message = Message.joined(": ", [part for part in said if part])
     found = type(error)(message, code=error.kind)
     found.data = {**error.data, "errors": errors}
     return found

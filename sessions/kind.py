@@ -64,7 +64,7 @@ def _session_of(job: Job) -> InteractiveSession | None:
 
 
 def _secret(session: InteractiveSession) -> str:
-    return vault.decrypt(session.secret, PURPOSE).decode()
+    return vault.decrypt(bytes(session.secret), PURPOSE).decode()
 
 
 def _pages(actor: Actor, ids: Collection[UUID]) -> dict[UUID, str]:

@@ -29,14 +29,19 @@ _STATES = {
 }
 
 
-def visible_sessions(actor: Actor) -> QuerySet[InteractiveSession]:
-    """Return the sessions of the teams whose jobs the actor may read, with whether each answers."""
+def sessions_with_state() -> QuerySet[InteractiveSession]:
+    """Return all sessions of the organization, with their jobs and whether each answers."""
     answered = PortActivity.objects.filter(
         attempt__job=OuterRef("job"), attempt__is_current=True, answered_at__isnull=False
     )
-    rows = InteractiveSession.objects.select_related(
+    return InteractiveSession.objects.select_related(
         "org", "team", "owner", "job", "job__org", "job__team", "job__owner", "job__cluster"
     ).annotate(is_answering=Exists(answered))
+
+
+def visible_sessions(actor: Actor) -> QuerySet[InteractiveSession]:
+    """Return the sessions of the teams whose jobs the actor may read."""
+    rows = sessions_with_state()
     teams = actor.teams_where(Permission.JOBS_READ)
     return rows if teams is None else rows.filter(team_id__in=teams)
 

@@ -14,8 +14,9 @@ from portal.core.errors import InvalidInput
 from portal.core.shapes import PageShape, whole_page
 from sessions import services
 from sessions.api import serializers as s
-from sessions.choices import at_choices, choice_of, choices_of
+from sessions.choices import at_choices, choices_of
 from sessions.lists import SESSIONS
+from sessions.models import InteractiveSession
 from sessions.readiness import ask_app
 from sessions.representations import (
     InteractiveSessionDetailShape,
@@ -25,7 +26,7 @@ from sessions.representations import (
     session_row,
     template_row,
 )
-from sessions.selectors import find_session
+from sessions.selectors import find_session, sessions_with_state
 from sessions.templates import templates
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
@@ -42,6 +43,11 @@ class SessionStartShape(TypedDict):
     text: Annotated[str, "Where it would start, what it would wait for, or why it is refused."]
     errors: list[SessionFaultShape]
     expected: Annotated[ExpectedStartShape | None, "null unless it would wait."]
+
+
+def _row_of(session: InteractiveSession) -> InteractiveSessionShape:
+    """Return what an action answers, also to a token that may not read sessions."""
+    return session_row(sessions_with_state().get(id=session.id))
 
 
 class SessionsView(OrgView):
@@ -70,8 +76,7 @@ class SessionsView(OrgView):
         body = read(s.NewSessionSerializer, request)
         team = self.team(body.get("team") or None)
         session = services.start_session(actor=self.actor, team=team, choices=choices_of(body))
-        found = find_session(self.actor, str(session.number))
-        return Response(session_row(found), status=status.HTTP_201_CREATED)
+        return Response(_row_of(session), status=status.HTTP_201_CREATED)
 
     def _check(self, request: Request) -> SessionStartShape:
         body = read(s.NewSessionSerializer, request)
@@ -80,20 +85,19 @@ class SessionsView(OrgView):
             found = services.check_session(actor=self.actor, team=team, choices=choices_of(body))
         except InvalidInput as error:
             told = at_choices(error)
-            errors = told.data["errors"]
+            refused = told.data["errors"]
             return {
                 "ok": False,
                 "starts_now": False,
-                "text": errors[0]["message"] if errors else told.message,
-                "errors": errors,
+                "text": refused[0]["message"] if refused else told.message,
+                "errors": refused,
                 "expected": None,
             }
-        errors = [
-            {"field": choice_of(one["field"]), "message": one["message"]} for one in found.errors
+        faults = at_choices(InvalidInput(found.start_text, errors=found.errors)).data["errors"]
+        errors: list[SessionFaultShape] = [
+            {"field": one["field"], "message": one["message"]} for one in faults
         ]
-        text = found.start_text
-        if not found.is_ok and errors and errors[0]["field"]:
-            text = errors[0]["message"]
+        text = errors[0]["message"] if errors and not found.is_ok else found.start_text
         return {
             "ok": found.is_ok,
             "starts_now": found.starts_now,
@@ -122,7 +126,7 @@ class StopView(OrgView):
         """Stop a session. Idempotent."""
         session = find_session(self.actor, which)
         services.stop_session(actor=self.actor, session=session)
-        return session_row(find_session(self.actor, str(session.number)))
+        return _row_of(session)
 
 
 class ResumeView(OrgView):
@@ -134,7 +138,7 @@ class ResumeView(OrgView):
         """Start a session that has ended once more, with the same choices."""
         session = find_session(self.actor, which)
         services.resume_session(actor=self.actor, session=session)
-        return Response(session_row(find_session(self.actor, str(session.number))))
+        return Response(_row_of(session))
 
 
 class TemplatesView(OrgView):

@@ -14,6 +14,7 @@ from workspaces.tenancy.scope import org_scope
 
 VALUES = {"which": "scratch"}
 LISTS = {"api-interactive-sessions", "api-session-templates"}
+SCOPES = {"api-interactive-session-": P.JOBS_READ}
 ROWS = {
     ("api-interactive-sessions", "GET"): Row(EVERYBODY, None),  # those that are visible
     ("api-interactive-sessions", "POST"): Row(

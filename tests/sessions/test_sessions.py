@@ -210,6 +210,19 @@ def test_jobs_of_this_kind_have_a_session(story):
             job_services.rerun_job(actor=actor, job=session.job)
 
 
+def test_form_starts_a_session_and_stops_it(story):
+    cluster_with()
+    ada = story.client(story.ada)
+    answer = ada.post("/atlas/sessions/new", {"team": "vision", "template": "terminal"})
+    assert answer.status_code == 302, answer.content.decode()[-3000:]
+    page = answer["Location"]
+    assert "Terminal" in ada.get(page).content.decode()
+    assert ada.post(f"{page}/stop")["Location"] == page
+    assert "Start again" in ada.get(page).content.decode()
+    refused = ada.post("/atlas/sessions/new", {"team": "vision", "template": "app"})
+    assert "the command that starts the web app" in refused.content.decode()
+
+
 def test_session_of_another_team_or_tenant_is_not_there(story):
     cluster_with()
     with org_scope(story.atlas.id):

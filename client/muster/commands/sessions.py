@@ -158,20 +158,21 @@ def show_session(session: Session, which: Which) -> None:
     """Show a session: what happens now, or why it failed."""
     row = session.client.sessions.get(which)
     progress = row["progress"]
-    facts = [
-        ["State", row["state"]],
-        ["Now" if progress else "End", clean(progress["text"] if progress else _end(row))],
-        ["Expected start", (progress or {}).get("expected") and progress["expected"]["text"]],
-        ["Template", f"{row['template']}, version {row['template_version']}"],
-        ["Resources", _resources(row)],
-        ["Image", row["image"]],
-        ["Time limit", row["time_limit"]],
-        ["Team", row["team"]],
-        ["Owner", person(row["owner"])],
-        ["Started", ago(row["created_at"])],
-        ["Last used", ago(row["last_used_at"])],
-        ["Job", f"#{row['job']['number']}"],
-        ["Open", row["url"]],
+    expected = progress["expected"] if progress else None
+    facts: list[tuple[str, str]] = [
+        ("State", row["state"]),
+        ("Now" if progress else "End", clean(progress["text"] if progress else _end(row))),
+        ("Expected start", expected["text"] if expected else ""),
+        ("Template", f"{row['template']}, version {row['template_version']}"),
+        ("Resources", _resources(row)),
+        ("Image", row["image"]),
+        ("Time limit", row["time_limit"]),
+        ("Team", row["team"]),
+        ("Owner", person(row["owner"])),
+        ("Started", ago(row["created_at"])),
+        ("Last used", ago(row["last_used_at"])),
+        ("Job", f"#{row['job']['number']}"),
+        ("Open", row["url"]),
     ]
     rows = [[name, value] for name, value in facts if value]
     session.show(
