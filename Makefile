@@ -39,7 +39,7 @@ serve: $(VENV)/.base.stamp $(STATIC) $(GUIDE)
 
 test test-all: packages
 	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp $(STATIC) $(GUIDE) .venv-mlflow/.stamp .venv-hf/.stamp
-	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp .venv-hf0/.stamp .venv-hf1/.stamp .venv-openapi/.stamp)
+	@$(if $(filter test-all,$@),$(MAKE) .venv-mlflow2/.stamp .venv-mlflow3/.stamp .venv-hf0/.stamp .venv-hf1/.stamp .venv-openapi/.stamp .venv-jupyter/.stamp)
 	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 
 # Debian packages for the tests. Needs root or `sudo -n`; otherwise prints the command to run.
@@ -75,11 +75,11 @@ fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
-	@cd requirements && for name in base directories dev js guide mlflow mlflow2 mlflow3 hf hf0 hf1 openapi; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
+	@cd requirements && for name in base directories dev js guide mlflow mlflow2 mlflow3 hf hf0 hf1 openapi jupyter; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:
-	@rm -rf $(VENV) .venv-js .venv-guide .venv-mlflow* .venv-hf* .venv-openapi node_modules static/vendor build var
+	@rm -rf $(VENV) .venv-js .venv-guide .venv-mlflow* .venv-hf* .venv-openapi .venv-jupyter node_modules static/vendor build var
 
 # LDAP and SAML support for `make run` and `make serve`. The tests always have it.
 directories: $(VENV)/.directories.stamp

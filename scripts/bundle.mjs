@@ -7,8 +7,9 @@ import { build } from "esbuild";
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 await rm("build/bundles", { recursive: true, force: true });
 
-// The scripts and workers that templates name; everything else is imported by one of them.
-const modules = new Set();
+// The scripts and workers that templates name; everything else is imported by one of them. The page of a
+// terminal is in a job, and names its script on this portal.
+const modules = new Set(["static/js/terminal.js"]);
 const classics = new Set();
 for (const name of await readdir("templates", { recursive: true })) {
   if (!name.endsWith(".html")) continue;

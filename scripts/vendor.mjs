@@ -19,6 +19,7 @@ const { metafile } = await build({
   metafile: true,
 });
 await copyFile("node_modules/uplot/dist/uPlot.min.css", "static/vendor/uplot.css");
+await copyFile("node_modules/@xterm/xterm/css/xterm.css", "static/vendor/xterm.css");
 
 // The licenses ask to go along with the code.
 const packages = new Set();

@@ -467,7 +467,7 @@ def test_node_page_shows_only_visible_jobs(stage):
     from schedulers.states import State
 
     with platform_scope("test"):
-        Attempt.objects.update(
+        Attempt.objects.filter(job__number=1).update(
             state=State.RUNNING,
             node="n0",
             has_reservation=True,

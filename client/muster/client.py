@@ -39,10 +39,11 @@ if TYPE_CHECKING:
         Roles,
         Secrets,
         ServiceAccounts,
-        Sessions,
+        SignIns,
         Teams,
         Tokens,
     )
+    from muster.sessions import Sessions
     from muster.telemetry import Telemetry
     from muster.usage import Billing, Usage
     from muster.workspaces import Workspaces
@@ -87,6 +88,7 @@ class Client:
     secrets: Secrets
     invitations: Invitations
     sessions: Sessions
+    sign_ins: SignIns
     directories: Directories
     people: People
     applications: Applications

@@ -28,7 +28,7 @@ RESOURCES = {
     "service_accounts": "ServiceAccounts",
     "secrets": "Secrets",
     "invitations": "Invitations",
-    "sessions": "Sessions",
+    "sign_ins": "SignIns",
     "people": "People",
     "organizations": "Organizations",
 }
@@ -423,15 +423,15 @@ class People(_Resource):
         )
 
 
-class Sessions(_Resource):
-    """The user's browser sessions."""
+class SignIns(_Resource):
+    """The browsers in which the user is signed in."""
 
     def list(self) -> builtins.list[Json]:
         found: builtins.list[Json] = self._client.request("GET", "me/sessions").json()["items"]
         return found
 
     def end(self, session_id: str = "") -> None:
-        """End one session, or all."""
+        """Sign out one browser, or all."""
         self._client.request(
             "DELETE", f"me/sessions/{_safe(session_id)}" if session_id else "me/sessions"
         )

@@ -14,6 +14,7 @@ from clusters.sharing import not_served_text, only_org_id, uids_of
 from jobs.data.folders import JobFolders
 from jobs.data.inputs import JobData
 from jobs.dispatch.avoidance import excluded_nodes
+from jobs.kinds.workload_kinds import kind_of
 from jobs.models import Attempt, Job
 from jobs.models.attempt import placed_on
 from jobs.saving.launching import with_outputs
@@ -102,6 +103,7 @@ def build_launches(
             is_new=attempt.id not in known,
             block=next((block for block in blocks if block), None),
         )
+        launch = kind_of(job).with_programs(launch, job)
         outputs = begun.get(attempt.id, ())
         launches.append(with_outputs(launch, attempt, outputs) if outputs else launch)
     return launches

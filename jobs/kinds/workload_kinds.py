@@ -16,12 +16,22 @@ from portal.core.messages import Message
 from schedulers.spec import Preempt
 
 if TYPE_CHECKING:
+    from jobs.kinds.origins import Origin
     from jobs.models import Job
+    from schedulers.contract import Launch
     from schedulers.spec import JobSpec
 
 
 def _unchanged(spec: JobSpec) -> JobSpec:
     return spec
+
+
+def _as_built(launch: Launch, job: Job) -> Launch:
+    return launch
+
+
+def _no_authorization(job: Job) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,9 @@ class WorkloadKind:
     `name` is `kind` in a spec and in filters, `title` the kind for people. `list_path` is the page
     below `/ORG/` that lists them; the page of a job is below it, by its number.
     `with_defaults` fills in a spec before it is checked; `allows_…` refuse fields of it.
+    `origin` is the kind of origin without which jobs of this kind are refused, because its app submits
+    them. `with_programs` adds what its app needs to the launch of a job, and `authorization` is the
+    header that the gateway sends to its ports, for those whom it lets in.
     `has_idle_rules`: rules of pools for idle GPUs apply. `ledger_class`: of its use, as in
     `billing.models.LedgerKind`. `end_notices`: the events that end a job and that its owner hears
     of, with the titles of the notifications.
@@ -40,6 +53,9 @@ class WorkloadKind:
     title: Message
     list_path: str = "jobs"
     with_defaults: Callable[[JobSpec], JobSpec] = _unchanged
+    origin: str = ""
+    with_programs: Callable[[Launch, Job], Launch] = _as_built
+    authorization: Callable[[Job], str] = _no_authorization
     allows_retries: bool = True
     allows_array: bool = True
     allows_time_limit: bool = True
@@ -99,8 +115,13 @@ def page_at(org: str, kind: str, number: int) -> str:
     return f"/{org}/{kind_named(kind).list_path}/{number}"
 
 
-def faults_of_kind(kind: WorkloadKind, spec: JobSpec) -> list[dict[str, str]]:
+def faults_of_kind(
+    kind: WorkloadKind, spec: JobSpec, origin: Origin | None = None
+) -> list[dict[str, str]]:
     """Return an error for each field of a spec that its kind does not allow."""
+    if kind.origin and (origin is None or origin.kind != kind.origin):
+        text = Message("cannot be submitted as a job; it is started on its own page")
+        return [{"field": "kind", "message": text}]
     policy = spec.policy
     asks = {
         "policy.retries": (kind.allows_retries, bool(policy.retries)),

@@ -48,8 +48,13 @@ def use_code(code: str, *, address: Address, nonce: str) -> tuple[str, str]:
         raise NotPermitted(
             Message("This link has been used, or is too old. Open the app again from its job.")
         )
-    ticket = {"session": data["session"], "address": data["address"]}
-    return vault.encrypt(orjson.dumps(ticket), _TICKET).decode(), data["path"]
+    return make_ticket(data["session"], address), data["path"]
+
+
+def make_ticket(session: str, address: Address) -> str:
+    """Return a ticket with which a session of the portal opens this port, as long as it may."""
+    ticket = {"session": session, "address": _key(address)}
+    return vault.encrypt(orjson.dumps(ticket), _TICKET).decode()
 
 
 def session_of(ticket: str, address: Address) -> str:

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from clusters.backends import backend_of
+from jobs.kinds.workload_kinds import kind_of
 from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover
 from jobs.ports.access import OpenPort, find_port
@@ -74,7 +75,8 @@ class PortProvider:
                 raise NotServing(_ended(found))
             if state not in (State.RUNNING, State.STOPPING):
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
-            return Grant(found.attempt.key, found.number, str(actor.user_id))
+            authorization = kind_of(found.job).authorization(found.job)
+            return Grant(found.attempt.key, found.number, str(actor.user_id), authorization)
 
     @_entry
     def locate(self, grant: Grant) -> Target:

@@ -51,7 +51,7 @@ def check_access(submission: Submission) -> None:
 
 def check_kind(submission: Submission) -> None:
     """Require the spec to ask only for what its kind allows. Raises InvalidInput."""
-    if errors := faults_of_kind(submission.kind, submission.spec):
+    if errors := faults_of_kind(submission.kind, submission.spec, submission.origin):
         raise InvalidInput(Message.joined(": ", errors[0].values()), errors=errors)
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from jobs.data.outputs import warning
 from jobs.images import lookups
 from jobs.images.check import check_result_for
+from jobs.kinds.origins import Origin
 from jobs.models.job import PRIORITIES
 from jobs.scheduling.expected_start import Draft, ExpectedStart, expected_start_of_draft
 from jobs.services.checks import CHECKS
@@ -68,13 +69,20 @@ class DryRun:
         return [error for check in self.checks for error in check.errors]
 
 
-def check_draft(*, actor: Actor, team: Team, spec: JobSpec, is_forecast: bool = False) -> DryRun:
+def check_draft(
+    *,
+    actor: Actor,
+    team: Team,
+    spec: JobSpec,
+    is_forecast: bool = False,
+    origin: Origin | None = None,
+) -> DryRun:
     """Make the checks of a dry run without waiting for a registry: an unknown image passes.
 
-    `is_forecast`: also say when a job that waits is expected to start.
+    `is_forecast`: also say when a job that waits is expected to start. `origin`: what would submit it.
     """
     known = lookups.cached_image(spec.image) if spec.image else None
-    return _rehearse(actor, team, spec, known, is_forecast=is_forecast)
+    return _rehearse(actor, team, spec, known, is_forecast=is_forecast, origin=origin)
 
 
 def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
@@ -93,10 +101,16 @@ def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
 
 @transaction.atomic
 def _rehearse(
-    actor: Actor, team: Team, spec: JobSpec, image: Image | str | None, *, is_forecast: bool
+    actor: Actor,
+    team: Team,
+    spec: JobSpec,
+    image: Image | str | None,
+    *,
+    is_forecast: bool,
+    origin: Origin | None = None,
 ) -> DryRun:
     try:
-        submission = Submission.of(actor, team, spec, is_rehearsal=True)
+        submission = Submission.of(actor, team, spec, origin=origin, is_rehearsal=True)
     except PortalError as error:
         refused = CheckResult("kind", False, error.message, _errors_of(error))
         return DryRun(False, False, error.message, [refused], "")

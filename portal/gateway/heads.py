@@ -167,8 +167,13 @@ def _set_framing(head: MessageHead) -> None:
         raise BadHead("Content-Length and Transfer-Encoding exclude each other.")
 
 
-def request_to_app(head: MessageHead, target: bytes, place: PublicLocation) -> bytes:
-    """Return the head that the app gets: without our cookies and tokens, with who asked how."""
+def request_to_app(
+    head: MessageHead, target: bytes, place: PublicLocation, authorization: bytes = b""
+) -> bytes:
+    """Return the head that the app gets: without our cookies and tokens, with who asked how.
+
+    `authorization` is sent unless the client has one for the app.
+    """
     skipped = _named_in_connection(head)
     lines = [b"%b %b HTTP/1.%d" % (head.method, target, head.is_1_1)]
     for header in head.headers:
@@ -178,8 +183,13 @@ def request_to_app(head: MessageHead, target: bytes, place: PublicLocation) -> b
         if name == b"cookie":
             if kept := _foreign_cookies(header.value):
                 lines.append(b"Cookie: " + kept)
-        elif name != b"authorization" or token_in(header.value) is None:
+        elif name != b"authorization":
             lines.append(header.line)
+        elif token_in(header.value) is None:
+            lines.append(header.line)
+            authorization = b""
+    if authorization:
+        lines.append(b"Authorization: " + authorization)
     lines += [b"X-Forwarded-For: " + place.client, b"X-Forwarded-Proto: " + place.scheme]
     if place.prefix:
         lines.append(b"X-Forwarded-Prefix: " + place.prefix)

@@ -47,11 +47,15 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Permission to use one port. `key` and `port` identify it; connections count for `person`."""
+    """Permission to use one port. `key` and `port` identify it; connections count for `person`.
+
+    `authorization` is a header for the app, whose secret no browser and no neighbour has.
+    """
 
     key: str
     port: int
     person: str
+    authorization: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,7 +290,8 @@ class Gateway:
         try:
             if channel.is_at_end:
                 raise Closed
-            upstream.write(request_to_app(head, request.route.target, request.place))
+            authorization = grant.authorization.encode()
+            upstream.write(request_to_app(head, request.route.target, request.place, authorization))
             if head.has_body:
                 body = asyncio.create_task(_pump(channel, upstream, request_framing(head)))
             answer = await self._answer(client, upstream, request)

@@ -28,6 +28,7 @@ INSTALLED_APPS = [
     "registry",
     "jobs",
     "experiments",
+    "sessions",
     "billing",
     "notifications",
     "monitoring",

@@ -62,10 +62,10 @@ def rows(client, **query):
 
 def test_kind_that_nobody_runs_is_refused_by_name(story):
     cluster_with()
-    with pytest.raises(InvalidInput, match=r"not run the kind session yet\. It runs: batch"):
-        submit(story, kind="session")
+    with pytest.raises(InvalidInput, match=r"not run the kind pipeline yet\. It runs: batch"):
+        submit(story, kind="pipeline")
     with org_scope(story.atlas.id):
-        spec = parse_mapping({"run": "true", "kind": "session"})
+        spec = parse_mapping({"run": "true", "kind": "pipeline"})
         run = services.dry_run_job(actor=story.actor(story.ada), team=story.vision, spec=spec)
     assert not run.is_ok and run.errors[0]["field"] == "kind"
     assert submit(story).kind == "batch"

@@ -1,4 +1,4 @@
-"""Commands for invitations, importing people and browser sessions."""
+"""Commands for invitations, importing people and sign-ins."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from muster.wording import ago
 COMMANDS = {
     "invitation": ("invitations", 230, "Manage invitation links."),
     "people": ("people", 240, "Import people from a CSV file."),
-    "session": ("sessions", 250, "List and end browser sessions."),
+    "sign-in": ("sign_ins", 250, "List and end the sign-ins of your browsers."),
 }
 invitations = Commands(help="Manage invitation links. Each link works once.")
 people = Commands(help="Import people from a CSV file.")
-sessions = Commands(help="List and end your browser sessions.")
+sign_ins = Commands(help="List and end the sign-ins of your browsers.")
 _PREVIEW = ["Line", "~Person", "Action", "Teams", "Note"]
 Id = Annotated[str, Argument(metavar="ID", help="Invitation id from `list`.")]
 Send = Annotated[bool, Option("--send", help="Also send it by e-mail.")]
@@ -146,33 +146,31 @@ def _read(file: str) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-@sessions.command("list")
-def list_sessions(session: Session) -> None:
-    """List your browser sessions."""
-    found = session.client.sessions.list()
+@sign_ins.command("list")
+def list_sign_ins(session: Session) -> None:
+    """List the browsers in which you are signed in."""
+    found = session.client.sign_ins.list()
     rows = ([s["id"], s["device"], s["address"], ago(s["last_seen_at"])] for s in found)
     session.show(
         found,
-        Table(["Id", "~Device", "Address", "Last seen"], rows, "No browser sessions."),
+        Table(["Id", "~Device", "Address", "Last seen"], rows, "You are signed in nowhere."),
         [s["id"] for s in found],
     )
 
 
-@sessions.command("end")
-def end_session(
+@sign_ins.command("end")
+def end_sign_in(
     session: Session,
-    which: Annotated[
-        str, Argument(metavar="[ID]", help="Session id from `muster session list`.")
-    ] = "",
-    every: Annotated[bool, Option("--all", help="End all sessions.")] = False,
+    which: Annotated[str, Argument(metavar="[ID]", help="Id from `muster sign-in list`.")] = "",
+    every: Annotated[bool, Option("--all", help="End all sign-ins.")] = False,
 ) -> None:
-    """End one browser session, or all. Open pages disconnect within seconds."""
+    """Sign out one browser, or all. Open pages disconnect within seconds."""
     if bool(which) == every:
-        raise InvalidInput("Give a session id, or --all.", code="usage")
-    session.client.sessions.end(which)
+        raise InvalidInput("Give an id, or --all.", code="usage")
+    session.client.sign_ins.end(which)
     session.show(
         {"ended": which or "all"},
-        "The session is ended." if which else "All sessions are ended.",
+        "The browser is signed out." if which else "All browsers are signed out.",
         [which] if which else [],
     )
 

@@ -123,6 +123,19 @@ def test_apps_own_credentials_pass():
     assert token_in(b"Bearer mst_x") == "mst_x" and token_in(b"Basic !") is None
 
 
+def test_app_gets_its_secret_unless_the_client_has_one_for_it():
+    secret = b"token for-the-app"
+    cases = {
+        "X: y": secret,
+        "Authorization: Bearer mst_ours": secret,
+        "Authorization: Bearer of-the-app": b"Bearer of-the-app",
+    }
+    for line, expected in cases.items():
+        sent = parse_request(request_to_app(parse_request(request(line)), b"/", HERE, secret))
+        found = [header.value for header in sent.headers if header.name == b"authorization"]
+        assert found == [expected]
+
+
 def test_connection_header_does_not_remove_what_frames_the_message():
     head = parse_request(request("Connection: Content-Length, Cookie", "Content-Length: 3"))
     assert b"Content-Length: 3" in request_to_app(head, b"/", HERE)

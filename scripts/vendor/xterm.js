@@ -1,0 +1,2 @@
+export { Terminal } from "@xterm/xterm";
+export { FitAddon } from "@xterm/addon-fit";

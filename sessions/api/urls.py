@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from portal.api.schema import Tag
+from sessions.api import views
+
+TAGS = (Tag("Sessions", 45, ("sessions", "session-templates")),)
+urlpatterns = [
+    path("orgs/<slug:org>/sessions", views.SessionsView.as_view(), name="api-interactive-sessions"),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>",
+        views.SessionView.as_view(),
+        name="api-interactive-session",
+    ),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>/stop",
+        views.StopView.as_view(),
+        name="api-interactive-session-stop",
+    ),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>/resume",
+        views.ResumeView.as_view(),
+        name="api-interactive-session-resume",
+    ),
+    path(
+        "orgs/<slug:org>/session-templates",
+        views.TemplatesView.as_view(),
+        name="api-session-templates",
+    ),
+]

@@ -1,0 +1,150 @@
+"""REST: start, find and stop sessions."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypedDict
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.scheduling.advice import ExpectedStartShape
+from portal.core.errors import InvalidInput
+from portal.core.shapes import PageShape, whole_page
+from sessions import services
+from sessions.api import serializers as s
+from sessions.choices import at_choices, choices_of
+from sessions.lists import SESSIONS
+from sessions.models import InteractiveSession
+from sessions.readiness import ask_app
+from sessions.representations import (
+    InteractiveSessionDetailShape,
+    InteractiveSessionShape,
+    SessionTemplateShape,
+    detail_of,
+    session_row,
+    template_row,
+)
+from sessions.selectors import find_session, sessions_with_state
+from sessions.templates import templates
+from workspaces.api.base import OrgView, idempotent
+from workspaces.api.views import read
+
+
+class SessionFaultShape(TypedDict):
+    field: Annotated[str, "As in the body; empty for what has no field."]
+    message: str
+
+
+class SessionStartShape(TypedDict):
+    ok: Annotated[bool, "The session would be accepted."]
+    starts_now: bool
+    text: Annotated[str, "Where it would start, what it would wait for, or why it is refused."]
+    errors: list[SessionFaultShape]
+    expected: Annotated[ExpectedStartShape | None, "null unless it would wait."]
+
+
+def _row_of(session: InteractiveSession) -> InteractiveSessionShape:
+    """Return what an action answers, also to a token that may not read sessions."""
+    return session_row(sessions_with_state().get(id=session.id))
+
+
+class SessionsView(OrgView):
+    permissions = {"GET": None, "POST": None}
+
+    @extend_schema(operation_id="sessions_list", parameters=SESSIONS.parameters())
+    def get(self, request: Request) -> PageShape[InteractiveSessionShape]:
+        """List visible sessions, newest first. Keyset pagination."""
+        return SESSIONS.answer(self.actor, request.query_params)
+
+    @extend_schema(
+        request=s.NewSessionSerializer,
+        responses={200: SessionStartShape, 201: InteractiveSessionShape},
+        parameters=[
+            OpenApiParameter("dry_run", bool, description="Only say what a start would answer.")
+        ],
+    )
+    def post(self, request: Request) -> Response:
+        """Start a session."""
+        if request.query_params.get("dry_run", "").lower() in {"1", "true", "yes"}:
+            return Response(self._check(request))
+        return self._start(request)
+
+    @idempotent
+    def _start(self, request: Request) -> Response:
+        body = read(s.NewSessionSerializer, request)
+        team = self.team(body.get("team") or None)
+        session = services.start_session(actor=self.actor, team=team, choices=choices_of(body))
+        return Response(_row_of(session), status=status.HTTP_201_CREATED)
+
+    def _check(self, request: Request) -> SessionStartShape:
+        body = read(s.NewSessionSerializer, request)
+        team = self.team(body.get("team") or None)
+        try:
+            found = services.check_session(actor=self.actor, team=team, choices=choices_of(body))
+        except InvalidInput as error:
+            told = at_choices(error)
+            refused = told.data["errors"]
+            return {
+                "ok": False,
+                "starts_now": False,
+                "text": refused[0]["message"] if refused else told.message,
+                "errors": refused,
+                "expected": None,
+            }
+        faults = at_choices(InvalidInput(found.start_text, errors=found.errors)).data["errors"]
+        errors: list[SessionFaultShape] = [
+            {"field": one["field"], "message": one["message"]} for one in faults
+        ]
+        text = errors[0]["message"] if errors and not found.is_ok else found.start_text
+        return {
+            "ok": found.is_ok,
+            "starts_now": found.starts_now,
+            "text": text,
+            "errors": errors,
+            "expected": found.expected.as_dict() if found.expected else None,
+        }
+
+
+class SessionView(OrgView):
+    permissions = {"GET": None}
+
+    @extend_schema(operation_id="sessions_retrieve")
+    def get(self, request: Request, which: str) -> InteractiveSessionDetailShape:
+        """Get a session by number or name, with what happens now or why it failed."""
+        session = find_session(self.actor, which)
+        ask_app(session, request._request)
+        return detail_of(session, self.actor)
+
+
+class StopView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """Stop a session. Idempotent."""
+        session = find_session(self.actor, which)
+        services.stop_session(actor=self.actor, session=session)
+        return _row_of(session)
+
+
+class ResumeView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Start a session that has ended once more, with the same choices."""
+        session = find_session(self.actor, which)
+        services.resume_session(actor=self.actor, session=session)
+        return Response(_row_of(session))
+
+
+class TemplatesView(OrgView):
+    permissions = {"GET": None}
+
+    @extend_schema(operation_id="session_templates_list")
+    def get(self, request: Request) -> PageShape[SessionTemplateShape]:
+        """List the templates of sessions."""
+        return whole_page([template_row(one) for one in templates()])

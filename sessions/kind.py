@@ -1,0 +1,88 @@
+"""How jobs treat sessions: their kind, their origin, and the secret of their app."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from uuid import UUID
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from jobs.kinds.origins import Origin, OriginKind
+from jobs.kinds.workload_kinds import WorkloadKind
+from jobs.models import Job
+from portal.core import vault
+from portal.core.messages import Message
+from schedulers.contract import Launch
+from schedulers.programs import GUARD, TERMINAL, source_of
+from sessions import templates
+from sessions.choices import KIND
+from sessions.models import InteractiveSession
+from sessions.selectors import visible_sessions
+from workspaces.access.actors import Actor
+
+PURPOSE = InteractiveSession.SEALED["secret"]
+TOKEN_FILE = "MUSTER_APP_TOKEN"  # noqa: S105  a secret file of the job
+_PROGRAMS = {templates.TERMINAL.name: TERMINAL, templates.VSCODE.name: GUARD}
+
+
+def origin_of(session: InteractiveSession) -> Origin:
+    return Origin(KIND, session.id, session.name)
+
+
+def _with_programs(launch: Launch, job: Job) -> Launch:
+    """Add the session's secret as a file, and our own program where the template needs one."""
+    session = _session_of(job)
+    if session is None:
+        return launch
+    programs = dict(launch.data.programs)
+    if program := _PROGRAMS.get(session.template):
+        programs[program] = source_of(program)
+    if session.template == templates.TERMINAL.name:
+        programs["terminal.html"] = _terminal_page(session)
+    files = {**launch.data.secret_files, TOKEN_FILE: _secret(session)}
+    return replace(launch, data=replace(launch.data, secret_files=files, programs=programs))
+
+
+def _terminal_page(session: InteractiveSession) -> bytes:
+    context = {"title": session.name, "static": f"{settings.MUSTER_BASE_URL}{settings.STATIC_URL}"}
+    return render_to_string("sessions/terminal.html", context).encode()
+
+
+def _authorization(job: Job) -> str:
+    session = _session_of(job)
+    template = templates.find_template(session.template) if session else None
+    if session is None or template is None or not template.has_secret:
+        return ""
+    return f"token {_secret(session)}"
+
+
+def _session_of(job: Job) -> InteractiveSession | None:
+    return InteractiveSession.objects.filter(id=job.origin_id, org_id=job.org_id).first()
+
+
+def _secret(session: InteractiveSession) -> str:
+    return vault.decrypt(bytes(session.secret), PURPOSE).decode()
+
+
+def _pages(actor: Actor, ids: Collection[UUID]) -> dict[UUID, str]:
+    rows = visible_sessions(actor).filter(id__in=ids)
+    return {row.id: reverse("session", args=[row.org.slug, row.number]) for row in rows}
+
+
+SESSION_ORIGIN = OriginKind(KIND, Message("Session", context="origin of a job"), _pages)
+SESSION = WorkloadKind(
+    KIND,
+    Message("Session", context="kind of workload"),
+    list_path="sessions",
+    origin=KIND,
+    with_programs=_with_programs,
+    authorization=_authorization,
+    allows_retries=False,
+    allows_array=False,
+    end_notices={
+        "job.failed": Message("The session {name} failed", context="notification"),
+    },
+)

@@ -1,0 +1,104 @@
+"""Start and stop sessions."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.db import transaction
+
+from jobs.services import cancel_job, submit_job
+from jobs.services.change import authorize_change
+from jobs.services.dry_run import DryRun, check_draft
+from jobs.specs.stored import spec_of
+from portal.core import clock, vault
+from portal.core.errors import Conflict, PortalError
+from portal.core.events import EventRecord, record
+from portal.core.ids import uuid7
+from portal.core.messages import Message
+from schedulers.states import State
+from sessions.choices import SessionChoices, at_choices, spec_of_choices
+from sessions.kind import PURPOSE, origin_of
+from sessions.models import InteractiveSession
+from sessions.templates import template_named
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+from workspaces.models import Team
+
+
+def start_session(*, actor: Actor, team: Team, choices: SessionChoices) -> InteractiveSession:
+    """Start a session: submit its job. Raises InvalidInput, NotPermitted, QuotaExceeded."""
+    spec = spec_of_choices(choices)
+    session = _new_session(actor, team, choices, spec.name)
+    try:
+        with transaction.atomic():
+            job = submit_job(actor=actor, team=team, spec=spec, origin=origin_of(session))
+            session.job, session.number = job, job.number
+            session.save(force_insert=True)
+            _record("started", actor, session, after={"name": session.name})
+    except PortalError as error:
+        raise at_choices(error) from error
+    return session
+
+
+def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> DryRun:
+    """Make the checks of a start without starting anything. Raises InvalidInput at wrong choices."""
+    spec = spec_of_choices(choices)
+    session = _new_session(actor, team, choices, spec.name)
+    return check_draft(
+        actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
+    )
+
+
+@transaction.atomic
+def resume_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    """Start a session that has ended once more, with the same spec, as a new job.
+
+    Raises Conflict while it has not ended, NotPermitted, InvalidInput, QuotaExceeded.
+    """
+    row = InteractiveSession.objects.select_for_update(of=("self",)).get(id=session.id)
+    authorize_change(actor, row.job, Permission.JOBS_SUBMIT)
+    if not State(row.job.state).is_final:
+        raise Conflict(Message("The session {name} has not ended.", name=row.name))
+    former = row.job
+    row.job = submit_job(actor=actor, team=former.team, spec=spec_of(former), origin=origin_of(row))
+    row.save(update_fields=["job"])
+    _record("resumed", actor, row, before={"job": former.number}, after={"job": row.job.number})
+    return row
+
+
+@transaction.atomic
+def stop_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    """Stop a session: all its processes end. Idempotent. Raises NotPermitted."""
+    before = session.job
+    session.job = cancel_job(actor=actor, job=before, why=Message("The session was stopped."))
+    if session.job.cancel_asked_at and not before.cancel_asked_at:
+        state = State(before.state).label
+        _record("stopped", actor, session, before={"state": state}, after={"state": "stopping"})
+    return session
+
+
+def _new_session(
+    actor: Actor, team: Team, choices: SessionChoices, name: str
+) -> InteractiveSession:
+    return InteractiveSession(
+        id=uuid7(),
+        org_id=team.org_id,
+        team=team,
+        owner_id=actor.user_id,  # type: ignore[misc]  # a person or a service account
+        name=name,
+        template=choices.template,
+        template_version=template_named(choices.template).version,
+        choices=choices.as_dict(),
+        secret=vault.encrypt(secrets.token_urlsafe(32).encode(), PURPOSE),
+        created_at=clock.now(),
+    )
+
+
+def _record(verb: str, actor: Actor, session: InteractiveSession, **data: Any) -> None:
+    about = {"number": session.number, "template": session.template, **data}
+    record(
+        EventRecord(
+            f"interactive.{verb}", session.org_id, "interactive", session.id, actor.email, about
+        )
+    )

@@ -1,0 +1,144 @@
+"""Templates of sessions: which web app a session runs, and how it is started.
+
+A script finds its port in MUSTER_PORT_APP and the session's secret in the file MUSTER_APP_TOKEN_FILE.
+It starts in the workspace of the session, if it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from portal.core.errors import NotFound
+from portal.core.messages import Message
+
+PORT = "app"  # the name of the port of every session
+WORKSPACE = "home"  # the name of the workspace in its spec
+DATA = "data"  # the name of the input
+NOT_FOUND = 127  # exit code of a shell that does not find a program
+
+
+@dataclass(frozen=True)
+class SessionTemplate:
+    """A kind of web app.
+
+    `program` is what the node or the image must have, `package` where pip finds it, and `images` are
+    examples that have it. The app is ready once `ready` answers below 400. `has_secret`: the app asks
+    for the session's secret, which the gateway sends. `has_command`: the person names command and port.
+    """
+
+    name: str
+    title: Message
+    about: Message
+    run: str
+    program: str = ""
+    package: str = ""
+    images: tuple[str, ...] = ()
+    ready: str = "/"
+    has_secret: bool = False
+    has_command: bool = False
+    cpus: float = 1
+    memory: str = "2Gi"
+    time_limit: str = "8h"
+    version: int = 1
+
+
+_PLACE = f'cd "${{MUSTER_WORKSPACE_{WORKSPACE.upper()}:-$PWD}}" || exit\n'
+_JUPYTER = """\
+command -v jupyter-lab >/dev/null || { echo "muster: jupyter-lab is not installed here" >&2; exit 127; }
+JUPYTER_TOKEN=$(cat "$MUSTER_APP_TOKEN_FILE") || exit
+JUPYTER_RUNTIME_DIR=$(mktemp -d) || exit
+export JUPYTER_TOKEN JUPYTER_RUNTIME_DIR
+as_root=(); [ "$(id -u)" -ne 0 ] || as_root=(--allow-root)
+exec jupyter-lab --no-browser "${as_root[@]}" --ServerApp.ip=127.0.0.1 \\
+  --ServerApp.port="$MUSTER_PORT_APP" --ServerApp.port_retries=0 --ServerApp.root_dir="$PWD" \\
+  --ServerApp.allow_remote_access=True --LabApp.news_url=
+"""
+_CODE_SERVER = """\
+command -v code-server >/dev/null || { echo "muster: code-server is not installed here" >&2; exit 127; }
+command -v python3 >/dev/null || { echo "muster: python3 is not installed here" >&2; exit 127; }
+own=$(mktemp -d) || exit
+code-server --socket "$own/socket" --socket-mode 0600 --auth none --disable-telemetry \\
+  --disable-update-check --disable-workspace-trust "$PWD" &
+exec python3 -I "$MUSTER_PROGRAMS/guard.py" "$MUSTER_PORT_APP" "$MUSTER_APP_TOKEN_FILE" "$own/socket"
+"""
+_TERMINAL = """\
+command -v python3 >/dev/null || { echo "muster: python3 is not installed here" >&2; exit 127; }
+exec python3 -I "$MUSTER_PROGRAMS/terminal.py" "$MUSTER_PORT_APP" "$MUSTER_APP_TOKEN_FILE"
+"""
+_TENSORBOARD = f"""\
+command -v tensorboard >/dev/null || {{ echo "muster: tensorboard is not installed here" >&2; exit 127; }}
+exec tensorboard --logdir "${{MUSTER_INPUT_{DATA.upper()}:-$PWD}}" --host 127.0.0.1 \\
+  --port "$MUSTER_PORT_APP" --reload_interval 5
+"""
+
+JUPYTER = SessionTemplate(
+    "jupyter",
+    Message("JupyterLab", context="text, sessions"),
+    Message("Notebooks, a file browser and terminals."),
+    _PLACE + _JUPYTER,
+    "jupyter-lab",
+    "jupyterlab",
+    ("quay.io/jupyter/minimal-notebook:latest", "quay.io/jupyter/pytorch-notebook:latest"),
+    ready="/api/status",
+    has_secret=True,
+    memory="4Gi",
+)
+VSCODE = SessionTemplate(
+    "vscode",
+    Message("VS Code", context="text, sessions"),
+    Message("An editor with terminal, debugger and extensions (code-server)."),
+    _PLACE + _CODE_SERVER,
+    "code-server",
+    ready="/healthz",
+    has_secret=True,
+    memory="4Gi",
+)
+TERMINAL = SessionTemplate(
+    "terminal",
+    Message("Terminal", context="program"),
+    Message("A shell on the node. It needs nothing but python3."),
+    _PLACE + _TERMINAL,
+    "python3",
+    images=("docker.io/library/python:3.12",),
+    ready="/status",
+    has_secret=True,
+)
+TENSORBOARD = SessionTemplate(
+    "tensorboard",
+    Message("TensorBoard", context="text, sessions"),
+    Message("Curves from event files in data or a workspace."),
+    _PLACE + _TENSORBOARD,
+    "tensorboard",
+    "tensorboard",
+    ("docker.io/tensorflow/tensorflow:latest",),
+    ready="/data/environment",
+)
+APP = SessionTemplate(
+    "app",
+    Message("Web app", context="text, sessions"),
+    Message("Any program that serves HTTP on a port, such as Gradio or Streamlit."),
+    _PLACE,
+    has_command=True,
+)
+_BUILT_IN: Mapping[str, SessionTemplate] = {
+    one.name: one for one in (JUPYTER, VSCODE, TERMINAL, TENSORBOARD, APP)
+}
+
+
+def find_template(name: str) -> SessionTemplate | None:
+    return _BUILT_IN.get(name)
+
+
+def templates() -> list[SessionTemplate]:
+    return [*_BUILT_IN.values()]
+
+
+def template_named(name: str) -> SessionTemplate:
+    """Return a template. Raises NotFound."""
+    if (found := find_template(name)) is None:
+        known = ", ".join(_BUILT_IN)
+        raise NotFound(
+            Message("There is no template {name}. There are {known}.", name=name[:40], known=known)
+        )
+    return found

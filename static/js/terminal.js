@@ -1,0 +1,79 @@
+// The page of a terminal, which a job serves (schedulers/programs/terminal.py): one shell over a websocket.
+// After an interruption it connects again, and the shell sends its last output once more.
+import { FitAddon, Terminal } from "../vendor/xterm.js";
+import { say } from "./words.js";
+
+const LONGEST_PAUSE = 8000; // ms between two tries
+const box = document.getElementById("terminal");
+const note = document.getElementById("note");
+const shell = new URLSearchParams(location.search).get("shell") ?? "1";
+const address = new URL(`ws?shell=${encodeURIComponent(shell)}`, location.href);
+address.protocol = address.protocol.replace("http", "ws");
+
+const { backgroundColor: background, color: foreground } = getComputedStyle(document.body);
+
+const terminal = new Terminal({
+  cursorBlink: true,
+  fontFamily: "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
+  fontSize: 14,
+  scrollback: 10_000,
+  theme: { background, foreground, cursor: foreground },
+});
+const fit = new FitAddon();
+terminal.loadAddon(fit);
+terminal.open(box);
+fit.fit();
+terminal.focus();
+
+const bytes = new TextEncoder();
+let socket = null;
+let pause = 500;
+let hasEnded = false;
+
+function tell(text) {
+  note.textContent = text;
+  note.hidden = !text;
+}
+
+function sendSize() {
+  if (socket?.readyState === WebSocket.OPEN)
+    socket.send(JSON.stringify({ size: [terminal.cols, terminal.rows] }));
+}
+
+function connect() {
+  hasEnded = false;
+  socket = new WebSocket(address);
+  socket.binaryType = "arraybuffer";
+  socket.addEventListener("open", () => {
+    pause = 500;
+    tell("");
+    terminal.reset();
+    sendSize();
+  });
+  socket.addEventListener("message", ({ data }) => {
+    if (typeof data !== "string") terminal.write(new Uint8Array(data));
+    else if ("ended" in JSON.parse(data)) {
+      hasEnded = true;
+      tell(say("The shell has ended. Press Enter to start a new one."));
+      socket.close();
+    }
+  });
+  socket.addEventListener("close", () => {
+    if (hasEnded) return;
+    tell(say("The connection was interrupted. Trying again…"));
+    setTimeout(connect, pause);
+    pause = Math.min(pause * 2, LONGEST_PAUSE);
+  });
+}
+
+terminal.onData((text) => {
+  if (hasEnded && text === "\r") connect();
+  else if (socket.readyState === WebSocket.OPEN) socket.send(bytes.encode(text));
+});
+terminal.onBinary((text) => {
+  if (socket.readyState === WebSocket.OPEN)
+    socket.send(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
+});
+terminal.onResize(sendSize);
+new ResizeObserver(() => fit.fit()).observe(box);
+connect();

@@ -1,0 +1,92 @@
+"""Sessions as a person uses them: three clicks to a terminal, and to a cell of a real JupyterLab."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.test_first_job import sign_in
+from tests.rig.environment import ROOT
+from tests.rig.portal import Portal
+from tests.rig.processes import Folder
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
+JUPYTER = ROOT / ".venv-jupyter" / "bin"
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[Portal]:
+    """Return a portal whose machine has JupyterLab and TensorBoard, but no code-server."""
+    folder = Folder()
+    path = f"{JUPYTER}:{os.environ['PATH']}"
+    made = Portal(folder, settings={"PATH": path}, is_furnished=True)
+    made.start()
+    yield made
+    made.stop()
+    folder.close()
+
+
+def opened(page: Page, portal: Portal, template: str) -> Page:
+    """Start a session by its card and return its app."""
+    page.goto(f"{portal.url}/home/sessions")
+    page.get_by_role("link", name="New session").first.click()
+    page.locator(f"input[value={template}]").check()
+    expect(page.locator("[data-verdict] strong")).to_contain_text("Starts now")
+    page.get_by_role("button", name="Start session").click()
+    expect(page.locator(".job-head .state")).to_have_text("ready", timeout=60_000)
+    with page.expect_popup() as popup:
+        page.get_by_role("link", name="Open").click()
+    return popup.value
+
+
+def stop(page: Page) -> None:
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("button", name="Stop session").click()
+    expect(page.locator(".job-head .state")).to_have_text("stopped", timeout=30_000)
+
+
+def test_terminal_runs_commands_and_survives_a_reload(portal: Portal, page: Page):
+    sign_in(page, portal)
+    app = opened(page, portal, "terminal")
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("echo $((6 * 7)) $MUSTER_JOB_NUMBER\n")
+    rows = app.locator(".xterm-rows")
+    expect(rows).to_contain_text("42")
+    app.reload()
+    expect(rows).to_contain_text("42")
+    app.keyboard.type("exit\n")
+    expect(app.locator("#note")).to_contain_text("The shell has ended")
+    app.keyboard.press("Enter")
+    expect(app.locator("#note")).to_be_hidden()
+    stop(page)
+    app.reload()
+    expect(app.locator("body")).to_contain_text("The app does not answer")
+
+
+def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):
+    sign_in(page, portal)
+    app = opened(page, portal, "jupyter")
+    app.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=60_000)
+    cell = app.locator(".jp-Notebook .cm-content").first
+    cell.click(timeout=30_000)
+    expect(app.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_visible(
+        timeout=30_000
+    )
+    app.keyboard.type("print(6 * 7)")
+    app.keyboard.press("Shift+Enter")
+    expect(app.locator(".jp-OutputArea-output").first).to_have_text("42\n", timeout=30_000)
+    assert "token" not in app.url
+    stop(page)
+
+
+def test_missing_program_is_told_with_a_fix(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=vscode")
+    page.get_by_role("button", name="Start session").click()
+    reason = page.locator("[data-reason]")
+    expect(reason).to_contain_text("code-server is not installed", timeout=30_000)
+    page.get_by_role("link", name="Start another like this").click()
+    expect(page.locator("input[value=vscode]")).to_be_checked()

@@ -1,0 +1,55 @@
+"""Rows of this app in the tests that loop over all routes (tests/matrix.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sessions import services
+from sessions.choices import SessionChoices
+from sessions.selectors import find_session
+from tests.matrix import EVERYBODY, VIEWERS, WORKERS, Row
+from tests.story import Story
+from workspaces.access.permissions import Permission as P
+from workspaces.tenancy.scope import org_scope
+
+VALUES = {"which": "scratch"}
+LISTS = {"api-interactive-sessions", "api-session-templates"}
+SCOPES = {"api-interactive-session-": P.JOBS_READ}
+ROWS = {
+    ("api-interactive-sessions", "GET"): Row(EVERYBODY, None),  # those that are visible
+    ("api-interactive-sessions", "POST"): Row(
+        WORKERS, P.JOBS_SUBMIT, {"team": "vision", "template": "terminal"}
+    ),
+    ("api-interactive-session", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-interactive-session-stop", "POST"): Row(WORKERS, P.JOBS_CANCEL),
+    ("api-interactive-session-resume", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
+    ("api-session-templates", "GET"): Row(EVERYBODY, None),  # the same for everybody
+}
+FORMS = {
+    "session-new": (WORKERS, {"team": "vision", "template": "terminal"}),
+    "session-stop": (WORKERS, {}),
+    "session-resume": (WORKERS, {}),
+}
+
+
+def _end(stage: Any) -> None:
+    """Stop the session, which has not begun, so that it can be started again."""
+    story = stage.story
+    with org_scope(story.atlas.id):
+        actor = story.actor(story.ben)
+        services.stop_session(actor=actor, session=find_session(actor, VALUES["which"]))
+
+
+BEFORE = {
+    ("api-interactive-session-resume", "POST"): _end,
+    ("session-resume", "POST"): _end,
+}
+
+
+def add(story: Story) -> None:
+    """Start the session that VALUES names, in the scope of the organization."""
+    services.start_session(
+        actor=story.actor(story.ben),
+        team=story.vision,
+        choices=SessionChoices("terminal", name="scratch"),
+    )

@@ -1,0 +1,237 @@
+"""Sessions from the API to the job, its launch, the page, the event and the palette."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from jobs import services as job_services
+from jobs.dispatch.launch import build_launches
+from jobs.models import Attempt, Job, PortActivity
+from jobs.ports.provider import PortProvider
+from portal.blobs.logs import log_store
+from portal.core import clock
+from portal.core.errors import InvalidInput
+from portal.core.models import Event
+from portal.gateway.provider import Address, Credential
+from schedulers.spec import parse_mapping
+from schedulers.states import Reason, State
+from sessions import kind, services
+from sessions.choices import SessionChoices
+from sessions.lists import SESSIONS
+from sessions.models import InteractiveSession
+from sessions.selectors import find_session, state_of, visible_sessions
+from sessions.states import SESSION
+from sessions.templates import templates
+from tests.jobs.stage import cluster_with
+from workspaces.tenancy.scope import no_scope, org_scope
+
+pytestmark = pytest.mark.django_db
+ROOT = "/api/v1/orgs/atlas/sessions"
+
+
+def send(client, verb: str, path: str = "", body=None) -> tuple[int, dict]:
+    with no_scope():
+        answer = client.generic(
+            verb, f"{ROOT}{path}", json.dumps(body or {}), content_type="application/json"
+        )
+    return answer.status_code, json.loads(answer.content or b"{}")
+
+
+def started(story, **choices) -> InteractiveSession:
+    given = SessionChoices(**{"template": "jupyter", "name": "notebook", **choices})
+    return services.start_session(actor=story.actor(story.ben), team=story.vision, choices=given)
+
+
+def set_job(session: InteractiveSession, **values) -> None:
+    Job.objects.filter(id=session.job_id).update(**values)
+    shared = {name: values[name] for name in ("state", "reason", "exit_code") if name in values}
+    Attempt.objects.filter(job=session.job_id).update(**shared)
+
+
+def test_session_is_started_found_and_stopped_with_events(story):
+    cluster_with(gpus=2)
+    ben = story.api(story.ben)
+    body = {"team": "vision", "template": "jupyter", "name": "my notebook", "gpus": "h100:1"}
+    code, row = send(ben, "POST", "", body)
+    assert code == 201, row
+    assert (row["state"], row["template_title"]) == ("queued", "JupyterLab")
+    number = row["number"]
+    with org_scope(story.atlas.id):
+        job = Job.objects.get(number=number)
+        assert (job.kind, job.origin_kind, str(job.origin_id)) == ("session", "session", row["id"])
+        spec = job.spec
+    assert spec["ports"] == [{"name": "app"}] and spec["resources"]["accelerators"] == "h100:1"
+    assert spec["policy"]["max_runtime"] == "8h"
+    for which in (str(number), "my%20notebook"):
+        assert send(ben, "GET", f"/{which}")[1]["progress"]["text"]
+    assert [
+        one["number"] for one in send(ben, "GET", "?query=state:queued user:me")[1]["items"]
+    ] == [number]
+    assert send(ben, "GET", "?state=ready")[1]["items"] == []
+    browser = story.client(story.ben)
+    for page in ("/atlas/sessions", f"/atlas/sessions/{number}", "/atlas/sessions/new"):
+        text = browser.get(page).content.decode()
+        assert "my notebook" in text or page.endswith("new")
+    assert f"/atlas/sessions/{number}" in browser.get(f"/atlas/jobs/{number}").content.decode()
+    assert f"/atlas/sessions/{number}" in json.dumps(browser.get("/atlas/find?q=notebook").json())
+    assert send(ben, "POST", f"/{number}/stop")[1]["state"] == "stopped"  # it had not begun
+    assert send(ben, "POST", f"/{number}/stop")[0] == 200
+    code, again = send(ben, "POST", f"/{number}/resume")
+    assert (code, again["state"], again["number"]) == (200, "queued", number)
+    assert again["job"]["number"] == number + 1
+    assert send(ben, "GET", f"/{number + 1}")[1]["number"] == number, "by any of its jobs"
+    assert browser.get(f"/atlas/sessions/{number + 1}")["Location"].endswith(f"/{number}")
+    assert send(ben, "POST", f"/{number}/resume")[0] == 409, "it has not ended"
+    with org_scope(story.atlas.id):
+        events = Event.objects.filter(subject_type="interactive").order_by("position")
+        kinds = [event.kind.removeprefix("interactive.") for event in events]
+        assert kinds == ["started", "stopped", "resumed"]
+
+
+def test_wrong_choices_are_told_at_their_fields(story):
+    cluster_with()
+    ben, wrong = (
+        story.api(story.ben),
+        {
+            "template": ({"template": "emacs"}, "There is no template"),
+            "gpus": ({"gpus": "h100:many"}, ""),
+            "memory": ({"memory": "lots"}, ""),
+            "time_limit": ({"time_limit": "soon"}, ""),
+            "data": ({"data": "no such"}, ""),
+            "command": ({"template": "app"}, "the command that starts the web app"),
+        },
+    )
+    for field, (choice, text) in wrong.items():
+        body = {"team": "vision", "template": "jupyter", **choice}
+        code, answer = send(ben, "POST", "", body)
+        assert (code, answer["errors"][0]["field"]) == (400, field), answer
+        code, checked = send(ben, "POST", "?dry_run=true", body)
+        assert (code, checked["ok"], checked["errors"][0]["field"]) == (200, False, field)
+        assert text in checked["text"]
+    body = {"team": "vision", "template": "terminal"}
+    assert send(ben, "POST", "?dry_run=true", body)[1]["starts_now"] is True
+    assert send(ben, "POST", "?dry_run=true", body | {"cpus": "64"})[1]["ok"] is False
+    with org_scope(story.atlas.id):
+        assert not InteractiveSession.objects.exists() and not Job.objects.exists()
+
+
+def test_every_template_makes_a_job_that_would_start(story):
+    cluster_with()
+    with org_scope(story.atlas.id):
+        for one in templates():
+            choices = SessionChoices(one.name, command="serve" if one.has_command else "")
+            actor = story.actor(story.ben)
+            found = services.check_session(actor=actor, team=story.vision, choices=choices)
+            assert found.starts_now, (one.name, found.start_text)
+
+
+def test_only_the_gateway_and_the_job_have_the_secret(story):
+    cluster_with()
+    ben = story.api(story.ben)
+    with org_scope(story.atlas.id):
+        session = started(story)
+        attempt = Attempt.objects.select_related("job__org", "job__team", "job__owner").get(
+            job=session.job
+        )
+        [launch] = build_launches([attempt], set())
+        secret = launch.data.secret_files[kind.TOKEN_FILE]
+        assert len(secret) > 40 and secret not in launch.script + json.dumps(dict(launch.env))
+        assert secret.encode() not in bytes(session.secret), "sealed"
+        set_job(session, state=State.RUNNING)
+        token, ours = story.token(story.ben), Address("atlas", session.number, "app")
+    with no_scope():
+        grant = PortProvider().admit(ours, Credential(token=token))
+    assert grant.authorization == f"token {secret}" and secret not in repr(grant)
+    for path in ("", f"/{session.number}", f"/../jobs/{session.job.number}"):
+        assert secret not in json.dumps(send(ben, "GET", path)[1])
+
+
+def test_state_follows_the_job_and_the_first_answer(story):
+    cluster_with()
+    with org_scope(story.atlas.id):
+        session, actor = started(story), story.actor(story.ben)
+        steps = [
+            ({"state": State.DISPATCHING}, "queued"),
+            ({"state": State.STARTING}, "starting"),
+            ({"state": State.RUNNING}, "starting"),
+            ("answers", "ready"),
+            ({"state": State.STOPPING}, "stopping"),
+            ({"state": State.CANCELED, "reason": Reason.CANCELED}, "stopped"),
+            ({"state": State.FAILED, "reason": Reason.TIME_LIMIT}, "stopped"),
+            ({"state": State.FAILED, "reason": Reason.USER_ERROR}, "failed"),
+            ({"state": State.SUCCEEDED, "reason": Reason.COMPLETED}, "stopped"),
+        ]
+        for change, state in steps:
+            if change == "answers":
+                at = clock.now()
+                attempt = Attempt.objects.get(job=session.job)
+                facts = {"last_used_at": at, "reported_at": at, "answered_at": at}
+                PortActivity.objects.create(
+                    org_id=session.org_id, attempt=attempt, port=20_001, **facts
+                )
+            else:
+                set_job(session, **change)
+            assert state_of(find_session(actor, str(session.number))) == state
+            by_state = {
+                key: SESSIONS.answer(actor, {"state": key})["items"] for key, _ in SESSION.choices
+            }
+            assert [key for key, rows in by_state.items() if rows] == [state]
+
+
+def test_missing_program_is_named_with_one_fix(story):
+    cluster_with()
+    ben = story.api(story.ben)
+    with org_scope(story.atlas.id):
+        session = started(story)
+        set_job(session, state=State.FAILED, reason=Reason.COMMAND_NOT_FOUND, exit_code=127)
+        attempt = Attempt.objects.get(job=session.job)
+        log_store().append(
+            attempt.id.hex, 0, b"muster: jupyter-lab is not installed here\n", at_ms=clock.now_ms()
+        )
+    problem = send(ben, "GET", f"/{session.number}")[1]["problem"]
+    assert problem["text"] == "jupyter-lab is not installed where the session ran."
+    assert re.search(r"pip install jupyterlab|such as quay", problem["fix"])
+    page = story.client(story.ben).get(f"/atlas/sessions/{session.number}").content.decode()
+    assert "jupyter-lab is not installed where the session ran." in page
+
+
+def test_jobs_of_this_kind_have_a_session(story):
+    cluster_with()
+    spec = parse_mapping({"run": "true", "kind": "session"})
+    with org_scope(story.atlas.id):
+        actor = story.actor(story.ben)
+        with pytest.raises(InvalidInput, match="started on its own page"):
+            job_services.submit_job(actor=actor, team=story.vision, spec=spec)
+        session = started(story)
+        with pytest.raises(InvalidInput, match="started on its own page"):
+            job_services.rerun_job(actor=actor, job=session.job)
+
+
+def test_form_starts_a_session_and_stops_it(story):
+    cluster_with()
+    ada = story.client(story.ada)
+    answer = ada.post("/atlas/sessions/new", {"team": "vision", "template": "terminal"})
+    assert answer.status_code == 302, answer.content.decode()[-3000:]
+    page = answer["Location"]
+    assert "Terminal" in ada.get(page).content.decode()
+    assert ada.post(f"{page}/stop")["Location"] == page
+    assert "Start again" in ada.get(page).content.decode()
+    refused = ada.post("/atlas/sessions/new", {"team": "vision", "template": "app"})
+    assert "the command that starts the web app" in refused.content.decode()
+
+
+def test_session_of_another_team_or_tenant_is_not_there(story):
+    cluster_with()
+    with org_scope(story.atlas.id):
+        theirs = services.start_session(
+            actor=story.actor(story.ada), team=story.speech, choices=SessionChoices("terminal")
+        )
+        assert not visible_sessions(story.actor(story.ben)).exists()
+    for client in (story.api(story.ben), story.api(story.cyd, story.borealis)):
+        assert send(client, "GET", f"/{theirs.number}")[0] == 404
+        assert send(client, "POST", f"/{theirs.number}/stop")[0] == 404
+    page = story.client(story.ben).get(f"/atlas/sessions/{theirs.number}")
+    assert page.status_code == 404
